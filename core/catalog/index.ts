@@ -1,0 +1,15 @@
+export {
+  type CancelBilling,
+  type Catalog,
+  type DataPolicy,
+  type Endpoint,
+  type Family,
+  type Model,
+  type PriceVersion,
+  type Provider,
+  type ProviderKind,
+  type RateKind,
+  type Rates,
+  rateKinds,
+  type TargetCapabilities,
+} from './types.ts';

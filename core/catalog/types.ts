@@ -1,0 +1,154 @@
+// The catalog as the hot path sees it: an immutable snapshot, swapped whole (design 7).
+import type { Id, NanoUsd } from '../kernel/index.ts';
+
+/** Wire format of a provider endpoint (decisions 4, conventions). */
+export type Family =
+  | 'openai_chat'
+  | 'openai_responses'
+  | 'anthropic_messages'
+  | 'gemini'
+  | 'bedrock_converse'
+  | 'embed_rerank'
+  | 'sandbox';
+
+/** What an endpoint can do, model and endpoint already narrowed to one. */
+export interface TargetCapabilities {
+  tools: boolean;
+  parallel_tools: boolean;
+  json_schema: boolean;
+  vision: boolean;
+  audio: boolean;
+  pdf: boolean;
+  reasoning: boolean;
+  cache: boolean;
+  /** Wire parameters beyond the common ones that this endpoint takes (`top_k`, `min_p`). */
+  parameters: readonly string[];
+  betas: readonly string[];
+  server_tools: readonly string[];
+  prefill: boolean;
+  /** How thinking is switched: [] = not at all; `off` listed = it can be switched off. */
+  reasoning_controls: readonly ('effort' | 'budget' | 'adaptive' | 'off')[];
+  max_output: number;
+}
+
+export const rateKinds = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_5m',
+  'cache_write_1h',
+  'reasoning',
+  'audio_input',
+  'audio_output',
+  'image_input',
+  'image_output',
+  'search_unit',
+  'request',
+] as const;
+export type RateKind = (typeof rateKinds)[number];
+/** Charged nano-USD per unit; absent kinds follow the fallbacks of 4.10. `input` and `output` always present. */
+export type Rates = { readonly [K in RateKind]?: NanoUsd } & {
+  readonly input: NanoUsd;
+  readonly output: NanoUsd;
+};
+
+/** An immutable price: equal content has an equal id, a change makes a new one (decisions 4.10). */
+export interface PriceVersion {
+  readonly id: Id<'price'>;
+  /** Number in the ledger's metering record. */
+  readonly price_no: number;
+  readonly endpoint_id: Id<'endpoint'>;
+  readonly rates: Rates;
+  /** Ascending by `from_prompt_tokens`; the whole call uses the one band its prompt size reaches. */
+  readonly bands: readonly { readonly from_prompt_tokens: number; readonly rates: Rates }[];
+}
+
+export type CancelBilling = 'stops' | 'bills_full' | 'unknown';
+
+export interface DataPolicy {
+  readonly trains: boolean;
+  readonly retention_days: number | null;
+  readonly zdr: boolean;
+}
+
+export interface Endpoint {
+  readonly id: Id<'endpoint'>;
+  /** Number in the ledger's metering record. */
+  readonly endpoint_no: number;
+  readonly model_id: string;
+  readonly provider: string;
+  readonly provider_name: string;
+  readonly family: Family;
+  readonly upstream_model: string;
+  readonly region: string;
+  readonly status: 'active' | 'disabled';
+  readonly quantization: string | null;
+  readonly context_length: number;
+  readonly max_output: number;
+  readonly capabilities: TargetCapabilities;
+  readonly price: PriceVersion;
+  readonly data_policy: DataPolicy;
+  readonly cancel_billing: CancelBilling;
+  /** Billed reasoning tokens that the stream does not show. */
+  readonly hidden_reasoning: boolean;
+  readonly flags: readonly string[];
+  /** Why a live key cannot use it now (name of the missing variable), or null. */
+  readonly missing: string | null;
+}
+
+export interface Model {
+  readonly id: string;
+  readonly model_no: number;
+  readonly vendor: string;
+  readonly name: string;
+  readonly context_length: number;
+  readonly max_output: number;
+  readonly modalities: { readonly in: readonly string[]; readonly out: readonly string[] };
+  readonly status: 'active' | 'deprecated';
+  readonly markup_bps: number;
+  readonly released_at: string | null;
+  readonly deprecated_at: string | null;
+  readonly retires_at: string | null;
+  readonly endpoints: readonly Endpoint[];
+}
+
+export type ProviderKind =
+  | 'openai'
+  | 'openai-responses'
+  | 'anthropic'
+  | 'gemini'
+  | 'bedrock'
+  | 'cohere'
+  | 'sandbox';
+
+export interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ProviderKind;
+  /** Without a trailing slash; paths of the family are appended. */
+  readonly base_url: string;
+  /** Names of variables (or files) with the pool's keys; the values are read where a call is sent, never kept here. */
+  readonly api_key_env: readonly string[];
+  readonly api_key_file: readonly string[];
+  readonly regions: readonly string[];
+  readonly data_policy: DataPolicy;
+  readonly terms_url: string | null;
+  readonly verified_at: string | null;
+  readonly byok: 'no' | 'capable' | 'required';
+}
+
+export interface Catalog {
+  /** Content hash; named by rows and traces. */
+  readonly version: string;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly providers: ReadonlyMap<string, Provider>;
+}
+
+declare module '../kernel/operation.ts' {
+  interface Services {
+    /** The present snapshot. */
+    catalog(): Catalog;
+  }
+}

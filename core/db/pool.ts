@@ -1,0 +1,76 @@
+// The pool of the management side. The ledger's lanes have connections of their own (core/ledger/lane.ts),
+// so that a slow list never stands in the way of a hold.
+import pg from 'pg';
+import type { Db, Statement } from '../kernel/index.ts';
+
+const INT8 = 20;
+/** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance (house rule 6). */
+function parseInt8(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n)) throw new RangeError(`bigint beyond 2^53-1: ${text}`);
+  return n;
+}
+pg.types.setTypeParser(INT8, parseInt8 as (value: string) => unknown);
+
+export interface Pool extends Db {
+  /** Runs `work` on one connection between begin and commit; a throw rolls back. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Milliseconds of a `select 1`; rejects when the server cannot be reached. */
+  ping(): Promise<number>;
+  end(): Promise<void>;
+}
+
+function bind(client: pg.Pool | pg.PoolClient): Db {
+  return {
+    async query<Row>(statement: Statement) {
+      const { rows, rowCount } = await client.query({
+        name: statement.name,
+        text: statement.text,
+        values: statement.values as unknown[],
+      });
+      return { rows: rows as Row[], rowCount: rowCount ?? 0 };
+    },
+  };
+}
+
+/**
+ * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
+ * queues without end (peers.md 2: a database fault is never an authentication fault).
+ */
+export function createPool(url: string, options: { max?: number; application?: string } = {}): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.max ?? 8,
+    connectionTimeoutMillis: 5_000,
+    application_name: options.application ?? 'svc',
+  });
+  // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
+  pool.on('error', () => {});
+  const db = bind(pool);
+  return {
+    query: db.query,
+    async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work(bind(client));
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((e: Error) => {
+          broken = e;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    async ping() {
+      const start = performance.now();
+      await pool.query('select 1');
+      return performance.now() - start;
+    },
+    end: () => pool.end(),
+  };
+}

@@ -1,0 +1,158 @@
+// What a dialect, a provider adapter and a relay are. `call.ts` knows only these; a new provider is one folder
+// that exports an Adapter, a new dialect one folder that exports a Dialect.
+import type { TargetCapabilities } from '../../catalog/index.ts';
+import type { JsonObject, ServiceError } from '../../kernel/index.ts';
+
+export type { TargetCapabilities };
+
+import type {
+  CanonicalAnswer,
+  CanonicalEvent,
+  CanonicalRequest,
+  DialectName,
+  Family,
+  Loss,
+  ReplyEnd,
+  ReplyMeta,
+  Stop,
+  StreamFault,
+  UpstreamFault,
+  Usage,
+  Warning,
+} from './types.ts';
+
+/** What an adapter may know of the endpoint it writes for (a narrow view of the catalog's endpoint). */
+export interface Target {
+  endpoint_id: string;
+  provider: string;
+  family: Family;
+  upstream_model: string;
+  region: string;
+  /** Capabilities of model and endpoint, already narrowed. */
+  capabilities: TargetCapabilities;
+  flags: readonly string[];
+}
+
+/** An HTTP request for a provider, without credentials (the transport adds them). */
+export interface UpstreamRequest {
+  /** Path below the provider's base_url, e.g. `/chat/completions`. */
+  path: string;
+  /** Flat list name, value, name, value… beyond content-type, accept and credentials. */
+  headers: string[];
+  body: Buffer;
+}
+
+export interface EncodeOptions {
+  stream: boolean;
+  /** Output cap to send; null = the model's own maximum is the bound (4.10 "output cap C"). */
+  max_tokens: number | null;
+  /** HMAC of the end user, or null. */
+  user: string | null;
+  /** HMAC of the cache key, or null. */
+  cache_key: string | null;
+  /** Members of `svc.provider_options` for this provider, merged last. */
+  extra: JsonObject;
+}
+
+export interface StreamDecoder {
+  /** Takes any split of the upstream's bytes; returns the events that are complete. Never throws: a fault is an event. */
+  push(bytes: Buffer): CanonicalEvent[];
+  /** The upstream closed; closes open parts and reports what is still known. */
+  end(): CanonicalEvent[];
+}
+
+export interface Adapter {
+  readonly family: Family;
+  /** What of `request` would be lost on `target`; [] when nothing. Pure. */
+  losses(request: CanonicalRequest, target: Target): Loss[];
+  /** Writes the request for `target` (canonical lane). Assumes that losses were decided. */
+  encode(request: CanonicalRequest, target: Target, options: EncodeOptions): UpstreamRequest;
+  /** Reads a whole 2xx answer. @throws ProtocolFault when it is not the family's format. */
+  decode(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer;
+  decoder(request: CanonicalRequest, target: Target): StreamDecoder;
+  /** Class of a non-2xx answer. */
+  classify(status: number, headers: Readonly<Record<string, string>>, body: Buffer): UpstreamFault;
+}
+
+/** Thrown by `decode`; becomes class `protocol`. */
+export class ProtocolFault extends Error {}
+
+export interface StreamWriter {
+  /** Bytes for the caller, '' when the event writes nothing yet. Finish marks are held until `end`. */
+  write(event: CanonicalEvent): string;
+  /** Held finish, usage, `svc`, end marks. */
+  end(end: ReplyEnd): string;
+  /** The dialect's in-stream error and end marks. */
+  fail(fault: StreamFault, end: ReplyEnd): string;
+  /** Comment or ping, sent after silence. */
+  keepAlive(): string;
+}
+
+export interface Dialect {
+  readonly name: DialectName;
+  /**
+   * Reads a parsed body into the canonical form; `headers` are lower-case. Checks every field.
+   * @throws ServiceError invalid_request / unsupported_parameter with `param`.
+   */
+  read(body: unknown, headers: Readonly<Record<string, string | undefined>>): CanonicalRequest;
+  /** The whole answer as JSON text. */
+  write(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string;
+  writer(meta: ReplyMeta): StreamWriter;
+  /** Error envelope (4.6). */
+  error(error: ServiceError, request_id: string): JsonObject;
+}
+
+/** What a relay has seen so far of an upstream stream; read by call.ts after each push. */
+export interface RelayState {
+  /** A semantic event was seen: content, refusal, reasoning, tool call or finish. */
+  semantic: boolean;
+  /** Bytes of text, reasoning and tool arguments produced so far (for counting when usage is missing). */
+  output_bytes: number;
+  usage: Usage | null;
+  /** Input counts told early (Anthropic's message_start). */
+  early_usage: Partial<Usage> | null;
+  stop: Stop | null;
+  /** The upstream's end mark was seen. */
+  finished: boolean;
+  fault: UpstreamFault | null;
+  service_tier: string | null;
+}
+
+/**
+ * Turns upstream bytes into caller bytes, in the raw lane by copying, in the canonical lane by decoding and
+ * writing. One write per upstream read: `push` returns everything of that read in one piece.
+ */
+export interface Relay {
+  readonly state: RelayState;
+  push(bytes: Buffer): Buffer | string;
+  /** The upstream closed without error; returns bytes still due before `end` (usually none). */
+  close(): Buffer | string;
+  end(end: ReplyEnd): Buffer | string;
+  fail(fault: StreamFault, end: ReplyEnd): Buffer | string;
+  keepAlive(): string;
+}
+
+/** The raw lane of a dialect whose family is equal. */
+export interface RawLane {
+  readonly dialect: DialectName;
+  readonly family: Family;
+  /**
+   * The caller's bytes with only our fields rewritten (spliced, not stringified).
+   * @throws ServiceError invalid_json when a key we rewrite occurs twice.
+   */
+  request(body: Buffer, request: CanonicalRequest, target: Target, options: EncodeOptions): UpstreamRequest;
+  /** Reads what metering needs of a whole answer; `finish` gives the caller's bytes: id, model and svc replaced. */
+  whole(body: Buffer, request: CanonicalRequest, target: Target): RawWhole;
+  relay(meta: ReplyMeta, request: CanonicalRequest, target: Target): Relay;
+}
+
+export interface RawWhole {
+  usage: Usage | null;
+  stop: Stop | null;
+  output_bytes: number;
+  service_tier: string | null;
+  finish(meta: ReplyMeta, end: ReplyEnd): Buffer;
+}
+
+/** Where a canonical answer's warnings of translation are collected. */
+export type Warn = (warning: Warning) => void;

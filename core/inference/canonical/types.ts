@@ -1,0 +1,384 @@
+// The canonical form: what a call means, apart from any wire. Every dialect reads into it and every family is
+// written from it, so a pair of formats needs no code of its own (decisions 4.7.1). Also the native wire.
+import type { Family } from '../../catalog/index.ts';
+import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
+import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
+import type { RouteWish } from '../../routing/index.ts';
+
+export type { Cost, CostLine, Family, RouteWish, Usage };
+
+export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
+export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
+
+/** A cache breakpoint after the item that carries it. */
+export interface CacheHint {
+  ttl?: '5m' | '30m' | '1h' | '24h';
+}
+
+interface Base {
+  cache?: CacheHint;
+  /** Wire fields this form does not name, kept for the family they came from. */
+  ext?: JsonObject;
+}
+
+export type MediaSource =
+  | { base64: string; media_type: string }
+  | { url: string; media_type?: string }
+  | { file_id: string; family: Family }
+  | { text: string };
+
+export type ReasoningFormat = 'anthropic-claude-v1' | 'openai-responses-v1' | 'google-gemini-v1' | 'unknown';
+
+export type Citation =
+  | {
+      kind: 'url';
+      url: string;
+      title?: string;
+      start?: number;
+      end?: number;
+      cited_text?: string;
+      opaque?: string;
+    }
+  | {
+      kind: 'char' | 'page' | 'block';
+      document: number;
+      title?: string;
+      start: number;
+      end: number;
+      cited_text: string;
+      file_id?: string;
+    }
+  | {
+      kind: 'search_result';
+      index: number;
+      source: string;
+      title?: string;
+      start: number;
+      end: number;
+      cited_text: string;
+    };
+
+export interface Logprob {
+  token: string;
+  logprob: number;
+  bytes: number[] | null;
+  top: { token: string; logprob: number; bytes: number[] | null }[];
+}
+
+export type TextPart = Base & { type: 'text'; text: string; citations?: Citation[]; logprobs?: Logprob[] };
+export type RefusalPart = Base & { type: 'refusal'; text: string };
+export type ImagePart = Base & {
+  type: 'image';
+  src: MediaSource;
+  detail?: 'auto' | 'low' | 'high' | 'original';
+};
+export type AudioPart = Base & { type: 'audio'; src: MediaSource; format?: string; transcript?: string };
+export type VideoPart = Base & { type: 'video'; src: MediaSource };
+export type DocumentPart = Base & {
+  type: 'document';
+  src: MediaSource;
+  name?: string;
+  title?: string;
+  context?: string;
+  citations?: boolean;
+};
+export type SearchResultPart = Base & {
+  type: 'search_result';
+  source: string;
+  title: string;
+  content: Part[];
+  citations?: boolean;
+};
+export type ReasoningPart = Base & {
+  type: 'reasoning';
+  text: string;
+  kind: 'full' | 'summary' | 'encrypted';
+  signature?: string;
+  /** Opaque state (redacted thinking, encrypted content); only its own family can read it. */
+  data?: string;
+  id?: string;
+  format: ReasoningFormat;
+};
+export type ToolCallPart = Base & {
+  type: 'tool_call';
+  id: string;
+  name: string;
+  /** JSON text for a function, free text for a custom tool; never parsed here, so its bytes survive. */
+  arguments: string;
+  kind: 'function' | 'custom';
+  signature?: string;
+  format?: ReasoningFormat;
+};
+export type ToolResultPart = Base & {
+  type: 'tool_result';
+  tool_call_id: string;
+  name?: string;
+  content: Part[];
+  is_error?: boolean;
+};
+/** A block of a server-side tool; can be replayed only to its family. */
+export type ServerToolPart = Base & { type: 'server_tool'; family: Family; name: string; payload: unknown };
+
+export type Part =
+  | TextPart
+  | RefusalPart
+  | ImagePart
+  | AudioPart
+  | VideoPart
+  | DocumentPart
+  | SearchResultPart
+  | ReasoningPart
+  | ToolCallPart
+  | ToolResultPart
+  | ServerToolPart;
+
+export interface Message {
+  role: RoleName;
+  name?: string;
+  content: Part[];
+  ext?: JsonObject;
+}
+
+export interface Tool {
+  kind: 'function' | 'custom' | 'server';
+  name: string;
+  description?: string;
+  schema?: JsonObject;
+  strict?: boolean;
+  format?: JsonObject;
+  /** Family whose server or client toolset this is; `payload` is its wire form. */
+  family?: Family;
+  payload?: JsonObject;
+  cache?: CacheHint;
+  ext?: JsonObject;
+}
+
+export type ToolChoice =
+  | { type: 'auto' | 'none' | 'required'; names?: string[] }
+  | { type: 'tool'; name: string };
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export interface Generation {
+  max_tokens?: number;
+  temperature?: number;
+  top_p?: number;
+  top_k?: number;
+  min_p?: number;
+  top_a?: number;
+  stop?: string[];
+  seed?: number;
+  frequency_penalty?: number;
+  presence_penalty?: number;
+  repetition_penalty?: number;
+  logit_bias?: Record<string, number>;
+  /** Number of alternatives per token asked for; 0 = only the chosen token's own. */
+  logprobs?: number;
+  candidates?: number;
+}
+
+export interface ReasoningWish {
+  mode?: 'off' | 'adaptive' | 'enabled' | 'between_tools';
+  effort?: Effort;
+  max_tokens?: number;
+  display?: 'summary' | 'full' | 'omitted';
+}
+
+export interface OutputWish {
+  modalities?: string[];
+  format?: { type: 'text' | 'json' | 'json_schema'; name?: string; schema?: JsonObject; strict?: boolean };
+  verbosity?: 'low' | 'medium' | 'high';
+  audio?: JsonObject;
+}
+
+export type Compat = 'strict' | 'warn' | 'drop';
+
+/** The caller's `svc` object (chat, messages) after reading; header alternatives already merged in. */
+export interface SvcOptions {
+  route: RouteWish;
+  metadata: Record<string, string>;
+  compat: Compat;
+  /** Provider id → members merged last into that provider's upstream body. */
+  provider_options: Record<string, JsonObject>;
+  app?: string;
+  session?: string;
+  reasoning: 'include' | 'exclude';
+}
+
+export interface CanonicalRequest {
+  /** `vendor/model` as the caller wrote it. */
+  model: string;
+  messages: Message[];
+  tools?: Tool[];
+  tool_choice?: ToolChoice;
+  parallel_tools?: boolean;
+  generation: Generation;
+  reasoning?: ReasoningWish;
+  output?: OutputWish;
+  cache?: { key?: string; hint?: CacheHint };
+  service_tier?: string;
+  /** The caller's end-user id as sent; only its HMAC ever leaves the process. */
+  user?: string;
+  stream: boolean;
+  /** Chat: whether the caller asked for the usage chunk. */
+  include_usage: boolean;
+  svc: SvcOptions;
+  dialect: DialectName;
+  /** Body members this form does not name: forwarded in the raw lane, a loss elsewhere. */
+  ext?: JsonObject;
+  /** Chat: the request used `functions`/`function_call`, so the reply does too. */
+  legacy_functions?: boolean;
+  /** Messages: `anthropic-version` and the betas asked for. */
+  anthropic?: { version?: string; betas: string[] };
+  /** What reading itself had to drop or ignore (`store_ignored`). */
+  warnings: Warning[];
+}
+
+export type StopReason =
+  | 'end_turn'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'tool_use'
+  | 'content_filter'
+  | 'refusal'
+  | 'pause'
+  | 'context_window'
+  | 'compaction'
+  | 'malformed'
+  | 'error';
+
+export interface Stop {
+  reason: StopReason;
+  sequence?: string;
+  /** The family's own word, kept for the record. */
+  raw?: string;
+  detail?: unknown;
+}
+
+export interface Warning {
+  code: string;
+  param?: string;
+  message: string;
+}
+
+/** A thing that would be lost on a family (4.7.4). */
+export interface Loss {
+  class: 'hint' | 'behaviour' | 'content';
+  code: string;
+  param: string;
+  message: string;
+}
+
+/** Class of a provider's fault (table 2 of 4.6, and the stream classes of 4.8). */
+export type FaultClass =
+  | 'context_length'
+  | 'content_filter'
+  | 'client'
+  | 'auth'
+  | 'quota'
+  | 'model_missing'
+  | 'server'
+  | 'too_large'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'network'
+  | 'timeout'
+  | 'protocol'
+  | 'stream'
+  | 'truncated'
+  | 'idle';
+
+/** What went wrong at a provider; the raw status and texts stay beside the class. */
+export interface UpstreamFault {
+  class: FaultClass;
+  /** The provider's HTTP status; 0 when there was none. */
+  status: number;
+  /** The provider's text, already bounded to 2,000 characters; shown to callers only for the classes of 4.6. */
+  message: string;
+  code?: string;
+  type?: string;
+  param?: string;
+  retry_after_ms?: number;
+  /** For class `stream`: the class the event itself would have had as an HTTP answer. */
+  inner?: FaultClass;
+}
+
+/** One event of the canonical stream (4.4 "Native stream"), without `seq`. Parts of one candidate never interleave. */
+export type CanonicalEvent =
+  /** Upstream accepted; carries what is known of the input (Anthropic's message_start usage). */
+  | {
+      type: 'start';
+      upstream_model?: string;
+      upstream_id?: string;
+      usage?: Partial<Usage>;
+      service_tier?: string;
+    }
+  /** `content` has empty text/arguments, except parts that come whole (server_tool, encrypted reasoning, image). */
+  | { type: 'part_start'; candidate: number; part: number; content: Part }
+  | {
+      type: 'part_delta';
+      candidate: number;
+      part: number;
+      text?: string;
+      arguments?: string;
+      data?: string;
+      signature?: string;
+      citation?: Citation;
+      logprobs?: Logprob[];
+    }
+  | { type: 'part_stop'; candidate: number; part: number }
+  | { type: 'stop'; candidate: number; stop: Stop }
+  /** Cumulative; the last one counts. */
+  | { type: 'usage'; usage: Usage; service_tier?: string }
+  /** The upstream's own end mark ([DONE], message_stop). Its absence after a stop is not a fault; before, it is a cut. */
+  | { type: 'finish' }
+  | { type: 'error'; fault: UpstreamFault };
+
+export interface Candidate {
+  index: number;
+  content: Part[];
+  /** null: the provider gave none (4.8 principle 3: not charged when the answer is empty). */
+  stop: Stop | null;
+}
+
+/** A whole answer. */
+export interface CanonicalAnswer {
+  candidates: Candidate[];
+  /** null when the provider reported none (4.8 row 12). */
+  usage: Usage | null;
+  upstream_model?: string;
+  upstream_id?: string;
+  service_tier?: string;
+  system_fingerprint?: string;
+}
+
+/** What the gateway knows of a call before the first byte goes out. */
+export interface ReplyMeta {
+  request_id: string;
+  /** `vendor/model` that answers. */
+  model: string;
+  /** Epoch seconds. */
+  created: number;
+  provider: string;
+  endpoint_id: string;
+  include_usage: boolean;
+  reasoning: 'include' | 'exclude';
+  legacy_functions: boolean;
+  /** Counted prompt tokens, for Anthropic's message_start where the family has told none. */
+  input_estimate: number;
+}
+
+/** What is known at the end: goes into the last JSON object of the answer as `svc`, with the usage beside it. */
+export interface ReplyEnd {
+  usage: Usage;
+  cost: Cost;
+  warnings: Warning[];
+  /** Overrides the upstream's stop: credit reached, cap enforced (4.8 rows 17, 18). */
+  stop?: Stop;
+}
+
+/** A refusal in a running stream. */
+export interface StreamFault {
+  code: ErrorCode;
+  message: string;
+  details?: JsonObject;
+}

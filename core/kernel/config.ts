@@ -1,0 +1,146 @@
+// Configuration is environment variables, read once and checked whole. An unknown SVC_* name is an error:
+// a misspelt limit or secret must not pass in silence. `svcctl config` prints the result with secrets masked.
+
+type Parse<T> = (text: string) => T;
+export interface Setting<T> {
+  readonly env: string;
+  readonly doc: string;
+  readonly parse: Parse<T>;
+  readonly fallback: T;
+  readonly secret?: boolean;
+}
+
+function setting<T>(env: string, doc: string, fallback: T, parse: Parse<T>, secret = false): Setting<T> {
+  return { env, doc, parse, fallback, secret };
+}
+
+const text: Parse<string> = (t) => t;
+const optional: Parse<string | null> = (t) => (t === '' ? null : t);
+const count =
+  (min: number, max: number): Parse<number> =>
+  (t) => {
+    const n = Number(t);
+    if (!/^\d+$/.test(t) || n < min || n > max)
+      throw new RangeError(`expected an integer from ${min} to ${max}`);
+    return n;
+  };
+const flag: Parse<boolean> = (t) => {
+  if (t === '1' || t === 'true') return true;
+  if (t === '0' || t === 'false' || t === '') return false;
+  throw new RangeError('expected 1, 0, true or false');
+};
+
+/** Every setting of the product: name in code → variable, default and meaning. Documented in docs/configuration.md. */
+export const settings = {
+  data_dir: setting('SVC_DATA_DIR', 'directory of the embedded database, journals and up.json', '.svc', text),
+  host: setting('SVC_HOST', 'address the gateway listens on', '127.0.0.1', text),
+  port: setting('SVC_PORT', 'port of the gateway', 8080, count(0, 65535)),
+  admin_port: setting('SVC_ADMIN_PORT', 'port of the tenant GraphQL API and console', 8081, count(0, 65535)),
+  staff_port: setting('SVC_STAFF_PORT', 'port of the staff GraphQL API', 8082, count(0, 65535)),
+  metrics_host: setting('SVC_METRICS_HOST', 'address of the metrics listener', '127.0.0.1', text),
+  metrics_port: setting(
+    'SVC_METRICS_PORT',
+    'port of the metrics listener; 0 picks a free one',
+    9464,
+    count(0, 65535),
+  ),
+  base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, optional),
+  database_url: setting(
+    'SVC_DATABASE_URL',
+    'PostgreSQL to use instead of the embedded one',
+    null,
+    optional,
+    true,
+  ),
+  redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
+  temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),
+  providers_file: setting(
+    'SVC_PROVIDERS_FILE',
+    'YAML with further providers, endpoints, models, prices',
+    null,
+    optional,
+  ),
+  master_key_file: setting('SVC_MASTER_KEY_FILE', 'key ring; unset: <data dir>/keyring.json', null, optional),
+  process_name: setting(
+    'SVC_PROCESS_NAME',
+    'name of this process in leases, journals and logs',
+    null,
+    optional,
+  ),
+  log_level: setting('SVC_LOG_LEVEL', 'debug, info, warn or error', 'info', text),
+  dev: setting('SVC_DEV', 'development: the test clock may be moved', false, flag),
+  ledger_sync_holds: setting('SVC_LEDGER_SYNC_HOLDS', 'commit holds synchronously too', false, flag),
+  ledger_lease_seconds: setting(
+    'SVC_LEDGER_LEASE_SECONDS',
+    'life of a process lease without renewal',
+    60,
+    count(1, 3600),
+  ),
+  drain_seconds: setting(
+    'SVC_DRAIN_SECONDS',
+    'how long running calls may finish after SIGTERM',
+    600,
+    count(0, 3600),
+  ),
+  cell: setting('SVC_CELL', 'name of this deployment in request rows', 'local', text),
+  max_body_bytes: setting(
+    'SVC_MAX_BODY_BYTES',
+    'largest inference body after decoding',
+    33_554_432,
+    count(1024, 268_435_456),
+  ),
+  insecure_upstreams: setting(
+    'SVC_INSECURE_UPSTREAMS',
+    'allow http:// providers beyond loopback',
+    false,
+    flag,
+  ),
+} as const;
+
+type Settings = typeof settings;
+export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never };
+
+/** A configuration that cannot be used; `faults` names each variable and what was expected. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`Configuration is not usable:\n  ${faults.join('\n  ')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/** Reads the settings from `env`. @throws ConfigError naming every unknown or malformed variable at once. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const faults: string[] = [];
+  const known = new Set<string>();
+  const config: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    known.add(item.env);
+    const raw = env[item.env];
+    try {
+      config[name] = raw === undefined || raw === '' ? item.fallback : item.parse(raw);
+    } catch (error) {
+      faults.push(
+        `${item.env}: ${(error as Error).message}, got ${item.secret ? '(secret)' : JSON.stringify(raw)}`,
+      );
+    }
+  }
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('SVC_') && !known.has(name) && !isToolVariable(name))
+      faults.push(`${name}: unknown setting`);
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config as Config;
+}
+
+/** Programs found by the tools resolver (`SVC_<TOOL>_BIN`, design 11) are not settings of a program. */
+function isToolVariable(name: string): boolean {
+  return name === 'SVC_TOOLS_DIR' || /^SVC_[A-Z_]+_BIN$/.test(name);
+}
+
+/** The value of a variable that the catalog names (`api_key_env`), or null when unset or empty. */
+export function readSecretVariable(name: string): string | null {
+  const value = process.env[name];
+  return value === undefined || value === '' ? null : value;
+}

@@ -1,0 +1,53 @@
+// Hashes, seals and comparisons; nothing else in the product imports node:crypto.
+import { createCipheriv, createDecipheriv, createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { secureBytes } from './random.ts';
+
+/** SHA-256 as lower-case hex. One-shot form: 0.33 µs against 0.83 µs for a hash object (gateway trial 7). */
+export function sha256Hex(data: string | Uint8Array): string {
+  return hash('sha256', data, 'hex');
+}
+
+/** SHA-256 as 32 bytes. */
+export function sha256(data: string | Uint8Array): Buffer {
+  return hash('sha256', data, 'buffer');
+}
+
+/** HMAC-SHA256 as 32 bytes. */
+export function hmacSha256(key: string | Uint8Array, data: string | Uint8Array): Buffer {
+  return createHmac('sha256', key).update(data).digest();
+}
+
+/** Constant-time equality; unequal lengths are unequal. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** AES-256-GCM seal: nonce (12) ‖ tag (16) ‖ ciphertext. `context` is bound as additional data. */
+export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
+  const nonce = secureBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+/** Opens what `seal` made. @throws Error when key, context or bytes differ. */
+export function open(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
+  cipher.setAAD(Buffer.from(context));
+  cipher.setAuthTag(sealed.subarray(12, 28));
+  return Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]);
+}
+
+const CRC_TABLE = new Uint32Array(256).map((_, n) => {
+  let c = n;
+  for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
+  return c;
+});
+
+/** CRC-32 (IEEE 802.3) of ASCII text; the checksum of API keys (P17). */
+export function crc32(text: string): number {
+  let c = 0xffffffff;
+  for (let i = 0; i < text.length; i++) c = CRC_TABLE[(c ^ text.charCodeAt(i)) & 255]! ^ (c >>> 8);
+  return (c ^ 0xffffffff) >>> 0;
+}

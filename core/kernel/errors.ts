@@ -1,0 +1,114 @@
+// One list of refusals. HTTP status, the dialects' error type, `x-should-retry`, GraphQL code and workflow
+// retry all derive from this table (decisions 4.6 and P1.1; documented in docs/errors.md, compared by a test).
+
+interface Code {
+  readonly status: number;
+  /** Anthropic's set of names, used in every dialect so that nothing needs translating. */
+  readonly type:
+    | 'invalid_request_error'
+    | 'authentication_error'
+    | 'billing_error'
+    | 'permission_error'
+    | 'not_found_error'
+    | 'conflict_error'
+    | 'rate_limit_error'
+    | 'api_error'
+    | 'overloaded_error'
+    | 'timeout_error';
+  /** Whether the same request, sent again unchanged, can succeed later. */
+  readonly retry: boolean;
+}
+
+export const codes = {
+  invalid_json: { status: 400, type: 'invalid_request_error', retry: false },
+  invalid_request: { status: 400, type: 'invalid_request_error', retry: false },
+  unsupported_parameter: { status: 400, type: 'invalid_request_error', retry: false },
+  unsupported_version: { status: 400, type: 'invalid_request_error', retry: false },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error', retry: false },
+  invalid_media: { status: 400, type: 'invalid_request_error', retry: false },
+  media_fetch_failed: { status: 400, type: 'invalid_request_error', retry: false },
+  content_filtered: { status: 400, type: 'invalid_request_error', retry: false },
+  no_endpoint_available: { status: 400, type: 'invalid_request_error', retry: false },
+  authentication_required: { status: 401, type: 'authentication_error', retry: false },
+  invalid_api_key: { status: 401, type: 'authentication_error', retry: false },
+  insufficient_credits: { status: 402, type: 'billing_error', retry: false },
+  budget_exhausted: { status: 402, type: 'billing_error', retry: false },
+  permission_denied: { status: 403, type: 'permission_error', retry: false },
+  session_required: { status: 403, type: 'permission_error', retry: false },
+  sandbox_key_not_allowed: { status: 403, type: 'permission_error', retry: false },
+  org_inactive: { status: 403, type: 'permission_error', retry: false },
+  policy_denied: { status: 403, type: 'permission_error', retry: false },
+  not_found: { status: 404, type: 'not_found_error', retry: false },
+  model_not_found: { status: 404, type: 'not_found_error', retry: false },
+  route_not_found: { status: 404, type: 'not_found_error', retry: false },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', retry: false },
+  conflict: { status: 409, type: 'conflict_error', retry: false },
+  already_exists: { status: 409, type: 'conflict_error', retry: false },
+  state_conflict: { status: 409, type: 'conflict_error', retry: false },
+  in_use: { status: 409, type: 'conflict_error', retry: false },
+  plan_limit_reached: { status: 409, type: 'conflict_error', retry: false },
+  idempotency_in_progress: { status: 409, type: 'conflict_error', retry: true },
+  idempotency_replay_unavailable: { status: 409, type: 'conflict_error', retry: false },
+  precondition_failed: { status: 412, type: 'invalid_request_error', retry: false },
+  request_too_large: { status: 413, type: 'invalid_request_error', retry: false },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
+  idempotency_conflict: { status: 422, type: 'conflict_error', retry: false },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retry: true },
+  upstream_rate_limited: { status: 429, type: 'rate_limit_error', retry: true },
+  client_closed: { status: 499, type: 'api_error', retry: false },
+  internal: { status: 500, type: 'api_error', retry: true },
+  upstream_error: { status: 502, type: 'api_error', retry: true },
+  upstream_invalid_response: { status: 502, type: 'api_error', retry: true },
+  upstream_incomplete: { status: 502, type: 'api_error', retry: true },
+  overloaded: { status: 503, type: 'overloaded_error', retry: true },
+  upstream_overloaded: { status: 503, type: 'overloaded_error', retry: true },
+  service_unavailable: { status: 503, type: 'overloaded_error', retry: true },
+  upstream_timeout: { status: 504, type: 'timeout_error', retry: true },
+  deadline_exceeded: { status: 504, type: 'timeout_error', retry: false },
+} as const satisfies Record<string, Code>;
+
+export type ErrorCode = keyof typeof codes;
+export type ErrorType = Code['type'];
+
+export interface ErrorExtra {
+  /** Path of the faulty field, dotted with indexes: `messages[2].content[0].text`. */
+  readonly param?: string;
+  readonly details?: Record<string, unknown>;
+  /** Overrides the table where one code has two statuses (`no_endpoint_available`: 400 or 503). */
+  readonly status?: number;
+  /** Milliseconds after which a retry makes sense; becomes `retry-after`. */
+  readonly retry_after_ms?: number;
+  /** Members beside `details` in the envelope, e.g. `excluded_by`. */
+  readonly beside?: Record<string, unknown>;
+}
+
+/** A refusal: something the caller did or met, told by a code of the table. Anything else thrown is a defect. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  readonly details: Record<string, unknown>;
+  readonly status: number;
+  readonly retry_after_ms: number | null;
+  readonly beside: Record<string, unknown>;
+
+  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}) {
+    super(message);
+    this.name = 'ServiceError';
+    this.code = code;
+    this.param = extra.param ?? null;
+    this.details = extra.details ?? {};
+    this.status = extra.status ?? codes[code].status;
+    this.retry_after_ms = extra.retry_after_ms ?? null;
+    this.beside = extra.beside ?? {};
+  }
+
+  /** Error type of the envelope; a 503 under a code that is normally 400 reads as overload. */
+  get type(): ErrorType {
+    return this.status === 503 ? 'overloaded_error' : codes[this.code].type;
+  }
+
+  /** Whether the same request can succeed later. */
+  get retry(): boolean {
+    return this.status === 503 || codes[this.code].retry;
+  }
+}

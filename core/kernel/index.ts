@@ -1,0 +1,55 @@
+export { monotonicMs, now, nowMs, rowTime, shiftClock, startOfDay } from './clock.ts';
+export {
+  type Config,
+  ConfigError,
+  readConfig,
+  readSecretVariable,
+  type Setting,
+  settings,
+} from './config.ts';
+export { crc32, equalBytes, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
+export { codes, type ErrorCode, type ErrorExtra, type ErrorType, ServiceError } from './errors.ts';
+export {
+  crockford26,
+  type Id,
+  isId,
+  isRequestId,
+  type Kind,
+  newId,
+  newRequestId,
+  newUlid,
+  prefixes,
+  type RequestId,
+  ulidMs,
+} from './ids.ts';
+export { canonicalJson, isObject, type JsonObject } from './json.ts';
+export { createLog, type Log, silentLog } from './log.ts';
+export {
+  type Bps,
+  bps,
+  type MicroUsd,
+  microUsd,
+  milliNanoFromDecimal,
+  mulDivCeil,
+  mulDivFloor,
+  mulDivHalfUp,
+  type NanoUsd,
+  nanoUsd,
+} from './money.ts';
+export {
+  type Audience,
+  type Caller,
+  type Context,
+  type Db,
+  type Environment,
+  type KeyCaller,
+  keyCaller,
+  type Operation,
+  operation,
+  type Role,
+  type Scope,
+  type Services,
+  type Statement,
+  scopes,
+} from './operation.ts';
+export { secureBytes, secureText, secureUnit } from './random.ts';

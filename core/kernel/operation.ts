@@ -1,0 +1,111 @@
+// An operation is declared once; routes, OpenAPI, authorisation walk and GraphQL resolvers come from the
+// declaration (design 3). `run` gets everything that is not pure through its context.
+import type { Static, TSchema } from 'typebox';
+import type { ErrorCode } from './errors.ts';
+import type { Id, Kind, RequestId } from './ids.ts';
+import type { Log } from './log.ts';
+
+/** What a key may do (service-spec "Authentication" 2). `manage:credits` contains `read:credits`; no other containment. */
+export const scopes = [
+  'inference',
+  'read:usage',
+  'read:credits',
+  'manage:credits',
+  'manage:keys',
+  'manage:policies',
+] as const;
+export type Scope = (typeof scopes)[number];
+export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer';
+export type Environment = 'live' | 'test';
+
+/** Who may call. An operation without an audience does not compile. */
+export type Audience =
+  | { readonly kind: 'public' }
+  /** Any one of `scopes` is enough; `any` is every valid key. `sandbox: false` refuses test keys (P2 ◆). */
+  | {
+      readonly kind: 'key';
+      readonly scopes: readonly [Scope, ...Scope[]] | 'any';
+      readonly session?: readonly Role[];
+      readonly sandbox?: boolean;
+    }
+  | { readonly kind: 'staff' };
+
+/** A verified API key as operations see it. */
+export interface KeyCaller {
+  readonly kind: 'key';
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly key_id: Id<'key'>;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  /** When the key itself ends; a key cannot make one that lives longer (P17.3). */
+  readonly expires_at: Date | null;
+}
+export type Caller =
+  | { readonly kind: 'public' }
+  | KeyCaller
+  | { readonly kind: 'staff'; readonly name: string };
+
+/** One prepared statement; `name` is its label in metrics and logs (house rule 7). */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+export interface Db {
+  query<Row>(statement: Statement): Promise<{ rows: Row[]; rowCount: number }>;
+}
+
+/**
+ * Process-wide parts that operations may ask for. Each concept adds its own by declaration merging, so that
+ * the kernel knows none of them.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the concepts
+export interface Services {}
+
+export interface Context {
+  readonly request_id: RequestId;
+  readonly caller: Caller;
+  readonly db: Db;
+  readonly log: Log;
+  readonly services: Services;
+  now(): Date;
+  newId<K extends Kind>(kind: K): Id<K>;
+  /** Runs `work` in one transaction; inside, `context.db` is that transaction. A throw rolls back. */
+  transaction<T>(work: (context: Context) => Promise<T>): Promise<T>;
+  /** Runs `effect` once the outermost transaction has committed (at once outside one). */
+  afterCommit(effect: () => void): void;
+  /** Sets a header of the answer (`x-svc-analytics-lag-s`). No effect where the surface has none. */
+  header(name: string, value: string): void;
+}
+
+export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> {
+  /** Dotted name, `keys.rotate`: audit action and OpenAPI operationId. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Path with `:param` segments. */
+  readonly path: string;
+  readonly summary: string;
+  readonly audience: Audience;
+  /** Path, query and body members in one object; names do not clash. */
+  readonly input: I;
+  readonly output: O;
+  /** Refusals beyond the common ones (400, 401, 403, 404, 429, 500). */
+  readonly errors: readonly ErrorCode[];
+  readonly status?: 200 | 201 | 204;
+  /** Which input members are in the query string (GET: all that are not in the path). */
+  run(context: Context, input: Static<I>): Promise<Static<O>>;
+}
+
+/** Declares an operation; only gives `run` its types. */
+export function operation<I extends TSchema, O extends TSchema>(
+  declaration: Operation<I, O>,
+): Operation<I, O> {
+  return declaration;
+}
+
+/** The key behind `context`. @throws Error (a defect) where the audience let someone else in. */
+export function keyCaller(context: Context): KeyCaller {
+  if (context.caller.kind !== 'key') throw new Error('operation reached without a key');
+  return context.caller;
+}

@@ -1,0 +1,1 @@
+export type { KeyDataPolicy, KeyGrant, KeyLimits, KeyRing } from './types.ts';

@@ -1,0 +1,48 @@
+// A key as the hot path holds it: one immutable object per key in a bounded cache, dropped on invalidation.
+import type { Environment, Id, KeyCaller, Scope } from '../kernel/index.ts';
+import type { Subject } from '../ledger/index.ts';
+
+export interface KeyLimits {
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+}
+
+export interface KeyDataPolicy {
+  readonly logging: boolean;
+  readonly zdr: boolean;
+  readonly no_train: boolean;
+  /** null: any region. */
+  readonly regions: readonly string[] | null;
+}
+
+/** What a verified key allows; everything a call needs without another look-up. */
+export interface KeyGrant {
+  readonly caller: KeyCaller;
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly key_id: Id<'key'>;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  readonly subject: Subject;
+  readonly limits: KeyLimits;
+  /** Org policy and key policy combined (4.9.2). */
+  readonly data_policy: KeyDataPolicy;
+  readonly svc_version: string;
+  readonly expires_at: Date | null;
+  /** 32 bytes per org; user ids and cache keys are HMACed with it before they leave the process. */
+  readonly org_pepper: Buffer;
+}
+
+/** The key check of one process: `verify` answers from memory where it can. */
+export interface KeyRing {
+  /**
+   * The grant behind `secret`.
+   * @throws ServiceError invalid_api_key (details.reason unknown, revoked, expired, checksum), org_inactive,
+   * service_unavailable when PostgreSQL cannot be asked (a database fault is never an authentication fault).
+   */
+  verify(secret: string): KeyGrant | Promise<KeyGrant>;
+  /** Drops a key from this process at once; other processes hear of it by NOTIFY and a short poll. */
+  forget(key_id: Id<'key'>): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,12 @@
+export type {
+  Balance,
+  Hold,
+  HoldResult,
+  IdempotencyClaim,
+  LedgerClient,
+  MeteredUnits,
+  MeterOutcome,
+  Settle,
+  SettleResult,
+  Subject,
+} from './types.ts';

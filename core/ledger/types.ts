@@ -1,0 +1,104 @@
+// What callers of the ledger hand in and get back.
+import type { MicroUsd, RequestId } from '../kernel/index.ts';
+
+/** Numbers of the rows that a call touches; they come with the key (core/keys). */
+export interface Subject {
+  /** Book of (org, live | sandbox). */
+  readonly book_id: number;
+  /** First key of the rotation chain: its windows go on when a key is rotated (P7.1). */
+  readonly key_no: number;
+  readonly project_no: number;
+}
+
+/** Written in the hold's own transaction; unique by (scope, key) (decisions 4.12). */
+export interface IdempotencyClaim {
+  /** Project, environment and path. */
+  readonly scope: string;
+  /** SHA-256 of the Idempotency-Key. */
+  readonly key_hash: Buffer;
+  /** SHA-256 over method, path, version and canonical body. */
+  readonly fingerprint: Buffer;
+}
+
+export interface Hold extends Subject {
+  readonly request_id: RequestId;
+  readonly amount_micro_usd: MicroUsd;
+  readonly idempotency?: IdempotencyClaim;
+}
+
+export type HoldResult =
+  | { readonly status: 'ok' }
+  | { readonly status: 'insufficient_credits' }
+  | { readonly status: 'budget_exhausted'; readonly scope: 'key' | 'project' }
+  /** The idempotency key is taken: the caller looks at its row. Nothing is held. */
+  | { readonly status: 'claimed' }
+  /** The book, key or project does not exist, or the values are impossible: a defect of the caller. */
+  | { readonly status: 'refused'; readonly reason: string }
+  /** PostgreSQL did not answer in time; nothing is held, or the reconcile step releases it. */
+  | { readonly status: 'unavailable' };
+
+/** Units that were priced; enough to recompute the bill with the price version. */
+export interface MeteredUnits {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly cache_write_5m_tokens: number;
+  readonly cache_write_1h_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+/** How the call ended, as metered (4.8 "Row vocabulary"). */
+export type MeterOutcome = 'ok' | 'cancelled' | 'error';
+
+export interface Settle extends Subject {
+  readonly request_id: RequestId;
+  /** Settled cost by the price function; 0 leaves a metering record and no entry. */
+  readonly cost_micro_usd: MicroUsd;
+  readonly model_no: number;
+  readonly endpoint_no: number;
+  readonly price_no: number;
+  readonly units: MeteredUnits;
+  readonly estimated: boolean;
+  readonly outcome: MeterOutcome;
+}
+
+export interface SettleResult {
+  /**
+   * `settled`; `late`: the hold was gone (swept or lost) and the charge came from what is available;
+   * `duplicate`: settled before; `journaled`: PostgreSQL is away, the settle is on disk and will be booked.
+   */
+  readonly status: 'settled' | 'late' | 'duplicate' | 'journaled' | 'refused';
+  /** What left the balance; below the cost when a write-off was recorded. null when not known yet or a duplicate. */
+  readonly charged_micro_usd: MicroUsd | null;
+}
+
+export interface Balance {
+  readonly available_micro_usd: MicroUsd;
+  readonly held_micro_usd: MicroUsd;
+  readonly granted_micro_usd: MicroUsd;
+}
+
+/** The ledger as a running gateway uses it. */
+export interface LedgerClient {
+  hold(hold: Hold): Promise<HoldResult>;
+  /** Raises a hold to a new total. `missing`: settled, swept or lost. */
+  extend(
+    subject: Subject,
+    request_id: RequestId,
+    total_micro_usd: MicroUsd,
+  ): Promise<'ok' | 'insufficient_credits' | 'budget_exhausted' | 'missing' | 'unavailable'>;
+  /** Resolves once the settle is durable: committed, or in the journal. Never rejects for a database fault. */
+  settle(settle: Settle): Promise<SettleResult>;
+  /** Gives a hold back whole; resolves at once, done in the background until it succeeds. */
+  release(subject: Subject, request_id: RequestId): void;
+  /** Last known `available` of a book (from hold and settle answers), or null when none is known yet. A hint, never a decision. */
+  availableHint(book_id: number): number | null;
+  /** The balance as committed now. */
+  balance(book_id: number): Promise<Balance>;
+  /** Settles not yet acknowledged by PostgreSQL. */
+  readonly pending: number;
+  /** Whether the last flush reached PostgreSQL. */
+  readonly healthy: boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,1 @@
+export type { Cost, CostLine, Usage } from './types.ts';

@@ -1,0 +1,1 @@
+export type { RouteWish } from './types.ts';

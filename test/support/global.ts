@@ -1,0 +1,33 @@
+// Once per test run: a real PostgreSQL and a migrated template database that every test file clones.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '@svc/cli/tools/postgres.ts';
+import { migrate } from '@svc/core/db/index.ts';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  // Durability is not what these tests are about (the crash test has a server of its own with fsync on).
+  const server = await startPostgres({
+    dir,
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query('create database svc_template');
+  await migrate(server.urlOf('svc_template'));
+  await admin.end();
+  project.provide('postgres', server.urlOf('svc_template'));
+  return async () => {
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+}
