@@ -3,14 +3,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   chownSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -23,6 +26,8 @@ export interface Postgres {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** Resolves when the server has ended, wanted or not, with the last it said. */
+  readonly ended: Promise<string>;
   /** Connection URL of another database of this server. */
   urlOf(database: string): string;
   /** Fast shutdown; resolves when the server has ended. */
@@ -38,6 +43,8 @@ export interface PostgresOptions {
   port?: number;
   /** `name=value` settings for the server's command line. */
   settings?: Record<string, string>;
+  /** File that the server's log is appended to; absent: the log is dropped. */
+  log?: string;
   /** Told what takes time (`initdb`). */
   progress?: (message: string) => void;
 }
@@ -54,13 +61,16 @@ export function freePort(): Promise<number> {
   });
 }
 
-function asRoot(): boolean {
+/** Whether this process is root, which PostgreSQL refuses to be. */
+export function asRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-function reachableByOthers(path: string): boolean {
+/** Whether every folder on the way to `path` lets other users through; missing ones do not count. */
+export function reachableByOthers(path: string): boolean {
   for (let at = resolve(path); at !== dirname(at); at = dirname(at)) {
-    if ((statSync(at).mode & 0o001) === 0) return false;
+    const mode = statSync(at, { throwIfNoEntry: false })?.mode;
+    if (mode !== undefined && (mode & 0o001) === 0) return false;
   }
   return true;
 }
@@ -72,7 +82,10 @@ function packageRoot(): string {
   return at;
 }
 
-/** The folder with `bin/postgres` and `bin/initdb`: SVC_PG_BIN, else the npm package, copied where root's children can read it. */
+/**
+ * The folder with `postgres` and `initdb`: SVC_PG_BIN, else the npm package, which is copied where the user that
+ * root starts the server as can read it. @throws Error when a copy cannot be made.
+ */
 export function findPostgres(): string {
   const configured = process.env['SVC_PG_BIN'];
   if (configured) return configured;
@@ -88,15 +101,21 @@ export function findPostgres(): string {
     const fresh = `${copy}.${process.pid}`;
     mkdirSync(dirname(copy), { recursive: true, mode: 0o755 });
     cpSync(native, fresh, { recursive: true, verbatimSymlinks: true });
-    renameSync(fresh, copy);
+    try {
+      renameSync(fresh, copy);
+    } catch (error) {
+      // Another process finished its copy first: that one serves as well.
+      rmSync(fresh, { recursive: true, force: true });
+      if (!existsSync(copy)) throw error;
+    }
   }
   return join(copy, 'bin');
 }
 
-function isAlive(pid: number): boolean {
+/** Whether `pid` is a live server of `data`: a pid may be reused, and a zombie has no command line. */
+function serves(pid: number, data: string): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(data);
   } catch {
     return false;
   }
@@ -107,12 +126,10 @@ async function reap(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  if (!Number.isInteger(pid) || pid <= 1 || !isAlive(pid)) return;
-  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  if (!command.includes(data)) return;
+  if (!Number.isInteger(pid) || pid <= 1 || !serves(pid, data)) return;
   process.kill(pid, 'SIGINT');
   const deadline = performance.now() + 10_000;
-  while (isAlive(pid) && performance.now() < deadline) await new Promise((r) => setTimeout(r, 20));
+  while (serves(pid, data) && performance.now() < deadline) await new Promise((r) => setTimeout(r, 20));
 }
 
 /** Starts PostgreSQL on `options.dir` and resolves when it answers. @throws Error with the server's own words. */
@@ -153,6 +170,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     String(port),
     ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
   ];
+  const output = keepOutput(options.log);
   const child = spawn(join(bin, 'postgres'), args, {
     cwd: dir,
     env,
@@ -160,15 +178,22 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     detached: true,
     ...user,
   });
-  await ready(child);
+  await ready(child, output);
   writeFileSync(join(dir, 'postgres.pid'), String(child.pid));
   const urlOf = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`;
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const ended = new Promise<string>((done) => {
+    // Not `exit`: what the server said last may still be in the pipe then.
+    child.once('close', () => {
+      output.close();
+      done(output.last());
+    });
+  });
   return {
     url: urlOf('postgres'),
     urlOf,
     port,
     pid: child.pid as number,
+    ended,
     async stop() {
       child.kill('SIGINT');
       await ended;
@@ -181,21 +206,38 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   };
 }
 
-function ready(child: ChildProcess): Promise<void> {
+interface Output {
+  add(chunk: Buffer): void;
+  /** The last 8 KiB. */
+  last(): string;
+  close(): void;
+}
+
+function keepOutput(log: string | undefined): Output {
+  const file = log === undefined ? null : openSync(log, 'a', 0o600);
+  let tail = '';
+  return {
+    add(chunk) {
+      tail = (tail + chunk.toString()).slice(-8192);
+      if (file !== null) writeSync(file, chunk);
+    },
+    last: () => tail,
+    close() {
+      if (file !== null) closeSync(file);
+    },
+  };
+}
+
+/** Resolves when the server says that it answers; its output is read for as long as it lives, or the pipe would fill. */
+function ready(child: ChildProcess, output: Output): Promise<void> {
   return new Promise((done, fail) => {
-    let output = '';
-    const onData = (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-8192);
-      if (output.includes('ready to accept connections')) {
-        child.stderr?.off('data', onData);
-        // The server logs for as long as it lives: an unread pipe would fill and stop it.
-        child.stderr?.resume();
-        child.off('exit', onExit);
-        done();
-      }
-    };
-    const onExit = (code: number | null) => fail(new Error(`postgres ended with ${code}: ${output}`));
-    child.stderr?.on('data', onData);
+    const onExit = (code: number | null) => fail(new Error(`postgres ended with ${code}: ${output.last()}`));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      output.add(chunk);
+      if (!output.last().includes('ready to accept connections')) return;
+      child.off('exit', onExit);
+      done();
+    });
     child.once('exit', onExit);
     child.once('error', fail);
   });

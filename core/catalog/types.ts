@@ -61,7 +61,14 @@ export interface PriceVersion {
   readonly endpoint_id: Id<'endpoint'>;
   readonly rates: Rates;
   /** Ascending by `from_prompt_tokens`; the whole call uses the one band its prompt size reaches. */
-  readonly bands: readonly { readonly from_prompt_tokens: number; readonly rates: Rates }[];
+  readonly bands: readonly PriceBand[];
+  /** Prices before markup, for the fee on own provider keys; absent where nothing was added. */
+  readonly list?: { readonly rates: Rates; readonly bands: readonly PriceBand[] };
+}
+
+export interface PriceBand {
+  readonly from_prompt_tokens: number;
+  readonly rates: Rates;
 }
 
 export type CancelBilling = 'stops' | 'bills_full' | 'unknown';
@@ -88,6 +95,8 @@ export interface Endpoint {
   readonly max_output: number;
   readonly capabilities: TargetCapabilities;
   readonly price: PriceVersion;
+  /** Prices by service tier (`flex`, `priority`), where the file has them. */
+  readonly tiers?: { readonly [tier: string]: PriceVersion };
   readonly data_policy: DataPolicy;
   readonly cancel_billing: CancelBilling;
   /** Billed reasoning tokens that the stream does not show. */
@@ -111,6 +120,10 @@ export interface Model {
   readonly deprecated_at: string | null;
   readonly retires_at: string | null;
   readonly endpoints: readonly Endpoint[];
+  /** Name of the tokenizer, where the file tells it. */
+  readonly tokenizer?: string;
+  /** Format of signed reasoning that this model reads back (4.7.3), where the file tells it. */
+  readonly reasoning_format?: string;
 }
 
 export type ProviderKind =
@@ -144,6 +157,8 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly providers: ReadonlyMap<string, Provider>;
+  /** What a test key sees: every model, answered by two sandbox endpoints (4.11); see `sandboxView`. */
+  readonly sandbox: ReadonlyMap<string, Model>;
 }
 
 declare module '../kernel/operation.ts' {

@@ -89,6 +89,12 @@ export const settings = {
     33_554_432,
     count(1024, 268_435_456),
   ),
+  max_calls: setting(
+    'SVC_MAX_CALLS',
+    'calls that run at once in one gateway process',
+    4_000,
+    count(1, 100_000),
+  ),
   insecure_upstreams: setting(
     'SVC_INSECURE_UPSTREAMS',
     'allow http:// providers beyond loopback',

@@ -7,7 +7,9 @@ export {
   type Setting,
   settings,
 } from './config.ts';
-export { crc32, equalBytes, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
+export { crc32, equalBytes, hkdfSha256, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
+export { csv } from './csv.ts';
+export { type CursorPlace, decodeCursor, deriveKey, encodeCursor } from './cursor.ts';
 export { codes, type ErrorCode, type ErrorExtra, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford26,
@@ -23,6 +25,7 @@ export {
   ulidMs,
 } from './ids.ts';
 export { canonicalJson, isObject, type JsonObject } from './json.ts';
+export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, silentLog } from './log.ts';
 export {
   type Bps,
@@ -42,6 +45,7 @@ export {
   type Context,
   type Db,
   type Environment,
+  FileAnswer,
   type KeyCaller,
   keyCaller,
   type Operation,
@@ -53,3 +57,17 @@ export {
   scopes,
 } from './operation.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
+export {
+  invalid,
+  lineOf,
+  listOf,
+  notFound,
+  nullable,
+  oneOf,
+  page,
+  pageInput,
+  pageOf,
+  Time,
+  TimeIn,
+  timeInMs,
+} from './schema.ts';

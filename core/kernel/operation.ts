@@ -26,7 +26,10 @@ export type Audience =
       readonly kind: 'key';
       readonly scopes: readonly [Scope, ...Scope[]] | 'any';
       readonly session?: readonly Role[];
-      readonly sandbox?: boolean;
+      /** `only` admits nothing but test keys (the sandbox book's refill). */
+      readonly sandbox?: boolean | 'only';
+      /** The key may also stand in `x-api-key`: model routes alone (P2). */
+      readonly x_api_key?: true;
     }
   | { readonly kind: 'staff' };
 
@@ -77,6 +80,21 @@ export interface Context {
   afterCommit(effect: () => void): void;
   /** Sets a header of the answer (`x-svc-analytics-lag-s`). No effect where the surface has none. */
   header(name: string, value: string): void;
+  /** A header of the request (lower-case `name`), null when absent or where the surface has none. */
+  requestHeader(name: string): string | null;
+}
+
+/** An answer that is a file instead of JSON (`format=csv`); `run` may return it in place of its output. */
+export class FileAnswer {
+  readonly content_type: string;
+  readonly filename: string;
+  readonly body: string;
+
+  constructor(file: { content_type: string; filename: string; body: string }) {
+    this.content_type = file.content_type;
+    this.filename = file.filename;
+    this.body = file.body;
+  }
 }
 
 export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> {
@@ -93,8 +111,16 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** Refusals beyond the common ones (400, 401, 403, 404, 429, 500). */
   readonly errors: readonly ErrorCode[];
   readonly status?: 200 | 201 | 204;
-  /** Which input members are in the query string (GET: all that are not in the path). */
-  run(context: Context, input: Static<I>): Promise<Static<O>>;
+  /** `Idempotency-Key` is stored for 24 h (P1): POSTs that make or move money or secrets. */
+  readonly idempotent?: true;
+  /** Browsers of any origin may call, without credentials (P1 "CORS"). */
+  readonly cross_origin?: true;
+  /** Second media type of the answer beside JSON, given as a `FileAnswer`. */
+  readonly produces?: 'text/csv';
+  /** One documented answer; the OpenAPI document shows it and a test checks it against `output`. */
+  readonly example?: Static<O>;
+  /** GET and DELETE: members not in the path are in the query string; else they are the body. */
+  run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer>;
 }
 
 /** Declares an operation; only gives `run` its types. */

@@ -46,3 +46,49 @@ export interface KeyRing {
   forget(key_id: Id<'key'>): void;
   close(): Promise<void>;
 }
+
+/** A key as stored, without its hash; `status` is not yet aware of the clock (see `statusAt`). */
+export interface KeyRow {
+  readonly id: Id<'key'>;
+  readonly key_no: number;
+  readonly chain_no: number;
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly environment: Environment;
+  readonly name: string;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly status: 'active' | 'rotating' | 'revoked';
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly concurrency: number | null;
+  readonly budget_daily_micro: number | null;
+  readonly budget_hard: boolean;
+  readonly alerts: readonly number[];
+  readonly svc_version: string;
+  readonly data_policy: KeyPolicyWish | null;
+  readonly created_by: string | null;
+  readonly managed_by: string | null;
+  readonly rotated_from: Id<'key'> | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+/** A key's own data policy: each member may only be stricter than the organisation's (P3). */
+export interface KeyPolicyWish {
+  readonly logging?: 'on' | 'off';
+  readonly zdr?: boolean;
+  readonly no_train?: boolean;
+  readonly regions?: readonly string[];
+}
+
+export type KeyStatus = 'active' | 'rotating' | 'revoked' | 'expired';
+
+declare module '../kernel/operation.ts' {
+  interface Services {
+    readonly key_ring: KeyRing;
+  }
+}

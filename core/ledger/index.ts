@@ -1,3 +1,44 @@
+export {
+  type Claim,
+  findClaim,
+  finishClaim,
+  freeClaim,
+  purgeClaims,
+  storeAnswer,
+} from './claim-store.ts';
+export { type LedgerHandle, type LedgerOptions, openLedger, openNullLedger } from './client.ts';
+export { ulidToUuid, uuidToUlid } from './encode.ts';
+export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind } from './kinds.ts';
+export { type Swept, sweepOnce } from './lease-store.ts';
+export {
+  type BudgetWindow,
+  type Entry,
+  type Lot,
+  type Metered,
+  readBalance,
+  readEntries,
+  readLots,
+  readMeter,
+  readWindows,
+  readWriteoff,
+} from './read-store.ts';
+export {
+  type Budget,
+  type Credit,
+  type Credited,
+  credit,
+  type Debit,
+  type Debited,
+  debit,
+  expireLots,
+  findBook,
+  makeMeterPartitions,
+  openBook,
+  type Reference,
+  resumeBudget,
+  setBudget,
+  setLowMark,
+} from './store.ts';
 export type {
   Balance,
   Hold,
@@ -10,3 +51,5 @@ export type {
   SettleResult,
   Subject,
 } from './types.ts';
+export { type Finding, type VerifyReport, verifyLedger } from './verify.ts';
+export { dumpLedger } from './verify-store.ts';

@@ -42,6 +42,7 @@ export interface MeteredUnits {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cache_read_tokens: number;
+  /** All cache writes; the 5 m and 1 h ones are parts of it. */
   readonly cache_write_tokens: number;
   readonly cache_write_5m_tokens: number;
   readonly cache_write_1h_tokens: number;
@@ -61,6 +62,8 @@ export interface Settle extends Subject {
   readonly units: MeteredUnits;
   readonly estimated: boolean;
   readonly outcome: MeterOutcome;
+  /** The hold carried an idempotency claim: the settle's transaction ends it (its answer is stored apart). */
+  readonly claimed?: boolean;
 }
 
 export interface SettleResult {

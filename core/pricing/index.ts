@@ -1,1 +1,15 @@
-export type { Cost, CostLine, Usage } from './types.ts';
+export { chargedRate, chargedRates, type ListRates } from '../catalog/index.ts';
+export { fitUsage, type OwnKey, price, promptTokens, rateOf, ratesFor } from './price.ts';
+export {
+  affordableTokens,
+  type EndpointReserve,
+  HOLD_STEP_TOKENS,
+  holdMicroUsd,
+  outputCap,
+  type Reserve,
+  type Reserved,
+  type ReserveInput,
+  reserve,
+} from './reserve.ts';
+export { addText, countText, emptyPrompt, inputTokensBound, TokenRatio, textTokens } from './size.ts';
+export type { Cost, CostLine, PromptSize, Usage } from './types.ts';

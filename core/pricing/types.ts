@@ -36,3 +36,23 @@ export interface Cost {
   price_version: string;
   estimated?: boolean;
 }
+
+/** What the bounds of 4.10 need to know of a prompt; plain numbers, so that pricing stands above inference. */
+export interface PromptSize {
+  /** UTF-8 bytes of all text: messages, system, tools and schemas. */
+  text_bytes: number;
+  /** Bytes of `text_bytes` in characters beyond the Latin blocks (U+0250 and up). */
+  non_latin_bytes: number;
+  /** Bytes of `text_bytes` that are space, tab, LF or CR. */
+  white_space_bytes: number;
+  messages: number;
+  images: { detail?: 'auto' | 'low' | 'high' | 'original' }[];
+  /** Audio whose length is known, in seconds. */
+  audio_seconds: number;
+  /** Decoded bytes of audio whose length is not known. */
+  audio_bytes: number;
+  /** Pages of PDF files whose page count is known. */
+  pdf_pages: number;
+  /** Decoded bytes of PDF files whose page count is not known. */
+  pdf_bytes: number;
+}

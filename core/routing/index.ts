@@ -1,1 +1,18 @@
-export type { RouteWish } from './types.ts';
+export { type Circuit, createHealth, type Health, type HealthView, type Success } from './health.ts';
+export { choose, planRoute, timeoutsOf } from './plan.ts';
+export { suggestions } from './refusal.ts';
+export { type TraceFacts, type TraceTry, traceLine } from './trace.ts';
+export {
+  type Excluded,
+  type ExclusionReason,
+  exclusionReasons,
+  type RankedEndpoint,
+  type RouteFeatures,
+  type RouteInput,
+  type RouteLoss,
+  type RoutePlan,
+  type RouteWarning,
+  type RouteWish,
+  type Sort,
+  type Timeouts,
+} from './types.ts';

@@ -1,4 +1,8 @@
-// What a caller, a key and a policy may wish of the route.
+// What a caller, a key and a policy may wish of the route, and what the choice answers.
+import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
+import type { Environment } from '../kernel/index.ts';
+import type { KeyDataPolicy } from '../keys/index.ts';
+import type { HealthView } from './health.ts';
 
 /** `svc.route` of 4.1, also the header `x-svc-route`; meanings of 4.9.1. */
 export interface RouteWish {
@@ -24,4 +28,127 @@ export interface RouteWish {
   byok?: 'prefer' | 'only' | 'never';
   max_attempts?: number;
   timeouts?: { connect_ms?: number; first_event_ms?: number; idle_ms?: number; total_ms?: number };
+}
+
+/** What of a request decides which endpoints can serve it. */
+export interface RouteFeatures {
+  readonly modalities_in: readonly string[];
+  readonly tools: boolean;
+  readonly json_schema: boolean;
+  readonly images: boolean;
+  readonly audio: boolean;
+  readonly pdf: boolean;
+  readonly reasoning: boolean;
+  /** Names of provider-run tools that are offered. */
+  readonly server_tools: readonly string[];
+  readonly stream: boolean;
+  /** Upper bound of the prompt in tokens (4.10). */
+  readonly input_tokens_bound: number;
+  /** The caller's cap, null when none was given. */
+  readonly max_tokens: number | null;
+  /** Guess for the price dimension of the score. */
+  readonly expected_output_tokens: number;
+  /** Format of signed reasoning before an unanswered tool call, or null. */
+  readonly signed_format: string | null;
+  /** A tier with its own prices (`flex`, `priority`); absent or `auto`, `default`: the usual one. */
+  readonly service_tier?: string;
+}
+
+/** A thing that would be lost on an endpoint (4.7.4); the same shape as the canonical form's. */
+export interface RouteLoss {
+  readonly class: 'hint' | 'behaviour' | 'content';
+  readonly code: string;
+  readonly param: string;
+  readonly message: string;
+}
+
+/** Why an endpoint is out, in the order in which the filters are asked (4.9.5). */
+export const exclusionReasons = [
+  'status',
+  'environment',
+  'only',
+  'ignored',
+  'zdr',
+  'train',
+  'retention',
+  'region',
+  'quantization',
+  'capability',
+  'lossy',
+  'server_tool',
+  'context',
+  'max_output',
+  'tier',
+  'price',
+  'byok',
+  'circuit',
+] as const;
+export type ExclusionReason = (typeof exclusionReasons)[number];
+
+export interface Excluded {
+  readonly endpoint_id: string;
+  readonly provider: string;
+  readonly reason: ExclusionReason;
+}
+
+export interface RouteWarning {
+  readonly code: string;
+  readonly param?: string;
+  readonly message: string;
+}
+
+export interface RouteInput {
+  /** Spreads calls over endpoints of about equal score. */
+  readonly request_id: string;
+  readonly environment: Environment;
+  /** `vendor/model` as the caller wrote it. */
+  readonly model: string;
+  readonly wish: RouteWish;
+  /** Org and key policy combined; only ever tightens. */
+  readonly data_policy: Pick<KeyDataPolicy, 'zdr' | 'no_train' | 'regions'>;
+  readonly compat: 'strict' | 'warn' | 'drop';
+  readonly features: RouteFeatures;
+  /** What the request would lose on an endpoint; asked only where the cheaper filters pass. */
+  losses(endpoint: Endpoint): readonly RouteLoss[];
+  readonly health: HealthView;
+  readonly now_ms: number;
+}
+
+export type Sort = 'price' | 'latency' | 'throughput' | 'balanced';
+
+/** One endpoint in its place. */
+export interface RankedEndpoint {
+  readonly endpoint: Endpoint;
+  /** 0..1, best ÷ own over the candidates of its model. */
+  readonly score: number;
+  /** Why it stands where it stands: `order`, `score`, `degraded`, `signature`. */
+  readonly reason: 'order' | 'score' | 'degraded' | 'signature';
+  readonly losses: readonly RouteLoss[];
+}
+
+export interface Timeouts {
+  readonly connect_ms: number;
+  readonly first_event_ms: number;
+  readonly idle_ms: number;
+  readonly total_ms: number;
+}
+
+export interface RoutePlan {
+  /** The attempts in their order, at most `max_attempts`. */
+  readonly plan: readonly RankedEndpoint[];
+  /** Usable too, but beyond the cut. */
+  readonly spare: readonly RankedEndpoint[];
+  readonly excluded: readonly Excluded[];
+  readonly sort: Sort;
+  readonly max_attempts: number;
+  readonly timeouts: Timeouts;
+  /** The caller lowered the idle or the total limit: a cut by it is the caller leaving (4.8 rows 11, 26). */
+  readonly chosen_deadline: boolean;
+  readonly warnings: readonly RouteWarning[];
+}
+
+/** `catalog` and the models of a call: the one asked for, then the fallbacks. */
+export interface Candidates {
+  readonly catalog: Catalog;
+  readonly models: readonly Model[];
 }

@@ -227,8 +227,8 @@ export interface CanonicalRequest {
   ext?: JsonObject;
   /** Chat: the request used `functions`/`function_call`, so the reply does too. */
   legacy_functions?: boolean;
-  /** Messages: `anthropic-version` and the betas asked for. */
-  anthropic?: { version?: string; betas: string[] };
+  /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
+  anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
   /** What reading itself had to drop or ignore (`store_ignored`). */
   warnings: Warning[];
 }

@@ -1,0 +1,43 @@
+# Every target works in a fresh clone: the first line installs what the second one needs (see cli/bin/install.mjs).
+# `exec` leaves no shell in between, so that a signal reaches the program itself.
+node := node_modules/.bin/node
+install := node cli/bin/install.mjs
+# Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
+compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
+
+.PHONY: help up test check format bench crash tools catalog
+
+help:
+	@echo 'make up       start database and gateway, print address, keys and first calls (Ctrl-C stops all)'
+	@echo 'make test     types, lint and every test; the last line says how many passed'
+	@echo 'make check    types and lint only'
+	@echo 'make format   rewrite sources in the house format'
+	@echo 'make bench    measure the gateway against a bare proxy on this machine'
+	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s)'
+	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
+	@echo 'make catalog  write the committed catalog anew from its sources'
+
+up:
+	@echo 'svc: starting (Ctrl-C stops everything it starts)'
+	@$(install) run && $(compiled) exec $(node) cli/up/main.ts
+
+test:
+	@$(install) all && exec $(node) test/run.ts
+
+check:
+	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && exec node_modules/.bin/biome ci .
+
+format:
+	@$(install) all && exec node_modules/.bin/biome check --write .
+
+bench:
+	@$(install) all && exec $(node) test/bench/main.ts
+
+crash:
+	@$(install) all && exec $(node) test/crash/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED))
+
+tools:
+	@$(install) all && exec $(node) cli/tools/main.ts
+
+catalog:
+	@$(install) all && exec $(node) core/catalog/generate.ts

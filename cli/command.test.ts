@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { type Command, helpOf, parseCommand, UsageError } from './command.ts';
+import { commands } from './commands/index.ts';
+
+const command: Command = {
+  positionals: [{ name: 'FILE', doc: 'a file', required: true }],
+  flags: {
+    org: { type: 'text', doc: 'an organization', required: true },
+    environment: { type: 'text', doc: 'which', choices: ['live', 'test'] },
+    rpm: { type: 'integer', doc: 'rate', min: 1 },
+    dry: { type: 'switch', doc: 'do nothing' },
+  },
+  run: async () => ({ json: {}, text: '' }),
+};
+const parse = (...args: string[]) => parseCommand(command, args);
+
+test('flags and positionals are read by their type', () => {
+  const input = parse('a.yaml', '--org', 'acme', '--rpm=60', '--dry', '--json');
+  expect(input.positionals).toEqual(['a.yaml']);
+  expect(input.get('org')).toBe('acme');
+  expect(input.integer('rpm')).toBe(60);
+  expect(input.has('dry')).toBe(true);
+  expect(input.find('environment')).toBeNull();
+});
+
+test.each([
+  [['a.yaml'], '--org is required'],
+  [['a.yaml', '--org', 'acme', '--nope'], "Unknown option '--nope'"],
+  [['a.yaml', '--org', 'acme', '--rpm', '0'], '--rpm takes an integer from 1'],
+  [['a.yaml', '--org', 'acme', '--rpm', '1.5'], '--rpm takes an integer'],
+  [['a.yaml', '--org', 'acme', '--environment', 'prod'], '--environment takes live or test'],
+  [['--org', 'acme'], 'FILE is missing'],
+  [['a.yaml', 'b.yaml', '--org', 'acme'], 'unexpected argument "b.yaml"'],
+])('%j is refused as a usage error that says why', (args, words) => {
+  expect(() => parse(...args)).toThrow(UsageError);
+  expect(() => parse(...args)).toThrow(words);
+});
+
+test('help names every flag and positional', () => {
+  const help = helpOf('do it', 'does it', command);
+  for (const word of ['do it', 'FILE', '--org', '--environment live|test', '--rpm', '--dry', '--json'])
+    expect(help).toContain(word);
+});
+
+test('every command loads, and its help can be shown', async () => {
+  for (const { name, summary, load } of commands) expect(helpOf(name, summary, await load())).toContain(name);
+});
+
+test('no command hides another one behind its name', () => {
+  const names = commands.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});

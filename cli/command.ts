@@ -1,0 +1,158 @@
+// What a command of `svcctl` is: its flags with a sentence each, and `run`, which returns what is printed. One
+// declaration gives parsing, `--help`, `--json` and errors, so that all commands behave alike.
+import { parseArgs } from 'node:util';
+
+export interface Flag {
+  readonly type: 'text' | 'integer' | 'switch';
+  readonly doc: string;
+  /** What stands after the flag in `--help`: `ID`, `FILE`. */
+  readonly value?: string;
+  readonly required?: true;
+  readonly choices?: readonly string[];
+  readonly min?: number;
+}
+
+export interface Positional {
+  readonly name: string;
+  readonly doc: string;
+  readonly required?: true;
+  /** Takes all that are left. */
+  readonly many?: true;
+}
+
+/** What a command says: one object for programs, text for people; `ok: false` makes the exit code 1. */
+export interface Result {
+  readonly json: object;
+  readonly text: string;
+  readonly ok?: boolean;
+}
+
+export interface Command {
+  readonly flags?: Readonly<Record<string, Flag>>;
+  readonly positionals?: readonly Positional[];
+  readonly example?: string;
+  run(input: Input): Promise<Result>;
+}
+
+/** A command line that does not make sense; told with the usage, exit code 2. */
+export class UsageError extends Error {}
+
+/** The parsed command line. */
+export class Input {
+  readonly positionals: readonly string[];
+  private readonly values: Readonly<Record<string, string | boolean | undefined>>;
+
+  constructor(
+    values: Readonly<Record<string, string | boolean | undefined>>,
+    positionals: readonly string[],
+  ) {
+    this.values = values;
+    this.positionals = positionals;
+  }
+
+  /** The text of a flag, or null when it was not given. */
+  find(name: string): string | null {
+    const value = this.values[name];
+    return typeof value === 'string' ? value : null;
+  }
+
+  /** The text of a required flag; parsing has made sure that it is there. */
+  get(name: string): string {
+    return this.find(name) as string;
+  }
+
+  /** The number of a flag, or null when it was not given. */
+  integer(name: string): number | null {
+    const text = this.find(name);
+    return text === null ? null : Number(text);
+  }
+
+  /** Whether a switch was given. */
+  has(name: string): boolean {
+    return this.values[name] === true;
+  }
+}
+
+const common: Readonly<Record<string, Flag>> = {
+  json: { type: 'switch', doc: 'print one JSON object and nothing else' },
+  help: { type: 'switch', doc: 'show this' },
+};
+
+function checkFlag(name: string, flag: Flag, value: string | boolean | undefined): void {
+  if (value === undefined) {
+    if (flag.required) throw new UsageError(`--${name} is required: ${flag.doc}`);
+    return;
+  }
+  if (flag.type === 'integer') {
+    const n = Number(value);
+    if (!/^-?\d+$/.test(String(value)) || !Number.isSafeInteger(n) || n < (flag.min ?? 0))
+      throw new UsageError(`--${name} takes an integer from ${flag.min ?? 0}, got ${JSON.stringify(value)}`);
+  }
+  if (flag.choices !== undefined && !flag.choices.includes(String(value)))
+    throw new UsageError(`--${name} takes ${flag.choices.join(' or ')}, got ${JSON.stringify(value)}`);
+}
+
+function checkPositionals(command: Command, given: readonly string[]): void {
+  const declared = command.positionals ?? [];
+  for (const [at, positional] of declared.entries()) {
+    if (positional.required && given[at] === undefined)
+      throw new UsageError(`${positional.name} is missing: ${positional.doc}`);
+  }
+  const surplus = given[declared.length];
+  if (surplus !== undefined && !declared.at(-1)?.many)
+    throw new UsageError(`unexpected argument ${JSON.stringify(surplus)}`);
+}
+
+/** Whether the words ask for JSON or help; known before the rest is parsed, so that errors can be JSON too. */
+export function wants(args: readonly string[], flag: 'json' | 'help'): boolean {
+  return args.includes(`--${flag}`) || (flag === 'help' && args.includes('-h'));
+}
+
+/** Parses `args` for `command`. @throws UsageError naming the flag and what was expected. */
+export function parseCommand(command: Command, args: readonly string[]): Input {
+  const flags = { ...command.flags, ...common };
+  const options = Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [
+      name,
+      { type: flag.type === 'switch' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true }) as typeof parsed;
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, ''));
+  }
+  for (const [name, flag] of Object.entries(flags)) checkFlag(name, flag, parsed.values[name]);
+  checkPositionals(command, parsed.positionals);
+  return new Input(parsed.values, parsed.positionals);
+}
+
+/** The help text of a command. */
+export function helpOf(name: string, summary: string, command: Command): string {
+  const positionals = command.positionals ?? [];
+  const shown = positionals.map(({ name, required, many }) => {
+    const word = `${name}${many ? ' …' : ''}`;
+    return required ? word : `[${word}]`;
+  });
+  const rows: [string, string][] = positionals.map(({ name, doc }) => [name, doc]);
+  for (const [flag, { type, value, doc, required, choices }] of Object.entries({
+    ...command.flags,
+    ...common,
+  })) {
+    const argument = choices?.join('|') ?? value ?? (type === 'integer' ? 'N' : 'TEXT');
+    rows.push([
+      `--${flag}${type === 'switch' ? '' : ` ${argument}`}`,
+      `${doc}${required ? ' (required)' : ''}`,
+    ]);
+  }
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return [
+    `svcctl ${[name, ...shown, '[flags]'].join(' ')}`,
+    `  ${summary}`,
+    '',
+    ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
+    ...(command.example === undefined ? [] : ['', `  example: ${command.example}`]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,106 @@
+// `svcctl` as a script uses it: a process, one JSON object on standard output, and the exit code.
+import { spawn } from 'node:child_process';
+import { createPool } from '@svc/core/db/index.ts';
+import type { Id } from '@svc/core/kernel/index.ts';
+import { findBook, readBalance } from '@svc/core/ledger/index.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { root } from '../installation.ts';
+
+const url = await createTestDatabase();
+const pool = createPool(url, { max: 1 });
+afterAll(() => pool.end());
+
+function svcctl(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [`${root}cli/bin/svcctl.js`, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', SVC_DATABASE_URL: url, SVC_DATA_DIR: '/nonexistent' },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  return new Promise((done) => child.once('close', (code) => done({ code, out, err })));
+}
+
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, out, err } = await svcctl(...args, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out.trimEnd().split('\n')).toHaveLength(1);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+test('organization, project, key and grant are made by slug or id, and the ledger is right after', async () => {
+  const org = await json('org', 'create', '--slug', 'acme', '--name', 'Acme', '--country', 'US');
+  expect(org).toEqual({
+    id: expect.stringMatching(/^org_/),
+    slug: 'acme',
+    project_id: expect.stringMatching(/^prj_/),
+    test_project_id: expect.stringMatching(/^prj_/),
+  });
+  const project = await json('project', 'create', '--org', 'acme', '--slug', 'bot');
+  expect(project['id']).toMatch(/^prj_/);
+  const wishes = ['--scopes', 'inference,read:usage', '--rpm', '60', '--daily-budget-micro', '0'];
+  const key = await json('key', 'create', '--org', 'acme', '--project', 'bot', ...wishes);
+  expect(key).toMatchObject({
+    id: expect.stringMatching(/^key_/),
+    secret: expect.stringMatching(/^svc-live-/),
+    hint: expect.any(String),
+    project_id: project['id'],
+  });
+  const test_key = await json('key', 'create', '--org', org['id'] as string, '--environment', 'test');
+  expect(test_key).toMatchObject({
+    secret: expect.stringMatching(/^svc-test-/),
+    project_id: org['test_project_id'],
+  });
+  const grant = ['credits', 'grant', '--org', 'acme', '--amount-micro', '5000000', '--reason', 'trial'];
+  expect(await json(...grant)).toEqual({ lot_id: expect.stringMatching(/^lot_/), seq: 1 });
+  // Two grants for one reason are two.
+  expect(await json(...grant)).toMatchObject({ seq: 2 });
+  const book = await findBook(pool, { org_id: org['id'] as Id<'org'>, environment: 'live' });
+  expect((await readBalance(pool, book as number)).available_micro_usd).toBe(10_000_000);
+  expect(await json('ledger', 'verify', '--org', 'acme')).toMatchObject({ ok: true, books: 2, entries: 3 });
+  await json('org', 'set', '--org', 'acme', '--status', 'suspended');
+}, 60_000);
+
+test('a refusal is one JSON object with its code, and exit code 1', async () => {
+  const { code, out } = await svcctl('org', 'set', '--org', 'nobody', '--status', 'active', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toEqual({
+    error: { code: 'not_found', message: expect.stringContaining('nobody') },
+  });
+});
+
+test('an unknown flag, an unknown command and a missing flag end with 2 and say what was meant', async () => {
+  const cases: [string[], string][] = [
+    [['org', 'create', '--slugg', 'a'], "Unknown option '--slugg'"],
+    [['org', 'destroy'], 'there are: org create, org set'],
+    [['key', 'create'], '--org is required'],
+  ];
+  for (const [args, words] of cases) {
+    const { code, err } = await svcctl(...args);
+    expect(code).toBe(2);
+    expect(err).toContain(words);
+  }
+});
+
+test('the development clock moves only in a development installation', async () => {
+  const { code, err } = await svcctl('dev', 'clock', 'advance', '8d');
+  expect(code).toBe(1);
+  expect(err).toContain('Only a development installation');
+});
+
+test('without an installation the way to start one is said', async () => {
+  const child = spawn(process.execPath, [`${root}cli/main.ts`, 'migrate'], {
+    env: { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: '/nonexistent' },
+  });
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  expect(await new Promise((done) => child.once('close', done))).toBe(1);
+  expect(err).toContain('make up');
+});

@@ -1,0 +1,44 @@
+// Grants credit to an organisation's book, recorded in the ledger with the reason.
+import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
+import { credit } from '@svc/core/ledger/index.ts';
+import type { Command } from '../command.ts';
+import { staffContext } from '../context.ts';
+import { withDatabase } from '../installation.ts';
+import { getOrg } from '../lookup.ts';
+
+const DAY_MS = 86_400_000;
+
+export const command: Command = {
+  flags: {
+    org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
+    environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
+    'amount-micro': { type: 'integer', doc: 'micro-USD (1 USD is 1000000)', min: 1, required: true },
+    reason: { type: 'text', doc: 'why, for those who read the ledger later', required: true },
+    'expires-days': { type: 'integer', doc: 'days until what is left lapses; never unless given', min: 1 },
+  },
+  example: 'svcctl credits grant --org acme --amount-micro 5000000 --reason "trial"',
+  async run(input) {
+    const environment = (input.find('environment') ?? 'live') as Environment;
+    const amount_micro_usd = microUsd(input.integer('amount-micro') as number);
+    const days = input.integer('expires-days');
+    return withDatabase(async (pool) => {
+      const context = await staffContext(pool);
+      const org = await getOrg(context, input.get('org'));
+      const at = context.now();
+      const made = await context.transaction((context) =>
+        credit(context.db, {
+          book_id: environment === 'live' ? org.live_book_id : org.sandbox_book_id,
+          amount_micro_usd,
+          kind: 'grant',
+          granted: true,
+          expires_at: days === null ? null : new Date(at.getTime() + days * DAY_MS),
+          // The ULID keeps two grants for one reason two: a reference is booked once.
+          ref_type: 'staff',
+          ref_id: `${newUlid()} ${input.get('reason')}`,
+        }),
+      );
+      const text = `granted ${amount_micro_usd} micro-USD to ${org.slug} (${environment}), ledger entry ${made.seq}`;
+      return { json: { lot_id: made.lot_id, seq: made.seq }, text };
+    });
+  },
+};

@@ -1,0 +1,44 @@
+// All commands, in the order of `svcctl --help`. Each is loaded only when it is called: a start of `svcctl` should
+// not read what it does not run.
+import type { Command } from '../command.ts';
+
+export interface Listed {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+function listed(name: string, summary: string, load: () => Promise<{ command: Command }>): Listed {
+  return { name, summary, load: async () => (await load()).command };
+}
+
+export const commands: readonly Listed[] = [
+  listed('status', 'what runs, and whether it can serve', () => import('./status.ts')),
+  listed('doctor', 'whether this machine has what is needed, and where', () => import('./doctor.ts')),
+  listed('config', 'every setting with its value, secrets masked', () => import('./config.ts')),
+  listed('migrate', 'bring the database to this release', () => import('./migrate.ts')),
+  listed('org create', 'make an organization', () => import('./org-create.ts')),
+  listed('org set', 'suspend, close or reopen an organization', () => import('./org-set.ts')),
+  listed('project create', 'make a project', () => import('./project-create.ts')),
+  listed('key create', 'make an API key and show its secret', () => import('./key-create.ts')),
+  listed('credits grant', 'grant credit to an organization', () => import('./credits-grant.ts')),
+  listed(
+    'ledger verify',
+    'recompute the ledger and say whether it is right',
+    () => import('./ledger-verify.ts'),
+  ),
+  listed(
+    'ledger dump',
+    'write the ledger to files that can be verified offline',
+    () => import('./ledger-dump.ts'),
+  ),
+  listed('price check', 'recompute the charge of one call', () => import('./price-check.ts')),
+  listed('catalog load', 'check a providers file', () => import('./catalog-load.ts')),
+  listed('api', 'call an operation of the REST API', () => import('./api.ts')),
+  listed(
+    'dev clock advance',
+    'move the clock of a development installation',
+    () => import('./dev-clock-advance.ts'),
+  ),
+  listed('dev clock reset', 'return to the clock of the machine', () => import('./dev-clock-reset.ts')),
+];

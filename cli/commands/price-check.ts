@@ -1,0 +1,56 @@
+// Recomputes the charge of one call: the price function over the units of its metering record and the price version
+// it names must give the cost that was settled, to the micro-dollar.
+import { findPriceVersion } from '@svc/core/catalog/index.ts';
+import { isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Metered, readMeter } from '@svc/core/ledger/index.ts';
+import { price } from '@svc/core/pricing/index.ts';
+import { type Command, UsageError } from '../command.ts';
+import { withDatabase } from '../installation.ts';
+
+function verdict(metered: Metered, recomputed_micro_usd: number): { ok: boolean; sentence: string } {
+  const { cost_micro_usd, charged_micro_usd } = metered;
+  if (recomputed_micro_usd !== cost_micro_usd)
+    return { ok: false, sentence: `DIFFERS: settled ${cost_micro_usd}, recomputed ${recomputed_micro_usd}` };
+  if (charged_micro_usd > cost_micro_usd) return { ok: false, sentence: 'CHARGED MORE than the cost' };
+  if (charged_micro_usd < cost_micro_usd)
+    return { ok: true, sentence: `right; ${cost_micro_usd - charged_micro_usd} of it was written off` };
+  return { ok: true, sentence: 'right' };
+}
+
+export const command: Command = {
+  positionals: [
+    { name: 'REQUEST_ID', doc: 'id of the call, 26 characters (x-svc-request-id)', required: true },
+  ],
+  async run(input) {
+    const id = input.positionals[0] as string;
+    if (!isRequestId(id)) throw new UsageError(`${JSON.stringify(id)} is not a request id`);
+    return withDatabase(async (pool) => {
+      const metered = await readMeter(pool, id);
+      if (metered === null) throw new ServiceError('not_found', `No call ${id} was settled.`);
+      const version = await findPriceVersion(pool, metered.price_no);
+      if (version === null)
+        throw new Error(`the price version of the call (number ${metered.price_no}) is gone`);
+      const cost = price({ ...metered.units, source: metered.estimated ? 'estimate' : 'provider' }, version);
+      const { ok, sentence } = verdict(metered, cost.total_micro_usd);
+      const lines = cost.lines.map(
+        ({ kind, units, unit_price_nano, micro_usd }) =>
+          `${kind.padEnd(14)} ${String(units).padStart(10)} x ${String(unit_price_nano).padStart(8)} nano-USD = ${micro_usd}`,
+      );
+      return {
+        json: {
+          ok,
+          request_id: id,
+          price_version: version.id,
+          usage: metered.units,
+          estimated: metered.estimated,
+          settled_micro_usd: metered.cost_micro_usd,
+          charged_micro_usd: metered.charged_micro_usd,
+          recomputed_micro_usd: cost.total_micro_usd,
+          lines: cost.lines,
+        },
+        text: [...lines, `total ${cost.total_micro_usd} micro-USD at ${version.id}: ${sentence}`].join('\n'),
+        ok,
+      };
+    });
+  },
+};

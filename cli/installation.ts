@@ -1,0 +1,56 @@
+// Which installation a command works on: the database of SVC_DATABASE_URL, else what `make up` runs on the data
+// directory.
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { type Config, readConfig } from '@svc/core/kernel/index.ts';
+import { readUpFile, type UpFile } from './up/up-file.ts';
+
+/** The top folder of the repository. */
+export const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Nothing to work on; the message says how to start or name it. */
+export class NoInstallation extends Error {}
+
+export interface Installation {
+  readonly config: Config;
+  readonly data_dir: string;
+  /** What `make up` runs there now, or null. */
+  readonly up: UpFile | null;
+  readonly database_url: string | null;
+}
+
+/** Looks at the environment and the data directory. @throws ConfigError on a setting that cannot be used. */
+export function findInstallation(): Installation {
+  const config = readConfig();
+  const data_dir = resolve(root, config.data_dir);
+  const up = readUpFile(data_dir);
+  return { config, data_dir, up, database_url: config.database_url ?? up?.database_url ?? null };
+}
+
+/** The address of the database. @throws NoInstallation when there is none to find. */
+export function databaseUrl(): string {
+  const { database_url, data_dir } = findInstallation();
+  if (database_url !== null) return database_url;
+  throw new NoInstallation(
+    `No database: nothing runs on ${data_dir} and SVC_DATABASE_URL is not set. Start with \`make up\`.`,
+  );
+}
+
+/** Runs `work` with a pool on the installation's database and closes it afterwards. */
+export async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(databaseUrl(), { max: 2, application: 'svcctl' });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** As `withDatabase`, but only for an installation of `make up` or one with SVC_DEV=1: nobody's real clock is moved. */
+export async function developmentDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+  const { config, up, database_url } = findInstallation();
+  if (!config.dev && (up === null || database_url !== up.database_url))
+    throw new NoInstallation('Only a development installation has a clock to move: `make up`, or SVC_DEV=1.');
+  return withDatabase(work);
+}

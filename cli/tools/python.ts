@@ -1,0 +1,92 @@
+// A Python with the official OpenAI and Anthropic clients, for tests that call the gateway as a Python program
+// would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not into the
+// system, and a two-line launcher shows them to Python.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0'];
+
+/** The folder that tools are kept in over runs and checkouts: SVC_TOOLS_DIR, else ~/.cache/svc-tools. */
+export function toolsDirectory(): string {
+  return process.env['SVC_TOOLS_DIR'] || join(homedir(), '.cache/svc-tools');
+}
+
+/** The real interpreter (not a shim that looks at the working directory) with its version, or null. */
+function findPython(): { path: string; version: string } | null {
+  const found = spawnSync(
+    'python3',
+    ['-c', 'import sys; print(sys.executable); print("%d.%d" % sys.version_info[:2])'],
+    { encoding: 'utf8' },
+  );
+  const [path, version] = (found.stdout ?? '').trim().split('\n');
+  return found.status === 0 && path && version ? { path, version } : null;
+}
+
+function pipInstall(python: string, target: string): Promise<void> {
+  const args = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--target',
+    target,
+    ...PACKAGES,
+  ];
+  const child = spawn(python, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output = (output + chunk).slice(-4096);
+    });
+  }
+  return new Promise((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (code) =>
+      code === 0 ? done() : fail(new Error(`pip could not install ${PACKAGES.join(', ')}: ${output.trim()}`)),
+    );
+  });
+}
+
+/** Path of the launcher if it is installed for this Python and these versions, or null. */
+export function findPythonClients(): string | null {
+  if (process.env['SVC_PYTHON_BIN']) return process.env['SVC_PYTHON_BIN'];
+  const python = findPython();
+  if (python === null) return null;
+  const launcher = join(folderFor(python.version), 'python');
+  return existsSync(launcher) && readFileSync(launcher, 'utf8').includes(`'${python.path}'`)
+    ? launcher
+    : null;
+}
+
+function folderFor(version: string): string {
+  const name = PACKAGES.map((one) => one.replace('==', '-')).join('-');
+  return join(toolsDirectory(), `python${version}-${name}`);
+}
+
+/**
+ * Path of a Python that can import `openai` and `anthropic` at the pinned versions, installed on first use.
+ * @throws Error when python3 or pip is missing or the packages cannot be had: a missing tool fails tests.
+ */
+export async function ensurePythonClients(progress: (message: string) => void): Promise<string> {
+  const found = findPythonClients();
+  if (found !== null) return found;
+  const python = findPython();
+  if (python === null) throw new Error('python3 is needed for the tests with the official Python clients');
+  const folder = folderFor(python.version);
+  const fresh = `${folder}.${process.pid}`;
+  progress(`installing ${PACKAGES.join(' and ')} into ${folder}`);
+  mkdirSync(fresh, { recursive: true });
+  try {
+    await pipInstall(python.path, join(fresh, 'site'));
+    const launcher = `#!/bin/sh\nPYTHONPATH='${join(folder, 'site')}' exec '${python.path}' "$@"\n`;
+    writeFileSync(join(fresh, 'python'), launcher, { mode: 0o755 });
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return join(folder, 'python');
+}

@@ -1,0 +1,29 @@
+// What `make up` says while it works: one line per step, and a sign of life for each step that takes long.
+
+const SIGN_OF_LIFE_MS = 2_000;
+
+/** Prints one line of a step: its name, padded, and what happened. */
+export function say(step: string, message: string): void {
+  process.stdout.write(`${step.padEnd(10)} ${message}\n`);
+}
+
+/**
+ * Runs `work` under the name `step`: says what it came to, with the time it took, and every two seconds that it
+ * still goes on. What `work` resolves with as `done` is the line.
+ */
+export async function step<T extends { done: string }>(
+  name: string,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now();
+  const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
+  const ticker = setInterval(() => say(name, `${doing}, ${seconds()} s`), SIGN_OF_LIFE_MS);
+  try {
+    const result = await work();
+    say(name, `${result.done} (${seconds()} s)`);
+    return result;
+  } finally {
+    clearInterval(ticker);
+  }
+}

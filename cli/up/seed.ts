@@ -1,0 +1,104 @@
+// The two demo organisations of `make up`, one per payment rail, each with a live and a sandbox key. Secrets are shown
+// once by the service, so they are kept in the data directory: the second start prints the same keys.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createPool } from '@svc/core/db/index.ts';
+import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
+import { createKey } from '@svc/core/keys/index.ts';
+import { credit } from '@svc/core/ledger/index.ts';
+import { createOrg, findOrg } from '@svc/core/orgs/index.ts';
+import { staffContext } from '../context.ts';
+import { getOrg, getProject } from '../lookup.ts';
+
+/** Live credit of each demo organisation. */
+export const LIVE_GRANT_MICRO_USD = microUsd(5_000_000);
+
+const wanted = [
+  { slug: 'demo', name: 'Demo', billing_country: 'US' },
+  { slug: 'demo-in', name: 'Demo India', billing_country: 'IN' },
+] as const;
+
+interface DemoOrg {
+  readonly slug: string;
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly test_project_id: Id<'project'>;
+  readonly live_key: string;
+  readonly sandbox_key: string;
+}
+
+/** The first demo organisation, and whether it was made just now. */
+export interface Demo extends DemoOrg {
+  readonly fresh: boolean;
+}
+
+function readDemo(path: string): DemoOrg[] {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as DemoOrg[];
+  } catch {
+    return [];
+  }
+}
+
+async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
+  const made = await createOrg(context, org);
+  const { live_book_id } = await getOrg(context, made.id);
+  await credit(context.db, {
+    book_id: live_book_id,
+    amount_micro_usd: LIVE_GRANT_MICRO_USD,
+    kind: 'grant',
+    granted: true,
+    expires_at: null,
+    ref_type: 'staff',
+    ref_id: 'make up',
+  });
+}
+
+async function createDemoKey(context: Context, slug: string, project: string) {
+  const org = await getOrg(context, slug);
+  const home = await getProject(context, org, project);
+  const name = `make up (${home.environment})`;
+  const { secret } = await createKey(context, org, home, { name, scopes, environment: home.environment });
+  return { project_id: home.id, secret };
+}
+
+/** The organisation, made if it is missing, with two new keys. */
+async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<DemoOrg> {
+  if ((await findOrg(context.db, org.slug)) === null) await createDemoOrg(context, org);
+  const live = await createDemoKey(context, org.slug, 'default');
+  const test = await createDemoKey(context, org.slug, 'sandbox');
+  return {
+    slug: org.slug,
+    org_id: (await getOrg(context, org.slug)).id,
+    project_id: live.project_id,
+    test_project_id: test.project_id,
+    live_key: live.secret,
+    sandbox_key: test.secret,
+  };
+}
+
+/**
+ * Makes the demo organisations and keys that the database at `url` lacks; what `dataDir` remembers is kept as long
+ * as the database knows it too.
+ */
+export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
+  const path = join(dataDir, 'demo.json');
+  const pool = createPool(url, { max: 1, application: 'svc-up' });
+  try {
+    const remembered = readDemo(path);
+    const context = await staffContext(pool);
+    const orgs = await Promise.all(remembered.map(({ org_id }) => findOrg(context.db, org_id)));
+    const first = remembered[0];
+    if (first !== undefined && remembered.length === wanted.length && orgs.every((org) => org !== null))
+      return { ...first, fresh: false };
+    const demo = await context.transaction(async (context) => {
+      const made: DemoOrg[] = [];
+      for (const org of wanted) made.push(await seedOne(context, org));
+      return made;
+    });
+    writeFileSync(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+    return { ...(demo[0] as DemoOrg), fresh: true };
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,125 @@
+// The generation record: cost from the ledger, which has it before the answer ends, timings and attempts from
+// analytics, which follow within a second (service-spec "Generation record").
+import { type Catalog, findPriceVersion } from '../catalog/index.ts';
+import { type Context, type KeyCaller, type RequestId, ulidMs } from '../kernel/index.ts';
+import { type Metered, readMeter } from '../ledger/index.ts';
+import { findOrg } from '../orgs/index.ts';
+import { type Cost, price } from '../pricing/index.ts';
+import type { Generation } from './schema.ts';
+import { findRow, listAttempts } from './store.ts';
+import type { StoredRow } from './types.ts';
+
+/** The metering record of a call in a book that `caller` may see; null when there is none. */
+async function findMeter(context: Context, caller: KeyCaller, id: RequestId): Promise<Metered | null> {
+  const meter = await readMeter(context.db, id);
+  if (meter === null) return null;
+  const org = await findOrg(context.db, caller.org_id);
+  if (org === null) return null;
+  const books =
+    caller.environment === 'test' ? [org.sandbox_book_id] : [org.live_book_id, org.sandbox_book_id];
+  return books.includes(meter.book_id) ? meter : null;
+}
+
+/**
+ * The bill of a metered call, recomputed from its units and the price version in force at its admission. `lines` is
+ * empty where the metered units alone do not give the settled cost (an own provider key's fee, audio, a call that
+ * was not charged): a total without proof is shown as such, never as invented lines.
+ */
+async function costOf(context: Context, meter: Metered): Promise<Cost> {
+  const version = await findPriceVersion(context.db, meter.price_no);
+  const cost: Cost = {
+    total_micro_usd: meter.cost_micro_usd,
+    lines: [],
+    price_version: version?.id ?? '',
+    ...(meter.estimated ? { estimated: true } : {}),
+  };
+  if (version === null) return cost;
+  const { cache_write_5m_tokens, cache_write_1h_tokens, ...units } = meter.units;
+  const usage = {
+    ...units,
+    cache_write_5m_tokens,
+    cache_write_1h_tokens,
+    source: meter.estimated ? 'estimate' : 'provider',
+  } as const;
+  const bill = price(usage, version);
+  if (bill.total_micro_usd === meter.cost_micro_usd) cost.lines = bill.lines;
+  return cost;
+}
+
+/** Where a call went, from the catalog of today; the row knows better once it is there. */
+function resolvedBy(catalog: Catalog, meter: Metered | null): Generation['resolved'] & { model: string } {
+  for (const endpoint of meter === null ? [] : catalog.endpoints.values()) {
+    if (endpoint.endpoint_no !== meter?.endpoint_no) continue;
+    return {
+      provider: endpoint.provider,
+      endpoint_id: endpoint.id,
+      upstream_model: endpoint.upstream_model,
+      region: endpoint.region,
+      model: endpoint.model_id,
+    };
+  }
+  return { provider: '', endpoint_id: '', upstream_model: '', region: '', model: '' };
+}
+
+function usageOf(record: Metered['units'] | StoredRow): Generation['usage'] {
+  return {
+    input_tokens: record.input_tokens,
+    output_tokens: record.output_tokens,
+    cache_read_tokens: record.cache_read_tokens,
+    cache_write_tokens: record.cache_write_tokens,
+    reasoning_tokens: record.reasoning_tokens,
+  };
+}
+
+/** The record of call `id`, or null when `caller` may not see it or it does not exist. */
+export async function findGeneration(
+  context: Context,
+  caller: KeyCaller,
+  id: RequestId,
+): Promise<Generation | null> {
+  const environment = caller.environment === 'test' ? 'test' : null;
+  const [meter, row] = await Promise.all([
+    findMeter(context, caller, id),
+    findRow(context.db, { org_id: caller.org_id, environment, request_id: id }),
+  ]);
+  const record = meter?.units ?? row;
+  if (record === null) return null;
+  const attempts = row === null ? [] : await listAttempts(context.db, id);
+  const { model, ...resolved } = row ?? resolvedBy(context.services.catalog(), meter);
+  const cost: Cost =
+    meter === null
+      ? { total_micro_usd: 0, lines: [], price_version: row?.price_version_id ?? '' }
+      : await costOf(context, meter);
+  return {
+    id,
+    created: new Date(ulidMs(id)).toISOString(),
+    model,
+    resolved: {
+      provider: resolved.provider,
+      endpoint_id: resolved.endpoint_id,
+      upstream_model: resolved.upstream_model,
+      region: resolved.region,
+    },
+    usage: usageOf(record),
+    cost,
+    timing:
+      row === null
+        ? {}
+        : {
+            ttft_ms: row.ttft_ms,
+            duration_ms: row.duration_ms,
+            gw_overhead_ms: row.gw_overhead_ms,
+            upstream_ttft_ms: row.upstream_ttft_ms,
+          },
+    stop: { reason: row?.stop_reason ?? '' },
+    attempts: attempts.map(({ attempt, provider, outcome, http_status, ttft_ms }) => ({
+      attempt,
+      provider,
+      outcome,
+      http_status,
+      ttft_ms,
+    })),
+    warnings: row === null ? [] : [...row.warnings],
+    source: { cost: 'ledger', timing: row === null ? null : 'analytics' },
+  };
+}

@@ -1,0 +1,175 @@
+// The asynchronous writer (P12.1): 10,000 rows queue in memory, go in batches of 500 or after 250 ms, and wait in
+// a spool while PostgreSQL is away. The call path never waits for it and is never failed by it.
+import { isDatabaseFault, type Pool } from '../db/index.ts';
+import { type Log, monotonicMs, nowMs, ulidMs } from '../kernel/index.ts';
+import { openSpool, type Spool } from './spool.ts';
+import { insertRows, prepareDays } from './store.ts';
+import type { RequestLog, RequestRow } from './types.ts';
+
+const QUEUE_MAX = 10_000;
+const BATCH_MAX = 500;
+const WAIT_MS = 250;
+const RETRY_MS = 1_000;
+const DAY_MS = 86_400_000;
+const DAYS_AHEAD = 3;
+const PREPARE_MS = 3_600_000;
+
+export interface RequestLogOptions {
+  readonly db: Pool;
+  readonly log: Log;
+  /** Directory of the spool. */
+  readonly spool_dir: string;
+}
+
+class Writer implements RequestLog {
+  readonly #db: Pool;
+  readonly #log: Log;
+  readonly #spool: Spool;
+  #queue: RequestRow[] = [];
+  #in_flight: RequestRow[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+  readonly #spilling = new Set<Promise<void>>();
+  #away = false;
+  #closed = false;
+  #lost = 0;
+  #prepared_ms = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RequestLogOptions, spool: Spool) {
+    this.#db = options.db;
+    this.#log = options.log;
+    this.#spool = spool;
+  }
+
+  get lost(): number {
+    return this.#lost;
+  }
+
+  write(row: RequestRow): void {
+    this.#queue.push(row);
+    // A database that is slow, not away: the oldest rows go to disk and memory stays bounded.
+    if (this.#queue.length > QUEUE_MAX) this.#spill(this.#queue.splice(0, BATCH_MAX));
+    if (this.#queue.length >= BATCH_MAX) void this.#drain();
+    else this.#schedule(WAIT_MS);
+  }
+
+  lag_s(): number {
+    const first = this.#in_flight[0] ?? this.#queue[0];
+    const oldest = Math.min(
+      first === undefined ? Number.POSITIVE_INFINITY : ulidMs(first.request_id),
+      this.#spool.oldestMs() ?? Number.POSITIVE_INFINITY,
+    );
+    return oldest === Number.POSITIVE_INFINITY ? 0 : Math.max(0, Math.floor((nowMs() - oldest) / 1000));
+  }
+
+  async flush(): Promise<void> {
+    await this.#running;
+    await this.#drain();
+    await Promise.all(this.#spilling);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.flush();
+  }
+
+  #schedule(ms: number): void {
+    if (this.#timer !== null || this.#running !== null) return;
+    this.#timer = setTimeout(() => void this.#drain(), ms);
+  }
+
+  /** One drain at a time. */
+  #drain(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#running ??= this.#drainAll().finally(() => {
+      this.#running = null;
+      if (this.#closed) return;
+      if (this.#away) this.#schedule(RETRY_MS);
+      else if (this.#queue.length > 0) this.#schedule(WAIT_MS);
+    });
+    return this.#running;
+  }
+
+  async #drainAll(): Promise<void> {
+    this.#away = false;
+    await this.#drainSpool();
+    while (this.#queue.length > 0) {
+      this.#in_flight = this.#queue.splice(0, BATCH_MAX);
+      if (this.#away || !(await this.#insert(this.#in_flight))) await this.#keep(this.#in_flight);
+      this.#in_flight = [];
+    }
+  }
+
+  async #drainSpool(): Promise<void> {
+    for (let next = await this.#spool.oldest(); next !== null; next = await this.#spool.oldest()) {
+      if (!(await this.#insert(next.batch))) return;
+      await this.#spool.remove(next.name);
+    }
+  }
+
+  /** True when the batch is in; false when PostgreSQL is away. */
+  async #insert(batch: readonly RequestRow[]): Promise<boolean> {
+    try {
+      await this.#prepare();
+      await insertRows(this.#db, batch);
+      return true;
+    } catch (error) {
+      if (isDatabaseFault(error)) {
+        if (!this.#away) this.#log.warn({ error, rows: batch.length }, 'request rows wait in the spool');
+        this.#away = true;
+        return false;
+      }
+      return this.#insertOneByOne(batch, error);
+    }
+  }
+
+  /** A row that PostgreSQL refuses costs itself, not its neighbours. */
+  async #insertOneByOne(batch: readonly RequestRow[], cause: unknown): Promise<boolean> {
+    if (batch.length === 1) {
+      this.#lost++;
+      this.#log.error({ error: cause, request_id: batch[0]?.request_id }, 'a request row was refused');
+      return true;
+    }
+    for (const row of batch) if (!(await this.#insert([row]))) return false;
+    return true;
+  }
+
+  #spill(batch: readonly RequestRow[]): void {
+    const kept = this.#keep(batch).finally(() => this.#spilling.delete(kept));
+    this.#spilling.add(kept);
+  }
+
+  async #keep(batch: readonly RequestRow[]): Promise<void> {
+    let kept = false;
+    try {
+      kept = await this.#spool.put(batch);
+    } catch (error) {
+      this.#log.error({ error, rows: batch.length }, 'the spool of request rows cannot be written');
+    }
+    if (!kept) this.#lost += batch.length;
+  }
+
+  async #prepare(): Promise<void> {
+    if (monotonicMs() - this.#prepared_ms < PREPARE_MS) return;
+    const today = nowMs();
+    await prepareDays(this.#db, {
+      first: new Date(today - DAY_MS).toISOString().slice(0, 10),
+      last: new Date(today + DAYS_AHEAD * DAY_MS).toISOString().slice(0, 10),
+    });
+    this.#prepared_ms = monotonicMs();
+  }
+
+  start(): void {
+    this.#schedule(0);
+  }
+}
+
+/** Opens the writer of this process; what an earlier process left in the spool goes in first. */
+export async function openRequestLog(options: RequestLogOptions): Promise<RequestLog> {
+  const writer = new Writer(options, await openSpool(options.spool_dir));
+  writer.start();
+  return writer;
+}

@@ -1,0 +1,164 @@
+// Looking up calls (P2 16, 17, 19).
+import { type Static, Type } from 'typebox';
+import {
+  type Context,
+  decodeCursor,
+  deriveKey,
+  encodeCursor,
+  invalid,
+  isRequestId,
+  keyCaller,
+  notFound,
+  oneOf,
+  operation,
+  page,
+  pageInput,
+  pageOf,
+  TimeIn,
+  timeInMs,
+} from '../kernel/index.ts';
+import { generationExample, rowDetailExample, rowExample } from './examples.ts';
+import { findGeneration } from './generation.ts';
+import { Generation, RowDetail, RowView } from './schema.ts';
+import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
+import { rowStatuses } from './types.ts';
+import { viewDetail, viewRow } from './view.ts';
+
+const audience = {
+  kind: 'key',
+  scopes: ['read:usage'],
+  session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+} as const;
+const DEFAULT_LIMIT = 50;
+const Cost = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+const Name = Type.Optional(Type.String());
+
+const ListInput = Type.Object({
+  since: Type.Optional(TimeIn),
+  until: Type.Optional(TimeIn),
+  project_id: Name,
+  key_id: Name,
+  model: Name,
+  provider: Name,
+  status: Type.Optional(oneOf(rowStatuses)),
+  errors_only: Type.Optional(Type.Boolean()),
+  fallbacks_only: Type.Optional(Type.Boolean()),
+  min_cost_micro: Cost,
+  max_cost_micro: Cost,
+  q: Type.Optional(Type.String({ description: 'prefix of a request id' })),
+  environment: Type.Optional(oneOf(['live', 'test'])),
+  ...pageInput(500),
+});
+
+function timeOf(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(timeInMs(text));
+}
+
+function filterOf(input: Static<typeof ListInput>): RowFilter {
+  const since = timeOf(input.since);
+  const until = timeOf(input.until);
+  if (since !== null && until !== null && since > until) {
+    throw invalid('since', 'range', 'since lies after until.');
+  }
+  return {
+    since,
+    until,
+    project_id: input.project_id ?? null,
+    key_id: input.key_id ?? null,
+    model: input.model ?? null,
+    provider: input.provider ?? null,
+    status: input.status ?? null,
+    errors_only: input.errors_only ?? false,
+    fallbacks_only: input.fallbacks_only ?? false,
+    min_cost_micro: input.min_cost_micro ?? null,
+    max_cost_micro: input.max_cost_micro ?? null,
+    q: input.q?.toUpperCase() ?? null,
+  };
+}
+
+function tellLag(context: Context): void {
+  context.header('x-svc-analytics-lag-s', String(context.services.request_log.lag_s()));
+}
+
+export const listRequestsOperation = operation({
+  name: 'requests.list',
+  method: 'GET',
+  path: '/v1/requests',
+  summary: 'List calls, newest first',
+  audience,
+  input: ListInput,
+  output: pageOf(RowView),
+  errors: [],
+  example: { object: 'list', data: [rowExample], next_cursor: '' },
+  async run(context, input) {
+    const caller = keyCaller(context);
+    const limit = input.limit ?? DEFAULT_LIMIT;
+    const filter = filterOf(input);
+    const environment = input.environment ?? caller.environment;
+    tellLag(context);
+    if (caller.environment === 'test' && environment === 'live') {
+      return page([], '');
+    }
+    const key = deriveKey(context.services.root_key, 'cursor');
+    const bound = `requests.list ${caller.org_id} ${environment} ${JSON.stringify(filter)}`;
+    const rows = await listRows(context.db, {
+      org_id: caller.org_id,
+      environment,
+      filter,
+      after: decodeCursor(key, bound, input.cursor ?? ''),
+      limit: limit + 1,
+    });
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const next_cursor =
+      rows.length > limit && last !== undefined
+        ? encodeCursor(key, bound, { at: last.ts.getTime(), id: last.request_id })
+        : '';
+    return page(shown.map(viewRow), next_cursor);
+  },
+});
+
+export const getRequestOperation = operation({
+  name: 'requests.get',
+  method: 'GET',
+  path: '/v1/requests/:id',
+  summary: 'Read one call with everything measured and its attempts',
+  audience,
+  input: Type.Object({ id: Type.String() }),
+  output: RowDetail,
+  errors: [],
+  example: rowDetailExample,
+  async run(context, { id }) {
+    const caller = keyCaller(context);
+    if (!isRequestId(id)) throw notFound();
+    const environment = caller.environment === 'test' ? 'test' : null;
+    const row = await findRow(context.db, { org_id: caller.org_id, environment, request_id: id });
+    if (row === null) throw notFound();
+    tellLag(context);
+    return viewDetail(row, await listAttempts(context.db, id));
+  },
+});
+
+export const getGenerationOperation = operation({
+  name: 'generation.get',
+  method: 'GET',
+  path: '/v1/generation/:id',
+  summary: 'Read what one call cost and how it went; the cost is final at once, timings follow',
+  audience,
+  input: Type.Object({ id: Type.String() }),
+  output: Generation,
+  errors: [],
+  example: generationExample,
+  async run(context, { id }) {
+    if (!isRequestId(id)) throw notFound();
+    const generation = await findGeneration(context, keyCaller(context), id);
+    if (generation === null) throw notFound();
+    return generation;
+  },
+});
+
+export const analyticsOperations = [
+  listRequestsOperation,
+  getRequestOperation,
+  getGenerationOperation,
+] as const;

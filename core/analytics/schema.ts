@@ -1,0 +1,141 @@
+// Wire shapes of request rows and generation records (service-spec "Request row", "Generation record", P3).
+import { type Static, Type } from 'typebox';
+import { nullable, oneOf } from '../kernel/index.ts';
+import { attemptOutcomes, rowStatuses } from './types.ts';
+
+const Count = Type.Integer();
+const Ms = nullable(Type.Number());
+const RowTs = Type.String({ description: 'YYYY-MM-DD hh:mm:ss.mmm, UTC' });
+
+const rowMembers = {
+  request_id: Type.String(),
+  ts: RowTs,
+  project_id: Type.String(),
+  key_id: Type.String(),
+  model: Type.String(),
+  provider: Type.String(),
+  endpoint_id: Type.String(),
+  region: Type.String(),
+  status: oneOf(rowStatuses),
+  http_status: Count,
+  error_code: Type.String(),
+  stop_reason: Type.String(),
+  attempts: Count,
+  input_tokens: Count,
+  cache_read_tokens: Count,
+  output_tokens: Count,
+  usage_source: Type.String(),
+  cost_micro: Count,
+  ttft_ms: Ms,
+  duration_ms: Ms,
+  stream: Type.Boolean(),
+  byok: Type.Boolean(),
+  zdr: Type.Boolean(),
+  logged: Type.Boolean(),
+  app_id: Type.String(),
+  user_hash: Type.String(),
+};
+export const RowView = Type.Object(rowMembers);
+export type RowView = Static<typeof RowView>;
+
+export const Timing = Type.Object({
+  ttft_ms: Ms,
+  duration_ms: Ms,
+  gw_overhead_ms: Ms,
+  upstream_ttft_ms: Type.Optional(Ms),
+});
+export const UsageView = Type.Object({
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_read_tokens: Count,
+  cache_write_tokens: Count,
+  reasoning_tokens: Count,
+});
+
+export const RowDetail = Type.Object({
+  ...rowMembers,
+  cell: Type.String(),
+  dialect_in: Type.String(),
+  upstream_model: Type.String(),
+  price_version_id: Type.String(),
+  upstream_ttft_ms: Ms,
+  gw_overhead_ms: Ms,
+  bytes_in: Count,
+  bytes_out: Count,
+  tool_calls: Count,
+  has_images: Type.Boolean(),
+  has_tools: Type.Boolean(),
+  has_schema: Type.Boolean(),
+  cache_write_tokens: Count,
+  reasoning_tokens: Count,
+  tags: Type.Record(Type.String(), Type.String()),
+  user_agent: Type.String(),
+  client_ip_prefix: Type.String(),
+  route_trace: Type.Unknown(),
+  warnings: Type.Array(Type.Unknown()),
+  timing: Timing,
+  usage: Type.Object({ source: Type.String(), normalised: UsageView }),
+  attempt_rows: Type.Array(
+    Type.Object({
+      attempt: Count,
+      ts: RowTs,
+      provider: Type.String(),
+      endpoint_id: Type.String(),
+      pool_id: Type.String(),
+      key_hint: Type.String(),
+      outcome: oneOf(attemptOutcomes),
+      http_status: Count,
+      error_class: Type.String(),
+      ttft_ms: Ms,
+      duration_ms: Ms,
+      output_tokens: Count,
+    }),
+  ),
+  payload_state: oneOf(['available', 'none', 'pending', 'expired', 'erased']),
+});
+export type RowDetail = Static<typeof RowDetail>;
+
+export const CostView = Type.Object({
+  total_micro_usd: Count,
+  lines: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      units: Count,
+      unit_price_nano: Count,
+      micro_usd: Count,
+    }),
+  ),
+  price_version: Type.String(),
+  estimated: Type.Optional(Type.Boolean()),
+});
+
+export const Generation = Type.Object({
+  id: Type.String(),
+  created: Type.String({ format: 'date-time' }),
+  model: Type.String(),
+  resolved: Type.Object({
+    provider: Type.String(),
+    endpoint_id: Type.String(),
+    upstream_model: Type.String(),
+    region: Type.String(),
+  }),
+  usage: UsageView,
+  cost: CostView,
+  timing: Type.Partial(Timing),
+  stop: Type.Object({ reason: Type.String() }),
+  attempts: Type.Array(
+    Type.Object({
+      attempt: Count,
+      provider: Type.String(),
+      outcome: oneOf(attemptOutcomes),
+      http_status: Count,
+      ttft_ms: Ms,
+    }),
+  ),
+  warnings: Type.Array(Type.Unknown()),
+  source: Type.Object({
+    cost: Type.Literal('ledger'),
+    timing: nullable(Type.Literal('analytics')),
+  }),
+});
+export type Generation = Static<typeof Generation>;

@@ -1,0 +1,161 @@
+// SQL of request rows. Batches travel as one JSON parameter: PostgreSQL maps members to columns by name, so a
+// column added later does not break a writer of the version before.
+import { type Db, type Environment, type Id, ulidMs } from '../kernel/index.ts';
+import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
+
+const ROW_COLUMNS = `
+  request_id, ts, org_id, environment, project_id, key_id, model, provider, endpoint_id, region, status,
+  http_status, error_code, stop_reason, attempts, input_tokens, output_tokens, cache_read_tokens,
+  cache_write_tokens, reasoning_tokens, usage_source, cost_micro, ttft_ms, duration_ms, upstream_ttft_ms,
+  gw_overhead_ms, stream, byok, zdr, logged, app_id, user_hash, cell, dialect_in, upstream_model,
+  price_version_id, bytes_in, bytes_out, tool_calls, has_images, has_tools, has_schema, tags, user_agent,
+  client_ip_prefix, route_trace, warnings`;
+const ATTEMPT_COLUMNS = `
+  request_id, call_ts, attempt, ts, provider, endpoint_id, pool_id, key_hint, outcome, http_status, error_class,
+  ttft_ms, duration_ms, output_tokens`;
+
+/** PostgreSQL text holds no U+0000; the escape is cut out of the JSON, a backslash before it stays a pair. */
+function json(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes('\\u0000')
+    ? text.replace(/\\(?:u0000|(.))/g, (all, c) => (c === undefined ? '' : all))
+    : text;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Inserts rows and their attempts in one statement; a row that is there already stays as it is. */
+export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
+  const rows: object[] = [];
+  const attempts: object[] = [];
+  for (const { attempt_rows, ...row } of batch) {
+    const ts = iso(ulidMs(row.request_id));
+    rows.push({ ...row, ts });
+    for (const { ts_ms, ...attempt } of attempt_rows) {
+      attempts.push({ ...attempt, request_id: row.request_id, call_ts: ts, ts: iso(ts_ms) });
+    }
+  }
+  await db.query({
+    name: 'analytics.insert_rows',
+    text: `
+      with row as (
+        insert into request_row (${ROW_COLUMNS})
+        select ${ROW_COLUMNS} from json_populate_recordset(null::request_row, $1::json)
+        on conflict do nothing)
+      insert into request_attempt (${ATTEMPT_COLUMNS})
+      select ${ATTEMPT_COLUMNS} from json_populate_recordset(null::request_attempt, $2::json)
+      on conflict do nothing`,
+    values: [json(rows), json(attempts)],
+  });
+}
+
+/** Makes the day partitions from `first` to `last` (dates, UTC) that are missing; returns how many were made. */
+export async function prepareDays(db: Db, args: { first: string; last: string }): Promise<number> {
+  const { rows } = await db.query<{ made: number }>({
+    name: 'analytics.prepare_days',
+    text: 'select analytics_prepare_days($1, $2) as made',
+    values: [args.first, args.last],
+  });
+  return rows[0]?.made ?? 0;
+}
+
+/** One row of an organisation; `environment` null sees both. Null when missing or out of sight. */
+export async function findRow(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment | null; request_id: string },
+): Promise<StoredRow | null> {
+  const { rows } = await db.query<StoredRow>({
+    name: 'analytics.find_row',
+    text: `
+      select ${ROW_COLUMNS} from request_row
+       where request_id = $1 and ts = $2 and org_id = $3 and ($4::text is null or environment = $4)`,
+    values: [args.request_id, new Date(ulidMs(args.request_id)), args.org_id, args.environment],
+  });
+  return rows[0] ?? null;
+}
+
+/** The attempts of one call in order; the caller has found the row, and with it the right to see them. */
+export async function listAttempts(db: Db, request_id: string): Promise<StoredAttempt[]> {
+  const { rows } = await db.query<StoredAttempt>({
+    name: 'analytics.list_attempts',
+    text: `
+      select attempt, ts, provider, endpoint_id, pool_id, key_hint, outcome, http_status, error_class, ttft_ms,
+             duration_ms, output_tokens
+        from request_attempt where request_id = $1 and call_ts = $2 order by attempt`,
+    values: [request_id, new Date(ulidMs(request_id))],
+  });
+  return rows;
+}
+
+export interface RowFilter {
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly project_id: string | null;
+  readonly key_id: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly status: string | null;
+  readonly errors_only: boolean;
+  readonly fallbacks_only: boolean;
+  readonly min_cost_micro: number | null;
+  readonly max_cost_micro: number | null;
+  /** Prefix of a request id, upper case. */
+  readonly q: string | null;
+}
+
+/** A page of rows, newest first, strictly after `after`. `since` is inclusive, `until` exclusive. */
+export async function listRows(
+  db: Db,
+  args: {
+    org_id: Id<'org'>;
+    environment: Environment;
+    filter: RowFilter;
+    after: { at: number; id: string } | null;
+    limit: number;
+  },
+): Promise<StoredRow[]> {
+  const { filter, after } = args;
+  const { rows } = await db.query<StoredRow>({
+    name: 'analytics.list_rows',
+    text: `
+      select ${ROW_COLUMNS} from request_row
+       where org_id = $1 and environment = $2
+         and ($3::timestamptz is null or ts >= $3)
+         and ($4::timestamptz is null or ts < $4)
+         and ($5::text is null or project_id = $5)
+         and ($6::text is null or key_id = $6)
+         and ($7::text is null or model = $7)
+         and ($8::text is null or provider = $8)
+         and ($9::text is null or status = $9)
+         and (not $10 or status in ('error', 'rejected'))
+         and (not $11 or attempts > 1)
+         and ($12::bigint is null or cost_micro >= $12)
+         and ($13::bigint is null or cost_micro <= $13)
+         and ($14::text is null or starts_with(request_id, $14))
+         and ($15::timestamptz is null or (ts, request_id) < ($15, $16))
+       order by ts desc, request_id desc
+       limit $17`,
+    values: [
+      args.org_id,
+      args.environment,
+      filter.since,
+      filter.until,
+      filter.project_id,
+      filter.key_id,
+      filter.model,
+      filter.provider,
+      filter.status,
+      filter.errors_only,
+      filter.fallbacks_only,
+      filter.min_cost_micro,
+      filter.max_cost_micro,
+      filter.q,
+      after === null ? null : new Date(after.at),
+      after?.id ?? null,
+      args.limit,
+    ],
+  });
+  return rows;
+}

@@ -1,0 +1,309 @@
+// From merged files to the snapshot's content, all but the numbers that the database gives out. Pure.
+import { canonicalJson, crockford26, type Id, sha256, sha256Hex } from '../kernel/index.ts';
+import { chargedRates } from './charged.ts';
+import type { FileCapabilities, FileEndpoint, FilePrice, FileProvider } from './file-schema.ts';
+import { DEFAULT_REGION, endpointId, type Merged, type MergedModel, SANDBOX } from './merge.ts';
+import { sandboxEndpoints, sandboxPrice, sandboxSites, withSandbox } from './sandbox.ts';
+import type {
+  DataPolicy,
+  Endpoint,
+  Family,
+  Model,
+  PriceBand,
+  PriceVersion,
+  Provider,
+  ProviderKind,
+  TargetCapabilities,
+} from './types.ts';
+
+/** Which of an endpoint's prices: the usual one, a test key's, or that of a service tier. */
+export type PriceUse = string;
+export const STANDARD = 'standard';
+export const TEST = 'test';
+
+export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list'>;
+export interface PriceDraft extends PriceContent {
+  readonly id: Id<'price'>;
+  readonly endpoint_id: Id<'endpoint'>;
+  readonly use: PriceUse;
+}
+export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers'> & {
+  readonly price: PriceDraft;
+  readonly tiers: readonly (readonly [string, PriceDraft])[];
+};
+export type ModelDraft = Omit<Model, 'model_no' | 'endpoints'> & {
+  readonly endpoints: readonly EndpointDraft[];
+};
+export interface CatalogDraft {
+  readonly version: string;
+  readonly providers: readonly Provider[];
+  readonly models: readonly ModelDraft[];
+  /** The same models as a test key sees them. */
+  readonly sandbox: readonly ModelDraft[];
+}
+
+const familyOf: { readonly [K in ProviderKind]: Family } = {
+  openai: 'openai_chat',
+  'openai-responses': 'openai_responses',
+  anthropic: 'anthropic_messages',
+  gemini: 'gemini',
+  bedrock: 'bedrock_converse',
+  cohere: 'embed_rerank',
+  sandbox: 'sandbox',
+};
+
+/** What is assumed of a provider that the file says nothing about: the worst, so that no privacy wish is met by guess. */
+const unknownPolicy: DataPolicy = { trains: true, retention_days: null, zdr: false };
+
+const sandboxProvider: Provider = {
+  id: SANDBOX,
+  name: 'Sandbox',
+  kind: 'sandbox',
+  base_url: '',
+  api_key_env: [],
+  api_key_file: [],
+  regions: sandboxSites.map((site) => site.region),
+  data_policy: { trains: false, retention_days: 0, zdr: true },
+  terms_url: null,
+  verified_at: null,
+  byok: 'no',
+};
+
+function many(value: string | string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+function providerOf(file: FileProvider): Provider {
+  return {
+    id: file.id,
+    name: file.name,
+    kind: file.kind,
+    base_url: file.base_url.replace(/\/+$/, ''),
+    api_key_env: many(file.api_key_env),
+    api_key_file: many(file.api_key_file),
+    regions: file.regions ?? [],
+    data_policy: file.data_policy ?? unknownPolicy,
+    terms_url: file.terms_url ?? null,
+    verified_at: file.verified_at ?? null,
+    byok: file.byok ?? 'no',
+  };
+}
+
+/** Id of a price: equal content of one endpoint has an equal id, so a price can never change under its id. */
+export function priceId(endpoint_id: string, use: PriceUse, content: PriceContent): Id<'price'> {
+  const list = content.list === undefined ? {} : { list: content.list };
+  const scope = use === STANDARD ? {} : { use };
+  const text = canonicalJson({ endpoint_id, ...scope, rates: content.rates, bands: content.bands, ...list });
+  return `pv_${crockford26(sha256(text))}`;
+}
+
+interface PriceRow {
+  price: FileEndpoint['price'];
+  bands?: FileEndpoint['bands'];
+}
+
+function contentOf(row: PriceRow, markup_bps: number): PriceContent {
+  const bandsAt = (bps: number): PriceBand[] =>
+    (row.bands ?? []).map((band) => ({
+      from_prompt_tokens: band.from_prompt_tokens,
+      rates: chargedRates(band.price as FilePrice, bps),
+    }));
+  const list = row.price as FilePrice;
+  const charged = { rates: chargedRates(list, markup_bps), bands: bandsAt(markup_bps) };
+  if (markup_bps === 0) return charged;
+  return { ...charged, list: { rates: chargedRates(list, 0), bands: bandsAt(0) } };
+}
+
+function draftPrice(endpoint_id: Id<'endpoint'>, use: PriceUse, content: PriceContent): PriceDraft {
+  return { id: priceId(endpoint_id, use, content), endpoint_id, use, ...content };
+}
+
+type Switch =
+  | 'tools'
+  | 'parallel_tools'
+  | 'json_schema'
+  | 'vision'
+  | 'audio'
+  | 'pdf'
+  | 'reasoning'
+  | 'cache'
+  | 'prefill';
+
+function capabilitiesOf(model: MergedModel, endpoint: FileEndpoint): TargetCapabilities {
+  const own: FileCapabilities = endpoint.capabilities ?? {};
+  const base: FileCapabilities = model.capabilities ?? {};
+  const inputs = model.modalities?.in ?? [];
+  // An endpoint narrows: what the model cannot do no endpoint can.
+  const both = (key: Switch, otherwise: boolean) => (base[key] ?? otherwise) && (own[key] ?? true);
+  const tools = both('tools', false);
+  const reasoning = both('reasoning', false);
+  return {
+    tools,
+    parallel_tools: tools && both('parallel_tools', true),
+    json_schema: both('json_schema', false),
+    vision: both('vision', inputs.includes('image')),
+    audio: both('audio', inputs.includes('audio')),
+    pdf: both('pdf', false),
+    reasoning,
+    cache: both('cache', false),
+    // Prefill is an endpoint's own: a host may add it to a model that does not have it at home.
+    prefill: own.prefill ?? base.prefill ?? false,
+    parameters: own.parameters ?? base.parameters ?? [],
+    betas: own.betas ?? base.betas ?? [],
+    server_tools: own.server_tools ?? base.server_tools ?? [],
+    reasoning_controls: reasoning ? (model.reasoning?.controls ?? []) : [],
+    max_output: maxOutput(model, endpoint),
+  };
+}
+
+function contextLength(model: MergedModel, endpoint: FileEndpoint): number {
+  return Math.min(endpoint.context_length ?? model.context_length, model.context_length);
+}
+
+/** Where a file does not tell the largest answer, the context is its only bound. */
+function maxOutput(model: MergedModel, endpoint: FileEndpoint): number {
+  const context = contextLength(model, endpoint);
+  return Math.min(endpoint.max_output ?? model.max_output ?? context, context);
+}
+
+interface Make {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly missing: (provider: Provider) => string | null;
+  readonly today: string;
+}
+
+function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): EndpointDraft {
+  const provider = make.providers.get(file.provider) as Provider;
+  const region = file.region ?? DEFAULT_REGION;
+  const id = endpointId(model.id, file.provider, file.upstream_model, region);
+  const markup = model.markup_bps ?? 0;
+  const tiers = Object.entries(file.tiers ?? {}).map(
+    ([tier, row]) => [tier, draftPrice(id, tier, contentOf(row, markup))] as const,
+  );
+  return {
+    id,
+    model_id: model.id,
+    provider: provider.id,
+    provider_name: provider.name,
+    family: file.family ?? familyOf[provider.kind],
+    upstream_model: file.upstream_model,
+    region,
+    status: model.retires_at !== undefined && model.retires_at <= make.today ? 'disabled' : 'active',
+    quantization: file.quantization ?? null,
+    context_length: contextLength(model, file),
+    max_output: maxOutput(model, file),
+    capabilities: capabilitiesOf(model, file),
+    price: draftPrice(id, STANDARD, contentOf(file, markup)),
+    tiers,
+    data_policy: provider.data_policy,
+    cancel_billing: file.cancel_billing ?? 'unknown',
+    hidden_reasoning: model.reasoning?.hidden ?? false,
+    flags: file.flags ?? [],
+    missing: make.missing(provider),
+  };
+}
+
+function draftModel(make: Make, model: MergedModel): ModelDraft {
+  const deprecated = model.deprecated_at !== undefined && model.deprecated_at <= make.today;
+  return {
+    id: model.id,
+    vendor: model.id.slice(0, model.id.indexOf('/')),
+    name: model.name,
+    context_length: model.context_length,
+    max_output: Math.min(model.max_output ?? model.context_length, model.context_length),
+    modalities: model.modalities ?? { in: ['text'], out: ['text'] },
+    status: deprecated ? 'deprecated' : 'active',
+    markup_bps: model.markup_bps ?? 0,
+    released_at: model.released_at ?? null,
+    deprecated_at: model.deprecated_at ?? null,
+    retires_at: model.retires_at ?? null,
+    endpoints: model.endpoints.map((endpoint) => draftEndpoint(make, model, endpoint)),
+    ...(model.tokenizer === undefined ? {} : { tokenizer: model.tokenizer }),
+    ...(model.reasoning?.format === undefined ? {} : { reasoning_format: model.reasoning.format }),
+  };
+}
+
+/** What `model` can do anywhere: a test key is promised the model, not one host of it. */
+function union(model: ModelDraft): TargetCapabilities {
+  const all = model.endpoints.map((endpoint) => endpoint.capabilities);
+  const first = all[0] as TargetCapabilities;
+  const any = (key: Switch) => all.some((one) => one[key]);
+  const every = (key: 'parameters' | 'betas' | 'server_tools') => [
+    ...new Set(all.flatMap((one) => one[key])),
+  ];
+  return {
+    ...first,
+    tools: any('tools'),
+    parallel_tools: any('parallel_tools'),
+    json_schema: any('json_schema'),
+    vision: any('vision'),
+    audio: any('audio'),
+    pdf: any('pdf'),
+    reasoning: any('reasoning'),
+    cache: any('cache'),
+    prefill: any('prefill'),
+    parameters: every('parameters'),
+    betas: every('betas'),
+    server_tools: every('server_tools'),
+    max_output: Math.max(...all.map((one) => one.max_output)),
+  };
+}
+
+/** `model` as a test key sees it: two sandbox endpoints with its capabilities and its first endpoint's prices. */
+function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
+  const real = model.endpoints[0] as EndpointDraft;
+  const own = model.vendor === SANDBOX;
+  const capabilities = union(model);
+  const endpoints = sandboxEndpoints(model.id).map((file, i): EndpointDraft => {
+    const site = sandboxSites[i] as (typeof sandboxSites)[number];
+    const provider = make.providers.get(SANDBOX) as Provider;
+    const id = endpointId(model.id, SANDBOX, file.upstream_model, site.region);
+    const content = own
+      ? { rates: chargedRates(sandboxPrice, 0, (site.price_factor - 1) * 10_000), bands: [] }
+      : { rates: real.price.rates, bands: real.price.bands };
+    return {
+      ...real,
+      id,
+      provider: SANDBOX,
+      provider_name: provider.name,
+      family: 'sandbox',
+      upstream_model: file.upstream_model,
+      region: site.region,
+      quantization: null,
+      context_length: model.context_length,
+      max_output: capabilities.max_output,
+      capabilities,
+      price: draftPrice(id, TEST, content),
+      tiers: [],
+      data_policy: provider.data_policy,
+      cancel_billing: site.cancel_billing,
+      flags: [],
+      missing: null,
+    };
+  });
+  return { ...model, endpoints };
+}
+
+/**
+ * The content of a catalog. `missing` names the variable or file that a provider's keys would come from when none is
+ * there; `today` (`YYYY-MM-DD`) decides what is deprecated or retired.
+ */
+export function buildDraft(
+  merged: Merged,
+  options: { missing: (provider: Provider) => string | null; today: string },
+): CatalogDraft {
+  const providers = [sandboxProvider, ...[...merged.providers.values()].map(providerOf)];
+  const make: Make = { ...options, providers: new Map(providers.map((provider) => [provider.id, provider])) };
+  const models = withSandbox(merged).map((model) => draftModel(make, model));
+  const sandbox = models.map((model) => sandboxTwin(make, model));
+  // What a process lacks keys for is not part of the content: equal files have equal versions everywhere.
+  const content = models.map((model) => ({
+    ...model,
+    endpoints: model.endpoints.map(({ missing: _, ...rest }) => rest),
+  }));
+  const version = sha256Hex(
+    canonicalJson([providers, content, sandbox.map((m) => m.endpoints.map((e) => e.price.id))]),
+  );
+  return { version: version.slice(0, 16), providers, models, sandbox };
+}

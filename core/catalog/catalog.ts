@@ -1,0 +1,222 @@
+// Loads files into a snapshot and keeps it: readers see one snapshot or the next, never a mixture, and a faulty file
+// leaves the running one in place (design 14).
+import { readFile as readBytes, stat } from 'node:fs/promises';
+import type { Pool } from '../db/index.ts';
+import { type Db, type Log, now } from '../kernel/index.ts';
+import {
+  buildDraft,
+  type CatalogDraft,
+  type EndpointDraft,
+  type ModelDraft,
+  type PriceDraft,
+  priceId,
+} from './build.ts';
+import { missingOf } from './credentials.ts';
+import { CatalogError, readFile } from './file.ts';
+import { type Merged, mergeFiles } from './merge.ts';
+import { lockCatalog, numberEndpoints, numberModels, numberPrices, selectPrice } from './store.ts';
+import type { Catalog, Endpoint, Model, PriceVersion } from './types.ts';
+
+/** Path of the catalog that comes with the product. */
+export const committedCatalog: string = new URL('./catalog.yaml', import.meta.url).pathname;
+
+export interface LoadOptions {
+  readonly insecure_upstreams?: boolean;
+}
+
+interface Numbers {
+  readonly models: ReadonlyMap<string, number>;
+  readonly endpoints: ReadonlyMap<string, number>;
+  readonly prices: ReadonlyMap<string, number>;
+}
+
+/**
+ * Reads, checks and merges `paths` in order, without a database.
+ * @throws CatalogError with path, line and reason of every fault of the first faulty file.
+ */
+export async function readFiles(paths: readonly string[], options: LoadOptions = {}): Promise<Merged> {
+  const files = [];
+  for (const path of paths) {
+    let text: string;
+    try {
+      text = await readBytes(path, 'utf8');
+    } catch (error) {
+      throw new CatalogError([{ file: path, path: '$', line: 1, reason: (error as Error).message }]);
+    }
+    files.push(readFile(text, path));
+  }
+  return mergeFiles(files, options);
+}
+
+async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
+  await lockCatalog(db);
+  const models = await numberModels(
+    db,
+    draft.models.map((model) => model.id),
+    at,
+  );
+  const drafts = new Map<string, EndpointDraft>();
+  const prices = new Map<string, PriceDraft>();
+  for (const model of [...draft.models, ...draft.sandbox]) {
+    for (const endpoint of model.endpoints) {
+      drafts.set(endpoint.id, endpoint);
+      prices.set(endpoint.price.id, endpoint.price);
+      for (const [, price] of endpoint.tiers) prices.set(price.id, price);
+    }
+  }
+  const identities = [...drafts.values()].map((endpoint) => ({
+    id: endpoint.id,
+    model_no: models.get(endpoint.model_id) as number,
+    provider: endpoint.provider,
+    upstream_model: endpoint.upstream_model,
+    region: endpoint.region,
+  }));
+  const endpoints = await numberEndpoints(db, identities, at);
+  return { models, endpoints, prices: await numberPrices(db, [...prices.values()], endpoints, at) };
+}
+
+function numberedPrice(draft: PriceDraft, numbers: Numbers): PriceVersion {
+  const { use: _, ...rest } = draft;
+  return { ...rest, price_no: numbers.prices.get(draft.id) as number };
+}
+
+function numberedEndpoint(draft: EndpointDraft, numbers: Numbers): Endpoint {
+  const { tiers, price, ...rest } = draft;
+  const endpoint = {
+    ...rest,
+    endpoint_no: numbers.endpoints.get(draft.id) as number,
+    price: numberedPrice(price, numbers),
+  };
+  if (tiers.length === 0) return endpoint;
+  return {
+    ...endpoint,
+    tiers: Object.fromEntries(tiers.map(([tier, p]) => [tier, numberedPrice(p, numbers)])),
+  };
+}
+
+function numberedModel(draft: ModelDraft, numbers: Numbers): Model {
+  return {
+    ...draft,
+    model_no: numbers.models.get(draft.id) as number,
+    endpoints: draft.endpoints.map((endpoint) => numberedEndpoint(endpoint, numbers)),
+  };
+}
+
+function assemble(draft: CatalogDraft, numbers: Numbers): Catalog {
+  const models = new Map(draft.models.map((model) => [model.id, numberedModel(model, numbers)]));
+  const sandbox = new Map(draft.sandbox.map((model) => [model.id, numberedModel(model, numbers)]));
+  const endpoints = new Map<string, Endpoint>();
+  // A sandbox model's endpoint stands in both: by id its live form, at price 0, is found.
+  for (const model of [...sandbox.values(), ...models.values()]) {
+    for (const endpoint of model.endpoints) endpoints.set(endpoint.id, endpoint);
+  }
+  const providers = new Map(draft.providers.map((provider) => [provider.id, provider]));
+  return { version: draft.version, models, endpoints, providers, sandbox };
+}
+
+/**
+ * The snapshot of `paths` (later ones over earlier ones), with the numbers that models, endpoints and prices have in
+ * `db`. Safe when several processes start at once.
+ * @throws CatalogError when a file cannot be used; then nothing was written.
+ */
+export async function loadCatalog(
+  db: Pool,
+  paths: readonly string[],
+  options: LoadOptions = {},
+): Promise<Catalog> {
+  const at = now();
+  const merged = await readFiles(paths, options);
+  const draft = buildDraft(merged, { missing: missingOf, today: at.toISOString().slice(0, 10) });
+  const numbers = await db.transaction((tx) => number(tx, draft, at));
+  return assemble(draft, numbers);
+}
+
+/** What a test key sees of model `id`: sandbox endpoints with the model's capabilities and prices; null when unknown. */
+export function sandboxView(catalog: Catalog, id: string): Model | null {
+  return catalog.sandbox.get(id) ?? null;
+}
+
+/** Model `id` as a key of `environment` may call it; null when unknown. */
+export function findModel(catalog: Catalog, id: string, environment: 'live' | 'test'): Model | null {
+  return (environment === 'test' ? catalog.sandbox : catalog.models).get(id) ?? null;
+}
+
+/**
+ * The price version with this number, whatever the present catalog says; null when there is none.
+ * @throws Error (a defect, or someone wrote to the table) when the content does not belong to its id.
+ */
+export async function findPriceVersion(db: Db, price_no: number): Promise<PriceVersion | null> {
+  const row = await selectPrice(db, price_no);
+  if (row === null) return null;
+  const { use, ...version } = row;
+  if (priceId(version.endpoint_id, use, version) !== version.id) {
+    throw new Error(`price ${version.id} (number ${price_no}) does not match its content`);
+  }
+  return version;
+}
+
+export interface CatalogHandle {
+  /** The present snapshot. */
+  current(): Catalog;
+  /** Reads the files again. @throws CatalogError when they cannot be used; `current` is then unchanged. */
+  reload(): Promise<Catalog>;
+  close(): void;
+}
+
+async function stampOf(paths: readonly string[]): Promise<string> {
+  const stamps = paths.map(async (path) => {
+    const found = await stat(path).catch(() => null);
+    return found === null ? 'none' : `${found.mtimeMs} ${found.size} ${found.ino}`;
+  });
+  return (await Promise.all(stamps)).join(' ');
+}
+
+/**
+ * A catalog that follows its files: a change is picked up within `poll_ms` (default 10 s, 0 = only by `reload`), a
+ * faulty one is logged and waits to be mended.
+ * @throws CatalogError when the files cannot be used at the start.
+ */
+export async function openCatalog(args: {
+  db: Pool;
+  files: readonly string[];
+  log: Log;
+  insecure_upstreams?: boolean;
+  poll_ms?: number;
+}): Promise<CatalogHandle> {
+  const { db, files, log } = args;
+  const options = { insecure_upstreams: args.insecure_upstreams ?? false };
+  let stamp = await stampOf(files);
+  let catalog = await loadCatalog(db, files, options);
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function reload(): Promise<Catalog> {
+    const next = turn.then(async () => {
+      catalog = await loadCatalog(db, files, options);
+      return catalog;
+    });
+    turn = next.catch(() => {});
+    return next;
+  }
+  async function follow(): Promise<void> {
+    const seen = await stampOf(files);
+    if (seen === stamp) return;
+    try {
+      const loaded = await reload();
+      stamp = seen;
+      log.info({ version: loaded.version }, 'catalog loaded');
+    } catch (error) {
+      // A faulty file is told once and waits for its next change; a database that is away is asked again.
+      if (error instanceof CatalogError) stamp = seen;
+      log.error({ error }, 'catalog not loaded; the running one stays');
+    }
+  }
+  const every = args.poll_ms ?? 10_000;
+  const timer = every === 0 ? null : setInterval(() => void follow(), every).unref();
+  return {
+    current: () => catalog,
+    reload,
+    close() {
+      if (timer !== null) clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+// From the file's decimals to the price that is charged, once, when a price version is made (decisions 4.10). It
+// stands in the catalog because the catalog stores the result; pricing gives it to resellers' tiers.
+import { milliNanoFromDecimal, mulDivHalfUp, type NanoUsd, nanoUsd } from '../kernel/index.ts';
+import { type RateKind, type Rates, rateKinds } from './types.ts';
+
+/** USD per million units as decimal strings, by line kind; what a file says before markup. */
+export type ListRates = { readonly [K in RateKind]?: string } & {
+  readonly input: string;
+  readonly output: string;
+};
+
+/**
+ * Charged nano-USD per unit of `decimal` USD per million:
+ * `half_up(list_nano × (10000 + markup_bps) × (10000 + tier_bps) / 10^8)`, with the list price not rounded before. A
+ * price above 0 gives at least 1.
+ * @throws RangeError when `decimal` has more than six places or is no decimal.
+ */
+export function chargedRate(decimal: string, markup_bps: number, tier_bps = 0): NanoUsd {
+  const milli = milliNanoFromDecimal(decimal);
+  const charged = mulDivHalfUp(milli, (10_000 + markup_bps) * (10_000 + tier_bps), 100_000_000_000);
+  return nanoUsd(milli > 0 ? Math.max(1, charged) : 0);
+}
+
+/** `chargedRate` of every kind in `list`. @throws RangeError as `chargedRate`. */
+export function chargedRates(list: ListRates, markup_bps: number, tier_bps = 0): Rates {
+  const rates: { [K in RateKind]?: NanoUsd } = {};
+  for (const kind of rateKinds) {
+    const decimal = list[kind];
+    if (decimal !== undefined) rates[kind] = chargedRate(decimal, markup_bps, tier_bps);
+  }
+  return rates as Rates;
+}

@@ -1,0 +1,154 @@
+// The shape of a providers file (design 14); also the shape of the committed catalog.yaml.
+import { type Static, Type } from 'typebox';
+import { rateKinds } from './types.ts';
+
+/** A string out of a list; told as such in faults, which a union of literals is not. */
+function oneOf<const T extends string>(...values: T[]) {
+  return Type.Unsafe<T>({ type: 'string', enum: values });
+}
+
+const closed = { additionalProperties: false } as const;
+const decimal = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,6})?$' });
+const slug = Type.String({ pattern: '^[a-z0-9-]{1,63}$' });
+const date = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+const variable = Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,127}$' });
+const words = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 });
+const tokens = Type.Integer({ minimum: 1, maximum: 100_000_000 });
+
+function oneOrMany(item: typeof variable) {
+  return Type.Union([item, Type.Array(item, { minItems: 1, maxItems: 64 })]);
+}
+
+const price = Type.Object(
+  {
+    ...Object.fromEntries(rateKinds.map((kind) => [kind, Type.Optional(decimal)])),
+    input: decimal,
+    output: decimal,
+  },
+  closed,
+);
+const bands = Type.Array(Type.Object({ from_prompt_tokens: tokens, price }, closed), { maxItems: 8 });
+
+const capabilities = Type.Partial(
+  Type.Object({
+    tools: Type.Boolean(),
+    parallel_tools: Type.Boolean(),
+    json_schema: Type.Boolean(),
+    vision: Type.Boolean(),
+    audio: Type.Boolean(),
+    pdf: Type.Boolean(),
+    reasoning: Type.Boolean(),
+    cache: Type.Boolean(),
+    prefill: Type.Boolean(),
+    parameters: words,
+    betas: words,
+    server_tools: words,
+  }),
+  closed,
+);
+
+const provider = Type.Object(
+  {
+    id: slug,
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    kind: oneOf('openai', 'openai-responses', 'anthropic', 'gemini', 'bedrock', 'cohere'),
+    base_url: Type.String({ maxLength: 512 }),
+    api_key_env: Type.Optional(oneOrMany(variable)),
+    api_key_file: Type.Optional(oneOrMany(Type.String({ minLength: 1, maxLength: 1024 }))),
+    regions: Type.Optional(words),
+    data_policy: Type.Optional(
+      Type.Object(
+        {
+          trains: Type.Boolean(),
+          retention_days: Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()]),
+          zdr: Type.Boolean(),
+        },
+        closed,
+      ),
+    ),
+    terms_url: Type.Optional(Type.String({ pattern: '^https?://', maxLength: 512 })),
+    verified_at: Type.Optional(date),
+    byok: Type.Optional(oneOf('no', 'capable', 'required')),
+  },
+  closed,
+);
+
+const endpoint = Type.Object(
+  {
+    provider: slug,
+    upstream_model: Type.String({ minLength: 1, maxLength: 256 }),
+    region: Type.Optional(slug),
+    price,
+    bands: Type.Optional(bands),
+    tiers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
+        Type.Object({ price, bands: Type.Optional(bands) }, closed),
+      ),
+    ),
+    family: Type.Optional(
+      oneOf(
+        'openai_chat',
+        'openai_responses',
+        'anthropic_messages',
+        'gemini',
+        'bedrock_converse',
+        'embed_rerank',
+      ),
+    ),
+    quantization: Type.Optional(slug),
+    context_length: Type.Optional(tokens),
+    max_output: Type.Optional(tokens),
+    capabilities: Type.Optional(capabilities),
+    cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
+    flags: Type.Optional(words),
+  },
+  closed,
+);
+
+const modality = oneOf('text', 'image', 'audio', 'video');
+const model = Type.Object(
+  {
+    id: Type.String({ pattern: '^[a-z0-9-]{1,63}/[a-zA-Z0-9][a-zA-Z0-9._:-]{0,127}$' }),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    context_length: Type.Optional(tokens),
+    max_output: Type.Optional(tokens),
+    modalities: Type.Optional(Type.Object({ in: Type.Array(modality), out: Type.Array(modality) }, closed)),
+    capabilities: Type.Optional(capabilities),
+    reasoning: Type.Optional(
+      Type.Object(
+        {
+          controls: Type.Optional(Type.Array(oneOf('effort', 'budget', 'adaptive', 'off'))),
+          hidden: Type.Optional(Type.Boolean()),
+          format: Type.Optional(
+            oneOf('anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1', 'unknown'),
+          ),
+        },
+        closed,
+      ),
+    ),
+    released_at: Type.Optional(date),
+    deprecated_at: Type.Optional(date),
+    retires_at: Type.Optional(date),
+    markup_bps: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
+    tokenizer: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    endpoints: Type.Optional(Type.Array(endpoint, { maxItems: 100 })),
+  },
+  closed,
+);
+
+/** A providers file. Whether its parts fit together is the merge's to say. */
+export const ProvidersFile = Type.Object(
+  {
+    version: Type.Unsafe<1>({ const: 1 }),
+    providers: Type.Optional(Type.Array(provider, { maxItems: 1_000 })),
+    models: Type.Optional(Type.Array(model, { maxItems: 10_000 })),
+  },
+  closed,
+);
+export type ProvidersFile = Static<typeof ProvidersFile>;
+export type FileProvider = Static<typeof provider>;
+export type FileModel = Static<typeof model>;
+export type FileEndpoint = Static<typeof endpoint>;
+export type FileCapabilities = Static<typeof capabilities>;
+export type FilePrice = { [K in (typeof rateKinds)[number]]?: string } & { input: string; output: string };

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { generateCatalog, priceOf } from './generate.ts';
+import { rows } from './generate-table.ts';
+import { committedCatalog, readFiles } from './index.ts';
+
+const committed = readFileSync(committedCatalog, 'utf8');
+const date = /as of (\d{4}-\d{2}-\d{2})\./.exec(committed)?.[1] as string;
+
+test('the committed catalog is what the generator makes of the price package and the table', () => {
+  expect(committed).toBe(generateCatalog(date));
+});
+
+test('the committed catalog has forty models of eight vendors, and popular open ones on several hosts', async () => {
+  const { models, notices } = await readFiles([committedCatalog]);
+  expect(models.size).toBeGreaterThanOrEqual(40);
+  expect(new Set([...models.keys()].map((id) => id.split('/')[0])).size).toBeGreaterThanOrEqual(8);
+  expect(models.get('openai/gpt-oss-120b')?.endpoints.length).toBeGreaterThanOrEqual(3);
+  expect(notices).toEqual([]);
+});
+
+test('bands begin where the vendor says: at 272,000 prompt tokens of GPT-5.4, above 200,000 of Gemini 2.5 Pro', () => {
+  const band = (id: string) => {
+    const host = rows.find((row) => row.id === id)?.hosts[0];
+    return host && priceOf(host, date).bands;
+  };
+  expect(band('openai/gpt-5.4')).toEqual([
+    { from_prompt_tokens: 272_000, price: { input: '5', output: '22.5', cache_read: '0.5' } },
+  ]);
+  expect(band('google/gemini-2.5-pro')).toEqual([
+    { from_prompt_tokens: 200_001, price: { input: '2.5', output: '15', cache_read: '0.25' } },
+  ]);
+});
+
+test('a price that changes by the hour or on a coming day is refused, because a file cannot say it', () => {
+  const host = (provider: string, model: string) => ({
+    provider,
+    upstream_model: model,
+    priced_as: [provider, model] as const,
+  });
+  expect(() => priceOf(host('deepseek', 'deepseek-v4-pro'), date)).toThrow('time of day');
+  expect(() => priceOf(host('google', 'gemini-3.6-flash'), date)).toThrow('changes its price on 2027-01-01');
+  expect(() => priceOf(host('openai', 'gpt-nothing'), date)).toThrow('no price of openai gpt-nothing');
+});

@@ -1,0 +1,169 @@
+// Several files become one catalog: a later file adds providers and models, adds endpoints to a known model, and
+// replaces what it names again (a provider whole, a model's given fields, an endpoint of equal identity).
+import { isIP } from 'node:net';
+import { canonicalJson, crockford26, type Id, sha256 } from '../kernel/index.ts';
+import { CatalogError, type FileFault, type ReadFile, type Step } from './file.ts';
+import type { FileEndpoint, FileModel, FilePrice, FileProvider } from './file-schema.ts';
+
+export const SANDBOX = 'sandbox';
+export const DEFAULT_REGION = 'global';
+
+export interface MergedModel extends FileModel {
+  name: string;
+  context_length: number;
+  endpoints: FileEndpoint[];
+}
+export interface Merged {
+  readonly providers: ReadonlyMap<string, FileProvider>;
+  readonly models: ReadonlyMap<string, MergedModel>;
+  /** Things worth a look that do not make a file unusable. */
+  readonly notices: readonly FileFault[];
+}
+
+/** Id of an endpoint: the same file gives the same ids everywhere, so that policies travel (P1 "Ids"). */
+export function endpointId(
+  model: string,
+  provider: string,
+  upstream_model: string,
+  region: string,
+): Id<'endpoint'> {
+  return `ep_${crockford26(sha256(canonicalJson([model, provider, upstream_model, region])))}`;
+}
+
+function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost') || host === '[::1]') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+/** Why `base_url` cannot be used, or null. Keys travel to it, so it is https beyond this machine. */
+function addressFault(base_url: string, insecure: boolean): string | null {
+  const url = URL.parse(base_url);
+  if (url === null) return 'expected an address such as https://api.example.com/v1';
+  if (url.username !== '' || url.password !== '') return 'carries credentials; name them in api_key_env';
+  if (url.search !== '' || url.hash !== '') return 'expected no query and no fragment';
+  if (url.protocol === 'https:') return null;
+  if (url.protocol !== 'http:') return 'expected https://';
+  if (insecure || isLoopback(url.hostname)) return null;
+  return 'expected https:// (http:// only to this machine, or with SVC_INSECURE_UPSTREAMS=1)';
+}
+
+class Merge {
+  readonly providers = new Map<string, FileProvider>();
+  readonly models = new Map<string, MergedModel>();
+  readonly faults: FileFault[] = [];
+  readonly notices: FileFault[] = [];
+  private readonly insecure: boolean;
+
+  constructor(insecure: boolean) {
+    this.insecure = insecure;
+  }
+
+  addFile(file: ReadFile): void {
+    const seen = new Set<string>();
+    const once = (id: string, steps: Step[]) => {
+      if (seen.has(id)) this.faults.push(file.fault(steps, `${id} stands twice in this file`));
+      seen.add(id);
+    };
+    file.content.providers?.forEach((provider, i) => {
+      const at: Step[] = ['providers', i];
+      once(provider.id, [...at, 'id']);
+      this.addProvider(file, at, provider);
+    });
+    file.content.models?.forEach((model, i) => {
+      const at: Step[] = ['models', i];
+      once(model.id, [...at, 'id']);
+      this.addModel(file, at, model);
+    });
+  }
+
+  private addProvider(file: ReadFile, at: Step[], provider: FileProvider): void {
+    if (provider.id === SANDBOX) this.faults.push(file.fault([...at, 'id'], 'sandbox is built in'));
+    const reason = addressFault(provider.base_url, this.insecure);
+    if (reason !== null) this.faults.push(file.fault([...at, 'base_url'], reason));
+    this.providers.set(provider.id, provider);
+  }
+
+  private addModel(file: ReadFile, at: Step[], model: FileModel): void {
+    const known = this.models.get(model.id);
+    if (model.id.startsWith(`${SANDBOX}/`)) {
+      this.faults.push(file.fault([...at, 'id'], 'sandbox models are built in'));
+    }
+    const whole = { ...known, ...model };
+    for (const key of ['name', 'context_length'] as const) {
+      if (whole[key] === undefined) this.faults.push(file.fault([...at, key], 'is required for a new model'));
+    }
+    if (known === undefined && (model.endpoints ?? []).length === 0) {
+      this.faults.push(file.fault([...at, 'endpoints'], 'expected at least one for a new model'));
+    }
+    for (const key of ['released_at', 'deprecated_at', 'retires_at'] as const) {
+      const day = model[key];
+      if (day !== undefined && Number.isNaN(Date.parse(day))) {
+        this.faults.push(file.fault([...at, key], 'expected a date such as 2026-01-31'));
+      }
+    }
+    const endpoints = new Map<string, FileEndpoint>();
+    const idOf = (e: FileEndpoint) =>
+      endpointId(model.id, e.provider, e.upstream_model, e.region ?? DEFAULT_REGION);
+    for (const endpoint of known?.endpoints ?? []) endpoints.set(idOf(endpoint), endpoint);
+    const here = new Set<string>();
+    model.endpoints?.forEach((endpoint, j) => {
+      const place = [...at, 'endpoints', j];
+      const id = idOf(endpoint);
+      if (here.has(id)) this.faults.push(file.fault(place, 'the same endpoint stands twice'));
+      here.add(id);
+      this.checkEndpoint(file, place, endpoint);
+      endpoints.set(id, endpoint);
+    });
+    this.models.set(model.id, { ...whole, endpoints: [...endpoints.values()] } as MergedModel);
+  }
+
+  private checkEndpoint(file: ReadFile, at: Step[], endpoint: FileEndpoint): void {
+    const provider = this.providers.get(endpoint.provider);
+    if (provider === undefined) {
+      this.faults.push(file.fault([...at, 'provider'], `unknown provider ${endpoint.provider}`));
+    }
+    this.checkBands(file, at, endpoint.price as FilePrice, endpoint.bands);
+    for (const [tier, row] of Object.entries(endpoint.tiers ?? {})) {
+      this.checkBands(file, [...at, 'tiers', tier], row.price as FilePrice, row.bands);
+    }
+    const price = endpoint.price as FilePrice;
+    if (
+      provider?.kind === 'anthropic' &&
+      price.cache_write !== undefined &&
+      price.cache_write_1h === undefined
+    ) {
+      const reason = 'no cache_write_1h: one hour writes are billed at 1.6 × cache_write';
+      this.notices.push(file.fault([...at, 'price'], reason));
+    }
+  }
+
+  private checkBands(file: ReadFile, at: Step[], base: FilePrice, bands: FileEndpoint['bands']): void {
+    const kinds = Object.keys(base).sort().join(', ');
+    let from = 0;
+    bands?.forEach((band, k) => {
+      const place = [...at, 'bands', k];
+      if (band.from_prompt_tokens <= from) {
+        this.faults.push(file.fault([...place, 'from_prompt_tokens'], 'expected to rise from band to band'));
+      }
+      from = band.from_prompt_tokens;
+      // A band that leaves a kind out would fall back to another rate than the reader expects.
+      if (Object.keys(band.price).sort().join(', ') !== kinds) {
+        this.faults.push(file.fault([...place, 'price'], `expected the kinds of the price: ${kinds}`));
+      }
+    });
+  }
+}
+
+/**
+ * The union of `files`, later ones over earlier ones.
+ * @throws CatalogError with every fault; then nothing of the files is used.
+ */
+export function mergeFiles(
+  files: readonly ReadFile[],
+  options: { insecure_upstreams?: boolean } = {},
+): Merged {
+  const merge = new Merge(options.insecure_upstreams ?? false);
+  for (const file of files) merge.addFile(file);
+  if (merge.faults.length > 0) throw new CatalogError(merge.faults);
+  return { providers: merge.providers, models: merge.models, notices: merge.notices };
+}

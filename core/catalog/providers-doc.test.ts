@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readFile } from './file.ts';
+import { providers } from './generate-providers.ts';
+import { committedCatalog } from './index.ts';
+import { mergeFiles } from './merge.ts';
+
+const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] as string);
+const committed = readFile(readFileSync(committedCatalog, 'utf8'), 'catalog.yaml');
+
+test('every example of docs/providers.md loads over the committed catalog without a notice', () => {
+  expect(examples).toHaveLength(2);
+  for (const text of examples) expect(mergeFiles([committed, readFile(text, 'example')]).notices).toEqual([]);
+});
+
+test('the examples add what the page says they add', () => {
+  const { models } = mergeFiles([committed, ...examples.map((text) => readFile(text, 'example'))]);
+  expect(models.get('acme/house-llm')?.endpoints).toMatchObject([{ upstream_model: 'Qwen/Qwen3-32B' }]);
+  const hosts = (id: string) => models.get(id)?.endpoints.map((endpoint) => endpoint.provider);
+  expect(hosts('meta/llama-3.3-70b-instruct')).toEqual(['groq', 'together', 'openrouter', 'ollama']);
+  expect(hosts('anthropic/claude-sonnet-4-5')).toEqual(['anthropic', 'claude-proxy']);
+});
+
+test('the page lists every shipped provider with its variable, and marks those without an endpoint', () => {
+  const used = new Set(
+    committed.content.models?.flatMap((model) => (model.endpoints ?? []).map((e) => e.provider)),
+  );
+  for (const { id, api_key_env } of providers) {
+    const mark = used.has(id) ? '' : ' ¹';
+    expect(page).toContain(`| \`${id}\`${mark} | \`${api_key_env}\` |`);
+  }
+});

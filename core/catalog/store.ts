@@ -1,0 +1,172 @@
+// Numbers and price history: what must outlive a file. Numbers go into the ledger's metering records, so they are
+// given once and never again.
+import type { Db, Id } from '../kernel/index.ts';
+import type { PriceContent, PriceDraft } from './build.ts';
+import type { PriceVersion } from './types.ts';
+
+const LOCK = 7_305_118_203;
+
+/** Makes loaders of several processes take turns until the transaction ends. */
+export async function lockCatalog(db: Db): Promise<void> {
+  await db.query({ name: 'catalog.lock', text: 'select pg_advisory_xact_lock($1)', values: [LOCK] });
+}
+
+async function numbers(
+  db: Db,
+  name: string,
+  text: string,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; no: number }>({ name, text, values: [ids] });
+  return new Map(rows.map((row) => [row.id, row.no]));
+}
+
+/** Numbers of the models `ids`; unknown ones get the next. Needs the lock. */
+export async function numberModels(db: Db, ids: readonly string[], at: Date): Promise<Map<string, number>> {
+  await db.query({
+    name: 'catalog.add_models',
+    text: `
+      insert into catalog.model (id, created_at)
+      select id, $2 from unnest($1::text[]) with ordinality as given (id, place)
+       where not exists (select from catalog.model known where known.id = given.id)
+       order by place`,
+    values: [ids, at],
+  });
+  return numbers(
+    db,
+    'catalog.model_numbers',
+    'select id, model_no as no from catalog.model where id = any ($1)',
+    ids,
+  );
+}
+
+export interface EndpointIdentity {
+  readonly id: Id<'endpoint'>;
+  readonly model_no: number;
+  readonly provider: string;
+  readonly upstream_model: string;
+  readonly region: string;
+}
+
+/** Numbers of the endpoints; unknown ones get the next. Needs the lock. */
+export async function numberEndpoints(
+  db: Db,
+  endpoints: readonly EndpointIdentity[],
+  at: Date,
+): Promise<Map<string, number>> {
+  const ids = endpoints.map((endpoint) => endpoint.id);
+  await db.query({
+    name: 'catalog.add_endpoints',
+    text: `
+      insert into catalog.endpoint (id, model_no, provider, upstream_model, region, created_at)
+      select id, model_no, provider, upstream_model, region, $6
+        from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[])
+             with ordinality as given (id, model_no, provider, upstream_model, region, place)
+       where not exists (select from catalog.endpoint known where known.id = given.id)
+       order by place`,
+    values: [
+      ids,
+      endpoints.map((endpoint) => endpoint.model_no),
+      endpoints.map((endpoint) => endpoint.provider),
+      endpoints.map((endpoint) => endpoint.upstream_model),
+      endpoints.map((endpoint) => endpoint.region),
+      at,
+    ],
+  });
+  const text = 'select id, endpoint_no as no from catalog.endpoint where id = any ($1)';
+  return numbers(db, 'catalog.endpoint_numbers', text, ids);
+}
+
+function contentOf(price: PriceContent): PriceContent {
+  const { rates, bands } = price;
+  return price.list === undefined ? { rates, bands } : { rates, bands, list: price.list };
+}
+
+/** Numbers of the prices; unknown ones are stored for good and get the next. Needs the lock. */
+export async function numberPrices(
+  db: Db,
+  prices: readonly PriceDraft[],
+  endpoint_numbers: ReadonlyMap<string, number>,
+  at: Date,
+): Promise<Map<string, number>> {
+  const ids = prices.map((price) => price.id);
+  const endpoint_nos = prices.map((price) => endpoint_numbers.get(price.endpoint_id));
+  const uses = prices.map((price) => price.use);
+  await db.query({
+    name: 'catalog.add_prices',
+    text: `
+      insert into catalog.price_version (id, endpoint_no, use, content, created_at)
+      select id, endpoint_no, use, content, $5
+        from unnest($1::text[], $2::int[], $3::text[], $4::jsonb[])
+             with ordinality as given (id, endpoint_no, use, content, place)
+       where not exists (select from catalog.price_version known where known.id = given.id)
+       order by place`,
+    values: [ids, endpoint_nos, uses, prices.map((price) => JSON.stringify(contentOf(price))), at],
+  });
+  const text = 'select id, price_no as no from catalog.price_version where id = any ($1)';
+  const known = await numbers(db, 'catalog.price_numbers', text, ids);
+  await db.query({
+    name: 'catalog.add_price_history',
+    text: `
+      insert into catalog.price_history (endpoint_no, use, price_no, effective_from)
+      select given.endpoint_no, given.use, given.price_no, $4
+        from unnest($1::int[], $2::text[], $3::int[])
+             with ordinality as given (endpoint_no, use, price_no, place)
+       where given.price_no is distinct from (
+               select last.price_no from catalog.price_history last
+                where last.endpoint_no = given.endpoint_no and last.use = given.use
+                order by last.history_no desc limit 1)
+       order by place`,
+    values: [endpoint_nos, uses, prices.map((price) => known.get(price.id)), at],
+  });
+  return known;
+}
+
+/** The price version with `price_no`, and its use; null when there is none. */
+export async function selectPrice(
+  db: Db,
+  price_no: number,
+): Promise<(PriceVersion & { use: string }) | null> {
+  const { rows } = await db.query<{
+    id: Id<'price'>;
+    price_no: number;
+    endpoint_id: Id<'endpoint'>;
+    use: string;
+    content: PriceContent;
+  }>({
+    name: 'catalog.find_price',
+    text: `
+      select price.id, price.price_no, endpoint.id as endpoint_id, price.use, price.content
+        from catalog.price_version price join catalog.endpoint using (endpoint_no)
+       where price.price_no = $1`,
+    values: [price_no],
+  });
+  const row = rows[0];
+  if (row === undefined) return null;
+  const { content, ...rest } = row;
+  return { ...rest, ...content };
+}
+
+export interface PriceChange {
+  readonly endpoint_id: Id<'endpoint'>;
+  readonly use: string;
+  readonly price_id: Id<'price'>;
+  readonly price_no: number;
+  readonly effective_from: Date;
+}
+
+/** Which price an endpoint had from when on, oldest first. */
+export async function selectPriceHistory(db: Db, endpoint_id: string): Promise<PriceChange[]> {
+  const { rows } = await db.query<PriceChange>({
+    name: 'catalog.price_history',
+    text: `
+      select endpoint.id as endpoint_id, history.use, price.id as price_id, price.price_no, history.effective_from
+        from catalog.endpoint
+        join catalog.price_history history using (endpoint_no)
+        join catalog.price_version price using (price_no)
+       where endpoint.id = $1
+       order by history.history_no`,
+    values: [endpoint_id],
+  });
+  return rows;
+}

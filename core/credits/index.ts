@@ -1,0 +1,1 @@
+export { creditOperations } from './operations.ts';

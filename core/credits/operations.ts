@@ -1,0 +1,177 @@
+// The customer's view of the ledger (P2 71, 79, 98).
+import { Type } from 'typebox';
+import {
+  type Context,
+  csv,
+  decodeCursor,
+  deriveKey,
+  encodeCursor,
+  FileAnswer,
+  keyCaller,
+  microUsd,
+  notFound,
+  oneOf,
+  operation,
+  page,
+  pageInput,
+  pageOf,
+  ServiceError,
+} from '../kernel/index.ts';
+import { credit, ENTRY_KINDS, readBalance, readEntries } from '../ledger/index.ts';
+import { findOrg, type Org, SANDBOX_CREDIT } from '../orgs/index.ts';
+import { viewBalance } from './balance.ts';
+import { BalanceView, EntryView } from './schema.ts';
+import { countRefill } from './store.ts';
+
+const readers = {
+  kind: 'key',
+  scopes: ['read:credits'],
+  session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+} as const;
+const DEFAULT_LIMIT = 50;
+const REFILLS_PER_DAY = 10;
+const DAY_MS = 86_400_000;
+const ENTRY_FIELDS = Object.keys(EntryView.properties);
+
+const balanceExample = {
+  available_micro_usd: 99_998_747,
+  held_micro_usd: 0,
+  granted_micro_usd: 99_998_747,
+  display: { currency: 'USD', amount: '99.99' },
+  currency: 'USD',
+  fx_rate: '1.00000000',
+};
+const entryExample = {
+  seq: 2,
+  kind: 'settle',
+  amount_micro_usd: -1_253,
+  request_id: '01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  ref_type: null,
+  ref_id: null,
+  created_at: '2026-11-21T10:00:01.561Z',
+} as const;
+
+/** The caller's organisation and the book its key acts in. */
+async function bookOf(context: Context): Promise<{ org: Org; book_id: number }> {
+  const caller = keyCaller(context);
+  const org = await findOrg(context.db, caller.org_id);
+  if (org === null) throw notFound();
+  return { org, book_id: caller.environment === 'live' ? org.live_book_id : org.sandbox_book_id };
+}
+
+export const getBalanceOperation = operation({
+  name: 'credits.get',
+  method: 'GET',
+  path: '/v1/credits',
+  summary: 'Read the balance',
+  audience: readers,
+  input: Type.Object({}),
+  output: BalanceView,
+  errors: [],
+  example: balanceExample,
+  async run(context) {
+    const { book_id } = await bookOf(context);
+    return viewBalance(await readBalance(context.db, book_id));
+  },
+});
+
+export const listEntriesOperation = operation({
+  name: 'credits.ledger',
+  method: 'GET',
+  path: '/v1/credits/ledger',
+  summary: 'List ledger entries, newest first, as JSON or CSV',
+  audience: { ...readers, session: ['owner', 'admin', 'billing'] },
+  input: Type.Object({
+    kind: Type.Optional(oneOf(ENTRY_KINDS)),
+    format: Type.Optional(oneOf(['json', 'csv'])),
+    ...pageInput(500),
+  }),
+  output: pageOf(EntryView),
+  errors: [],
+  produces: 'text/csv',
+  example: { object: 'list', data: [entryExample], next_cursor: '' },
+  async run(context, input) {
+    const { org, book_id } = await bookOf(context);
+    const limit = input.limit ?? DEFAULT_LIMIT;
+    const kind = input.kind ?? null;
+    const key = deriveKey(context.services.root_key, 'cursor');
+    const bound = `credits.ledger ${book_id} ${kind ?? ''}`;
+    const after = decodeCursor(key, bound, input.cursor ?? '');
+    const entries = await readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit });
+    const last = entries.length === limit ? entries.at(-1) : undefined;
+    const older =
+      last === undefined
+        ? []
+        : await readEntries(context.db, { book_id, before_seq: last.seq, kind, limit: 1 });
+    const next_cursor =
+      last === undefined || older.length === 0 ? '' : encodeCursor(key, bound, { at: last.seq, id: '' });
+    const shown = entries.map((entry) => ({
+      seq: entry.seq,
+      kind: entry.kind,
+      amount_micro_usd: entry.amount_micro_usd,
+      request_id: entry.request_id,
+      ref_type: entry.ref_type,
+      ref_id: entry.ref_id,
+      created_at: entry.created_at.toISOString(),
+    }));
+    if (input.format !== 'csv') return page(shown, next_cursor);
+    context.header('x-svc-next-cursor', next_cursor);
+    return new FileAnswer({
+      content_type: 'text/csv; charset=utf-8',
+      filename: `ledger-${org.slug}-${context.now().toISOString().slice(0, 10)}.csv`,
+      body: csv(ENTRY_FIELDS, shown),
+    });
+  },
+});
+
+export const refillSandboxOperation = operation({
+  name: 'credits.sandbox.refill',
+  method: 'POST',
+  path: '/v1/credits/sandbox/refill',
+  summary: 'Top the play balance of test keys up to 100 USD, at most ten times a UTC day',
+  audience: { kind: 'key', scopes: 'any', sandbox: 'only', session: ['owner', 'admin', 'developer'] },
+  input: Type.Object({}),
+  output: BalanceView,
+  errors: [],
+  idempotent: true,
+  example: {
+    ...balanceExample,
+    available_micro_usd: 100_000_000,
+    display: { currency: 'USD', amount: '100.00' },
+  },
+  run: (context) =>
+    context.transaction(async (context) => {
+      const { org } = await bookOf(context);
+      const book_id = org.sandbox_book_id;
+      const before = await readBalance(context.db, book_id);
+      if (before.available_micro_usd + before.held_micro_usd >= SANDBOX_CREDIT) return viewBalance(before);
+      const now = context.now();
+      const day = now.toISOString().slice(0, 10);
+      if (!(await countRefill(context.db, { org_id: org.id, day, max: REFILLS_PER_DAY }))) {
+        const reset_ms = Date.parse(day) + DAY_MS - now.getTime();
+        throw new ServiceError(
+          'rate_limit_exceeded',
+          `The sandbox is refilled ${REFILLS_PER_DAY} times a day.`,
+          {
+            details: { limit: 'refills', scope: 'org', limit_value: REFILLS_PER_DAY, reset_ms },
+            retry_after_ms: reset_ms,
+          },
+        );
+      }
+      const present = await readBalance(context.db, book_id);
+      const missing = SANDBOX_CREDIT - present.available_micro_usd - present.held_micro_usd;
+      if (missing <= 0) return viewBalance(present);
+      await credit(context.db, {
+        book_id,
+        kind: 'grant',
+        amount_micro_usd: microUsd(missing),
+        granted: true,
+        expires_at: null,
+        ref_type: 'staff',
+        ref_id: `refill ${context.request_id}`,
+      });
+      return viewBalance(await readBalance(context.db, book_id));
+    }),
+});
+
+export const creditOperations = [getBalanceOperation, listEntriesOperation, refillSandboxOperation] as const;

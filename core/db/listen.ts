@@ -1,0 +1,74 @@
+// One LISTEN connection that comes back by itself. What is missed while it is away is the caller's to find
+// (a poll); a notification is a hint that saves waiting, never the only way a fact travels.
+import pg from 'pg';
+import type { Log } from '../kernel/index.ts';
+
+export interface Listener {
+  readonly connected: boolean;
+  close(): Promise<void>;
+}
+
+const RETRY_MS = 500;
+
+/**
+ * Calls `on_message` with the payload of each NOTIFY on `channel` and `on_connect` after each (re)connection.
+ * Resolves at once; a server that is away is retried each 500 ms.
+ */
+export function listen(options: {
+  url: string;
+  channel: string;
+  log: Log;
+  on_message: (payload: string) => void;
+  on_connect: () => void;
+}): Listener {
+  let client: pg.Client | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+  let connected = false;
+
+  const connect = async (): Promise<void> => {
+    timer = null;
+    const fresh = new pg.Client({
+      connectionString: options.url,
+      application_name: 'svc-listen',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    });
+    client = fresh;
+    const lost = (error?: Error) => {
+      if (client !== fresh) return;
+      client = null;
+      connected = false;
+      fresh.end().catch(() => {});
+      if (closed) return;
+      options.log.warn({ channel: options.channel, error }, 'listening interrupted');
+      timer = setTimeout(connect, RETRY_MS);
+    };
+    fresh.on('error', lost);
+    fresh.on('end', () => lost());
+    fresh.on('notification', (message) => options.on_message(message.payload ?? ''));
+    try {
+      await fresh.connect();
+      await fresh.query(`listen ${pg.escapeIdentifier(options.channel)}`);
+    } catch (error) {
+      lost(error as Error);
+      return;
+    }
+    if (client !== fresh || closed) return;
+    connected = true;
+    options.on_connect();
+  };
+  void connect();
+  return {
+    get connected() {
+      return connected;
+    },
+    async close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      const open = client;
+      client = null;
+      await open?.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,102 @@
+-- Request rows, partitioned by UTC day. `ts` is the time inside the request id, so an id alone finds its day.
+
+create table request_row (
+  request_id text not null,
+  ts timestamptz not null,
+  org_id text not null,
+  environment text not null check (environment in ('live', 'test')),
+  project_id text not null,
+  key_id text not null,
+  model text not null,
+  provider text not null,
+  endpoint_id text not null,
+  region text not null,
+  status text not null check (status in ('ok', 'error', 'cancelled', 'rejected')),
+  http_status int not null,
+  error_code text not null,
+  stop_reason text not null,
+  attempts int not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  usage_source text not null,
+  cost_micro bigint not null,
+  ttft_ms double precision,
+  duration_ms double precision,
+  upstream_ttft_ms double precision,
+  gw_overhead_ms double precision,
+  stream boolean not null,
+  byok boolean not null,
+  zdr boolean not null,
+  logged boolean not null,
+  app_id text not null,
+  user_hash text not null,
+  cell text not null,
+  dialect_in text not null,
+  upstream_model text not null,
+  price_version_id text not null,
+  bytes_in bigint not null,
+  bytes_out bigint not null,
+  tool_calls int not null,
+  has_images boolean not null,
+  has_tools boolean not null,
+  has_schema boolean not null,
+  tags jsonb not null,
+  user_agent text not null,
+  client_ip_prefix text not null,
+  route_trace jsonb,
+  warnings jsonb not null,
+  primary key (request_id, ts)
+) partition by range (ts);
+create index request_row_walk on request_row (org_id, environment, ts desc, request_id desc);
+
+create table request_attempt (
+  request_id text not null,
+  -- Of the call, not of the attempt: both tables share their days.
+  call_ts timestamptz not null,
+  attempt int not null,
+  ts timestamptz not null,
+  provider text not null,
+  endpoint_id text not null,
+  pool_id text not null,
+  key_hint text not null,
+  outcome text not null check (outcome in ('ok', 'error', 'timeout', 'cancelled', 'hedge_lost')),
+  http_status int not null,
+  error_class text not null,
+  ttft_ms double precision,
+  duration_ms double precision,
+  output_tokens bigint not null,
+  primary key (request_id, attempt, call_ts)
+) partition by range (call_ts);
+
+-- A day nobody prepared (a moved test clock, a process that slept) still finds room.
+create table request_row_default partition of request_row default;
+create table request_attempt_default partition of request_attempt default;
+
+-- Makes the partitions of `first` to `last` that are missing; a day whose rows already lie in the default
+-- partition stays there. Owner's rights, so that the runtime role needs none on tables.
+create function analytics_prepare_days(first date, last date) returns int
+language plpgsql security definer set search_path = public, pg_temp set timezone = 'UTC' as $$
+declare
+  day date := first;
+  made int := 0;
+begin
+  perform pg_advisory_xact_lock(7305118205);
+  while day <= last loop
+    if to_regclass(format('request_row_%s', to_char(day, 'YYYYMMDD'))) is null then
+      begin
+        execute format('create table request_row_%s partition of request_row for values from (%L) to (%L)',
+          to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
+        execute format('create table request_attempt_%s partition of request_attempt for values from (%L) to (%L)',
+          to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
+        made := made + 1;
+      exception when check_violation then
+        null;
+      end;
+    end if;
+    day := day + 1;
+  end loop;
+  return made;
+end $$;

@@ -1,0 +1,502 @@
+// A call from its bytes to its last byte: admitted, held, attempted, relayed, settled (decisions 4.8, 4.10).
+//
+// It is an object with callbacks and not one long async function: a suspended function keeps every local alive,
+// and the prompt of an idle stream would stay in memory as long as the stream.
+import type { Endpoint } from '../../catalog/index.ts';
+import { microUsd, monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
+import type { Relay } from '../canonical/contract.ts';
+import type { ReplyEnd, ReplyMeta, Stop, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
+import { type Admitted, admit, type Planned, type Replayed } from './admit.ts';
+import { Answer } from './answer.ts';
+import { Attempt, type AttemptListener } from './attempt.ts';
+import { type Idempotency, sealAnswer } from './idempotency.ts';
+import { answerOf, type Lane, prepare } from './lane.ts';
+import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf } from './outcome.ts';
+import { newRecord } from './record.ts';
+import { sendReplay } from './replay.ts';
+import { emptyUsage, noCost } from './reply.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './types.ts';
+import { chargeOf, estimateUsage, soundUsage, unitsOf } from './usage.ts';
+
+/** How long a left call may run on upstream (4.8 row 15). */
+const DRAIN_MAX_MS = 600_000;
+
+interface Ending {
+  readonly estimated: boolean;
+  readonly stop: Stop | null;
+  /** The gateway ended the answer itself: `stop` is what the caller is told. */
+  readonly forced?: boolean;
+  /** The caller gets this error, and pays (4.8 row 26 with a deadline of its own). */
+  readonly fault?: StreamFault;
+}
+
+export class Call implements AttemptListener {
+  private readonly deps: CallDeps;
+  private readonly record: CallRecord;
+  private readonly answer: Answer;
+  private readonly started = monotonicMs();
+  private readonly faults: { fault: UpstreamFault; endpoint: Endpoint }[] = [];
+  private incoming: Incoming | null;
+  private admitted: Admitted | null = null;
+  private lane: Lane | null = null;
+  private attempt: Attempt | null = null;
+  private meta: ReplyMeta | null = null;
+  private credential: string | null = null;
+  private kept: Lane['kept'] = null;
+  private next = 0;
+  private retried_unsent = false;
+  private client_faults = 0;
+  private held = false;
+  /** The end was decided; later events change nothing. */
+  private over = false;
+  private left_at: number | null = null;
+
+  constructor(deps: CallDeps, incoming: Incoming, sink: Sink) {
+    this.deps = deps;
+    this.incoming = incoming;
+    this.record = newRecord(incoming, nowMs());
+    this.answer = new Answer(sink, this.record, {
+      dialect: incoming.dialect,
+      started: this.started,
+      trace: () => (this.admitted?.debug ? this.trace() : null),
+    });
+    sink.onGone = () => this.callerLeft();
+    sink.onDrain = () => this.attempt?.resume();
+  }
+
+  /** Admits the call, holds its money and starts the first attempt. Refusals are answered here; nothing is thrown. */
+  async begin(): Promise<void> {
+    this.deps.ticker.add(this);
+    try {
+      const admission = await admit(this.deps, this.incoming as Incoming, this.record);
+      if ('replay' in admission) return this.replay(admission.replay);
+      this.admitted = admission.call;
+      this.held = true;
+      // The process may have ended the call meanwhile (shutDown), or its caller may have gone.
+      if (this.over) return this.release();
+    } catch (error) {
+      return this.refuse(error, 'rejected');
+    }
+    if (this.answer.sink.gone) this.endCancelled();
+    else this.startAttempt();
+  }
+
+  // ---- attempts ----
+
+  private startAttempt(): void {
+    try {
+      const { deps, incoming } = this;
+      const admitted = this.admitted as Admitted;
+      const planned = admitted.plan[this.next] as Planned;
+      const lane = prepare(deps, incoming as Incoming, admitted, planned, this.record.attempts.length + 1);
+      this.lane = lane;
+      this.meta = lane.meta;
+      this.credential = lane.credential;
+      this.kept = lane.kept;
+      this.record.attempts.push(lane.record);
+      this.record.endpoint = planned.endpoint;
+      this.attempt = new Attempt(lane.record, lane.reading, {
+        lane: lane.raw,
+        classify: lane.classify,
+        times: admitted.times,
+        listener: this,
+      });
+      this.attempt.exchange = lane.send(this.attempt);
+    } catch (error) {
+      this.refuse(error, 'error');
+    }
+  }
+
+  progressed(attempt: Attempt, output: Buffer | string): void {
+    if (this.over || attempt !== this.attempt) return;
+    const { state } = attempt.relay as Relay;
+    if (state.fault !== null) return;
+    if (this.streams() && this.left_at === null) {
+      this.answer.hold(output);
+      if (state.semantic) {
+        if (!this.answer.flush()) attempt.pause();
+        this.forgetPrompt();
+      }
+    }
+    if (state.stop === null) this.watchOutput(attempt, state.output_bytes);
+  }
+
+  completed(attempt: Attempt): void {
+    if (this.over || attempt !== this.attempt) return;
+    const read = attempt.whole ?? (attempt.relay as Relay).state;
+    const usage = soundUsage(read.usage);
+    this.endAttempt(attempt.record, 'ok', '');
+    const ratio = this.deps.ratioOf(attempt.record.endpoint.id);
+    const { ttft_ms, duration_ms } = attempt.record;
+    const output_tokens = usage?.output_tokens ?? 0;
+    this.deps.health.succeeded(
+      attempt.record.endpoint.id,
+      { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens },
+      nowMs(),
+    );
+    if (usage === null) {
+      this.warn('usage_estimated', 'The provider reported no usage; tokens were counted from the text.');
+      return this.settle(this.estimate(attempt, read.output_bytes), { estimated: true, stop: read.stop });
+    }
+    if (read.output_bytes > 0) ratio.observe(read.output_bytes, output_tokens);
+    this.settle(usage, { estimated: false, stop: read.stop });
+  }
+
+  failed(attempt: Attempt, fault: UpstreamFault): void {
+    if (this.over || attempt !== this.attempt) return;
+    const { record } = attempt;
+    this.endAttempt(record, attemptOutcome(fault), fault.class);
+    this.deps.health.failed(record.endpoint.id, fault.class, nowMs());
+    if (this.credential !== null) {
+      this.deps.credentials.report(this.credential, fault.class, fault.retry_after_ms, nowMs());
+    }
+    const semantic = attempt.state?.semantic === true;
+    if (this.left_at !== null) {
+      // Draining failed: the caller pays for what the provider produced until then (row 15).
+      return semantic ? this.settleLeft(attempt) : this.endCancelled();
+    }
+    this.faults.push({ fault, endpoint: record.endpoint });
+    // A whole answer is still ours alone: only what a stream has shown cannot be taken back.
+    if (semantic && this.streams()) return this.failInStream(streamFaultOf(fault), attempt);
+    if (!this.tryAgain(fault, attempt)) this.refuse(refusalOf(this.faults, this.record.attempts), 'error');
+  }
+
+  crashed(attempt: Attempt, error: unknown): void {
+    if (this.over || attempt !== this.attempt) return;
+    this.endAttempt(attempt.record, 'error', 'protocol');
+    const semantic = attempt.state?.semantic === true;
+    if (!semantic || !this.streams()) return this.refuse(error, 'error');
+    this.deps.log.error({ request_id: this.record.request_id, error }, 'relay failed');
+    this.failInStream({ code: 'internal', message: 'The gateway failed. Nothing was charged.' }, attempt);
+  }
+
+  private tryAgain(fault: UpstreamFault, attempt: Attempt): boolean {
+    const admitted = this.admitted as Admitted;
+    this.answer.dropHeld();
+    if (fault.class === 'network' && !attempt.sent && !this.retried_unsent) {
+      this.retried_unsent = true;
+      this.startAttempt();
+      return true;
+    }
+    if (!mayFailOver(fault, attempt.lane !== null, this.client_faults)) return false;
+    if (fault.class === 'client') this.client_faults++;
+    const left = admitted.plan.length - this.next - 1;
+    if (left <= 0 || this.record.attempts.length >= admitted.max_attempts) return false;
+    this.next++;
+    this.retried_unsent = false;
+    this.startAttempt();
+    return true;
+  }
+
+  private endAttempt(
+    record: AttemptRecord,
+    outcome: AttemptRecord['outcome'],
+    error_class: AttemptRecord['error_class'],
+  ): void {
+    record.outcome = outcome;
+    record.error_class = error_class;
+    record.duration_ms = Math.round(monotonicMs() - record.started);
+  }
+
+  private streams(): boolean {
+    return this.admitted?.stream === true;
+  }
+
+  /** Content has gone out, so no other endpoint is tried: neither body nor request are needed any more. */
+  private forgetPrompt(): void {
+    if (this.incoming === null) return;
+    this.incoming = null;
+    this.lane = null;
+    (this.admitted as Admitted).request = null;
+  }
+
+  private trace(): string {
+    return this.admitted === null ? '' : this.admitted.trace(this.record.attempts);
+  }
+
+  // ---- credit and cap while the answer runs ----
+
+  private watchOutput(attempt: Attempt, bytes: number): void {
+    const { endpoint } = attempt.record;
+    const reached = this.admitted?.watch.look(endpoint, bytes, this.deps.ratioOf(endpoint.id), () =>
+      this.cut(attempt, 'credit'),
+    );
+    if (reached === 'cap') this.cut(attempt, 'cap');
+  }
+
+  /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap (rows 17, 18). */
+  private cut(attempt: Attempt, why: 'credit' | 'cap'): void {
+    if (this.over || attempt !== this.attempt) return;
+    attempt.abort();
+    this.endAttempt(attempt.record, 'ok', '');
+    if (why === 'cap') {
+      this.warn('cap_enforced', 'The provider passed the output cap; the answer was ended here.');
+    } else {
+      this.warn('credit_limit_reached', 'The balance allows no longer answer; it was ended here.');
+    }
+    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+    this.settle(usage, { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
+  }
+
+  private estimate(attempt: Attempt, bytes: number): Usage {
+    const ratio = this.deps.ratioOf(attempt.record.endpoint.id);
+    return estimateUsage(attempt.state?.early_usage ?? null, {
+      prompt_bytes: (this.admitted as Admitted).prompt_bytes,
+      output_bytes: bytes,
+      count: (n) => ratio.count(n),
+    });
+  }
+
+  // ---- ends ----
+
+  private settle(reported: Usage, how: Ending): void {
+    if (this.over) return;
+    this.over = true;
+    this.settled(reported, how).catch((error: unknown) => {
+      // The money is settled or in the ledger's hands; only the answer's last bytes failed.
+      this.deps.log.error({ request_id: this.record.request_id, error }, 'answer not finished');
+      this.answer.sink.destroy();
+      this.finish('error', 500, 'internal');
+    });
+  }
+
+  /** Prices, settles and only then sends the last bytes (4.8 principle 6). */
+  private async settled(reported: Usage, how: Ending): Promise<void> {
+    const { record } = this;
+    const attempt = this.attempt as Attempt;
+    const admitted = this.admitted as Admitted;
+    const { endpoint } = attempt.record;
+    const held = admitted.watch.amount_micro_usd;
+    const ordinary = this.left_at === null && how.fault === undefined && how.forced !== true;
+    const { usage, cost, insured } = chargeOf(reported, how, { price: endpoint.price, held, ordinary });
+    record.usage = usage;
+    record.stop = how.stop;
+    record.cost = cost;
+    record.insured = insured;
+    attempt.record.output_tokens = usage.output_tokens;
+    if (cost.total_micro_usd > held) {
+      this.warn('hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
+    }
+    const end = { usage, cost, warnings: record.warnings };
+    if (admitted.idempotency !== null) await this.keep(attempt, end);
+    const outcome = how.fault === undefined ? 'ok' : 'error';
+    const result = await this.deps.ledger.settle({
+      ...record.grant.subject,
+      request_id: record.request_id,
+      cost_micro_usd: microUsd(cost.total_micro_usd),
+      model_no: admitted.model_no(endpoint),
+      endpoint_no: endpoint.endpoint_no,
+      price_no: endpoint.price.price_no,
+      units: unitsOf(usage),
+      estimated: how.estimated,
+      outcome: this.left_at === null ? outcome : 'cancelled',
+      ...(admitted.idempotency === null ? {} : { claimed: true }),
+    });
+    this.held = false;
+    record.charged_micro_usd = result.charged_micro_usd ?? cost.total_micro_usd;
+    if (this.left_at !== null) return this.finish('cancelled', 499, 'client_closed');
+    if (how.fault !== undefined) return this.sendFault(how.fault, attempt, end);
+    const told = how.forced && how.stop !== null ? { ...end, stop: how.stop } : end;
+    if (this.streams()) this.answer.endStream(attempt.relay as Relay, told);
+    else this.answer.endWhole(answerOf(attempt, this.lane as Lane, this.meta as ReplyMeta, told), told);
+    this.finish('ok', 200, '');
+  }
+
+  /** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
+  private async keep(attempt: Attempt, end: ReplyEnd): Promise<void> {
+    const { kept, record } = this;
+    const { material } = (this.admitted as Admitted).idempotency as Idempotency;
+    const stored = kept === null || attempt.record.outcome !== 'ok' ? null : kept();
+    const meta = this.meta as ReplyMeta;
+    const sealed_answer =
+      stored === null
+        ? null
+        : sealAnswer(material, record.request_id, {
+            answer: stored,
+            meta,
+            end,
+            region: attempt.record.endpoint.region,
+            attempts: record.attempts.length,
+          });
+    try {
+      await this.deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer });
+    } catch (error) {
+      // The charge does not wait for it: a retry is then told the charge instead of the answer.
+      this.deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
+    }
+  }
+
+  /** The answer of an earlier call with the same Idempotency-Key: same id, same cost, no new row. */
+  private replay(replayed: Replayed): void {
+    this.over = true;
+    this.deps.ticker.delete(this);
+    sendReplay(this.answer.sink, (this.incoming as Incoming).dialect, replayed, this.record);
+  }
+
+  /** After content there is no failover: the dialect's in-stream error, and nothing is charged (rows 9 to 11). */
+  private failInStream(fault: StreamFault, attempt: Attempt): void {
+    this.over = true;
+    this.release();
+    const usage = attempt.state?.usage ?? this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+    this.record.usage = usage;
+    const cost = noCost(attempt.record.endpoint);
+    this.sendFault(fault, attempt, { usage, cost, warnings: this.record.warnings });
+  }
+
+  private sendFault(fault: StreamFault, attempt: Attempt, end: ReplyEnd): void {
+    if (this.answer.committed && attempt.relay !== null) {
+      this.answer.endFault(attempt.relay, fault, end);
+      return this.finish('error', 200, fault.code);
+    }
+    const cost = end.cost.total_micro_usd;
+    const details = { ...fault.details, ...(cost > 0 ? { cost: end.cost } : {}) };
+    const error = new ServiceError(fault.code, fault.message, { details });
+    this.answer.endError(error, cost);
+    this.finish('error', error.status, fault.code);
+  }
+
+  /** A refusal before the first content. What is no ServiceError is a defect: told as `internal`, logged whole. */
+  private refuse(error: unknown, status: 'rejected' | 'error'): void {
+    if (this.over) return;
+    this.over = true;
+    this.release();
+    let refusal: ServiceError;
+    if (error instanceof ServiceError) refusal = error;
+    else {
+      this.deps.log.error({ request_id: this.record.request_id, error }, 'call failed');
+      refusal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
+    }
+    const kind = refusal.code === 'internal' ? 'error' : status;
+    const relay = this.attempt?.relay ?? null;
+    if (this.answer.committed && relay !== null) {
+      // Only a comment went out so far (timed commit): the error rides in the stream.
+      const fault = { code: refusal.code, message: refusal.message, details: refusal.details };
+      const cost = noCost(this.record.endpoint);
+      this.answer.endFault(relay, fault, { usage: emptyUsage(), cost, warnings: this.record.warnings });
+      return this.finish(kind, 200, refusal.code);
+    }
+    this.answer.endError(refusal, 0);
+    this.finish(kind, refusal.status, refusal.code);
+  }
+
+  // ---- the caller leaves ----
+
+  private callerLeft(): void {
+    if (this.left_at !== null) return;
+    this.left_at = monotonicMs();
+    // Before admission is done, `begin` finds the caller gone.
+    if (this.over || this.admitted === null) return;
+    const { attempt } = this;
+    this.answer.dropHeld();
+    if (attempt === null || !attempt.sent) {
+      attempt?.abort();
+      if (attempt !== null) this.endAttempt(attempt.record, 'cancelled', 'client_gone');
+      return this.endCancelled();
+    }
+    const { endpoint } = attempt.record;
+    const stops = endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
+    if (attempt.relay !== null && stops && this.admitted.idempotency === null) {
+      attempt.abort();
+      this.endAttempt(attempt.record, 'cancelled', 'client_gone');
+      return this.settleLeft(attempt);
+    }
+    // Otherwise the provider bills the whole answer: it is drained and settled from the reported usage (row 15).
+    attempt.resume();
+  }
+
+  private settleLeft(attempt: Attempt): void {
+    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+    this.settle(usage, { estimated: true, stop: null, forced: true });
+  }
+
+  private endCancelled(): void {
+    if (this.over) return;
+    this.over = true;
+    this.release();
+    this.finish('cancelled', 499, 'client_closed');
+  }
+
+  // ---- clock ----
+
+  tick(now: number): void {
+    if (this.over || this.admitted === null) return;
+    const { attempt } = this;
+    if (this.left_at !== null) {
+      if (attempt === null || now - this.left_at <= DRAIN_MAX_MS) return attempt?.tick(now);
+      attempt.abort();
+      return this.settleLeft(attempt);
+    }
+    if (now - this.started > this.admitted.total_ms) return this.deadline();
+    attempt?.tick(now);
+    if (!this.over && this.streams()) this.answer.keepAlive(now, this.attempt?.relay ?? null);
+  }
+
+  /** Row 26: the standard limit is our fault and free; a lower one that the caller chose ends as if it had left. */
+  private deadline(): void {
+    const { attempt } = this;
+    // A caller that does not read has left in all but name: it pays for what was produced (else it could have whole
+    // answers for nothing by reading all but the last byte).
+    if (attempt?.paused) {
+      this.callerLeft();
+      return this.answer.sink.destroy();
+    }
+    if (attempt !== null) {
+      attempt.abort();
+      this.endAttempt(attempt.record, 'timeout', 'timeout');
+    }
+    const message = 'The time allowed for this call is used up.';
+    const fault: StreamFault = { code: 'deadline_exceeded', message };
+    if (attempt?.sent && (this.admitted as Admitted).chosen_deadline) {
+      const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+      return this.settle(usage, { estimated: true, stop: null, fault });
+    }
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(fault, attempt);
+    this.refuse(new ServiceError('deadline_exceeded', message), 'error');
+  }
+
+  /** The process is going down and the call did not finish in time (row 20): ended as a fault of ours, uncharged. */
+  shutDown(): void {
+    if (this.over) return;
+    const { attempt } = this;
+    attempt?.abort();
+    const fault: StreamFault = {
+      code: 'overloaded',
+      message: 'The gateway is restarting. Nothing was charged.',
+    };
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(fault, attempt);
+    this.refuse(new ServiceError('overloaded', fault.message), 'error');
+  }
+
+  // ---- book-keeping ----
+
+  private warn(code: string, message: string): void {
+    if (this.record.warnings.length < 20) this.record.warnings.push({ code, message });
+  }
+
+  private release(): void {
+    if (!this.held) return;
+    this.held = false;
+    this.deps.ledger.release(this.record.grant.subject, this.record.request_id);
+  }
+
+  private finish(status: CallRecord['status'], http_status: number, code: string): void {
+    const { record, answer } = this;
+    record.status = status;
+    record.http_status = http_status;
+    record.error_code = code;
+    record.duration_ms = Math.round(monotonicMs() - this.started);
+    record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
+    const upstream = record.attempts.reduce((sum, attempt) => sum + (attempt.duration_ms ?? 0), 0);
+    record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
+    record.trace = this.trace();
+    this.deps.ticker.delete(this);
+    answer.sink.onDrain = null;
+    answer.sink.onGone = null;
+    this.deps.record(record);
+  }
+}
+
+/** Runs one call; returns at once, everything else happens in callbacks. */
+export function startCall(deps: CallDeps, incoming: Incoming, sink: Sink): void {
+  void new Call(deps, incoming, sink).begin();
+}

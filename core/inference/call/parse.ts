@@ -1,0 +1,17 @@
+// From bytes to a JSON value, with the offset of the first fault in the message.
+import { ServiceError } from '../../kernel/index.ts';
+
+/** The JSON value of `body`. @throws ServiceError invalid_json with `details.offset` (characters) where it can be told. */
+export function parseBody(body: Buffer): unknown {
+  if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
+  const text = body.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec((error as Error).message)?.[1];
+    const offset = position === undefined ? text.length : Number(position);
+    throw new ServiceError('invalid_json', `The body is not JSON: fault at offset ${offset}.`, {
+      details: { offset },
+    });
+  }
+}

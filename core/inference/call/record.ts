@@ -1,0 +1,44 @@
+// The record of a call, filled as it runs; it becomes a request row. It never holds content.
+import type { CallRecord, Incoming } from './types.ts';
+
+const USER_AGENT_MAX = 256;
+
+/** A fresh record; `received_at_ms` is the time of admission. */
+export function newRecord(incoming: Incoming, received_at_ms: number): CallRecord {
+  return {
+    request_id: incoming.request_id,
+    grant: incoming.grant,
+    dialect_in: incoming.dialect.name,
+    received_at_ms,
+    status: 'error',
+    http_status: 0,
+    error_code: '',
+    model: '',
+    endpoint: null,
+    stop: null,
+    usage: null,
+    cost: null,
+    charged_micro_usd: 0,
+    stream: false,
+    zdr: incoming.grant.data_policy.zdr,
+    app: '',
+    user_hash: '',
+    tags: {},
+    user_agent: (incoming.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
+    client_ip_prefix: incoming.client_ip_prefix,
+    bytes_in: incoming.body.length,
+    bytes_out: 0,
+    tool_calls: 0,
+    has_images: false,
+    has_tools: false,
+    has_schema: false,
+    ttft_ms: null,
+    upstream_ttft_ms: null,
+    duration_ms: 0,
+    gw_overhead_ms: 0,
+    trace: '',
+    insured: false,
+    warnings: [],
+    attempts: [],
+  };
+}

@@ -1,0 +1,113 @@
+// How an answer or a refusal is put on the wire: headers (decisions 4.5) as one flat list, the cheapest form that
+// `writeHead` takes, and the dialect's own error body (4.6).
+import type { Endpoint } from '../../catalog/index.ts';
+import type { RequestId, ServiceError } from '../../kernel/index.ts';
+import type { Dialect } from '../canonical/contract.ts';
+import type { Cost, Usage, Warning } from '../canonical/types.ts';
+import type { Sink } from './types.ts';
+
+export interface HeadFacts {
+  readonly request_id: string;
+  readonly svc_version: string;
+  readonly model: string;
+  readonly provider: string;
+  readonly region: string;
+  readonly endpoint_id: string;
+  readonly attempts: number;
+  readonly price_version: string;
+  /** Only when the caller sent `x-svc-debug: 1`. */
+  readonly trace: string | null;
+  readonly warnings: readonly Warning[];
+  /** Milliseconds from the first byte of the request to these headers. */
+  readonly processing_ms: number;
+  readonly org_id: string;
+  readonly dialect: string;
+}
+
+/** The headers common to every answer of a call that reached a provider. */
+export function replyHeaders(facts: HeadFacts): string[] {
+  const headers = [
+    ...[
+      'x-svc-request-id',
+      facts.request_id,
+      'x-request-id',
+      facts.request_id,
+      'request-id',
+      facts.request_id,
+    ],
+    ...[
+      'x-svc-provider',
+      facts.provider,
+      'x-svc-region',
+      facts.region,
+      'x-svc-endpoint-id',
+      facts.endpoint_id,
+    ],
+    ...['x-svc-attempts', String(facts.attempts), 'x-svc-model', facts.model],
+    ...['x-svc-price-version', facts.price_version, 'svc-version', facts.svc_version],
+    ...['openai-processing-ms', String(Math.round(facts.processing_ms)), 'x-content-type-options', 'nosniff'],
+  ];
+  if (facts.dialect === 'messages') headers.push('anthropic-organization-id', facts.org_id);
+  if (facts.warnings.length > 0) headers.push('x-svc-warnings', warningCodes(facts.warnings));
+  if (facts.trace !== null) headers.push('x-svc-route-trace', facts.trace);
+  return headers;
+}
+
+/** Comma list of distinct warning codes. */
+export function warningCodes(warnings: readonly Warning[]): string {
+  return [...new Set(warnings.map((warning) => warning.code))].join(',');
+}
+
+export interface ErrorFacts {
+  readonly request_id: RequestId;
+  readonly attempts: number;
+  /** Endpoint of the last attempt; null before any. */
+  readonly endpoint: Endpoint | null;
+  readonly cost_micro_usd: number;
+  readonly trace: string | null;
+}
+
+/** Overload is 529 on the messages dialect, whose clients know it (4.6). */
+export function statusFor(error: ServiceError, dialect: string): number {
+  const overloaded = error.code === 'overloaded' || error.code === 'upstream_overloaded';
+  return overloaded && dialect === 'messages' ? 529 : error.status;
+}
+
+function retryAfter(error: ServiceError): string[] {
+  const waits = error.retry && (error.status === 503 || error.status === 429);
+  const ms = error.retry_after_ms ?? (waits ? 1_000 : null);
+  return ms === null ? [] : ['retry-after', String(Math.ceil(ms / 1_000)), 'retry-after-ms', String(ms)];
+}
+
+/** Sends `error` whole, in the dialect's envelope. */
+export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): void {
+  const body = JSON.stringify(dialect.error(error, facts.request_id));
+  const { request_id: id, endpoint } = facts;
+  sink.head(statusFor(error, dialect.name), [
+    ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
+    ...['x-svc-request-id', id, 'x-request-id', id, 'request-id', id],
+    ...['x-svc-attempts', String(facts.attempts), 'x-svc-cost-micro', String(facts.cost_micro_usd)],
+    ...(endpoint === null ? [] : ['x-svc-provider', endpoint.provider, 'x-svc-region', endpoint.region]),
+    ...(facts.trace === null ? [] : ['x-svc-route-trace', facts.trace]),
+    ...['x-should-retry', String(error.retry), ...retryAfter(error)],
+    ...['cache-control', 'no-store', 'x-content-type-options', 'nosniff'],
+  ]);
+  sink.end(body);
+}
+
+/** Usage of a call that produced nothing. */
+export function emptyUsage(): Usage {
+  return {
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    source: 'estimate',
+  };
+}
+
+/** Cost of a call that is not charged. */
+export function noCost(endpoint: Endpoint | null): Cost {
+  return { total_micro_usd: 0, lines: [], price_version: endpoint?.price.id ?? '' };
+}

@@ -1,0 +1,128 @@
+// What a surface hands to a call and what it gets back.
+import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
+import type { Log, RequestId } from '../../kernel/index.ts';
+import type { KeyGrant } from '../../keys/index.ts';
+import type { Claim, LedgerClient } from '../../ledger/index.ts';
+import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
+import type { Health } from '../../routing/index.ts';
+import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
+import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
+import type { SandboxUpstream } from '../providers/sandbox/index.ts';
+import type { Credentials } from '../upstream/credentials.ts';
+import type { Transport } from '../upstream/exchange.ts';
+import type { Ticker } from './ticker.ts';
+
+/** One request as it came in, already authenticated. */
+export interface Incoming {
+  readonly request_id: RequestId;
+  readonly dialect: Dialect;
+  readonly grant: KeyGrant;
+  readonly body: Buffer;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The API key as sent; part of the key that seals an idempotent answer, kept no longer than admission. */
+  readonly secret: string;
+  /** Path of the route, part of the idempotency scope. */
+  readonly path: string;
+  /** Network prefix of the caller (v4 /24, v6 /48), never the whole address. */
+  readonly client_ip_prefix: string;
+}
+
+/** Where the answer goes. The gateway's is a Node response; nothing here knows of HTTP/1 or HTTP/2. */
+export interface Sink {
+  /** The caller has left; writes are dropped. */
+  readonly gone: boolean;
+  /** Status and flat header list; sent with the first bytes. */
+  head(status: number, headers: string[]): void;
+  /** false: wait for `drain`. */
+  write(bytes: Buffer | string): boolean;
+  end(bytes: Buffer | string, trailers?: readonly [string, string][]): void;
+  /** Closes the connection without an end. */
+  destroy(): void;
+  /** Set once by the call. */
+  onDrain: (() => void) | null;
+  onGone: (() => void) | null;
+}
+
+export type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
+export type AttemptOutcome = 'ok' | 'error' | 'timeout' | 'cancelled' | 'hedge_lost';
+
+export interface AttemptRecord {
+  attempt: number;
+  endpoint: Endpoint;
+  started_at_ms: number;
+  started: number;
+  outcome: AttemptOutcome | null;
+  http_status: number;
+  error_class: FaultClass | 'client_gone' | 'gateway_lost' | '';
+  ttft_ms: number | null;
+  duration_ms: number | null;
+  output_tokens: number;
+}
+
+/** Everything a request row is made of; content never is. */
+export interface CallRecord {
+  readonly request_id: RequestId;
+  readonly grant: KeyGrant;
+  readonly dialect_in: string;
+  readonly received_at_ms: number;
+  status: CallStatus;
+  http_status: number;
+  error_code: string;
+  model: string;
+  endpoint: Endpoint | null;
+  stop: Stop | null;
+  usage: Usage | null;
+  cost: Cost | null;
+  charged_micro_usd: number;
+  stream: boolean;
+  zdr: boolean;
+  app: string;
+  user_hash: string;
+  tags: Record<string, string>;
+  user_agent: string;
+  client_ip_prefix: string;
+  bytes_in: number;
+  bytes_out: number;
+  tool_calls: number;
+  has_images: boolean;
+  has_tools: boolean;
+  has_schema: boolean;
+  ttft_ms: number | null;
+  upstream_ttft_ms: number | null;
+  duration_ms: number;
+  gw_overhead_ms: number;
+  trace: string;
+  insured: boolean;
+  warnings: Warning[];
+  attempts: AttemptRecord[];
+}
+
+/** The parts a call needs; one object per process. */
+export interface CallDeps {
+  readonly ledger: LedgerClient;
+  readonly transport: Transport;
+  /** The in-process upstream of the sandbox, behind the same exchange as HTTP. */
+  readonly sandbox: SandboxUpstream;
+  readonly credentials: Credentials;
+  readonly ticker: Ticker;
+  readonly health: Health;
+  /** Measured bytes per token of an endpoint. */
+  ratioOf(endpoint_id: string): TokenRatio;
+  readonly log: Log;
+  readonly adapters: ReadonlyMap<Family, Adapter>;
+  /** By `dialect family`. */
+  readonly raw_lanes: ReadonlyMap<string, RawLane>;
+  /** Idempotency claims after their hold (core/ledger). */
+  readonly claims: {
+    find(scope: string, key_hash: Buffer): Promise<Claim | null>;
+    store(args: {
+      request_id: RequestId;
+      http_status: number;
+      sealed_answer: Buffer | null;
+    }): Promise<boolean>;
+  };
+  catalog(): Catalog;
+  provider(endpoint: Endpoint): Provider;
+  record(record: CallRecord): void;
+}

@@ -1,0 +1,88 @@
+// Usage as it is metered: what a provider reports, made sound, or what was counted where it reports nothing.
+
+import type { PriceVersion } from '../../catalog/index.ts';
+import type { MeteredUnits } from '../../ledger/index.ts';
+import { fitUsage, price } from '../../pricing/index.ts';
+import type { Cost, Stop, Usage } from '../canonical/types.ts';
+
+/** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
+const COUNT_MAX = 2_147_483_647;
+
+function isCount(value: number | undefined): boolean {
+  return value === undefined || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
+}
+
+/**
+ * `usage` as reported, or null where it cannot be true (negative, fractional, absurd): a hostile or broken provider's
+ * figures are treated as missing and the text is counted instead (4.8 row 12).
+ */
+export function soundUsage(usage: Usage | null): Usage | null {
+  if (usage === null) return null;
+  const sound =
+    isCount(usage.input_tokens) &&
+    isCount(usage.output_tokens) &&
+    isCount(usage.cache_read_tokens) &&
+    isCount(usage.cache_write_tokens) &&
+    isCount(usage.reasoning_tokens) &&
+    isCount(usage.cache_write_5m_tokens) &&
+    isCount(usage.cache_write_1h_tokens) &&
+    isCount(usage.cache_write_30m_tokens);
+  return sound ? usage : null;
+}
+
+/**
+ * Usage counted from the text that went in and came out, a lower bound; the provider's own early figures (Anthropic's
+ * message_start) stand for the input where they came.
+ */
+export function estimateUsage(
+  early: Partial<Usage> | null,
+  seen: { prompt_bytes: number; output_bytes: number; count: (bytes: number) => number },
+): Usage {
+  const known = early?.input_tokens !== undefined;
+  return {
+    input_tokens: known ? (early.input_tokens as number) : seen.count(seen.prompt_bytes),
+    output_tokens: seen.count(seen.output_bytes),
+    cache_read_tokens: early?.cache_read_tokens ?? 0,
+    cache_write_tokens: early?.cache_write_tokens ?? 0,
+    ...(early?.cache_write_5m_tokens === undefined
+      ? {}
+      : { cache_write_5m_tokens: early.cache_write_5m_tokens }),
+    ...(early?.cache_write_1h_tokens === undefined
+      ? {}
+      : { cache_write_1h_tokens: early.cache_write_1h_tokens }),
+    reasoning_tokens: 0,
+    source: 'estimate',
+  };
+}
+
+/** The units of the metering record. `cache_write_tokens` counts all writes; the 5 m and 1 h ones are parts of it. */
+export function unitsOf(usage: Usage): MeteredUnits {
+  return {
+    input_tokens: usage.input_tokens,
+    output_tokens: usage.output_tokens,
+    cache_read_tokens: usage.cache_read_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+    cache_write_5m_tokens: usage.cache_write_5m_tokens ?? 0,
+    cache_write_1h_tokens: usage.cache_write_1h_tokens ?? 0,
+    reasoning_tokens: usage.reasoning_tokens,
+  };
+}
+
+/**
+ * What a call costs. Estimated usage is fitted under the hold; an ordinary answer without output and without a proper
+ * end is insured and costs nothing (4.8 principle 3, 4.10).
+ */
+export function chargeOf(
+  reported: Usage,
+  how: { estimated: boolean; stop: Stop | null },
+  terms: { price: PriceVersion; held: number; ordinary: boolean },
+): { usage: Usage; cost: Cost; insured: boolean } {
+  const usage = how.estimated ? fitUsage(reported, terms.price, terms.held) : reported;
+  const empty = usage.output_tokens === 0;
+  const improper = how.stop === null || how.stop.reason === 'malformed' || how.stop.reason === 'error';
+  const insured = terms.ordinary && empty && improper;
+  const cost = insured
+    ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
+    : price(usage, terms.price);
+  return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
+}

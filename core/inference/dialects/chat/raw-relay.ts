@@ -1,0 +1,367 @@
+// The raw lane of a chat stream: upstream bytes to caller bytes with as little touched as the grammar allows. Text
+// chunks go through a learnt template, all others are parsed and spliced; both say the same to the meter.
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
+import { ProtocolFault, type Relay, type Target } from '../../canonical/contract.ts';
+import type {
+  CanonicalRequest,
+  ReplyEnd,
+  ReplyMeta,
+  Stop,
+  StreamFault,
+  UpstreamFault,
+} from '../../canonical/types.ts';
+import { streamFault } from '../../providers/openai-chat/classify.ts';
+import { TRUNCATED } from '../../providers/openai-chat/decoder.ts';
+import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
+import { findUsage } from '../../providers/openai-chat/usage.ts';
+import { EVENT_BYTES_MAX, type SseEvent, SseReader } from '../../wire/sse.ts';
+import { newRelayState } from '../shared/relay-state.ts';
+import { svcText } from '../shared/svc.ts';
+import { finishReason } from './pieces.ts';
+import {
+  Chunk,
+  choiceOf,
+  isSemantic,
+  RawChoice,
+  type Rewritten,
+  rewriteChoice,
+  stepDeltas,
+} from './raw-chunk.ts';
+import { Output, Template } from './raw-template.ts';
+import { keepsUsage, outputBytes } from './raw-whole.ts';
+import { usageText } from './usage.ts';
+import { DONE, failText, KEEP_ALIVE } from './writer.ts';
+
+const LF = 10;
+const CR = 13;
+const EMPTY = Buffer.alloc(0);
+/** Forms of chunk kept: text, reasoning, refusal, and one for a change of fingerprint. */
+const TEMPLATES_MAX = 4;
+const DATA = Buffer.from('data: ');
+
+interface Learnt {
+  template: Template;
+  /** Hole that holds the text; others (obfuscation) are not output. */
+  hole: number;
+  refusal: boolean;
+  choice: RawChoice;
+}
+
+export class RawChatRelay implements Relay {
+  readonly state = newRelayState();
+  readonly #meta: ReplyMeta;
+  readonly #target: Target;
+  readonly #expected: number;
+  readonly #choices = new Map<number, RawChoice>();
+  readonly #carry = new Map<string, string>();
+  #learnt: Learnt[] = [];
+  #rest: Buffer[] = [];
+  #rest_bytes = 0;
+  /** Set for good once a server is seen to end its lines otherwise than by LF. */
+  #reader: SseReader | null = null;
+  #created: number | null = null;
+  #last_stop: Stop | null = null;
+  /** The upstream's usage chunk, rewritten, and the text of its usage object wherever it stood. */
+  #usage_chunk: Chunk | null = null;
+  #usage_value: string | null = null;
+
+  constructor(meta: ReplyMeta, request: CanonicalRequest, target: Target) {
+    this.#meta = meta;
+    this.#target = target;
+    this.#expected = request.generation.candidates ?? 1;
+  }
+
+  push(bytes: Buffer): Buffer {
+    if (this.state.fault !== null || this.state.finished || bytes.length === 0) return EMPTY;
+    const out = new Output(bytes.length + 512);
+    this.#guard(() => {
+      if (this.#reader === null && bytes.indexOf(CR) >= 0) this.#switch();
+      if (this.#reader !== null) this.#events(this.#reader.push(bytes), out, false);
+      else this.#lines(bytes, out);
+    });
+    return out.bytes;
+  }
+
+  close(): Buffer {
+    if (this.state.fault !== null || this.state.finished) return EMPTY;
+    const out = new Output(512);
+    this.#guard(() => {
+      if (this.#reader === null) this.#switch();
+      this.#events((this.#reader as SseReader).end(), out, true);
+      if (!this.state.finished && this.state.stop === null && this.state.fault === null)
+        this.#fail(TRUNCATED);
+    });
+    return out.bytes;
+  }
+
+  end(end: ReplyEnd): string {
+    const { include_usage, legacy_functions } = this.#meta;
+    const chunks: string[] = [];
+    if (this.#choices.size === 0) {
+      this.#choices.set(0, new RawChoice(0));
+      chunks.push(this.#plain(choiceOf(0, '"role":"assistant","content":""')));
+    }
+    for (const choice of this.#choices.values()) {
+      const reason = finishReason(end.stop ?? null, legacy_functions);
+      const own = end.stop !== undefined || choice.held === null;
+      chunks.push(
+        own ? this.#plain(choiceOf(choice.index, '', JSON.stringify(reason))) : (choice.held as string),
+      );
+    }
+    if (include_usage) chunks.push(this.#usageChunk(end));
+    let tail = '';
+    for (const [name, text] of this.#carry) tail += `,${JSON.stringify(name)}:${text}`;
+    const last = chunks.pop() as string;
+    chunks.push(`${last.slice(0, -3)}${tail},"svc":${svcText(this.#meta, end)}}\n\n`, DONE);
+    return chunks.join('');
+  }
+
+  fail(fault: StreamFault, end: ReplyEnd): string {
+    return failText(this.#meta, fault, end);
+  }
+
+  keepAlive(): string {
+    return KEEP_ALIVE;
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof ProtocolFault)) throw error;
+      this.#fail({ class: 'protocol', status: 200, message: error.message });
+    }
+  }
+
+  #fail(fault: UpstreamFault): void {
+    this.state.fault = fault;
+  }
+
+  /** From here on lines are read by the general reader; what waits goes first. */
+  #switch(): void {
+    this.#reader = new SseReader();
+    const rest = this.#rest;
+    this.#rest = [];
+    this.#rest_bytes = 0;
+    // What waits holds no complete event, so nothing can come out of it yet.
+    for (const piece of rest) this.#reader.push(piece);
+  }
+
+  #lines(bytes: Buffer, out: Output): void {
+    let b = bytes;
+    if (this.#rest_bytes > 0) {
+      if (bytes.indexOf(LF) < 0) return this.#wait(bytes);
+      this.#rest.push(bytes);
+      b = Buffer.concat(this.#rest);
+      this.#rest = [];
+      this.#rest_bytes = 0;
+    }
+    let at = 0;
+    while (at < b.length && this.state.fault === null && !this.state.finished) {
+      if (b[at] === LF) {
+        at++;
+        continue;
+      }
+      const line_end = b.indexOf(LF, at);
+      if (line_end < 0 || line_end + 1 >= b.length) break;
+      if (b[line_end + 1] === LF && b.compare(DATA, 0, 6, at, Math.min(at + 6, line_end)) === 0) {
+        if (!this.#copy(b, at, line_end, out)) this.#data(b.subarray(at + 6, line_end), null, out, false);
+        at = line_end + 2;
+        continue;
+      }
+      // Several lines: comments, event names, data in pieces.
+      const blank = b.indexOf('\n\n', line_end, 'latin1');
+      if (blank < 0) break;
+      this.#events(new SseReader().push(b.subarray(at, blank + 2)), out, false);
+      at = blank + 2;
+    }
+    if (at < b.length && this.state.fault === null && !this.state.finished) this.#wait(b.subarray(at));
+  }
+
+  #wait(bytes: Buffer): void {
+    this.#rest_bytes += bytes.length;
+    if (this.#rest_bytes > EVENT_BYTES_MAX)
+      throw new ProtocolFault(`an event passes ${EVENT_BYTES_MAX} bytes`);
+    const own = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(own);
+    this.#rest.push(own);
+  }
+
+  /** Copies a line that has a learnt form. */
+  #copy(b: Buffer, from: number, to: number, out: Output): boolean {
+    if (this.#carry.size > 0) return false;
+    for (const { template, hole, refusal, choice } of this.#learnt) {
+      if (choice.held !== null || choice.calls.waiting || !template.matches(b, from, to)) continue;
+      const bytes = template.textBytes(b, hole);
+      if (bytes < 0) throw new ProtocolFault('a chunk is not JSON');
+      if (bytes > 0) {
+        this.state.semantic = true;
+        this.state.output_bytes += bytes;
+        if (refusal) choice.refusal = true;
+      }
+      template.write(b, out);
+      return true;
+    }
+    return false;
+  }
+
+  #events(events: readonly SseEvent[], out: Output, last: boolean): void {
+    for (const { event, data } of events) {
+      if (this.state.fault !== null || this.state.finished) return;
+      this.#data(Buffer.from(data), event, out, last);
+    }
+  }
+
+  #data(data: Buffer, event: string | null, out: Output, last: boolean): void {
+    const text = data.toString('utf8');
+    if (text === '[DONE]') return this.#done(out);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      // Without its closing blank line the event is cut, not malformed.
+      if (!last) throw new ProtocolFault('a chunk is not JSON');
+      return;
+    }
+    if (!isObject(value)) throw new ProtocolFault('a chunk is not an object');
+    if (event === 'error' || (value['error'] !== undefined && value['error'] !== null)) {
+      return this.#fail(streamFault(value));
+    }
+    this.#chunk(value, data, out);
+  }
+
+  #done(out: Output): void {
+    this.state.finished = true;
+    if (this.state.stop === null && [...this.#choices.values()].every((choice) => choice.held !== null)) {
+      this.state.stop = this.#last_stop;
+    }
+    for (const choice of this.#choices.values()) {
+      if (choice.held !== null) continue;
+      for (const delta of stepDeltas(choice, choice.calls.flush(), this.#meta.request_id)) {
+        out.text(this.#plain(choiceOf(choice.index, delta)));
+      }
+    }
+  }
+
+  #chunk(value: JsonObject, data: Buffer, out: Output): void {
+    this.#created ??= typeof value['created'] === 'number' ? value['created'] : this.#meta.created;
+    const tier = value['service_tier'];
+    if (typeof tier === 'string') this.state.service_tier = tier;
+    const usage = findUsage(value, this.#target.flags);
+    if (usage !== null) this.state.usage = usage;
+    const choices = value['choices'];
+    if (!Array.isArray(choices) || choices.length === 0) return this.#aside(value, data);
+    if (!choices.every((choice) => isObject(choice) && isObject(choice['delta']))) {
+      const whole = { ...value, choices: choices.map(asDelta) };
+      return this.#choicesOf(whole, Buffer.from(JSON.stringify(whole)), out);
+    }
+    this.#choicesOf(value, data, out);
+  }
+
+  /** A chunk without choices: usage is held, anything else rides on the next chunk. */
+  #aside(value: JsonObject, data: Buffer): void {
+    const chunk = new Chunk(value, Buffer.from(data), this.#meta, this.#created ?? 0, new Map());
+    const usage = chunk.memberText('usage');
+    if (usage === null) {
+      for (const [name, text] of chunk.strays()) this.#carry.set(name, text);
+      return;
+    }
+    this.#usage_value = usage;
+    if (Array.isArray(value['choices'])) this.#usage_chunk = chunk;
+  }
+
+  #choicesOf(value: JsonObject, data: Buffer, out: Output): void {
+    const chunk = new Chunk(value, data, this.#meta, this.#created ?? 0, this.#carry);
+    this.#usage_value = chunk.memberText('usage') ?? this.#usage_value;
+    const carried = this.#carry.size > 0;
+    this.#carry.clear();
+    const choices = value['choices'] as JsonObject[];
+    for (let at = 0; at < choices.length && this.state.fault === null; at++) {
+      const { index } = choices[at]!;
+      this.#choice(chunk, at, typeof index === 'number' ? index : at, { out, plain: !carried });
+    }
+  }
+
+  #choice(chunk: Chunk, at: number, index: number, { out, plain }: { out: Output; plain: boolean }): void {
+    const value = (chunk.value['choices'] as JsonObject[])[at]!;
+    const delta = value['delta'] as JsonObject;
+    let choice = this.#choices.get(index);
+    const first = choice === undefined;
+    if (choice === undefined) {
+      if (this.#choices.size >= 128) throw new ProtocolFault('too many choices');
+      choice = new RawChoice(index);
+      this.#choices.set(index, choice);
+    }
+    if (choice.held !== null) return;
+    if (isObject(delta['function_call'])) choice.legacy_call = true;
+    if (typeof delta['refusal'] === 'string' && delta['refusal'] !== '') choice.refusal = true;
+    const fault = typeof value['finish_reason'] === 'string' ? finishFault(value['finish_reason']) : null;
+    if (fault !== null) return this.#fail(fault);
+    const exclude = this.#meta.reasoning === 'exclude';
+    const result = rewriteChoice(chunk, at, choice, { first, exclude, request_id: this.#meta.request_id });
+    out.text(result.text);
+    if (isSemantic(delta)) {
+      this.state.semantic = true;
+      this.state.output_bytes += outputBytes(delta);
+    }
+    if (result.finished) this.#finished(choice, value['finish_reason'] as string);
+    else if (first) this.state.stop = null;
+    if (plain && result.learn !== null) this.#learn(chunk, result.learn, choice);
+  }
+
+  #finished(choice: RawChoice, raw: string): void {
+    this.state.semantic = true;
+    this.#last_stop = stopOf(raw, { refusal: choice.refusal, calls: choice.called });
+    const all = [...this.#choices.values()];
+    // One of several answers is not the end: the others may not even have begun.
+    const whole = all.length >= this.#expected && all.every(({ held }) => held !== null);
+    this.state.stop = whole ? this.#last_stop : null;
+  }
+
+  #learn(chunk: Chunk, learn: NonNullable<Rewritten['learn']>, choice: RawChoice): void {
+    const usage = chunk.value['usage'];
+    if (usage !== undefined && usage !== null) return;
+    const shift = DATA.length;
+    const moved = (edit: { from: number; to: number }): { from: number; to: number } => ({
+      from: edit.from + shift,
+      to: edit.to + shift,
+    });
+    const holes = [moved(learn.hole)];
+    const padding = chunk.top.members.find(({ name }) => name === 'obfuscation');
+    if (padding !== undefined && chunk.bytes[padding.from] === 0x22) {
+      holes.push(moved({ from: padding.from + 1, to: padding.to - 1 }));
+    }
+    const edits = [...chunk.edits, ...learn.edits].map((edit) => ({ ...moved(edit), text: edit.text }));
+    const template = new Template(Buffer.concat([DATA, chunk.bytes]), edits, holes);
+    const hole = holes.length === 1 || holes[0]!.from < holes[1]!.from ? 0 : 1;
+    const form: Learnt = { template, hole, refusal: learn.text_name === 'refusal', choice };
+    this.#learnt = [form, ...this.#learnt].slice(0, TEMPLATES_MAX);
+  }
+
+  /** A chunk of ours around `choice`. */
+  #plain(choice: string): string {
+    return `${this.#head()}[${choice}]${this.#meta.include_usage ? ',"usage":null' : ''}}\n\n`;
+  }
+
+  #head(): string {
+    const { request_id, model, created } = this.#meta;
+    const id = JSON.stringify(request_id);
+    const at = this.#created ?? created;
+    return `data: {"id":${id},"object":"chat.completion.chunk","created":${at},"model":${JSON.stringify(model)},"choices":`;
+  }
+
+  #usageChunk(end: ReplyEnd): string {
+    const keep = keepsUsage(this.state.usage, end, this.#target) && this.#usage_value !== null;
+    const text = keep ? (this.#usage_value as string) : usageText(end.usage);
+    if (this.#usage_chunk === null) return `${this.#head()}[],"usage":${text}}\n\n`;
+    return this.#usage_chunk.withUsage(text);
+  }
+}
+
+/** A choice that carries a whole message where a delta belongs. */
+function asDelta(value: unknown): unknown {
+  if (!isObject(value)) throw new ProtocolFault('a choice is not an object');
+  if (isObject(value['delta'])) return value;
+  const { message, ...rest } = value;
+  return { ...rest, delta: isObject(message) ? message : {} };
+}

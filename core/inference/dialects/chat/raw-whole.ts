@@ -1,0 +1,125 @@
+// A whole answer of the same dialect: read for metering, given on with our id, model and `svc` spliced in.
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
+import { ProtocolFault, type RawWhole, type Target } from '../../canonical/contract.ts';
+import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../canonical/types.ts';
+import { parseAnswer } from '../../providers/openai-chat/decode.ts';
+import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
+import { findUsage, USAGE_FLAGS } from '../../providers/openai-chat/usage.ts';
+import {
+  changeMembers,
+  duplicated,
+  type Edit,
+  memberOf,
+  scanArray,
+  scanObject,
+  splice,
+} from '../../wire/scan.ts';
+import { svcText } from '../shared/svc.ts';
+import { finishReason } from './pieces.ts';
+import { usageText } from './usage.ts';
+
+/** Names under which servers send reasoning. */
+export const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
+
+const WITHOUT_REASONING = Object.fromEntries(REASONING_MEMBERS.map((name) => [name, null]));
+
+/** Bytes of the strings in `value`'s members that are output: text, reasoning, arguments. */
+export function outputBytes(message: JsonObject): number {
+  let bytes = length(message['content']) + length(message['refusal']);
+  bytes += length(message['reasoning_content']) || length(message['reasoning']);
+  const calls = message['tool_calls'];
+  if (Array.isArray(calls)) {
+    for (const call of calls) {
+      if (!isObject(call)) continue;
+      const { function: body, custom } = call;
+      if (isObject(body)) bytes += length(body['arguments']);
+      if (isObject(custom)) bytes += length(custom['input']);
+    }
+  }
+  const single = message['function_call'];
+  return isObject(single) ? bytes + length(single['arguments']) : bytes;
+}
+
+function length(value: unknown): number {
+  return typeof value === 'string' && value !== '' ? Buffer.byteLength(value) : 0;
+}
+
+/** Whether the upstream's own usage object says what was metered. */
+export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
+  if (usage === null || end.usage.source === 'estimate') return false;
+  return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
+}
+
+/** @throws ProtocolFault when `body` is no chat completion */
+export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
+  const value = parseAnswer(body);
+  const choices = (value['choices'] as unknown[]).filter(isObject);
+  const usage = findUsage(value, target.flags);
+  const tier = value['service_tier'];
+  return {
+    usage,
+    stop: stopOfAll(choices),
+    output_bytes: choices.reduce(
+      (sum, { message }) => sum + (isObject(message) ? outputBytes(message) : 0),
+      0,
+    ),
+    service_tier: typeof tier === 'string' ? tier : null,
+    finish: (meta, end) => finish(body, value, meta, end, keepsUsage(usage, end, target)),
+  };
+}
+
+/** The last choice's stop, or null while any choice has none. */
+function stopOfAll(choices: readonly JsonObject[]): Stop | null {
+  let stop: Stop | null = null;
+  for (const { finish_reason: raw, message } of choices) {
+    if (typeof raw !== 'string') return null;
+    const fault = finishFault(raw);
+    if (fault !== null) throw new ProtocolFault(fault.message);
+    const parts = isObject(message) ? message : {};
+    const calls = Array.isArray(parts['tool_calls']) && parts['tool_calls'].length > 0;
+    const refusal = typeof parts['refusal'] === 'string' && parts['refusal'] !== '';
+    stop = stopOf(raw, { refusal, calls: calls || isObject(parts['function_call']) });
+  }
+  return stop;
+}
+
+function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd, keep: boolean): Buffer {
+  const changes: Record<string, string> = {
+    id: JSON.stringify(meta.request_id),
+    model: JSON.stringify(meta.model),
+    svc: svcText(meta, end),
+  };
+  if (!keep) changes['usage'] = usageText(end.usage);
+  const edits = editsOf(body, changes, meta, end);
+  if (edits !== null) return splice(body, edits);
+  // The scan is not sure, or a key occurs twice: what was parsed is written anew.
+  const text = Buffer.from(JSON.stringify(value));
+  return splice(text, editsOf(text, changes, meta, end) ?? []);
+}
+
+function editsOf(
+  body: Buffer,
+  changes: Record<string, string>,
+  meta: ReplyMeta,
+  end: ReplyEnd,
+): Edit[] | null {
+  const top = scanObject(body);
+  if (top === null || duplicated(top) !== null) return null;
+  const edits = changeMembers(top, changes);
+  if (end.stop === undefined && meta.reasoning === 'include') return edits;
+  const choices = memberOf(top, 'choices');
+  const items = choices === undefined ? null : scanArray(body, choices.from);
+  for (const item of items ?? []) {
+    const choice = scanObject(body, item.from);
+    if (choice === null || duplicated(choice) !== null) return null;
+    if (end.stop !== undefined) {
+      const reason = JSON.stringify(finishReason(end.stop, meta.legacy_functions));
+      edits.push(...changeMembers(choice, { finish_reason: reason }));
+    }
+    const message = memberOf(choice, 'message');
+    const inner = message === undefined ? null : scanObject(body, message.from);
+    if (meta.reasoning === 'exclude' && inner !== null)
+      edits.push(...changeMembers(inner, WITHOUT_REASONING));
+  }
+  return edits;
+}

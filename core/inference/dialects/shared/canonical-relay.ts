@@ -1,0 +1,55 @@
+// The canonical lane as a relay: decode, keep count, write; one piece out for each read in.
+import type { Relay, RelayState, StreamDecoder, StreamWriter } from '../../canonical/contract.ts';
+import type { CanonicalEvent, ReplyEnd, StreamFault } from '../../canonical/types.ts';
+import { EventTracker } from './relay-state.ts';
+
+class CanonicalRelay implements Relay {
+  readonly #decoder: StreamDecoder;
+  readonly #writer: StreamWriter;
+  readonly #tracker = new EventTracker();
+
+  constructor(decoder: StreamDecoder, writer: StreamWriter) {
+    this.#decoder = decoder;
+    this.#writer = writer;
+  }
+
+  get state(): RelayState {
+    return this.#tracker.state;
+  }
+
+  push(bytes: Buffer): string {
+    return this.#write(this.#decoder.push(bytes));
+  }
+
+  close(): string {
+    return this.#write(this.#decoder.end());
+  }
+
+  end(end: ReplyEnd): string {
+    return this.#writer.end(end);
+  }
+
+  fail(fault: StreamFault, end: ReplyEnd): string {
+    return this.#writer.fail(fault, end);
+  }
+
+  keepAlive(): string {
+    return this.#writer.keepAlive();
+  }
+
+  #write(events: CanonicalEvent[]): string {
+    let out = '';
+    for (const event of events) {
+      // What follows a fault is nobody's answer; the call ends with `fail`.
+      if (this.#tracker.state.fault !== null) break;
+      this.#tracker.see(event);
+      if (event.type !== 'error') out += this.#writer.write(event);
+    }
+    return out;
+  }
+}
+
+/** A relay that decodes with `decoder` and writes with `writer`; faults are kept in its state, not written. */
+export function canonicalRelay(decoder: StreamDecoder, writer: StreamWriter): Relay {
+  return new CanonicalRelay(decoder, writer);
+}

@@ -1,0 +1,335 @@
+// The caller's `svc` object and the headers that stand in for it (decisions 4.1), and the `svc` object of replies.
+
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
+import type { ReplyEnd, ReplyMeta, RouteWish, SvcOptions, Warning } from '../../canonical/types.ts';
+import {
+  fail,
+  optionalBoolean,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+  present,
+  refuseUnknown,
+  requireObject,
+  stringMap,
+  unsupported,
+} from './read.ts';
+
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Bounds of row tags: keys, characters of a key, characters of a value (4.1 `metadata`). */
+export const METADATA_LIMITS = { max_keys: 16, max_key: 64, max_value: 512 };
+
+const SVC_KEYS = new Set([
+  'route',
+  'metadata',
+  'compat',
+  'provider_options',
+  'app',
+  'data_policy',
+  'session',
+  'reasoning',
+]);
+const ROUTE_KEYS = new Set([
+  'sort',
+  'fallbacks',
+  'fallback_models',
+  'providers',
+  'endpoints',
+  'require',
+  'data_policy',
+  'affinity',
+  'byok',
+  'max_attempts',
+  'timeouts',
+]);
+const REQUIRE_KEYS = new Set([
+  'zdr',
+  'no_train',
+  'regions',
+  'max_retention_days',
+  'max_price',
+  'quantizations',
+  'capabilities',
+  'parameters',
+]);
+const LIST_KEYS = new Set(['order', 'only', 'ignore']);
+const PRICE_KEYS = new Set(['input', 'output', 'request']);
+const TIMEOUT_KEYS = new Set(['connect_ms', 'first_event_ms', 'idle_ms', 'total_ms']);
+
+/**
+ * Members that would change what was held, priced or isolated: model, content, output cap, number of answers,
+ * tier, end user, upstream state and credentials. `sandbox` options never leave the process but follow the rule.
+ */
+const FORBIDDEN_OPTIONS = new Set([
+  'model',
+  'modelid',
+  'messages',
+  'input',
+  'contents',
+  'prompt',
+  'system',
+  'instructions',
+  'stream',
+  'streamoptions',
+  'store',
+  'user',
+  'safetyidentifier',
+  'metadata',
+  'promptcachekey',
+  'maxtokens',
+  'maxcompletiontokens',
+  'maxoutputtokens',
+  'maxnewtokens',
+  'n',
+  'bestof',
+  'candidatecount',
+  'numresults',
+  'servicetier',
+  'speed',
+  'background',
+  'previousresponseid',
+  'conversation',
+  'thread',
+  'container',
+  'apikey',
+  'key',
+  'token',
+  'accesstoken',
+  'authorization',
+  'headers',
+  'extraheaders',
+  'extrabody',
+  'apibase',
+  'baseurl',
+]);
+
+/**
+ * The `svc` object of `body` with the header alternatives merged below it, key by key. `metadata` is the
+ * dialect's own tag object, which stands between the two.
+ * @throws ServiceError invalid_request for an unknown key (`svc.<key>`: a misspelt privacy wish must not pass)
+ * or a wrong value, unsupported_parameter for a forbidden provider option.
+ */
+export function readSvc(
+  body: JsonObject,
+  headers: Headers,
+  metadata: Record<string, string> = {},
+): SvcOptions {
+  const svc = optionalObject(body['svc'], 'svc') ?? {};
+  refuseUnknown(svc, SVC_KEYS, 'svc');
+  const options: SvcOptions = {
+    route: readRoute(svc, headers),
+    metadata: readMetadata(svc, headers, metadata),
+    compat:
+      optionalChoice(svc['compat'], 'svc.compat', COMPATS) ??
+      optionalChoice(headers['x-svc-compat'], 'x-svc-compat', COMPATS) ??
+      'warn',
+    provider_options: readProviderOptions(svc['provider_options']),
+    reasoning:
+      optionalChoice(svc['reasoning'], 'svc.reasoning', ['include', 'exclude'] as const) ?? 'include',
+  };
+  const app =
+    optionalString(svc['app'], 'svc.app', { max: 64 }) ??
+    optionalString(headers['x-svc-app'], 'x-svc-app', { max: 64 }) ??
+    slug(headers['x-title']);
+  if (app !== undefined && app !== '') options.app = app;
+  const session =
+    optionalString(svc['session'], 'svc.session', { max: 128 }) ??
+    optionalString(headers['x-svc-session'], 'x-svc-session', { max: 128 }) ??
+    headers['x-claude-code-session-id']?.slice(0, 128);
+  if (session !== undefined && session !== '') options.session = session;
+  return options;
+}
+
+const COMPATS = ['strict', 'warn', 'drop'] as const;
+
+function slug(title: string | undefined): string | undefined {
+  return title
+    ?.toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 64);
+}
+
+function headerObject(headers: Headers, name: string): JsonObject {
+  const text = headers[name];
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    fail(name, `Header '${name}' must be a JSON object.`);
+  }
+  return isObject(value) ? value : fail(name, `Header '${name}' must be a JSON object.`);
+}
+
+function readMetadata(
+  svc: JsonObject,
+  headers: Headers,
+  own: Record<string, string>,
+): Record<string, string> {
+  const merged = {
+    ...stringMap(headerObject(headers, 'x-svc-metadata'), 'x-svc-metadata', METADATA_LIMITS),
+    ...own,
+    ...stringMap(svc['metadata'], 'svc.metadata', METADATA_LIMITS),
+  };
+  if (Object.keys(merged).length > METADATA_LIMITS.max_keys) {
+    fail('svc.metadata', `Metadata has more than ${METADATA_LIMITS.max_keys} keys in all.`);
+  }
+  return merged;
+}
+
+function readProviderOptions(value: unknown): Record<string, JsonObject> {
+  const all = optionalObject(value, 'svc.provider_options');
+  const options: Record<string, JsonObject> = {};
+  for (const [provider, members] of Object.entries(all ?? {})) {
+    const path = `svc.provider_options.${provider}`;
+    const object = requireObject(members, path);
+    for (const [name, member] of Object.entries(object)) {
+      refuseForbidden(name, `${path}.${name}`);
+      // The cap of some families sits one object deeper (generationConfig, inferenceConfig).
+      if (isObject(member)) {
+        for (const inner of Object.keys(member)) {
+          if (/token|candidate/i.test(inner)) refuseForbidden(inner, `${path}.${name}.${inner}`);
+        }
+      }
+    }
+    options[provider] = object;
+  }
+  return options;
+}
+
+function refuseForbidden(name: string, param: string): void {
+  if (!FORBIDDEN_OPTIONS.has(name.toLowerCase().replace(/[_-]/g, ''))) return;
+  unsupported(param, `'${name}' may not be set by provider options; use the field of the request.`);
+}
+
+function readRoute(svc: JsonObject, headers: Headers): RouteWish {
+  const head = headerObject(headers, 'x-svc-route');
+  const object = optionalObject(svc['route'], 'svc.route') ?? {};
+  const route: RouteWish = { ...routeOf(head, 'x-svc-route'), ...routeOf(object, 'svc.route') };
+  const policy = optionalChoice(svc['data_policy'], 'svc.data_policy', DATA_POLICIES);
+  if (policy !== undefined) {
+    // Two different privacy wishes both hold; neither may weaken the other.
+    if (route.data_policy !== undefined && route.data_policy !== policy) {
+      route.require = { ...route.require, [route.data_policy]: true };
+    }
+    route.data_policy = policy;
+  }
+  return route;
+}
+
+const DATA_POLICIES = ['no_train', 'zdr'] as const;
+
+/**
+ * Reads a route object (`svc.route`, or native `route`). @throws ServiceError invalid_request with a path below
+ * `path` for an unknown key or a wrong value.
+ */
+export function routeOf(object: JsonObject, path: string): RouteWish {
+  refuseUnknown(object, ROUTE_KEYS, path);
+  const timeouts = optionalObject(object['timeouts'], `${path}.timeouts`);
+  const require = optionalObject(object['require'], `${path}.require`);
+  return compact({
+    sort: optionalChoice(object['sort'], `${path}.sort`, ['price', 'latency', 'throughput'] as const),
+    fallbacks: optionalBoolean(object['fallbacks'], `${path}.fallbacks`),
+    fallback_models: optionalStrings(object['fallback_models'], `${path}.fallback_models`, { max: 5 }),
+    providers: listsOf(object['providers'], `${path}.providers`),
+    endpoints: listsOf(object['endpoints'], `${path}.endpoints`),
+    require: require === undefined ? undefined : requireOf(require, `${path}.require`),
+    data_policy: optionalChoice(object['data_policy'], `${path}.data_policy`, DATA_POLICIES),
+    affinity: optionalChoice(object['affinity'], `${path}.affinity`, [
+      'off',
+      'key',
+      'user',
+      'session',
+      'prefix',
+    ] as const),
+    byok: optionalChoice(object['byok'], `${path}.byok`, ['prefer', 'only', 'never'] as const),
+    max_attempts: optionalNumber(object['max_attempts'], `${path}.max_attempts`, {
+      min: 1,
+      max: 6,
+      integer: true,
+    }),
+    timeouts:
+      timeouts === undefined ? undefined : numbersOf(timeouts, `${path}.timeouts`, TIMEOUT_KEYS, true),
+  });
+}
+
+function listsOf(
+  value: unknown,
+  path: string,
+): { order?: string[]; only?: string[]; ignore?: string[] } | undefined {
+  const object = optionalObject(value, path);
+  if (object === undefined) return undefined;
+  refuseUnknown(object, LIST_KEYS, path);
+  return compact({
+    order: optionalStrings(object['order'], `${path}.order`),
+    only: optionalStrings(object['only'], `${path}.only`),
+    ignore: optionalStrings(object['ignore'], `${path}.ignore`),
+  });
+}
+
+function requireOf(object: JsonObject, path: string): NonNullable<RouteWish['require']> {
+  refuseUnknown(object, REQUIRE_KEYS, path);
+  const price = optionalObject(object['max_price'], `${path}.max_price`);
+  return compact({
+    zdr: optionalBoolean(object['zdr'], `${path}.zdr`),
+    no_train: optionalBoolean(object['no_train'], `${path}.no_train`),
+    regions: optionalStrings(object['regions'], `${path}.regions`),
+    max_retention_days: optionalNumber(object['max_retention_days'], `${path}.max_retention_days`, {
+      min: 0,
+      integer: true,
+    }),
+    max_price: price === undefined ? undefined : numbersOf(price, `${path}.max_price`, PRICE_KEYS, false),
+    quantizations: optionalStrings(object['quantizations'], `${path}.quantizations`),
+    capabilities: optionalStrings(object['capabilities'], `${path}.capabilities`),
+    parameters: optionalBoolean(object['parameters'], `${path}.parameters`),
+  });
+}
+
+function numbersOf(
+  object: JsonObject,
+  path: string,
+  known: ReadonlySet<string>,
+  integer: boolean,
+): Record<string, number> {
+  refuseUnknown(object, known, path);
+  const numbers: Record<string, number> = {};
+  for (const key of known) {
+    const value = optionalNumber(object[key], `${path}.${key}`, { min: 0, integer });
+    if (value !== undefined) numbers[key] = value;
+  }
+  return numbers;
+}
+
+type Compacted<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** `object` without its undefined members, so that an absent field stays absent. */
+export function compact<T extends object>(object: T): Compacted<T> {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) if (present(value)) result[key] = value;
+  return result as Compacted<T>;
+}
+
+/** Warnings as shown: at most 20, then how many more (4.7.4). */
+export function shownWarnings(warnings: readonly Warning[]): (Warning | { code: 'more'; count: number })[] {
+  if (warnings.length <= 20) return [...warnings];
+  return [...warnings.slice(0, 20), { code: 'more', count: warnings.length - 20 }];
+}
+
+/** JSON text of the reply's `svc`; `own` are warnings that writing the reply itself gave rise to. */
+export function svcText(
+  meta: Pick<ReplyMeta, 'request_id' | 'provider' | 'endpoint_id'>,
+  end: Pick<ReplyEnd, 'cost' | 'warnings'> | null,
+  own: readonly Warning[] = [],
+): string {
+  const warnings = shownWarnings(
+    own.length === 0 ? (end?.warnings ?? []) : [...(end?.warnings ?? []), ...own],
+  );
+  const { request_id, provider, endpoint_id } = meta;
+  return JSON.stringify({ request_id, provider, endpoint_id, cost: end?.cost ?? null, warnings });
+}

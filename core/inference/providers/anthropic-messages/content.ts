@@ -1,0 +1,235 @@
+// Canonical messages into the family's `system` and `messages`, as JSON text: arguments keep their bytes.
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
+import type { Target } from '../../canonical/contract.ts';
+import type {
+  CacheHint,
+  DocumentPart,
+  MediaSource,
+  Message,
+  Part,
+  ReasoningPart,
+  ToolResultPart,
+} from '../../canonical/types.ts';
+import { fitToolCallId } from '../../dialects/shared/reasoning.ts';
+import { writeCitationParam } from './citations.ts';
+import { FORMAT } from './decode.ts';
+
+/** Most cache breakpoints of one request. */
+export const BREAKPOINTS_MAX = 4;
+
+export interface ContentContext {
+  readonly target: Target;
+  /** The request came in this family's own dialect, so `ext` members are its own. */
+  readonly own: boolean;
+  /** Breakpoints to leave out from the front: the last ones cover the longest prefixes. */
+  skip_breakpoints: number;
+}
+
+/** JSON text of `,"cache_control":…` for `hint`, '' when there is none or it is one too many. */
+export function cacheControl(hint: CacheHint | undefined, context: ContentContext): string {
+  if (hint === undefined || !context.target.capabilities.cache) return '';
+  if (context.skip_breakpoints > 0) {
+    context.skip_breakpoints--;
+    return '';
+  }
+  return `,"cache_control":${cacheControlObject(hint)}`;
+}
+
+/** 30 minutes and more get the longer of the two lifetimes. */
+export function cacheControlObject(hint: CacheHint): string {
+  if (hint.ttl === undefined) return '{"type":"ephemeral"}';
+  return hint.ttl === '5m' ? '{"type":"ephemeral","ttl":"5m"}' : '{"type":"ephemeral","ttl":"1h"}';
+}
+
+function extra(ext: JsonObject | undefined, context: ContentContext): string {
+  if (ext === undefined || !context.own) return '';
+  let text = '';
+  for (const [name, value] of Object.entries(ext))
+    text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return text;
+}
+
+function source(src: MediaSource): string | null {
+  if ('base64' in src) {
+    return `{"type":"base64","media_type":${JSON.stringify(src.media_type)},"data":"${src.base64}"}`;
+  }
+  if ('url' in src) return `{"type":"url","url":${JSON.stringify(src.url)}}`;
+  if ('file_id' in src) {
+    return src.family === 'anthropic_messages'
+      ? `{"type":"file","file_id":${JSON.stringify(src.file_id)}}`
+      : null;
+  }
+  return `{"type":"text","media_type":"text/plain","data":${JSON.stringify(src.text)}}`;
+}
+
+/** Whether the family takes this document: PDF, text, an address or its own file. */
+export function takesDocument(src: MediaSource): boolean {
+  if ('base64' in src) return src.media_type === 'application/pdf' || src.media_type.startsWith('text/');
+  return !('file_id' in src) || src.family === 'anthropic_messages';
+}
+
+function document(part: DocumentPart, context: ContentContext): string | null {
+  if (!takesDocument(part.src)) return null;
+  let src = part.src;
+  if ('base64' in src && src.media_type.startsWith('text/')) {
+    src = { text: Buffer.from(src.base64, 'base64').toString('utf8') };
+  }
+  const { source: blocks, ...ext } = part.ext ?? {};
+  const from = context.own && isObject(blocks) ? JSON.stringify(blocks) : source(src);
+  const title = part.title ?? part.name;
+  return (
+    `{"type":"document","source":${from}` +
+    (title === undefined ? '' : `,"title":${JSON.stringify(title)}`) +
+    (part.context === undefined ? '' : `,"context":${JSON.stringify(part.context)}`) +
+    (part.citations === undefined ? '' : `,"citations":{"enabled":${part.citations}}`) +
+    `${cacheControl(part.cache, context)}${extra(ext, context)}}`
+  );
+}
+
+/** Whether `part` can be sent back: only the family's own reasoning, signed or sealed. */
+export function replayable(part: ReasoningPart): boolean {
+  if (part.format !== FORMAT) return false;
+  return part.kind === 'encrypted' ? (part.data ?? '') !== '' : (part.signature ?? '') !== '';
+}
+
+function reasoning(part: ReasoningPart): string | null {
+  if (!replayable(part)) return null;
+  if (part.kind === 'encrypted') return `{"type":"redacted_thinking","data":${JSON.stringify(part.data)}}`;
+  return `{"type":"thinking","thinking":${JSON.stringify(part.text)},"signature":${JSON.stringify(part.signature)}}`;
+}
+
+function text(value: string, part: Part, context: ContentContext): string | null {
+  // The family refuses text blocks without a visible character.
+  if (value.trim() === '') return null;
+  const cited =
+    part.type === 'text' ? (part.citations ?? []).map(writeCitationParam).filter((c) => c !== null) : [];
+  const citations = cited.length > 0 ? `,"citations":${JSON.stringify(cited)}` : '';
+  return `{"type":"text","text":${JSON.stringify(value)}${citations}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+}
+
+/** Arguments as the family's `input`, an object: what is not one goes below the key `arguments`. */
+export function inputText(json: string): string {
+  if (json.trim() === '') return '{}';
+  try {
+    if (isObject(JSON.parse(json))) return json;
+  } catch {
+    // Not JSON: a model wrote it, and the next turn must still see what it wrote.
+  }
+  return `{"arguments":${JSON.stringify(json)}}`;
+}
+
+function toolResult(part: ToolResultPart, context: ContentContext): string {
+  const blocks = part.content.map((item) => writeBlock(item, context)).filter((block) => block !== null);
+  const content = blocks.length > 0 ? `,"content":[${blocks.join(',')}]` : '';
+  const error = part.is_error === true ? ',"is_error":true' : '';
+  const id = JSON.stringify(fitToolCallId(part.tool_call_id, 'anthropic'));
+  return `{"type":"tool_result","tool_use_id":${id}${content}${error}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+}
+
+/** JSON text of the block of `part`; null for what the family cannot take (its loss is told by `losses`). */
+export function writeBlock(part: Part, context: ContentContext): string | null {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return text(part.text, part, context);
+    case 'image': {
+      const src = context.target.capabilities.vision && !('text' in part.src) ? source(part.src) : null;
+      if (src === null) return null;
+      return `{"type":"image","source":${src}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+    }
+    case 'document':
+      return document(part, context);
+    case 'search_result': {
+      const content = part.content.map((item) => writeBlock(item, context)).filter((block) => block !== null);
+      const cited = part.citations === undefined ? '' : `,"citations":{"enabled":${part.citations}}`;
+      return (
+        `{"type":"search_result","source":${JSON.stringify(part.source)},"title":${JSON.stringify(part.title)}` +
+        `,"content":[${content.join(',')}]${cited}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`
+      );
+    }
+    case 'reasoning':
+      return reasoning(part);
+    case 'tool_call': {
+      const id = JSON.stringify(fitToolCallId(part.id, 'anthropic'));
+      const input =
+        part.kind === 'custom' ? `{"input":${JSON.stringify(part.arguments)}}` : inputText(part.arguments);
+      return (
+        `{"type":"tool_use","id":${id},"name":${JSON.stringify(part.name)},"input":${input}` +
+        `${cacheControl(part.cache, context)}${extra(part.ext, context)}}`
+      );
+    }
+    case 'tool_result':
+      return toolResult(part, context);
+    case 'server_tool':
+      return part.family === 'anthropic_messages' ? JSON.stringify(part.payload) : null;
+    default:
+      return null;
+  }
+}
+
+interface Turn {
+  role: 'user' | 'assistant' | 'system';
+  /** Tool results: the family wants them at the head of the turn. */
+  results: string[];
+  blocks: string[];
+}
+
+/** Whether the endpoint takes role system inside `messages`. */
+export function takesSystemRole(target: Target): boolean {
+  return target.capabilities.parameters.includes('system_role');
+}
+
+/** The leading system messages, and all the rest. */
+export function splitSystem(messages: readonly Message[]): { system: Message[]; rest: Message[] } {
+  const first = messages.findIndex((message) => message.role !== 'system');
+  // A conversation of nothing but instructions still needs a turn to answer: its last message becomes one.
+  if (first < 0) return { system: messages.slice(0, -1), rest: messages.slice(-1) };
+  return { system: messages.slice(0, first), rest: messages.slice(first) };
+}
+
+/** JSON texts of the `system` blocks. */
+export function writeSystem(system: readonly Message[], context: ContentContext): string[] {
+  return system
+    .flatMap((message) => message.content)
+    .map((part) => (part.type === 'text' ? writeBlock(part, context) : null))
+    .filter((block) => block !== null);
+}
+
+// A later instruction of an endpoint without that role joins the user's turn, marked as what it is.
+function folded(message: Message): Part[] {
+  return message.content.map((part) =>
+    part.type === 'text' ? { ...part, text: `[system]\n${part.text}` } : part,
+  );
+}
+
+/** JSON texts of `messages`: adjacent turns of one role merged, tool results first in theirs. */
+export function writeMessages(rest: readonly Message[], context: ContentContext): string[] {
+  const turns: Turn[] = [];
+  const systemRole = takesSystemRole(context.target) && rest.some((message) => message.role !== 'system');
+  rest.forEach((message, i) => {
+    const system = message.role === 'system';
+    const role = system && systemRole ? 'system' : message.role === 'assistant' ? 'assistant' : 'user';
+    let turn = turns.at(-1);
+    if (turn === undefined || turn.role !== role || role === 'system') {
+      turn = { role, results: [], blocks: [] };
+      turns.push(turn);
+    }
+    const prefill = role === 'assistant' && i === rest.length - 1;
+    const alone = system && rest.length === 1;
+    for (const part of system && !systemRole && !alone ? folded(message) : message.content) {
+      const block = writeBlock(prefill ? trimmed(part, message) : part, context);
+      if (block !== null) (part.type === 'tool_result' ? turn.results : turn.blocks).push(block);
+    }
+    if (turn.results.length + turn.blocks.length === 0) turns.pop();
+  });
+  return turns.map(
+    ({ role, results, blocks }) => `{"role":"${role}","content":[${[...results, ...blocks].join(',')}]}`,
+  );
+}
+
+// An answer begun by the caller may not end in white space.
+function trimmed(part: Part, message: Message): Part {
+  return part.type === 'text' && part === message.content.at(-1)
+    ? { ...part, text: part.text.trimEnd() }
+    : part;
+}

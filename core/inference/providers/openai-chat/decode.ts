@@ -1,0 +1,43 @@
+// A whole OpenAI-type answer: its message goes through the stream decoder's rules as one delta, so that both forms
+// of an answer mean the same.
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
+import { ProtocolFault } from '../../canonical/contract.ts';
+import type { CanonicalAnswer } from '../../canonical/types.ts';
+import { foldEvents } from '../../dialects/shared/assemble.ts';
+import { ChatDecoder } from './decoder.ts';
+
+/**
+ * The answer in `body`. @throws ProtocolFault when it is not the family's format or reports a fault.
+ */
+export function decodeAnswer(body: Buffer, flags: readonly string[]): CanonicalAnswer {
+  const value = parseAnswer(body);
+  const choices = value['choices'] as unknown[];
+  const events = new ChatDecoder(flags).whole({ ...value, choices: choices.map(withIndexes) });
+  const { answer, fault } = foldEvents(events);
+  if (fault !== null) throw new ProtocolFault(fault.message);
+  if (typeof value['system_fingerprint'] === 'string')
+    answer.system_fingerprint = value['system_fingerprint'];
+  return answer;
+}
+
+/** The parsed answer, checked to have choices. @throws ProtocolFault otherwise. */
+export function parseAnswer(body: Buffer): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new ProtocolFault('the answer is not JSON');
+  }
+  if (!isObject(value) || !Array.isArray(value['choices']))
+    throw new ProtocolFault('the answer has no choices');
+  return value;
+}
+
+/** Calls of a whole message carry no index; their position is it. */
+function withIndexes(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  const { message, ...rest } = choice;
+  const calls = message['tool_calls'];
+  if (!Array.isArray(calls)) return { ...rest, delta: message };
+  return { ...rest, delta: { ...message, tool_calls: calls.map((call, index) => ({ ...call, index })) } };
+}

@@ -1,0 +1,176 @@
+// One HTTP exchange with a provider. `undici.dispatch` for whole answers and streams alike: the cheapest of the
+// clients measured, and the only one that lets a slow reader stop the upstream (pause/resume).
+import { type Dispatcher, Pool } from 'undici';
+import type { UpstreamRequest } from '../canonical/contract.ts';
+
+/** A running exchange. After `abort` no handler method is called any more. */
+export interface Exchange {
+  /** Ends the exchange; the provider sees its connection closed. */
+  abort(): void;
+  pause(): void;
+  resume(): void;
+  /** Whether bytes of the request may have reached the provider. */
+  readonly sent: boolean;
+}
+
+export interface NetworkProblem {
+  readonly message: string;
+  /** The error's own code: ECONNREFUSED, UND_ERR_SOCKET … */
+  readonly code: string;
+  /** Nothing reached the provider, so the same endpoint may be tried again. */
+  readonly unsent: boolean;
+  readonly timeout: boolean;
+}
+
+export interface ExchangeHandler {
+  head(status: number, headers: Readonly<Record<string, string>>): void;
+  data(bytes: Buffer): void;
+  end(): void;
+  error(problem: NetworkProblem): void;
+}
+
+export interface Destination {
+  readonly base_url: string;
+  /** Flat name, value list with the credentials. */
+  readonly credentials: readonly string[];
+}
+
+export interface Transport {
+  /** Sends `request` to `to`; the handler hears of it from a later turn of the event loop. */
+  send(to: Destination, request: UpstreamRequest, handler: ExchangeHandler): Exchange;
+  /** Open connections of all origins, for metrics. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+const CONNECT_MS = 5_000;
+
+interface Origin {
+  readonly pool: Pool;
+  readonly prefix: string;
+}
+
+// undici keeps a Buffer body until the answer ends; a generator that yields once and forgets lets the prompt go
+// as soon as it is written, which is half of an idle stream's memory.
+function* once(body: Buffer | null): Generator<Buffer> {
+  const bytes = body as Buffer;
+  body = null;
+  yield bytes;
+}
+
+function flatHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return flat;
+}
+
+class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
+  sent = false;
+  private controller: Dispatcher.DispatchController | null = null;
+  private answered = false;
+  private over = false;
+  private readonly handler: ExchangeHandler;
+
+  constructor(handler: ExchangeHandler) {
+    this.handler = handler;
+  }
+
+  abort(): void {
+    if (this.over) return;
+    this.over = true;
+    this.controller?.abort(new Error('exchange aborted'));
+  }
+  pause(): void {
+    if (!this.over) this.controller?.pause();
+  }
+  resume(): void {
+    if (!this.over) this.controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.over) controller.abort(new Error('exchange aborted'));
+    else this.sent = true;
+  }
+  onResponseStart(_c: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    // 1xx answers announce; the real one follows.
+    if (this.over || status < 200) return;
+    this.answered = true;
+    this.handler.head(status, flatHeaders(headers));
+  }
+  onResponseData(_c: unknown, bytes: Buffer): void {
+    if (!this.over) this.handler.data(bytes);
+  }
+  onResponseEnd(): void {
+    if (this.over) return;
+    this.over = true;
+    this.handler.end();
+  }
+  onResponseError(_c: unknown, error: Error): void {
+    if (this.over) return;
+    this.over = true;
+    const code = (error as { code?: string }).code ?? error.name;
+    this.handler.error({
+      message: error.message,
+      code,
+      unsent: !this.sent && !this.answered,
+      timeout: code === 'UND_ERR_CONNECT_TIMEOUT',
+    });
+  }
+}
+
+/**
+ * The transport of a process: one pool of connections per origin. First-event, idle and total time are the
+ * caller's to watch (call.ts), so undici's own are off; only connecting is bounded here, by 5 s.
+ */
+export function createTransport(options: { connections?: number } = {}): Transport {
+  const origins = new Map<string, Origin>();
+
+  function originOf(base: string): Origin {
+    let origin = origins.get(base);
+    if (origin === undefined) {
+      const url = new URL(base);
+      const pool = new Pool(url.origin, {
+        connections: options.connections ?? 4_096,
+        pipelining: 1,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: 4_000,
+        connect: { timeout: CONNECT_MS },
+      });
+      origin = { pool, prefix: url.pathname.replace(/\/+$/, '') };
+      origins.set(base, origin);
+    }
+    return origin;
+  }
+
+  return {
+    send(to, request, handler) {
+      const { pool, prefix } = originOf(to.base_url);
+      const exchange = new HttpExchange(handler);
+      // The gateway owns accept-encoding: an upstream that is shown one compresses, and a relay cannot splice that.
+      const headers = [
+        ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
+        String(request.body.length),
+        ...to.credentials,
+        ...request.headers,
+      ];
+      pool.dispatch(
+        { path: prefix + request.path, method: 'POST', headers, body: once(request.body) as unknown as null },
+        exchange,
+      );
+      return exchange;
+    },
+    connections() {
+      let open = 0;
+      for (const { pool } of origins.values()) open += pool.stats.connected;
+      return open;
+    },
+    async close() {
+      await Promise.all([...origins.values()].map(({ pool }) => pool.destroy()));
+    },
+  };
+}

@@ -1,0 +1,268 @@
+// Where the members of a JSON object stand in its bytes, so that a few can be replaced and all the rest keeps its
+// numbers, order and spelling. The scan does not validate: what it is given was, or will be, parsed as a whole
+// (gateway trial 3: it takes some invalid documents, and finds every member of the valid ones).
+
+export interface Member {
+  /** Unescaped. */
+  name: string;
+  /** Index of the opening quote of the key. */
+  key_from: number;
+  /** First byte of the value. */
+  from: number;
+  /** Behind the last byte of the value. */
+  to: number;
+}
+
+export interface TopLevel {
+  members: Member[];
+  /** Index of `{`. */
+  open: number;
+  /** Index of the matching `}`. */
+  close: number;
+}
+
+export interface Edit {
+  from: number;
+  to: number;
+  text: string;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+
+/** Index of the quote that closes the string whose first content byte is `at`; -1 when none does. */
+export function stringEnd(b: Buffer, at: number): number {
+  let i = at;
+  const near = Math.min(b.length, i + 24);
+  // Short strings without a native call; an escape may carry `i` past `near`.
+  for (; i < near; i++) {
+    const c = b[i]!;
+    if (c === QUOTE) return i;
+    if (c === BACKSLASH) i++;
+  }
+  for (;;) {
+    const quote = b.indexOf(QUOTE, i);
+    if (quote < 0) return -1;
+    let k = quote - 1;
+    while (k >= i && b[k] === BACKSLASH) k--;
+    if (((quote - 1 - k) & 1) === 0) return quote;
+    i = quote + 1;
+  }
+}
+
+function skipSpace(b: Buffer, at: number): number {
+  let i = at;
+  while (i < b.length) {
+    const c = b[i]!;
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) break;
+    i++;
+  }
+  return i;
+}
+
+/** Index behind the value that starts at `at`; -1 when it has no end. */
+export function valueEnd(b: Buffer, at: number): number {
+  const first = b[at];
+  if (first === undefined) return -1;
+  if (first === QUOTE) {
+    const end = stringEnd(b, at + 1);
+    return end < 0 ? -1 : end + 1;
+  }
+  if (first === 123 || first === 91) return nestedEnd(b, at);
+  let i = at;
+  for (; i < b.length; i++) {
+    const c = b[i]!;
+    if (c === COMMA || c === 125 || c === 93 || c <= 32) break;
+    if (c === QUOTE || c === COLON || c === 123 || c === 91) return -1;
+  }
+  return i > at ? i : -1;
+}
+
+function nestedEnd(b: Buffer, at: number): number {
+  let depth = 0;
+  for (let i = at; i < b.length; i++) {
+    const c = b[i]!;
+    if (c === QUOTE) {
+      i = stringEnd(b, i + 1);
+      if (i < 0) return -1;
+    } else if (c === 123 || c === 91) {
+      depth++;
+    } else if (c === 125 || c === 93) {
+      depth--;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return -1;
+}
+
+/** The key between two quotes, unescaped; null when it is not a JSON string. */
+function keyText(b: Buffer, from: number, to: number): string | null {
+  let plain = true;
+  for (let i = from; i < to && plain; i++) {
+    const c = b[i]!;
+    plain = c >= 32 && c < 128 && c !== BACKSLASH;
+  }
+  if (plain) return b.toString('latin1', from, to);
+  try {
+    return JSON.parse(b.toString('utf8', from - 1, to + 1)) as string;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Members of the object in `body`, in order, duplicates included. With `from` the object starts there (after
+ * white space) and what follows it is not looked at; without, nothing but white space may follow.
+ * null: not sure, take the `JSON.parse` path.
+ */
+export function scanObject(body: Buffer, from?: number): TopLevel | null {
+  const open = skipSpace(body, from ?? 0);
+  if (body[open] !== 123) return null;
+  const members: Member[] = [];
+  let at = skipSpace(body, open + 1);
+  if (body[at] !== 125) {
+    for (;;) {
+      const member = memberAt(body, at);
+      if (member === null) return null;
+      members.push(member);
+      at = skipSpace(body, member.to);
+      if (body[at] === 125) break;
+      if (body[at] !== COMMA) return null;
+      at = skipSpace(body, at + 1);
+    }
+  }
+  if (from === undefined && skipSpace(body, at + 1) !== body.length) return null;
+  return { members, open, close: at };
+}
+
+function memberAt(body: Buffer, key_from: number): Member | null {
+  if (body[key_from] !== QUOTE) return null;
+  const key_to = stringEnd(body, key_from + 1);
+  if (key_to < 0) return null;
+  const name = keyText(body, key_from + 1, key_to);
+  const colon = skipSpace(body, key_to + 1);
+  if (name === null || body[colon] !== COLON) return null;
+  const from = skipSpace(body, colon + 1);
+  const to = valueEnd(body, from);
+  return to < 0 ? null : { name, key_from, from, to };
+}
+
+/** Spans of the values of the array that starts at `from`; null: not sure. */
+export function scanArray(body: Buffer, from: number): { from: number; to: number }[] | null {
+  const open = skipSpace(body, from);
+  if (body[open] !== 91) return null;
+  const items: { from: number; to: number }[] = [];
+  let at = skipSpace(body, open + 1);
+  if (body[at] === 93) return items;
+  for (;;) {
+    const to = valueEnd(body, at);
+    if (to < 0) return null;
+    items.push({ from: at, to });
+    at = skipSpace(body, to);
+    if (body[at] === 93) return items;
+    if (body[at] !== COMMA) return null;
+    at = skipSpace(body, at + 1);
+  }
+}
+
+/** The member `name`; of duplicates the last, as `JSON.parse` decides. */
+export function memberOf(top: TopLevel, name: string): Member | undefined {
+  for (let i = top.members.length - 1; i >= 0; i--) {
+    const member = top.members[i]!;
+    if (member.name === name) return member;
+  }
+  return undefined;
+}
+
+/** A name that occurs twice, or null. */
+export function duplicated(top: TopLevel): string | null {
+  const seen = new Set<string>();
+  for (const { name } of top.members) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return null;
+}
+
+/**
+ * `body` with every edit applied, in one allocation and one copy. Edits may come in any order; those that insert
+ * at one place keep theirs. @throws RangeError when two overlap.
+ */
+export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
+  const ordered = edits.length > 1 ? [...edits].sort((a, b) => a.from - b.from || a.to - b.to) : edits;
+  let size = body.length;
+  let behind = 0;
+  for (const edit of ordered) {
+    if (edit.from < behind || edit.to < edit.from) throw new RangeError('edits overlap');
+    behind = edit.to;
+    size += Buffer.byteLength(edit.text) - (edit.to - edit.from);
+  }
+  const out = Buffer.allocUnsafe(size);
+  let at = 0;
+  let read = 0;
+  for (const edit of ordered) {
+    at += body.copy(out, at, read, edit.from);
+    at += out.write(edit.text, at);
+    read = edit.to;
+  }
+  body.copy(out, at, read);
+  return out;
+}
+
+/** Removes `name` and one comma; null when it is absent. For several removals at once take `changeMembers`. */
+export function removeMember(top: TopLevel, _body: Buffer, name: string): Edit | null {
+  const [edit] = changeMembers(top, { [name]: null });
+  return edit ?? null;
+}
+
+/** Appends `text` (`"name":value`) as the last member. Not together with the removal of every other member. */
+export function addMember(top: TopLevel, text: string): Edit {
+  return { from: top.close, to: top.close, text: top.members.length > 0 ? `,${text}` : text };
+}
+
+/**
+ * Edits that set each member of `changes` to its JSON text (replacing in place, or appending) and remove those
+ * whose text is null. Right for any combination, neighbours and all members included. Names must not be
+ * duplicated in `top`.
+ */
+export function changeMembers(top: TopLevel, changes: Readonly<Record<string, string | null>>): Edit[] {
+  const { members } = top;
+  const edits: Edit[] = [];
+  const found = new Set<string>();
+  let kept: Member | null = null;
+  let any_kept = false;
+  for (let i = 0; i < members.length; i++) {
+    const member = members[i]!;
+    const change = Object.hasOwn(changes, member.name) ? changes[member.name] : undefined;
+    if (change === undefined || change === null) {
+      if (change === undefined) {
+        kept = member;
+        any_kept = true;
+        continue;
+      }
+      // A removal takes the comma before it; at the head of the object the one behind it.
+      found.add(member.name);
+      const next = members[i + 1];
+      if (kept !== null) edits.push({ from: members[i - 1]!.to, to: member.to, text: '' });
+      else
+        edits.push({ from: member.key_from, to: next === undefined ? member.to : next.key_from, text: '' });
+      continue;
+    }
+    found.add(member.name);
+    kept = member;
+    any_kept = true;
+    edits.push({ from: member.from, to: member.to, text: change });
+  }
+  for (const [name, text] of Object.entries(changes)) {
+    if (text === null || found.has(name)) continue;
+    edits.push({
+      from: top.close,
+      to: top.close,
+      text: `${any_kept ? ',' : ''}${JSON.stringify(name)}:${text}`,
+    });
+    any_kept = true;
+  }
+  return edits;
+}

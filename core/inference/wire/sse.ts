@@ -1,0 +1,119 @@
+// Server-sent events from any split of bytes (WHATWG HTML 9.2.6). Line ends are bytes that never occur inside a
+// UTF-8 sequence, so only whole lines are decoded and a character cut by a read is joined before it is read.
+import { ProtocolFault } from '../canonical/contract.ts';
+
+export interface SseEvent {
+  event: string | null;
+  data: string;
+}
+
+/** Bound of one event; a provider that passes it is not speaking the protocol. */
+export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
+
+const LF = 10;
+const CR = 13;
+
+export class SseReader {
+  /** Bytes of the unfinished line, in own memory: a subarray would pin the whole read. */
+  #rest: Buffer[] = [];
+  #rest_bytes = 0;
+  /** The last line ended in CR; an LF that opens the next read belongs to it. */
+  #skip_lf = false;
+  #first = true;
+  #event: string | null = null;
+  #data: string | null = null;
+  #event_bytes = 0;
+
+  /** Events completed by `bytes`. @throws ProtocolFault when one event passes 8 MiB. */
+  push(bytes: Buffer): SseEvent[] {
+    let from = 0;
+    if (this.#skip_lf && bytes.length > 0) {
+      if (bytes[0] === LF) from = 1;
+      this.#skip_lf = false;
+    }
+    const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR));
+    if (last < from) {
+      this.#keep(bytes.subarray(from));
+      return [];
+    }
+    let text: string;
+    if (this.#rest_bytes === 0) {
+      text = bytes.toString('utf8', from, last + 1);
+    } else {
+      this.#rest.push(bytes.subarray(from, last + 1));
+      text = Buffer.concat(this.#rest).toString('utf8');
+      this.#rest = [];
+      this.#rest_bytes = 0;
+    }
+    this.#skip_lf = bytes[last] === CR;
+    const events = this.#lines(text);
+    this.#keep(bytes.subarray(last + 1));
+    return events;
+  }
+
+  /**
+   * The event that stood open when the connection closed, if it had data: servers forget the closing blank line.
+   * Its data may be cut; a reader that cannot parse it treats the stream as cut.
+   */
+  end(): SseEvent[] {
+    const text = Buffer.concat(this.#rest).toString('utf8');
+    this.#rest = [];
+    this.#rest_bytes = 0;
+    return this.#lines(`${text}\n\n`);
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#rest_bytes += bytes.length;
+    if (this.#rest_bytes + this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
+    const own = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(own);
+    this.#rest.push(own);
+  }
+
+  #lines(read: string): SseEvent[] {
+    let text = read;
+    if (this.#first) {
+      this.#first = false;
+      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+    }
+    if (text.includes('\r')) text = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+    const events: SseEvent[] = [];
+    let at = 0;
+    while (at < text.length) {
+      const end = text.indexOf('\n', at);
+      if (end === at) {
+        if (this.#data !== null) events.push({ event: this.#event, data: this.#data });
+        this.#event = null;
+        this.#data = null;
+        this.#event_bytes = 0;
+      } else {
+        this.#field(text, at, end);
+      }
+      at = end + 1;
+    }
+    return events;
+  }
+
+  #field(text: string, from: number, to: number): void {
+    if (text.startsWith('data:', from)) {
+      const value = fieldValue(text, from + 5, to);
+      this.#event_bytes += value.length + 1;
+      if (this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
+      this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    } else if (text.startsWith('event:', from)) {
+      this.#event = fieldValue(text, from + 6, to);
+    } else if (to - from === 4 && text.startsWith('data', from)) {
+      this.#data = this.#data === null ? '' : `${this.#data}\n`;
+    }
+    // Comments, `id`, `retry` and unknown fields mean nothing to an answer.
+  }
+}
+
+function fieldValue(text: string, from: number, to: number): string {
+  return text.slice(text.charCodeAt(from) === 32 ? from + 1 : from, to);
+}
+
+function tooLong(): ProtocolFault {
+  return new ProtocolFault(`a server-sent event passes ${EVENT_BYTES_MAX} bytes`);
+}

@@ -1,0 +1,72 @@
+// What a key allows, from its row and what it inherits. Pure.
+import type { Id, KeyCaller } from '../kernel/index.ts';
+import { type GrantFacts, planLimits } from '../orgs/index.ts';
+import type { KeyDataPolicy, KeyGrant, KeyLimits, KeyPolicyWish, KeyRow, KeyStatus } from './types.ts';
+
+/** The status a caller sees at `now`; the end is exclusive. */
+export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date): KeyStatus {
+  if (key.status === 'revoked') return 'revoked';
+  if (key.expires_at !== null && key.expires_at.getTime() <= now.getTime()) return 'expired';
+  return key.status;
+}
+
+/** The stricter of the organisation's and the key's wishes; no region in common leaves an empty list. */
+export function combinePolicies(org: GrantFacts['data_policy'], key: KeyPolicyWish | null): KeyDataPolicy {
+  const zdr = org.zdr || key?.zdr === true;
+  const own = key?.regions ?? [];
+  const regions =
+    org.regions.length === 0 ? own : org.regions.filter((r) => own.length === 0 || own.includes(r));
+  return {
+    logging: org.logging === 'on' && key?.logging !== 'off' && !zdr,
+    zdr,
+    no_train: org.no_train || key?.no_train === true,
+    regions: org.regions.length === 0 && own.length === 0 ? null : regions,
+  };
+}
+
+function tighter(own: number | null, plan: number | null): number | null {
+  if (own === null || plan === null) return own ?? plan;
+  return Math.min(own, plan);
+}
+
+/** Effective limits of a key: its own where set, never above its plan's (P7.6). */
+export function effectiveLimits(key: KeyLimits, plan_id: string): KeyLimits {
+  const plan = planLimits(plan_id);
+  return {
+    rpm: tighter(key.rpm, plan.rpm),
+    tpm: tighter(key.tpm, plan.tpm),
+    concurrency: tighter(key.concurrency, plan.concurrency),
+  };
+}
+
+/** The grant behind a key that is not revoked, of an organisation that is active. */
+export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
+  const is_live = key.environment === 'live';
+  const caller: KeyCaller = {
+    kind: 'key',
+    org_id: key.org_id,
+    project_id: key.project_id,
+    key_id: key.id as Id<'key'>,
+    environment: key.environment,
+    scopes: key.scopes,
+    expires_at: key.expires_at,
+  };
+  return {
+    caller,
+    org_id: key.org_id,
+    project_id: key.project_id,
+    key_id: key.id,
+    environment: key.environment,
+    scopes: key.scopes,
+    subject: {
+      book_id: is_live ? facts.live_book_id : facts.sandbox_book_id,
+      key_no: key.chain_no,
+      project_no: is_live ? facts.live_no : facts.sandbox_no,
+    },
+    limits: effectiveLimits(key, facts.plan_id),
+    data_policy: combinePolicies(facts.data_policy, key.data_policy),
+    svc_version: key.svc_version,
+    expires_at: key.expires_at,
+    org_pepper: facts.pepper,
+  };
+}

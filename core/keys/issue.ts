@@ -1,0 +1,213 @@
+// Making keys: anew, and as the successor of one.
+import type { Static } from 'typebox';
+import {
+  type Context,
+  invalid,
+  keyCaller,
+  microUsd,
+  notFound,
+  type Scope,
+  ServiceError,
+} from '../kernel/index.ts';
+import { setBudget } from '../ledger/index.ts';
+import { findProject, lockOrg, type Org, type Project, planLimits } from '../orgs/index.ts';
+import { statusAt } from './grant.ts';
+import {
+  CURRENT_SVC_VERSION,
+  refuseLongerLife,
+  refuseLooserPolicy,
+  refuseUnknownVersion,
+  refuseWiderScopes,
+} from './rights.ts';
+import type { CreateKeyInput } from './schema.ts';
+import { hashSecret, keyHint, newKeySecret } from './secret.ts';
+import { beginGrace, countKeys, findKey, insertKey, revokeKey, setChainBudget } from './store.ts';
+import type { KeyPolicyWish, KeyRow } from './types.ts';
+import { sightOf } from './view.ts';
+
+const HOUR_MS = 3_600_000;
+const HOURS_MAX = 17_520;
+export const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
+
+export interface KeyWishes {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly environment: KeyRow['environment'];
+  readonly rpm?: number | null;
+  readonly tpm?: number | null;
+  readonly concurrency?: number | null;
+  readonly budget_daily_micro?: number | null;
+  readonly budget_hard?: boolean;
+  readonly alerts?: readonly number[];
+  readonly expires_at?: Date | null;
+  readonly svc_version?: string;
+  readonly data_policy?: KeyPolicyWish | null;
+  readonly created_by?: string | null;
+}
+
+/** Writes the budget of a rotation chain into the ledger, whose windows enforce it. */
+export async function applyBudget(context: Context, org: Org, key: KeyRow): Promise<void> {
+  await setBudget(context.db, {
+    book_id: key.environment === 'live' ? org.live_book_id : org.sandbox_book_id,
+    subject: { key_no: key.chain_no },
+    cap_micro_usd: key.budget_daily_micro === null ? null : microUsd(key.budget_daily_micro),
+    hard: key.budget_hard,
+    alerts: key.alerts,
+  });
+}
+
+/**
+ * Makes a key of `project` without asking what a caller may: for `svcctl`, the seed and `issueKey`. Call inside
+ * a transaction. @throws ServiceError plan_limit_reached, invalid_request.
+ */
+export async function createKey(
+  context: Context,
+  org: Org,
+  project: Project,
+  wishes: KeyWishes,
+): Promise<{ key: KeyRow; secret: string }> {
+  if (project.environment === 'test' && wishes.environment === 'live') {
+    throw invalid('environment', 'enum', 'A test project holds test keys only.');
+  }
+  const now = context.now();
+  const { keys } = planLimits(org.plan_id);
+  if (keys !== null && (await countKeys(context.db, { org_id: org.id, now })) >= keys) {
+    throw new ServiceError(
+      'plan_limit_reached',
+      `The plan allows ${keys} keys. Revoke one or change the plan.`,
+      {
+        details: { limit: 'keys', limit_value: keys },
+      },
+    );
+  }
+  const svc_version = wishes.svc_version ?? CURRENT_SVC_VERSION;
+  refuseUnknownVersion(svc_version);
+  refuseLooserPolicy(org.data_policy, wishes.data_policy ?? null);
+  const secret = newKeySecret(wishes.environment);
+  const key = await insertKey(context.db, {
+    id: context.newId('key'),
+    chain_no: null,
+    org_id: org.id,
+    project_id: project.id,
+    environment: wishes.environment,
+    name: wishes.name,
+    hash: hashSecret(secret),
+    hint: keyHint(secret),
+    scopes: wishes.scopes,
+    rpm: wishes.rpm ?? null,
+    tpm: wishes.tpm ?? null,
+    concurrency: wishes.concurrency ?? null,
+    budget_daily_micro: wishes.budget_daily_micro ?? null,
+    budget_hard: wishes.budget_hard ?? true,
+    alerts: wishes.alerts ?? DEFAULT_ALERTS,
+    svc_version,
+    data_policy: wishes.data_policy ?? null,
+    created_by: wishes.created_by ?? null,
+    rotated_from: null,
+    expires_at: wishes.expires_at ?? null,
+    at: now,
+  });
+  await applyBudget(context, org, key);
+  return { key, secret };
+}
+
+function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null {
+  if (expires_in !== undefined) {
+    const hours = Number(expires_in.slice(0, -1));
+    if (hours < 1 || hours > HOURS_MAX) {
+      throw invalid('expires_in', 'range', `expires_in is from 1h to ${HOURS_MAX}h.`);
+    }
+    return new Date(now.getTime() + hours * HOUR_MS);
+  }
+  const days = org.settings.security?.key_default_expiry_days ?? 0;
+  return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);
+}
+
+/** `POST /v1/keys`: a key for a caller that is a key itself. @throws ServiceError as P2 27 and P17.3 say. */
+export async function issueKey(
+  context: Context,
+  input: Static<typeof CreateKeyInput>,
+): Promise<{ key: KeyRow; secret: string }> {
+  const caller = keyCaller(context);
+  refuseWiderScopes(caller, input.scopes);
+  if (caller.environment === 'test' && input.environment === 'live') {
+    throw new ServiceError('sandbox_key_not_allowed', 'A test key can only make test keys.', {
+      param: 'environment',
+    });
+  }
+  const org = await lockOrg(context.db, caller.org_id);
+  const project = await findProject(context.db, { org_id: caller.org_id, id: input.project_id });
+  if (org === null || project === null) throw notFound();
+  const expires_at = endOf(input.expires_in, org, context.now());
+  refuseLongerLife(caller, expires_at, 'expires_in');
+  const maker = await findKey(context.db, {
+    org_id: caller.org_id,
+    environment: sightOf(caller),
+    id: caller.key_id,
+  });
+  return createKey(context, org, project, {
+    name: input.name,
+    scopes: input.scopes,
+    environment: input.environment ?? (caller.environment === 'test' ? 'test' : project.environment),
+    ...input.limits,
+    budget_daily_micro: input.budget?.daily_micro ?? null,
+    budget_hard: input.budget?.hard ?? true,
+    alerts: input.alerts ?? DEFAULT_ALERTS,
+    expires_at,
+    svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
+    data_policy: (input.data_policy as KeyPolicyWish | null | undefined) ?? null,
+    created_by: maker?.created_by ?? null,
+  });
+}
+
+/**
+ * Replaces `old` (held by `lockKey`) by a key with all its settings, which goes on in its budget windows.
+ * @throws ServiceError state_conflict unless active; permission_denied where it would give more than the caller has.
+ */
+export async function rotateKey(
+  context: Context,
+  old: KeyRow,
+  grace_seconds: number,
+): Promise<{ key: KeyRow; secret: string }> {
+  const caller = keyCaller(context);
+  const now = context.now();
+  refuseWiderScopes(caller, old.scopes);
+  refuseLongerLife(caller, old.expires_at, 'id');
+  const state = statusAt(old, now);
+  if (state !== 'active') {
+    throw new ServiceError('state_conflict', 'Only an active key can be rotated.', { details: { state } });
+  }
+  const secret = newKeySecret(old.environment);
+  const key = await insertKey(context.db, {
+    ...old,
+    id: context.newId('key'),
+    hash: hashSecret(secret),
+    hint: keyHint(secret),
+    rotated_from: old.id,
+    at: now,
+  });
+  if (grace_seconds === 0) {
+    await revokeKey(context.db, { org_id: old.org_id, id: old.id, at: now });
+  } else {
+    const grace_ends = now.getTime() + grace_seconds * 1000;
+    await beginGrace(context.db, {
+      org_id: old.org_id,
+      id: old.id,
+      ends_at: new Date(Math.min(grace_ends, old.expires_at?.getTime() ?? grace_ends)),
+      at: now,
+    });
+  }
+  return { key, secret };
+}
+
+/** Sets the budget of a whole chain, rows and ledger alike. */
+export async function changeBudget(context: Context, org: Org, key: KeyRow): Promise<void> {
+  await setChainBudget(context.db, {
+    org_id: key.org_id,
+    chain_no: key.chain_no,
+    daily_micro: key.budget_daily_micro,
+    hard: key.budget_hard,
+    alerts: key.alerts,
+  });
+  await applyBudget(context, org, key);
+}

@@ -1,0 +1,213 @@
+// Operations over API keys (P2 26 to 30).
+import { Type } from 'typebox';
+import {
+  type Context,
+  decodeCursor,
+  deriveKey,
+  encodeCursor,
+  isId,
+  keyCaller,
+  notFound,
+  oneOf,
+  operation,
+  page,
+  pageInput,
+  pageOf,
+  ServiceError,
+} from '../kernel/index.ts';
+import { resumeBudget } from '../ledger/index.ts';
+import { issueKey, rotateKey } from './issue.ts';
+import { patchKey } from './patch.ts';
+import { CreateKeyInput, KeyView, KeyWithSecret, keyExample, keyStatuses, PatchKeyInput } from './schema.ts';
+import { findKey, listKeys, lockKey, revokeKey } from './store.ts';
+import type { KeyRow } from './types.ts';
+import { sightOf, viewKey, viewKeys } from './view.ts';
+
+const audience = { kind: 'key', scopes: ['manage:keys'], session: ['owner', 'admin', 'developer'] } as const;
+const readers = {
+  kind: 'key',
+  scopes: ['manage:keys'],
+  session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+} as const;
+const DEFAULT_LIMIT = 100;
+
+async function getRow(context: Context, id: string, find: typeof findKey): Promise<KeyRow> {
+  const caller = keyCaller(context);
+  if (!isId('key', id)) throw notFound();
+  const key = await find(context.db, { org_id: caller.org_id, environment: sightOf(caller), id });
+  if (key === null) throw notFound();
+  return key;
+}
+
+export const listKeysOperation = operation({
+  name: 'keys.list',
+  method: 'GET',
+  path: '/v1/keys',
+  summary: 'List API keys, newest first',
+  audience: readers,
+  input: Type.Object({
+    status: Type.Optional(oneOf(keyStatuses)),
+    environment: Type.Optional(oneOf(['live', 'test'])),
+    project_id: Type.Optional(Type.String()),
+    ...pageInput(200),
+  }),
+  output: pageOf(KeyView),
+  errors: [],
+  example: { object: 'list', data: [keyExample], next_cursor: '' },
+  async run(context, input) {
+    const caller = keyCaller(context);
+    const limit = input.limit ?? DEFAULT_LIMIT;
+    const sight = sightOf(caller);
+    // A test key that asks for live keys sees what it may see of them: none.
+    if (sight === 'test' && input.environment === 'live') return page([], '');
+    const filter = {
+      environment: input.environment ?? sight,
+      project_id: input.project_id ?? null,
+      status: input.status ?? null,
+    };
+    const key = deriveKey(context.services.root_key, 'cursor');
+    const bound = `keys.list ${caller.org_id} ${JSON.stringify(filter)}`;
+    const rows = await listKeys(context.db, {
+      org_id: caller.org_id,
+      ...filter,
+      now: context.now(),
+      after: decodeCursor(key, bound, input.cursor ?? ''),
+      limit: limit + 1,
+    });
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const next_cursor =
+      rows.length > limit && last !== undefined
+        ? encodeCursor(key, bound, { at: last.created_at.getTime(), id: last.id })
+        : '';
+    return page(await viewKeys(context, shown), next_cursor);
+  },
+});
+
+export const getKeyOperation = operation({
+  name: 'keys.get',
+  method: 'GET',
+  path: '/v1/keys/:id',
+  summary: 'Read an API key',
+  audience: readers,
+  input: Type.Object({ id: Type.String() }),
+  output: KeyView,
+  errors: [],
+  example: keyExample,
+  run: async (context, { id }) => viewKey(context, await getRow(context, id, findKey)),
+});
+
+export const createKeyOperation = operation({
+  name: 'keys.create',
+  method: 'POST',
+  path: '/v1/keys',
+  summary: 'Create an API key; the answer shows its secret once',
+  audience,
+  input: CreateKeyInput,
+  output: KeyWithSecret,
+  errors: ['plan_limit_reached', 'unsupported_version', 'sandbox_key_not_allowed'],
+  status: 201,
+  idempotent: true,
+  example: { ...keyExample, secret: 'svc-live-0123456789ABCDEFGHIJKLMNOPQRSTUV1fDVvb' },
+  run: (context, input) =>
+    context.transaction(async (context) => {
+      const { key, secret } = await issueKey(context, input);
+      return { ...(await viewKey(context, key)), secret };
+    }),
+});
+
+export const patchKeyOperation = operation({
+  name: 'keys.update',
+  method: 'PATCH',
+  path: '/v1/keys/:id',
+  summary: 'Change an API key',
+  audience,
+  input: PatchKeyInput,
+  output: KeyView,
+  errors: ['state_conflict', 'unsupported_version'],
+  example: keyExample,
+  run: (context, input) =>
+    context.transaction(async (context) => {
+      const key = await getRow(context, input.id, lockKey);
+      const changed = await patchKey(context, key, input);
+      context.afterCommit(() => context.services.key_ring.forget(key.id));
+      return viewKey(context, changed);
+    }),
+});
+
+export const deleteKeyOperation = operation({
+  name: 'keys.revoke',
+  method: 'DELETE',
+  path: '/v1/keys/:id',
+  summary: 'Revoke an API key; it stops everywhere within a second',
+  audience,
+  input: Type.Object({ id: Type.String() }),
+  output: KeyView,
+  errors: [],
+  example: { ...keyExample, status: 'revoked', revoked_at: '2026-11-21T11:00:00.000Z' },
+  run: (context, { id }) =>
+    context.transaction(async (context) => {
+      const key = await getRow(context, id, lockKey);
+      const revoked = await revokeKey(context.db, { org_id: key.org_id, id: key.id, at: context.now() });
+      context.afterCommit(() => context.services.key_ring.forget(key.id));
+      return viewKey(context, revoked);
+    }),
+});
+
+export const rotateKeyOperation = operation({
+  name: 'keys.rotate',
+  method: 'POST',
+  path: '/v1/keys/:id/rotate',
+  summary: 'Replace an API key; the old one works on for the grace time',
+  audience,
+  input: Type.Object({
+    id: Type.String(),
+    grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })),
+  }),
+  output: KeyWithSecret,
+  errors: ['state_conflict'],
+  status: 201,
+  idempotent: true,
+  example: {
+    ...keyExample,
+    rotated_from: 'key_01KACZ3V8S6T5R4Q3P2N1M0K9H',
+    secret: 'svc-live-0123456789ABCDEFGHIJKLMNOPQRSTUV1fDVvb',
+  },
+  run: (context, { id, grace_seconds }) =>
+    context.transaction(async (context) => {
+      const old = await getRow(context, id, lockKey);
+      const { key, secret } = await rotateKey(context, old, grace_seconds ?? 0);
+      context.afterCommit(() => context.services.key_ring.forget(old.id));
+      return { ...(await viewKey(context, key)), secret };
+    }),
+});
+
+export const resumeKeyOperation = operation({
+  name: 'keys.resume',
+  method: 'POST',
+  path: '/v1/keys/:id/resume',
+  summary: 'Lift the budget pause of a key until its window ends',
+  audience,
+  input: Type.Object({ id: Type.String() }),
+  output: KeyView,
+  errors: ['state_conflict'],
+  example: keyExample,
+  run: (context, { id }) =>
+    context.transaction(async (context) => {
+      const key = await getRow(context, id, lockKey);
+      if (!(await resumeBudget(context.db, { key_no: key.chain_no }))) {
+        throw new ServiceError('state_conflict', 'No hard budget holds this key back in the present window.');
+      }
+      return viewKey(context, key);
+    }),
+});
+
+export const keyOperations = [
+  listKeysOperation,
+  getKeyOperation,
+  createKeyOperation,
+  patchKeyOperation,
+  deleteKeyOperation,
+  rotateKeyOperation,
+  resumeKeyOperation,
+] as const;

@@ -1,0 +1,60 @@
+// What one key may give another (P17.3): no scope it lacks, no life beyond its own, no looser data policy than the
+// organisation's, only API versions that exist.
+import { invalid, type KeyCaller, type Scope, ServiceError } from '../kernel/index.ts';
+import type { OrgDataPolicy } from '../orgs/index.ts';
+import type { KeyPolicyWish } from './types.ts';
+
+/** Versions a key can be pinned to, oldest first; new keys get the last (4.5). */
+export const svcVersions = ['2026-09-01', '2026-09-09'] as const;
+export const CURRENT_SVC_VERSION = '2026-09-09';
+
+/** Whether `held` covers `wanted`; manage:credits contains read:credits, nothing else contains another. */
+export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
+  return held.includes(wanted) || (wanted === 'read:credits' && held.includes('manage:credits'));
+}
+
+/** @throws ServiceError permission_denied naming the first scope the caller does not hold. */
+export function refuseWiderScopes(caller: KeyCaller, wanted: readonly Scope[]): void {
+  const scope = wanted.find((wish) => !coversScope(caller.scopes, wish));
+  if (scope === undefined) return;
+  throw new ServiceError('permission_denied', 'A key can only grant scopes that it has itself.', {
+    param: 'scopes',
+    details: { scope },
+  });
+}
+
+/** @throws ServiceError permission_denied when a key that ends would make one that ends later. */
+export function refuseLongerLife(caller: KeyCaller, ends_at: Date | null, param: string): void {
+  if (caller.expires_at === null) return;
+  if (ends_at !== null && ends_at.getTime() <= caller.expires_at.getTime()) return;
+  throw new ServiceError('permission_denied', 'A key that expires cannot make a key that lives longer.', {
+    param,
+    details: { expires_at: caller.expires_at.toISOString() },
+  });
+}
+
+/** @throws ServiceError unsupported_version when no such version exists. */
+export function refuseUnknownVersion(version: string): void {
+  if ((svcVersions as readonly string[]).includes(version)) return;
+  throw new ServiceError('unsupported_version', 'There is no such API version.', {
+    param: 'svc_version',
+    details: { supported: [...svcVersions] },
+  });
+}
+
+/** @throws ServiceError invalid_request where `wish` is looser than the organisation's policy (P3). */
+export function refuseLooserPolicy(org: OrgDataPolicy, wish: KeyPolicyWish | null): void {
+  const looser = (member: string) =>
+    invalid(
+      `data_policy.${member}`,
+      'range',
+      `A key's data policy can only be stricter than the organization's (${member}).`,
+    );
+  if (wish === null) return;
+  if (wish.logging === 'on' && org.logging === 'off') throw looser('logging');
+  if (wish.zdr === false && org.zdr) throw looser('zdr');
+  if (wish.no_train === false && org.no_train) throw looser('no_train');
+  if (org.regions.length > 0 && wish.regions?.some((region) => !org.regions.includes(region))) {
+    throw looser('regions');
+  }
+}

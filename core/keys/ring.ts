@@ -1,0 +1,274 @@
+// The key check of one process: verified keys live in memory and are dropped by NOTIFY, by a poll each 500 ms
+// where a notification was lost, and at once by whoever changed them here (`forget`).
+import { isDatabaseFault, type Listener, listen, type Pool } from '../db/index.ts';
+import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256 } from '../kernel/index.ts';
+import { findGrantFacts } from '../orgs/index.ts';
+import { grantOf } from './grant.ts';
+import { checksumHolds, hasKeyForm } from './secret.ts';
+import { findKeyByHash, pruneGrantChanges, readGrantChanges, touchKeys } from './store.ts';
+import type { KeyGrant, KeyRing } from './types.ts';
+
+const POLL_MS = 500;
+/** Without an answered poll for this long, memory is not believed: each verify asks PostgreSQL or is refused. */
+const TRUST_MS = 2_000;
+/** Announcements live for an hour; after half of it unheard, everything is dropped. */
+const SILENCE_MS = 1_800_000;
+const NEGATIVE_MS = 2_000;
+const NEGATIVE_MAX = 10_000;
+const TOUCH_MS = 10_000;
+const PRUNE_MS = 600_000;
+
+export interface KeyRingOptions {
+  readonly db: Pool;
+  /** For the LISTEN connection. */
+  readonly url: string;
+  readonly log: Log;
+  /** Most keys held in memory, about 2 KB each. */
+  readonly max_entries?: number;
+}
+
+type Refusal = 'unknown' | 'revoked' | 'expired' | 'checksum' | 'org_inactive';
+
+interface Entry {
+  readonly grant: KeyGrant;
+  readonly expires_ms: number;
+  /** Used since the last sweep past it (second chance). */
+  hit: boolean;
+  /** Used since the last write of `last_used_at`. */
+  touched_ms: number;
+}
+
+const sentences: Record<Refusal, string> = {
+  unknown: 'The API key is not known. Check it for completeness or create a new one.',
+  checksum: 'The API key is damaged: its checksum does not match. Copy it again.',
+  revoked: 'The API key was revoked. Use another one.',
+  expired: 'The API key has expired. Use another one.',
+  org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
+};
+
+function refuse(reason: Refusal): ServiceError {
+  if (reason === 'org_inactive') return new ServiceError('org_inactive', sentences[reason]);
+  return new ServiceError('invalid_api_key', sentences[reason], { details: { reason } });
+}
+
+class Ring implements KeyRing {
+  readonly #db: Pool;
+  readonly #log: Log;
+  readonly #max: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #hash_of = new Map<Id<'key'>, string>();
+  readonly #refused = new Map<string, { reason: Refusal; until_ms: number }>();
+  readonly #asking = new Map<string, Promise<KeyGrant>>();
+  readonly #touched = new Set<Entry>();
+  #listener: Listener | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #polling: Promise<void> | null = null;
+  /** Rises with every change heard of: a look-up that began before one is answered but not remembered. */
+  #generation = 0;
+  #snapshot = '0';
+  #heard_ms = Number.NEGATIVE_INFINITY;
+  #touch_due_ms: number;
+  #prune_due_ms: number;
+
+  constructor(options: KeyRingOptions) {
+    this.#db = options.db;
+    this.#log = options.log;
+    this.#max = options.max_entries ?? 50_000;
+    this.#touch_due_ms = monotonicMs() + TOUCH_MS;
+    this.#prune_due_ms = monotonicMs() + PRUNE_MS;
+  }
+
+  async start(url: string): Promise<void> {
+    await this.#poll();
+    this.#listener = listen({
+      url,
+      channel: 'svc_grant',
+      log: this.#log,
+      on_message: (payload) => {
+        const [org_id, key_id] = payload.split(' ') as [Id<'org'>, Id<'key'> | ''];
+        this.#drop(org_id, key_id === '' ? null : key_id);
+      },
+      on_connect: () => void this.#poll(),
+    });
+    this.#schedule();
+  }
+
+  verify(secret: string): KeyGrant | Promise<KeyGrant> {
+    if (!hasKeyForm(secret)) throw refuse('unknown');
+    const digest = sha256(secret);
+    const hash = digest.toString('latin1');
+    const entry = this.#entries.get(hash);
+    if (entry !== undefined && this.#isTrusted()) return this.#admit(entry);
+    if (!checksumHolds(secret)) throw refuse('checksum');
+    const refused = this.#refused.get(hash);
+    if (refused !== undefined && refused.until_ms > monotonicMs()) throw refuse(refused.reason);
+    const asking = this.#asking.get(hash);
+    if (asking !== undefined) return asking;
+    const asked = this.#lookUp(hash, digest).finally(() => this.#asking.delete(hash));
+    this.#asking.set(hash, asked);
+    return asked;
+  }
+
+  forget(key_id: Id<'key'>): void {
+    this.#generation++;
+    const hash = this.#hash_of.get(key_id);
+    if (hash === undefined) return;
+    this.#hash_of.delete(key_id);
+    this.#entries.delete(hash);
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#listener?.close();
+    await this.#polling;
+    await this.#writeTouched().catch(() => {});
+  }
+
+  #isTrusted(): boolean {
+    return monotonicMs() - this.#heard_ms < TRUST_MS;
+  }
+
+  #admit(entry: Entry): KeyGrant {
+    const now = nowMs();
+    if (entry.expires_ms <= now) throw refuse('expired');
+    entry.hit = true;
+    entry.touched_ms = now;
+    this.#touched.add(entry);
+    return entry.grant;
+  }
+
+  async #lookUp(hash: string, digest: Buffer): Promise<KeyGrant> {
+    const generation = this.#generation;
+    const found = await this.#ask(digest);
+    if (typeof found === 'string') {
+      if (generation === this.#generation) this.#remember(hash, found);
+      throw refuse(found);
+    }
+    const entry: Entry = {
+      grant: found,
+      expires_ms: found.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+      hit: false,
+      touched_ms: 0,
+    };
+    if (generation === this.#generation) this.#keep(hash, entry);
+    return this.#admit(entry);
+  }
+
+  async #ask(digest: Buffer): Promise<KeyGrant | Refusal> {
+    try {
+      const key = await findKeyByHash(this.#db, digest);
+      if (key === null) return 'unknown';
+      if (key.status === 'revoked') return 'revoked';
+      const facts = await findGrantFacts(this.#db, key);
+      if (facts === null) return 'unknown';
+      return facts.status === 'active' ? grantOf(key, facts) : 'org_inactive';
+    } catch (error) {
+      if (!isDatabaseFault(error)) throw error;
+      throw new ServiceError(
+        'service_unavailable',
+        'Keys cannot be checked at the moment. Try again shortly.',
+        {
+          details: { component: 'postgres' },
+          retry_after_ms: 1_000,
+        },
+      );
+    }
+  }
+
+  #keep(hash: string, entry: Entry): void {
+    this.#entries.set(hash, entry);
+    this.#hash_of.set(entry.grant.key_id, hash);
+    while (this.#entries.size > this.#max) {
+      const [oldest_hash, oldest] = this.#entries.entries().next().value as [string, Entry];
+      this.#entries.delete(oldest_hash);
+      if (oldest.hit) {
+        oldest.hit = false;
+        this.#entries.set(oldest_hash, oldest);
+      } else this.#hash_of.delete(oldest.grant.key_id);
+    }
+  }
+
+  #remember(hash: string, reason: Refusal): void {
+    if (this.#refused.size >= NEGATIVE_MAX) {
+      this.#refused.delete(this.#refused.keys().next().value as string);
+    }
+    this.#refused.set(hash, { reason, until_ms: monotonicMs() + NEGATIVE_MS });
+  }
+
+  #drop(org_id: Id<'org'>, key_id: Id<'key'> | null): void {
+    this.#refused.clear();
+    if (key_id !== null) {
+      this.forget(key_id);
+      return;
+    }
+    this.#generation++;
+    for (const [hash, entry] of this.#entries) {
+      if (entry.grant.org_id !== org_id) continue;
+      this.#entries.delete(hash);
+      this.#hash_of.delete(entry.grant.key_id);
+    }
+  }
+
+  #clear(): void {
+    this.#generation++;
+    this.#entries.clear();
+    this.#hash_of.clear();
+    this.#refused.clear();
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(async () => {
+      await this.#poll();
+      if (this.#timer !== null) this.#schedule();
+    }, POLL_MS);
+  }
+
+  /** One poll at a time; a second caller waits for the running one. */
+  #poll(): Promise<void> {
+    this.#polling ??= this.#pollOnce().finally(() => {
+      this.#polling = null;
+    });
+    return this.#polling;
+  }
+
+  async #pollOnce(): Promise<void> {
+    const began = monotonicMs();
+    try {
+      const { next, changes } = await readGrantChanges(this.#db, this.#snapshot);
+      if (began - this.#heard_ms > SILENCE_MS) this.#clear();
+      else for (const change of changes) this.#drop(change.org_id, change.key_id);
+      this.#snapshot = next;
+      this.#heard_ms = began;
+      if (began >= this.#touch_due_ms) await this.#writeTouched();
+      if (began >= this.#prune_due_ms) {
+        this.#prune_due_ms = began + PRUNE_MS;
+        await pruneGrantChanges(this.#db);
+      }
+    } catch (error) {
+      // Not swallowed: without an answered poll memory loses its trust, and every verify meets the fault itself.
+      this.#log.warn({ error }, 'key changes cannot be read');
+    }
+  }
+
+  async #writeTouched(): Promise<void> {
+    this.#touch_due_ms = monotonicMs() + TOUCH_MS;
+    if (this.#touched.size === 0) return;
+    const used = [...this.#touched].map((entry) => ({
+      id: entry.grant.key_id,
+      at: new Date(entry.touched_ms),
+    }));
+    this.#touched.clear();
+    await touchKeys(this.#db, used);
+  }
+}
+
+/**
+ * Opens the key ring of this process. @throws ServiceError never here: a database that is away shows in
+ * `verify` as service_unavailable until it is back.
+ */
+export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
+  const ring = new Ring(options);
+  await ring.start(options.url);
+  return ring;
+}

@@ -1,0 +1,392 @@
+// The ledger as a running process uses it: lanes for hold, settle, extend and release, the process lease, and the
+// journal that keeps settles when PostgreSQL is away (4.8 row 22).
+import { createPool, type Pool } from '../db/index.ts';
+import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
+import { holdFault, type Item, settleFault } from './batch.ts';
+import {
+  byBook,
+  byBookAndId,
+  type ExtendResult,
+  type Extension,
+  type Release,
+  runExtensions,
+  runHolds,
+  runReleases,
+  runSettles,
+} from './batch-store.ts';
+import { Journal } from './journal.ts';
+import { Lane, type LaneOptions, type Waiting } from './lane.ts';
+import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
+import { readBalance } from './read-store.ts';
+import type { Balance, Hold, HoldResult, LedgerClient, Settle, SettleResult, Subject } from './types.ts';
+
+/** A hold that has waited so long is answered `unavailable`. */
+const HOLD_PATIENCE_MS = 3_000;
+/** A settle that has waited so long goes to the journal. */
+const SETTLE_PATIENCE_MS = 1_000;
+const TICK_MS = 100;
+const RECONCILE_MS = 60_000;
+const MAX_BATCH = 512;
+const MAX_HINTS = 200_000;
+/** With `auto` the planner plans array parameters anew on every call; scans would make a plan of a quiet night last. */
+const PLANS = '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+
+export interface LedgerOptions {
+  readonly url: string;
+  readonly process_name: string;
+  /** Directory of the journals; shared by the processes of one machine. */
+  readonly journal_dir: string;
+  readonly log: Log;
+  /** Commit holds synchronously too; without it a crash of PostgreSQL can lose the newest holds (design 5.9). */
+  readonly sync_holds?: boolean;
+  /** Life of the lease without renewal, 60 by default. */
+  readonly lease_seconds?: number;
+}
+
+/** What the program that opens the ledger needs beside the calls' view of it. */
+export interface LedgerHandle extends LedgerClient {
+  readonly lease_id: number;
+  /** Settles in the journal that PostgreSQL has not booked. */
+  readonly journaled: number;
+  /** Batches and items sent so far, by lane. */
+  readonly counts: {
+    readonly hold_batches: number;
+    readonly holds: number;
+    readonly settle_batches: number;
+    readonly settles: number;
+  };
+  /** Compares this process's holds in the table with those in memory and releases strays; returns how many. */
+  reconcile(): Promise<number>;
+}
+
+/** `url` with further `-c` settings for the session. */
+function withSettings(url: string, settings: string): string {
+  const to = new URL(url);
+  const before = to.searchParams.get('options');
+  to.searchParams.set('options', before === null ? settings : `${before} ${settings}`);
+  return to.href;
+}
+
+/**
+ * Opens the ledger: takes a lease, adopts the journals of dead processes and starts booking them.
+ * @throws Error when PostgreSQL cannot be reached or the journal directory cannot be read.
+ */
+export async function openLedger(options: LedgerOptions): Promise<LedgerHandle> {
+  const ledger = new Ledger(options);
+  await ledger.open();
+  return ledger;
+}
+
+class Ledger implements LedgerHandle {
+  private readonly log: Log;
+  private readonly process_name: string;
+  private readonly lease_seconds: number;
+  private readonly control: Pool;
+  private readonly journal: Journal;
+  private readonly holds: Lane<Hold, HoldResult>;
+  private readonly settles: Lane<Settle, SettleResult>;
+  private readonly extensions: Lane<Extension & Item, ExtendResult | 'unavailable'>;
+  private readonly releases: Lane<Release & Item, true>;
+  /** Holds this process believes to stand, from the call of `hold` to the answer that ends them. */
+  private readonly own = new Set<string>();
+  private readonly hints = new Map<number, number>();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private up = true;
+  private lapsed: Promise<void> | null = null;
+  lease_id = 0;
+
+  constructor(options: LedgerOptions) {
+    this.log = options.log;
+    this.process_name = options.process_name;
+    this.lease_seconds = options.lease_seconds ?? 60;
+    const url = withSettings(options.url, '-c role=svc_runtime');
+    this.control = createPool(url, { max: 2, application: `svc-ledger ${options.process_name}` });
+    this.journal = new Journal(options.journal_dir, options.log);
+    const tell = (book_id: number, available: number) => this.hints.set(book_id, available);
+    const common = (sync: 'on' | 'off') => ({
+      config: {
+        connectionString: withSettings(url, `-c synchronous_commit=${sync} ${PLANS}`),
+        connectionTimeoutMillis: 3_000,
+        keepAlive: true,
+        application_name: `svc-ledger ${options.process_name}`,
+      },
+      max_batch: MAX_BATCH,
+      onHealth: (healthy: boolean, error: Error | null) => this.onHealth(healthy, error),
+      onLapsed: () => this.renew(),
+    });
+    this.holds = new Lane<Hold, HoldResult>({
+      ...common(options.sync_holds === true ? 'on' : 'off'),
+      ...patient<Hold, HoldResult>({ status: 'unavailable' }),
+      compare: byBook,
+      run: (db, items) => runHolds(db, items, { lease_id: this.lease_id, now: now(), tell }),
+      onAnswer: ({ item, late }, { status }) => {
+        if (status !== 'ok') this.own.delete(item.request_id);
+        // Its caller was told `unavailable`, but the batch was in the air and has been committed.
+        else if (late) this.release(item, item.request_id);
+      },
+      onLate: (waiting) => {
+        for (const { item, resolve } of waiting) {
+          this.own.delete(item.request_id);
+          resolve({ status: 'unavailable' });
+        }
+      },
+      onDefect: (item, error) => {
+        this.log.error({ error, request_id: item.request_id }, 'ledger: a hold cannot be decided');
+        return { status: 'refused', reason: 'the ledger could not decide the hold' };
+      },
+    });
+    this.settles = new Lane<Settle, SettleResult>({
+      ...common('on'),
+      compare: byBookAndId,
+      run: (db, items) => runSettles(db, items, { now: now(), tell }),
+      late_after_ms: SETTLE_PATIENCE_MS,
+      drops_late: false,
+      onAnswer: ({ item }, result) => this.onSettled(item, result),
+      onLate: (waiting) => void this.writeJournal(waiting),
+      onDefect: (item, error) => {
+        this.log.error(
+          { error, request_id: item.request_id },
+          'ledger: a settle cannot be booked, trying again',
+        );
+        return null;
+      },
+    });
+    this.extensions = new Lane({
+      ...common('off'),
+      ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable'),
+      compare: byBook,
+      run: runExtensions,
+    });
+    this.releases = new Lane<Release & Item, true>({
+      ...common('on'),
+      compare: byBook,
+      run: runReleases,
+      late_after_ms: Number.POSITIVE_INFINITY,
+      drops_late: false,
+      onAnswer: () => {},
+      onLate: () => {},
+      onDefect: (item, error) => {
+        this.log.error({ error, request_id: item.request_id }, 'ledger: a hold cannot be released');
+        return null;
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    try {
+      this.lease_id = await acquireLease(this.control, {
+        process: this.process_name,
+        seconds: this.lease_seconds,
+      });
+      for (const settle of await this.journal.adopt()) this.settles.put(settle, () => {}, true);
+    } catch (error) {
+      await this.control.end();
+      throw error;
+    }
+    this.every(TICK_MS, () => this.tick());
+    this.every((this.lease_seconds * 1_000) / 3, () => {
+      void this.renew().catch((error: unknown) =>
+        this.log.warn({ error }, 'ledger: the lease was not renewed'),
+      );
+      void this.journal.touch();
+    });
+    this.every(RECONCILE_MS, () => void this.reconcile().catch(() => {}));
+  }
+
+  private every(ms: number, work: () => void): void {
+    this.timers.push(setInterval(work, ms).unref());
+  }
+
+  private tick(): void {
+    for (const lane of [this.holds, this.settles, this.extensions, this.releases]) {
+      if (lane.size > 0) lane.tick();
+    }
+    if (this.hints.size > MAX_HINTS) this.hints.clear();
+  }
+
+  private onHealth(healthy: boolean, error: Error | null): void {
+    if (healthy === this.up) return;
+    this.up = healthy;
+    if (healthy) {
+      this.log.info({ lease_id: this.lease_id }, 'ledger: PostgreSQL answers again');
+      // A batch that was in the air when the connection broke may have been committed.
+      void this.reconcile().catch(() => {});
+    } else {
+      this.log.warn({ error, pending: this.pending }, 'ledger: PostgreSQL does not answer');
+    }
+  }
+
+  /** Renews the lease, or takes a new one when it is gone; one at a time. */
+  private renew(): Promise<void> {
+    this.lapsed ??= this.renewOnce().finally(() => {
+      this.lapsed = null;
+    });
+    return this.lapsed;
+  }
+
+  private async renewOnce(): Promise<void> {
+    if (await renewLease(this.control, this.lease_id)) return;
+    this.lease_id = await acquireLease(this.control, {
+      process: this.process_name,
+      seconds: this.lease_seconds,
+    });
+    this.log.warn({ lease_id: this.lease_id }, 'ledger: the lease was gone, a new one was taken');
+  }
+
+  hold(hold: Hold): Promise<HoldResult> {
+    const fault = holdFault(hold);
+    if (fault !== null) return Promise.resolve({ status: 'refused', reason: fault });
+    this.own.add(hold.request_id);
+    return this.holds.add(hold);
+  }
+
+  extend(
+    subject: Subject,
+    request_id: RequestId,
+    total_micro_usd: MicroUsd,
+  ): Promise<ExtendResult | 'unavailable'> {
+    const { book_id, key_no, project_no } = subject;
+    return this.extensions.add({ book_id, key_no, project_no, request_id, total_micro_usd });
+  }
+
+  settle(settle: Settle): Promise<SettleResult> {
+    const fault = settleFault(settle);
+    if (fault === null) return this.settles.add(settle);
+    this.log.error({ request_id: settle.request_id, fault }, 'ledger: a settle was refused');
+    return Promise.resolve({ status: 'refused', charged_micro_usd: null });
+  }
+
+  release(subject: Subject, request_id: RequestId): void {
+    this.own.delete(request_id);
+    const { book_id, key_no, project_no } = subject;
+    this.releases.put({ book_id, key_no, project_no, request_id }, () => {}, false);
+  }
+
+  private onSettled(settle: Settle, { status }: SettleResult): void {
+    this.own.delete(settle.request_id);
+    this.journal.booked(settle.request_id);
+    if (status === 'refused') {
+      this.log.error(
+        { request_id: settle.request_id, book_id: settle.book_id },
+        'ledger: a settle was refused',
+      );
+    }
+  }
+
+  private async writeJournal(waiting: Waiting<Settle, SettleResult>[]): Promise<void> {
+    try {
+      await this.journal.append(waiting.map(({ item }) => item));
+    } catch (error) {
+      // No disk and no database: the callers wait for whichever comes back first.
+      this.log.error({ error, settles: waiting.length }, 'ledger: the journal cannot be written');
+      for (const one of waiting) one.late = false;
+      return;
+    }
+    for (const { item, resolve, acknowledged } of waiting) {
+      if (acknowledged) this.journal.booked(item.request_id);
+      else resolve({ status: 'journaled', charged_micro_usd: null });
+    }
+  }
+
+  availableHint(book_id: number): number | null {
+    return this.hints.get(book_id) ?? null;
+  }
+
+  balance(book_id: number): Promise<Balance> {
+    return readBalance(this.control, book_id);
+  }
+
+  async reconcile(): Promise<number> {
+    const strays = (await readLeaseHolds(this.control, this.lease_id)).filter(
+      ({ request_id }) => !this.own.has(request_id),
+    );
+    for (const { request_id, ...subject } of strays) this.release(subject, request_id);
+    if (strays.length > 0)
+      this.log.warn({ strays: strays.length }, 'ledger: holds without a call are released');
+    return strays.length;
+  }
+
+  get pending(): number {
+    return this.settles.size;
+  }
+
+  get healthy(): boolean {
+    return this.up;
+  }
+
+  get journaled(): number {
+    return this.journal.size;
+  }
+
+  get counts(): LedgerHandle['counts'] {
+    return {
+      hold_batches: this.holds.flushes,
+      holds: this.holds.sent,
+      settle_batches: this.settles.flushes,
+      settles: this.settles.sent,
+    };
+  }
+
+  /** Waits for what is under way as long as PostgreSQL answers; the rest is on disk, or its holds are swept. */
+  async close(): Promise<void> {
+    const lanes = [this.holds, this.settles, this.extensions, this.releases];
+    const isIdle = () => lanes.every((lane) => lane.size === 0);
+    const isSafe = () => !this.up && this.settles.size <= this.journal.size;
+    const deadline = monotonicMs() + 10_000;
+    while (!isIdle() && !isSafe() && monotonicMs() < deadline) await new Promise((r) => setTimeout(r, 5));
+    for (const timer of this.timers) clearInterval(timer);
+    await Promise.all(lanes.map((lane) => lane.close()));
+    // With settles in the journal the holds must stand until the next process has booked them.
+    if (this.journal.size === 0) await endLease(this.control, this.lease_id).catch(() => {});
+    await this.journal.close();
+    await this.control.end();
+  }
+}
+
+/** The lane settings of items that are given up when PostgreSQL does not answer in time. */
+function patient<I, R>(
+  unavailable: R,
+): Pick<LaneOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
+  return {
+    late_after_ms: HOLD_PATIENCE_MS,
+    drops_late: true,
+    onLate: (waiting) => {
+      for (const { resolve } of waiting) resolve(unavailable);
+    },
+    onAnswer: () => {},
+    onDefect: () => unavailable,
+  };
+}
+
+/** A ledger that grants everything and keeps nothing, for benchmarks; answers once per turn of the event loop. */
+export function openNullLedger(): LedgerClient {
+  let waiting: (() => void)[] = [];
+  const next = <T>(value: T) =>
+    new Promise<T>((resolve) => {
+      if (waiting.length === 0) {
+        setImmediate(() => {
+          const all = waiting;
+          waiting = [];
+          for (const done of all) done();
+        });
+      }
+      waiting.push(() => resolve(value));
+    });
+  const empty = 0 as MicroUsd;
+  return {
+    hold: () => next({ status: 'ok' }),
+    extend: () => next('ok'),
+    settle: ({ cost_micro_usd }) => next({ status: 'settled', charged_micro_usd: cost_micro_usd }),
+    release() {},
+    availableHint: () => Number.MAX_SAFE_INTEGER,
+    balance: () =>
+      next({
+        available_micro_usd: Number.MAX_SAFE_INTEGER as MicroUsd,
+        held_micro_usd: empty,
+        granted_micro_usd: empty,
+      }),
+    pending: 0,
+    healthy: true,
+    close: async () => {},
+  };
+}

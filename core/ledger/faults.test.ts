@@ -1,0 +1,175 @@
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { createPool } from '../db/index.ts';
+import { newRequestId } from '../kernel/index.ts';
+import { readBalance, readEntries, readMeter, sweepOnce, verifyLedger } from './index.ts';
+import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+import { startProxy } from './testing-proxy.ts';
+
+const url = await createTestDatabase();
+const db = createPool(url);
+const journal = journalDirectory();
+afterAll(async () => {
+  await db.end();
+  journal.remove();
+});
+
+const heldOf = async (book: number) => (await readBalance(db, book)).held_micro_usd as number;
+
+test('two processes on the same hot books lose nothing, double nothing and deadlock never', async () => {
+  const books = await Promise.all([1, 2, 3].map(() => makeBook(db, { amount: 100_000 })));
+  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir)));
+  let charged = 0;
+  await Promise.all(
+    Array.from({ length: 600 }, async (_, i) => {
+      const ledger = clients[i % 2]!;
+      const subject = subjectOf(books[i % 3]!);
+      const hold = holdOf(subject, 50);
+      expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+      if (i % 10 === 9) return ledger.release(subject, hold.request_id);
+      // Some settles are sent by both processes at once.
+      const senders = i % 7 === 0 ? clients : [ledger];
+      const results = await Promise.all(
+        senders.map((sender) => sender.settle(settleOf(subject, hold.request_id, i % 60))),
+      );
+      expect(results.filter(({ status }) => status === 'settled')).toHaveLength(1);
+      charged += i % 60;
+    }),
+  );
+  await Promise.all(clients.map((client) => client.close()));
+  let left = 0;
+  for (const book of books) {
+    expect(await heldOf(book)).toBe(0);
+    left += (await readBalance(db, book)).available_micro_usd;
+  }
+  expect(left).toBe(300_000 - charged);
+  const { rows } = await db.query<{ deadlocks: number }>({
+    name: 'test.deadlocks',
+    text: 'select deadlocks::int from pg_stat_database where datname = current_database()',
+  });
+  expect(rows[0]!.deadlocks).toBe(0);
+  expect((await verifyLedger({ url })).findings).toEqual([]);
+});
+
+test('an answer lost after COMMIT is resolved by asking: held once, charged once', async () => {
+  const proxy = await startProxy(url);
+  const ledger = await openTestLedger(proxy.url, journal.dir);
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const hold = holdOf(subject, 100);
+  proxy.cutAnswerTo('ledger.hold');
+  expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  expect(await heldOf(book)).toBe(100);
+  proxy.cutAnswerTo('ledger.settle');
+  expect(await ledger.settle(settleOf(subject, hold.request_id, 60))).toEqual({
+    status: 'duplicate',
+    charged_micro_usd: null,
+  });
+  expect(proxy.cuts).toBe(2);
+  expect(await readMeter(db, hold.request_id)).toMatchObject({ charged_micro_usd: 60 });
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 940, held_micro_usd: 0 });
+  await ledger.close();
+  proxy.close();
+});
+
+test('a claim whose hold is answered again after a lost COMMIT belongs to its own call', async () => {
+  const proxy = await startProxy(url);
+  const ledger = await openTestLedger(proxy.url, journal.dir);
+  const book = await makeBook(db, { amount: 1_000 });
+  const idempotency = { scope: 'p', key_hash: Buffer.alloc(32, 7), fingerprint: Buffer.alloc(32, 8) };
+  proxy.cutAnswerTo('ledger.hold');
+  expect(await ledger.hold({ ...holdOf(subjectOf(book), 10), idempotency })).toEqual({ status: 'ok' });
+  expect(proxy.cuts).toBe(1);
+  expect(await ledger.hold({ ...holdOf(subjectOf(book), 10), idempotency })).toEqual({ status: 'claimed' });
+  expect(await heldOf(book)).toBe(10);
+  await ledger.close();
+  proxy.close();
+});
+
+test('while PostgreSQL does not answer, holds are unavailable, settles are journaled, and all is made good after', async () => {
+  const proxy = await startProxy(url);
+  const ledger = await openTestLedger(proxy.url, journal.dir);
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const running = holdOf(subject, 100);
+  await ledger.hold(running);
+  proxy.freeze();
+  const start = performance.now();
+  const [held, settled] = await Promise.all([
+    ledger.hold(holdOf(subject, 10)),
+    ledger.settle(settleOf(subject, running.request_id, 70)),
+  ]);
+  expect(held).toEqual({ status: 'unavailable' });
+  expect(settled).toEqual({ status: 'journaled', charged_micro_usd: null });
+  expect(performance.now() - start).toBeLessThan(6_000);
+  expect(ledger).toMatchObject({ pending: 1, journaled: 1 });
+  proxy.thaw();
+  await until(() => ledger.pending === 0 && ledger.journaled === 0);
+  // The hold was in the air and is committed by now; nobody waits for it, so it is given back.
+  await until(async () => (await heldOf(book)) === 0);
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 930 });
+  await ledger.close();
+  proxy.close();
+});
+
+test('a hold that nobody in its process knows is released by the own-hold check', async () => {
+  const ledger = await openTestLedger(url, journal.dir);
+  const book = await makeBook(db, { amount: 1_000 });
+  const known = holdOf(subjectOf(book), 40);
+  await ledger.hold(known);
+  const stray = newRequestId();
+  await ledger.hold(holdOf(subjectOf(book), 60, stray));
+  // As after an outage: the caller has given up, the row stands.
+  ledger.release({ ...subjectOf(book), book_id: book + 1_000_000 }, stray);
+  await until(() => ledger.pending === 0);
+  expect(await ledger.reconcile()).toBe(1);
+  await until(async () => (await heldOf(book)) === 40);
+  ledger.release(subjectOf(book), known.request_id);
+  await ledger.close();
+});
+
+test('holds of a process whose lease has lapsed are swept, told with their book, and charged late when settled', async () => {
+  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1 });
+  const book = await makeBook(db, { amount: 1_000 });
+  const hold = holdOf(subjectOf(book), 100);
+  await ledger.hold(hold);
+  expect(await sweepOnce(db)).toEqual([]);
+  await db.query({
+    name: 'test.lapse',
+    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+    values: [ledger.lease_id],
+  });
+  expect(await sweepOnce(db)).toEqual([
+    { ...subjectOf(book), request_id: hold.request_id, amount_micro_usd: 100 },
+  ]);
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 1_000, held_micro_usd: 0 });
+  // Fenced off until the lease is renewed, which the client does by itself.
+  expect(await ledger.hold(holdOf(subjectOf(book), 950))).toEqual({ status: 'ok' });
+  expect(await ledger.settle(settleOf(subjectOf(book), hold.request_id, 80))).toEqual({
+    status: 'late',
+    charged_micro_usd: 50,
+  });
+  expect((await readEntries(db, { book_id: book }))[0]).toMatchObject({
+    kind: 'settle',
+    amount_micro_usd: -50,
+  });
+  await ledger.close();
+});
+
+test('after a start of PostgreSQL the sweeper waits one lease time', async () => {
+  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 3_600 });
+  const book = await makeBook(db, { amount: 1_000 });
+  const hold = holdOf(subjectOf(book), 100);
+  await ledger.hold(hold);
+  // The server of this test run started less than an hour ago, so a lapsed lease of an hour still has time.
+  await db.query({
+    name: 'test.lapse_all',
+    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
+    values: [ledger.lease_id],
+  });
+  expect(await sweepOnce(db)).toEqual([]);
+  expect(await heldOf(book)).toBe(100);
+  ledger.release(subjectOf(book), hold.request_id);
+  await until(async () => (await heldOf(book)) === 0);
+  await ledger.close();
+});

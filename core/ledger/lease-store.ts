@@ -1,0 +1,67 @@
+// Process leases, the holds that stand under them, and the sweeper of those whose process is gone. Leases are the
+// one place where the database's clock counts.
+import type { Db, MicroUsd, RequestId } from '../kernel/index.ts';
+import { uuidToUlid } from './encode.ts';
+import type { Subject } from './types.ts';
+
+export interface Swept extends Subject {
+  readonly request_id: RequestId;
+  readonly amount_micro_usd: MicroUsd;
+}
+
+/**
+ * Releases at most `limit` holds whose process lease has lapsed, and returns them so that the caller can write their
+ * `gateway_lost` rows (4.8 row 19). After a start of PostgreSQL it waits one lease time first (row 22).
+ */
+export async function sweepOnce(db: Db, limit = 1_000): Promise<Swept[]> {
+  const { rows } = await db.query<Omit<Swept, 'request_id'> & { request_id: string }>({
+    name: 'ledger.sweep',
+    text: `select request_id, book_id, key_no, project_no, amount as amount_micro_usd from ledger.sweep($1)`,
+    values: [limit],
+  });
+  return rows.map((row) => ({ ...row, request_id: uuidToUlid(row.request_id) as RequestId }));
+}
+
+/** Takes a lease for a process; returns its number. The database's clock counts. */
+export async function acquireLease(db: Db, args: { process: string; seconds: number }): Promise<number> {
+  const { rows } = await db.query<{ lease_id: number }>({
+    name: 'ledger.acquire_lease',
+    text: `insert into ledger.lease (process, seconds, expires_at)
+           values ($1, $2::int, clock_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
+    values: [args.process, args.seconds],
+  });
+  return rows[0]!.lease_id;
+}
+
+/** Renews a lease for its length; false when it is gone. */
+export async function renewLease(db: Db, lease_id: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'ledger.renew_lease',
+    text: `update ledger.lease set expires_at = clock_timestamp() + make_interval(secs => seconds)
+            where lease_id = $1`,
+    values: [lease_id],
+  });
+  return rowCount === 1;
+}
+
+/** Ends a lease now, so that what it still holds is swept at once. */
+export async function endLease(db: Db, lease_id: number): Promise<void> {
+  await db.query({
+    name: 'ledger.end_lease',
+    text: 'update ledger.lease set expires_at = clock_timestamp() where lease_id = $1',
+    values: [lease_id],
+  });
+}
+
+/** The holds that stand under a lease. */
+export async function readLeaseHolds(
+  db: Db,
+  lease_id: number,
+): Promise<(Subject & { request_id: RequestId })[]> {
+  const { rows } = await db.query<Subject & { request_id: string }>({
+    name: 'ledger.lease_holds',
+    text: 'select hold_id as request_id, book_id, key_no, project_no from ledger.hold where lease_id = $1',
+    values: [lease_id],
+  });
+  return rows.map((row) => ({ ...row, request_id: uuidToUlid(row.request_id) as RequestId }));
+}

@@ -1,0 +1,351 @@
+// Draws sequences of batches, does each to the ledger and to the model, and compares everything that can be seen.
+// The tests of the ledger and of its mutations share it.
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import fc from 'fast-check';
+import pg from 'pg';
+import { createPool, type Pool } from '../db/index.ts';
+import { type MicroUsd, microUsd, nowMs, type RequestId, ServiceError, shiftClock } from '../kernel/index.ts';
+import type { LedgerHandle } from './client.ts';
+import { uuidToUlid } from './encode.ts';
+import { sweepOnce } from './lease-store.ts';
+import { type Call, Model } from './model.ts';
+import { readBalance, readEntries, readLots } from './read-store.ts';
+import { credit, debit, expireLots, setBudget } from './store.ts';
+import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, until } from './testing.ts';
+import { verifyLedger } from './verify.ts';
+
+const DAY_MS = 86_400_000;
+/** Amounts are small, so that balances and budgets run out often. */
+const amount = fc.integer({ min: 1, max: 40 });
+const pick = fc.nat({ max: 1_000 });
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('hold' as const),
+      calls: fc.array(fc.record({ key: pick, yesterday: fc.boolean(), amount }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('settle' as const),
+      calls: fc.array(fc.record({ which: pick, cost: fc.integer({ min: 0, max: 50 }) }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('extend' as const), which: pick, total: amount }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('release' as const), which: pick }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      op: fc.constant('credit' as const),
+      amount,
+      grant: fc.boolean(),
+      days: fc.option(fc.integer({ min: 0, max: 2 }), { nil: null }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('debit' as const),
+      amount,
+      lot: fc.option(pick, { nil: null }),
+      paid_only: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('budget' as const),
+      subject: fc.constantFrom('key 0', 'key 1', 'key 2', 'project 0', 'project 1'),
+      cap: fc.option(fc.integer({ min: 0, max: 150 }), { nil: null }),
+      hard: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('expire' as const) }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('sweep' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant('later' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+let drawn = 0;
+/** A request id of the given time; ids of one run rise, so that a batch has one order. */
+function idAt(ms: number): RequestId {
+  drawn++;
+  const hex = ms.toString(16).padStart(12, '0') + drawn.toString(16).padStart(20, '0');
+  return uuidToUlid(hex) as RequestId;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+class Run {
+  private readonly db: Pool;
+  private readonly ledger: LedgerHandle;
+  private readonly owner: pg.Client;
+  private readonly book: number;
+  private readonly model = new Model();
+  private readonly calls: Call[] = [];
+  private readonly lots: string[] = [];
+  private clock = 0;
+  private references = 0;
+
+  constructor(on: { db: Pool; ledger: LedgerHandle; owner: pg.Client; book: number }) {
+    this.db = on.db;
+    this.ledger = on.ledger;
+    this.owner = on.owner;
+    this.book = on.book;
+  }
+
+  private subject(call: Call): { book_id: number; key_no: number; project_no: number } {
+    return {
+      book_id: this.book,
+      key_no: this.book * 10 + call.key,
+      project_no: this.book * 10 + call.project,
+    };
+  }
+
+  async take(action: Step): Promise<void> {
+    switch (action.op) {
+      case 'hold':
+        return this.hold(action.calls);
+      case 'settle':
+        return this.settle(action.calls);
+      case 'extend': {
+        const call = this.calls[action.which % Math.max(1, this.calls.length)];
+        if (call === undefined) return;
+        const answer = await this.ledger.extend(
+          this.subject(call),
+          call.id as RequestId,
+          microUsd(action.total),
+        );
+        deepStrictEqual(answer, this.model.extend(call.id, action.total));
+        return;
+      }
+      case 'release': {
+        const call = this.calls[action.which % Math.max(1, this.calls.length)];
+        if (call === undefined) return;
+        this.ledger.release(this.subject(call), call.id as RequestId);
+        this.model.release(call.id);
+        return until(
+          async () => (await readBalance(this.db, this.book)).held_micro_usd === this.model.held,
+          2_000,
+        );
+      }
+      case 'credit':
+        return this.credit(action);
+      case 'debit':
+        return this.debit(action);
+      case 'budget': {
+        const [kind, no] = action.subject.split(' ') as ['key' | 'project', string];
+        const number = this.book * 10 + Number(no);
+        await setBudget(this.db, {
+          book_id: this.book,
+          subject: kind === 'key' ? { key_no: number } : { project_no: number },
+          cap_micro_usd: action.cap as MicroUsd | null,
+          hard: action.hard,
+        });
+        this.model.setBudget(action.subject, action.cap, action.hard, dayOf(nowMs()));
+        return;
+      }
+      case 'expire':
+        await expireLots(this.db);
+        this.model.expire(nowMs());
+        return;
+      case 'sweep':
+        return this.sweep();
+      case 'later':
+        this.clock += action.hours * 3_600_000;
+        shiftClock(this.clock);
+    }
+  }
+
+  private async hold(items: readonly { key: number; yesterday: boolean; amount: number }[]): Promise<void> {
+    const batch = items.map((item) => {
+      const ms = nowMs() - (item.yesterday ? DAY_MS : 0);
+      const key = item.key % 3;
+      const call = { id: idAt(ms), key, project: key % 2, day: dayOf(ms) };
+      this.calls.push(call);
+      return { call, amount: item.amount };
+    });
+    const answers = await Promise.all(
+      batch.map(({ call, amount: micro }) =>
+        this.ledger.hold(holdOf(this.subject(call), micro, call.id as RequestId)),
+      ),
+    );
+    const shown = answers.map((r) => (r.status === 'budget_exhausted' ? `${r.status} ${r.scope}` : r.status));
+    const expected = batch.map(({ call, amount: micro }) => this.model.hold(call, micro));
+    deepStrictEqual(shown, expected);
+  }
+
+  private async settle(items: readonly { which: number; cost: number }[]): Promise<void> {
+    if (this.calls.length === 0) return;
+    const chosen = new Map(items.map(({ which, cost }) => [this.calls[which % this.calls.length]!, cost]));
+    // Within a batch the ledger decides in the order of the request ids.
+    const batch = [...chosen].sort(([a], [b]) => (a.id < b.id ? -1 : 1));
+    const answers = await Promise.all(
+      batch.map(([call, cost]) =>
+        this.ledger.settle(settleOf(this.subject(call), call.id as RequestId, cost)),
+      ),
+    );
+    const expected = batch.map(([call, cost]) => this.model.settle(call, cost));
+    deepStrictEqual(
+      answers.map((answer) => ({ status: answer.status, charged: answer.charged_micro_usd })),
+      expected,
+    );
+  }
+
+  private async credit(of: { amount: number; grant: boolean; days: number | null }): Promise<void> {
+    const expires = of.days === null ? null : nowMs() + of.days * DAY_MS + 1_000;
+    const kind = of.grant ? ('grant' as const) : ('topup' as const);
+    const ref_id = `${this.book}-${++this.references}`;
+    const made = {
+      book_id: this.book,
+      kind,
+      amount_micro_usd: microUsd(of.amount),
+      granted: of.grant,
+      expires_at: expires === null ? null : new Date(expires),
+      ref_type: 'staff' as const,
+      ref_id,
+    };
+    const first = await credit(this.db, made);
+    deepStrictEqual(await credit(this.db, made), { ...first, replay: true });
+    this.lots.push(first.lot_id);
+    this.model.credit(kind, { grant: of.grant, expires, amount: of.amount });
+  }
+
+  private async debit(of: { amount: number; lot: number | null; paid_only: boolean }): Promise<void> {
+    const lot = of.lot === null || this.lots.length === 0 ? undefined : of.lot % this.lots.length;
+    const ref_id = `${this.book}-${++this.references}`;
+    const taken = await debit(this.db, {
+      book_id: this.book,
+      kind: 'refund',
+      amount_micro_usd: microUsd(of.amount),
+      ref_type: 'refund',
+      ref_id,
+      paid_only: of.paid_only,
+      ...(lot === undefined ? {} : { lot_id: this.lots[lot] as string }),
+    }).then(
+      () => true,
+      (error: unknown) => {
+        ok(error instanceof ServiceError && error.code === 'insufficient_credits', String(error));
+        return false;
+      },
+    );
+    const reach = { paid_only: of.paid_only, ...(lot === undefined ? {} : { lot }) };
+    deepStrictEqual(taken, this.model.debit('refund', of.amount, reach));
+  }
+
+  private async sweep(): Promise<void> {
+    await this.owner.query(`update ledger.lease set expires_at = clock_timestamp() - interval '1 second'`);
+    const swept = (await sweepOnce(this.db, 10_000)).filter(({ book_id }) => book_id === this.book);
+    deepStrictEqual(
+      swept.map(({ request_id }) => request_id as string).sort(),
+      [...this.model.holds.keys()].sort(),
+    );
+    for (const { request_id } of swept) this.model.release(request_id);
+  }
+
+  /** Everything that can be seen of the book, from both. */
+  async compare(): Promise<void> {
+    const { model } = this;
+    deepStrictEqual(await readBalance(this.db, this.book), {
+      available_micro_usd: model.available,
+      held_micro_usd: model.held,
+      granted_micro_usd: model.granted,
+    });
+    const entries = (await readEntries(this.db, { book_id: this.book, limit: 500 })).reverse();
+    deepStrictEqual(
+      entries.map((entry) => ({
+        kind: entry.kind,
+        amount: entry.amount_micro_usd as number,
+        balance: entry.balance_after_micro_usd as number,
+      })),
+      // 0 and -0 are one amount.
+      model.entries.map((entry) => ({ ...entry, amount: entry.amount + 0 })),
+    );
+    deepStrictEqual(
+      entries.map((entry) => entry.seq),
+      entries.map((_, i) => i + 1),
+    );
+    const lots = (await readLots(this.db, { book_id: this.book })).reverse();
+    deepStrictEqual(
+      lots.map((lot) => lot.remaining_micro_usd as number),
+      model.lots.map((lot) => lot.rest),
+    );
+    await this.compareWindows();
+  }
+
+  private async compareWindows(): Promise<void> {
+    const { rows } = await this.owner.query<{ name: string; spent: number; held: number }>(
+      `select case kind when 1 then 'key ' else 'project ' end || subject - $1 * 10 || '/' || start as name,
+              spent::int, held::int from ledger.win where book_id = $1 order by 1`,
+      [this.book],
+    );
+    const expected = [...this.model.windows]
+      .map(([name, { spent, held }]) => ({ name, spent, held }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    deepStrictEqual(
+      rows.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      expected,
+    );
+  }
+}
+
+/**
+ * Runs `runs` drawn sequences against the database at `url`; each on a book of its own, verified at the end.
+ * @throws Error with the shrunken sequence on the first difference, or with what `verify` found.
+ */
+export async function compareWithModel(url: string, options: { runs: number; seed?: number }): Promise<void> {
+  const db = createPool(url, { max: 2 });
+  const owner = new pg.Client({ connectionString: url });
+  await owner.connect();
+  const journal = journalDirectory();
+  // Leases of one second: a sweep waits for so long after the start of the server, which is long past.
+  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
+        shiftClock(0);
+        const book = await makeBook(db, { keys: [], projects: [] });
+        for (const no of [0, 1, 2]) {
+          await setBudget(db, { book_id: book, subject: { key_no: book * 10 + no }, cap_micro_usd: null });
+          await setBudget(db, {
+            book_id: book,
+            subject: { project_no: book * 10 + no },
+            cap_micro_usd: null,
+          });
+        }
+        const run = new Run({ db, ledger, owner, book });
+        for (const action of [{ op: 'credit', amount: 100, grant: false, days: null } as const, ...steps]) {
+          await run.take(action);
+          await run.compare();
+        }
+      }),
+      {
+        numRuns: options.runs,
+        ...(options.seed === undefined ? {} : { seed: options.seed }),
+        endOnFailure: true,
+      },
+    );
+    const report = await verifyLedger({ url });
+    deepStrictEqual(report.findings, []);
+  } finally {
+    shiftClock(0);
+    await ledger.close();
+    await owner.end();
+    await db.end();
+    journal.remove();
+  }
+}

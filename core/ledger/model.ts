@@ -1,0 +1,177 @@
+// The ledger in memory, for tests: written from the rules in README.md, without looking at the SQL. Slow and plain
+// on purpose. One book; windows and lots are the book's own.
+
+export interface ModelLot {
+  readonly grant: boolean;
+  /** Milliseconds; null: never. */
+  readonly expires: number | null;
+  readonly amount: number;
+  rest: number;
+}
+
+interface ModelWindow {
+  cap: number | null;
+  hard: boolean;
+  spent: number;
+  held: number;
+}
+
+interface ModelHold {
+  amount: number;
+  readonly key: number;
+  readonly project: number;
+  readonly day: string;
+}
+
+export interface Call {
+  readonly id: string;
+  readonly key: number;
+  readonly project: number;
+  /** UTC day of the id. */
+  readonly day: string;
+}
+
+export class Model {
+  available = 0;
+  readonly lots: ModelLot[] = [];
+  readonly holds = new Map<string, ModelHold>();
+  readonly entries: { kind: string; amount: number; balance: number }[] = [];
+  readonly metered = new Map<string, { cost: number; charged: number }>();
+  readonly windows = new Map<string, ModelWindow>();
+  private readonly budgets = new Map<string, { cap: number | null; hard: boolean }>();
+
+  get held(): number {
+    let sum = 0;
+    for (const { amount } of this.holds.values()) sum += amount;
+    return sum;
+  }
+
+  /** The unburned part of the granted lots. */
+  get granted(): number {
+    return this.lots.reduce((sum, lot) => sum + (lot.grant ? lot.rest : 0), 0);
+  }
+
+  private book(kind: string, amount: number): void {
+    this.entries.push({ kind, amount, balance: this.available + this.held });
+  }
+
+  /** Earliest expiry first, at equal expiry grants before paid, no expiry last, then oldest. */
+  private burn(amount: number, from: readonly ModelLot[] = this.lots): void {
+    const order = [...from].sort(
+      (a, b) =>
+        (a.expires ?? Number.POSITIVE_INFINITY) - (b.expires ?? Number.POSITIVE_INFINITY) ||
+        Number(b.grant) - Number(a.grant) ||
+        this.lots.indexOf(a) - this.lots.indexOf(b),
+    );
+    let left = amount;
+    for (const lot of order) {
+      const part = Math.min(left, lot.rest);
+      lot.rest -= part;
+      left -= part;
+    }
+    if (left > 0) throw new Error('the model has lost credit');
+  }
+
+  credit(kind: string, lot: { grant: boolean; expires: number | null; amount: number }): void {
+    this.lots.push({ ...lot, rest: lot.amount });
+    this.available += lot.amount;
+    this.book(kind, lot.amount);
+  }
+
+  debit(kind: string, amount: number, reach: { lot?: number; paid_only?: boolean }): boolean {
+    const from = this.lots.filter(
+      (lot, i) => (reach.lot === undefined || i === reach.lot) && !(reach.paid_only === true && lot.grant),
+    );
+    const there = from.reduce((sum, lot) => sum + lot.rest, 0);
+    if (Math.min(there, this.available) < amount) return false;
+    this.burn(amount, from);
+    this.available -= amount;
+    this.book(kind, -amount);
+    return true;
+  }
+
+  /** Every lot that has ended gives up what is left of it, but never what holds need. */
+  expire(now: number): void {
+    for (const lot of this.lots) {
+      if (lot.expires === null || lot.expires > now) continue;
+      const amount = Math.min(lot.rest, this.available);
+      if (amount === 0) continue;
+      lot.rest -= amount;
+      this.available -= amount;
+      this.book('expire', -amount);
+    }
+  }
+
+  setBudget(subject: string, cap: number | null, hard: boolean, today: string): void {
+    this.budgets.set(subject, { cap, hard });
+    const current = this.windows.get(this.nameOf(subject, today));
+    if (current === undefined) return;
+    current.cap = cap;
+    current.hard = hard;
+  }
+
+  private nameOf(subject: string, day: string): string {
+    return `${subject}/${subject.startsWith('key') ? day : `${day.slice(0, 7)}-01`}`;
+  }
+
+  private windowsOf(call: { key: number; project: number; day: string }): [ModelWindow, ModelWindow] {
+    const find = (subject: string) => {
+      const name = this.nameOf(subject, call.day);
+      let window = this.windows.get(name);
+      if (window === undefined) {
+        window = { ...(this.budgets.get(subject) ?? { cap: null, hard: true }), spent: 0, held: 0 };
+        this.windows.set(name, window);
+      }
+      return window;
+    };
+    return [find(`key ${call.key}`), find(`project ${call.project}`)];
+  }
+
+  hold(call: Call, amount: number): string {
+    if (this.holds.has(call.id)) return 'ok';
+    const windows = this.windowsOf(call);
+    if (amount > this.available) return 'insufficient_credits';
+    const full = windows.findIndex((w) => w.hard && w.cap !== null && w.spent + w.held + amount > w.cap);
+    if (full >= 0) return full === 0 ? 'budget_exhausted key' : 'budget_exhausted project';
+    this.available -= amount;
+    for (const window of windows) window.held += amount;
+    this.holds.set(call.id, { amount, key: call.key, project: call.project, day: call.day });
+    return 'ok';
+  }
+
+  extend(id: string, total: number): string {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return 'missing';
+    const more = total - hold.amount;
+    if (more <= 0) return 'ok';
+    const windows = this.windowsOf(hold);
+    if (windows.some((w) => w.hard && w.cap !== null && w.spent + w.held + more > w.cap))
+      return 'budget_exhausted';
+    if (more > this.available) return 'insufficient_credits';
+    this.available -= more;
+    for (const window of windows) window.held += more;
+    hold.amount = total;
+    return 'ok';
+  }
+
+  release(id: string): void {
+    const hold = this.holds.get(id);
+    if (hold === undefined) return;
+    this.holds.delete(id);
+    this.available += hold.amount;
+    for (const window of this.windowsOf(hold)) window.held -= hold.amount;
+  }
+
+  settle(call: Call, cost: number): { status: string; charged: number | null } {
+    if (this.metered.has(call.id)) return { status: 'duplicate', charged: null };
+    const isHeld = this.holds.has(call.id);
+    this.release(call.id);
+    const charged = Math.min(cost, this.available);
+    this.available -= charged;
+    this.burn(charged);
+    for (const window of this.windowsOf(call)) window.spent += charged;
+    this.metered.set(call.id, { cost, charged });
+    if (cost > 0) this.book('settle', -charged);
+    return { status: isHeld ? 'settled' : 'late', charged };
+  }
+}

@@ -1,0 +1,197 @@
+// What people read of the ledger: balances, lots, entries, metering and budget windows.
+import { type Db, type Id, type MicroUsd, nowMs, type RequestId, ServiceError } from '../kernel/index.ts';
+import { ulidToUuid, uuidToUlid } from './encode.ts';
+import { ENTRY_KINDS, type EntryKind, kindNumber } from './kinds.ts';
+import type { Balance, MeteredUnits, MeterOutcome, Subject } from './types.ts';
+
+/** First UTC day (`YYYY-MM-DD`) of the window of `kind` (1 key per day, 2 project per month) that holds `at_ms`. */
+export function windowStart(kind: number, at_ms: number): string {
+  const day = new Date(at_ms).toISOString().slice(0, 10);
+  return kind === 1 ? day : `${day.slice(0, 7)}-01`;
+}
+
+export interface BudgetWindow {
+  readonly no: number;
+  /** First UTC day, `YYYY-MM-DD`. */
+  readonly start: string;
+  readonly cap_micro_usd: MicroUsd | null;
+  readonly hard: boolean;
+  readonly spent_micro_usd: MicroUsd;
+  readonly held_micro_usd: MicroUsd;
+  /** When a hold was first refused or the spend reached a hard cap. */
+  readonly exhausted_at: Date | null;
+}
+
+/** Today's windows of keys, or this month's of projects; a subject without a call in it has no row. */
+export async function readWindows(
+  db: Db,
+  of: { readonly key_nos: readonly number[] } | { readonly project_nos: readonly number[] },
+): Promise<BudgetWindow[]> {
+  const kind = 'key_nos' in of ? 1 : 2;
+  const { rows } = await db.query<BudgetWindow>({
+    name: 'ledger.read_windows',
+    text: `select subject as no, start::text as start, cap as cap_micro_usd, hard, spent as spent_micro_usd,
+                  held as held_micro_usd, exhausted_at
+             from ledger.win where kind = $1 and subject = any ($2) and start = $3 order by subject`,
+    values: [kind, 'key_nos' in of ? of.key_nos : of.project_nos, windowStart(kind, nowMs())],
+  });
+  return rows;
+}
+
+/** The balance of a book as committed now. @throws ServiceError not_found. */
+export async function readBalance(db: Db, book_id: number): Promise<Balance> {
+  const { rows } = await db.query<Balance>({
+    name: 'ledger.read_balance',
+    text: `select available as available_micro_usd, held as held_micro_usd, granted as granted_micro_usd
+             from ledger.book where book_id = $1`,
+    values: [book_id],
+  });
+  if (rows[0] === undefined) throw new ServiceError('not_found', 'There is no such book.');
+  return rows[0];
+}
+
+export interface Lot {
+  readonly id: Id<'lot'>;
+  readonly kind: 'paid' | 'granted';
+  readonly source_type: string;
+  readonly source_id: string;
+  readonly amount_micro_usd: MicroUsd;
+  readonly remaining_micro_usd: MicroUsd;
+  /** null: never. */
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** Lots of a book, newest first; `open` leaves out those that are used up. */
+export async function readLots(
+  db: Db,
+  args: { book_id: number; open?: boolean; limit?: number },
+): Promise<Lot[]> {
+  const { rows } = await db.query<Lot>({
+    name: 'ledger.read_lots',
+    text: `select l.lot_id as id, case when l.is_grant then 'granted' else 'paid' end as kind,
+                  e.ref_type as source_type, e.ref_id as source_id, l.amount as amount_micro_usd,
+                  l.amount - l.burned as remaining_micro_usd, nullif(l.expires_at, 'infinity') as expires_at,
+                  l.created_at
+             from ledger.lot l join ledger.entry e on e.book_id = l.book_id and e.seq = l.seq
+            where l.book_id = $1 and (l.is_open or not $2) order by l.lot_no desc limit $3`,
+    values: [args.book_id, args.open ?? false, args.limit ?? 500],
+  });
+  return rows;
+}
+
+export interface Entry {
+  readonly seq: number;
+  readonly kind: EntryKind;
+  readonly amount_micro_usd: MicroUsd;
+  readonly balance_after_micro_usd: MicroUsd;
+  /** Only on settles. */
+  readonly request_id: RequestId | null;
+  readonly ref_type: string | null;
+  readonly ref_id: string | null;
+  readonly created_at: Date;
+}
+
+interface EntryRow extends Omit<Entry, 'kind' | 'request_id'> {
+  readonly kind: number;
+  readonly request_id: string | null;
+}
+
+/** Entries of a book with a seq below `before_seq`, newest first, at most `limit` (500). */
+export async function readEntries(
+  db: Db,
+  args: { book_id: number; before_seq?: number | null; limit?: number; kind?: EntryKind | null },
+): Promise<Entry[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'ledger.read_entries',
+    text: `select seq, kind, amount as amount_micro_usd, balance_after as balance_after_micro_usd, request_id,
+                  ref_type, ref_id, created_at
+             from ledger.entry
+            where book_id = $1 and ($2::bigint is null or seq < $2) and ($3::smallint is null or kind = $3)
+            order by seq desc limit $4`,
+    values: [
+      args.book_id,
+      args.before_seq ?? null,
+      args.kind === undefined || args.kind === null ? null : kindNumber(args.kind),
+      Math.min(args.limit ?? 50, 500),
+    ],
+  });
+  return rows.map((row) => ({
+    ...row,
+    kind: ENTRY_KINDS[row.kind - 1]!,
+    request_id: row.request_id === null ? null : (uuidToUlid(row.request_id) as RequestId),
+  }));
+}
+
+/** What was metered and charged for one call. */
+export interface Metered extends Subject {
+  readonly request_id: RequestId;
+  /** null: cost 0, no entry. */
+  readonly seq: number | null;
+  readonly cost_micro_usd: MicroUsd;
+  /** Below the cost when a write-off was recorded. */
+  readonly charged_micro_usd: MicroUsd;
+  readonly model_no: number;
+  readonly endpoint_no: number;
+  readonly price_no: number;
+  readonly units: MeteredUnits;
+  readonly outcome: MeterOutcome;
+  readonly estimated: boolean;
+  readonly settled_at: Date;
+}
+
+interface MeterRow extends MeteredUnits, Omit<Metered, 'units' | 'outcome' | 'request_id'> {
+  readonly outcome: number;
+}
+
+const OUTCOME_NAMES = ['ok', 'cancelled', 'error'] as const;
+
+/** The metering record of a call with its charge, or null when it is not settled. */
+export async function readMeter(db: Db, request_id: RequestId): Promise<Metered | null> {
+  const { rows } = await db.query<MeterRow>({
+    name: 'ledger.read_meter',
+    text: `select m.book_id, m.key_no, m.project_no, m.seq, m.cost as cost_micro_usd,
+                  m.cost - coalesce(w.amount, 0) as charged_micro_usd, m.model_no, m.endpoint_no, m.price_no,
+                  m.input_tokens, m.output_tokens, m.cache_read_tokens, m.cache_write_tokens,
+                  m.cache_write_5m_tokens, m.cache_write_1h_tokens, m.reasoning_tokens, m.outcome, m.estimated,
+                  b.created_at as settled_at
+             from ledger.meter m
+             join ledger.block b on b.book_id = m.book_id and b.block_no = m.block_no
+             left join ledger.writeoff w on w.book_id = m.book_id and w.seq = m.seq
+            where m.request_id = $1`,
+    values: [ulidToUuid(request_id)],
+  });
+  const row = rows[0];
+  if (row === undefined) return null;
+  const {
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_5m_tokens,
+    cache_write_1h_tokens,
+    reasoning_tokens,
+    outcome,
+    ...rest
+  } = row;
+  const units = {
+    input_tokens,
+    output_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    cache_write_5m_tokens,
+    cache_write_1h_tokens,
+    reasoning_tokens,
+  };
+  return { ...rest, request_id, units, outcome: OUTCOME_NAMES[outcome]! };
+}
+
+/** Micro-USD of a call that were written off; 0 when it was charged whole or is not settled. */
+export async function readWriteoff(db: Db, request_id: RequestId): Promise<number> {
+  const { rows } = await db.query<{ amount: number }>({
+    name: 'ledger.read_writeoff',
+    text: 'select amount from ledger.writeoff where request_id = $1',
+    values: [ulidToUuid(request_id)],
+  });
+  return rows[0]?.amount ?? 0;
+}

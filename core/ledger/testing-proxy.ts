@@ -1,0 +1,84 @@
+// A TCP proxy before PostgreSQL for the fault tests: it can swallow the answer to a statement and cut the line, or
+// stop passing anything on.
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export interface Proxy {
+  /** The database's URL through the proxy. */
+  readonly url: string;
+  /** Cuts the connection in place of the answer to the next message that names `statement`. */
+  cutAnswerTo(statement: string): void;
+  /** How many answers were cut. */
+  readonly cuts: number;
+  /** Nothing passes in either direction until `thaw`. */
+  freeze(): void;
+  thaw(): void;
+  close(): void;
+}
+
+/** A proxy on a free port of loopback before the database at `to`. */
+export async function startProxy(to: string): Promise<Proxy> {
+  const target = new URL(to);
+  const sockets = new Set<Socket>();
+  let armed: string | null = null;
+  let cuts = 0;
+  let frozen = false;
+  const server: Server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    let isDoomed = false;
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      if (frozen) socket.pause();
+    }
+    near.on('data', (chunk) => {
+      if (armed !== null && chunk.includes(armed)) {
+        armed = null;
+        isDoomed = true;
+      }
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => {
+      if (!isDoomed) {
+        near.write(chunk);
+        return;
+      }
+      // A small answer is sent when the transaction has ended, so it is committed now.
+      cuts++;
+      near.destroy();
+      far.destroy();
+    });
+    const end = () => {
+      for (const socket of [near, far]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
+    };
+    near.on('close', end);
+    far.on('close', end);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = new URL(to);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as { port: number }).port);
+  return {
+    url: url.href,
+    cutAnswerTo(statement) {
+      armed = statement;
+    },
+    get cuts() {
+      return cuts;
+    },
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// Idempotency-Key on management POSTs (P1): stored with the fact in one transaction, sealed, kept 24 hours.
+import {
+  type Context,
+  canonicalJson,
+  deriveKey,
+  keyCaller,
+  type Operation,
+  open,
+  ServiceError,
+  seal,
+  sha256,
+} from '../kernel/index.ts';
+import { type AnswerKey, claimAnswer, freeAnswer, storeAnswer } from './store.ts';
+
+const KEPT_MS = 24 * 3_600_000;
+/** A first call that has not ended by then was killed with its process: the next one takes over. */
+const ABANDONED_MS = 60_000;
+const FORM = /^[\x20-\x7e]{1,128}$/;
+/** Refusals that say nothing about the request itself are not kept. */
+const PASSING = new Set([401, 403, 409, 429]);
+
+export interface Answer {
+  readonly status: number;
+  /** JSON text, the same for every replay. */
+  readonly body: string;
+  readonly replay: boolean;
+}
+
+interface Kept {
+  readonly body: string;
+}
+
+function contextOf(key: AnswerKey): string {
+  return `idempotency ${key.org_id} ${key.environment} ${key.path} ${key.key_hash.toString('hex')}`;
+}
+
+/**
+ * Runs `operation` at most once per (organisation, environment, path, `idempotency_key`) in 24 hours and returns the
+ * first answer again afterwards. `refusalBody` writes the body of a refusal that is kept.
+ * @throws ServiceError invalid_request, idempotency_conflict, idempotency_in_progress, and what the operation throws.
+ */
+export async function runOnce(
+  context: Context,
+  operation: Operation,
+  args: {
+    idempotency_key: string;
+    path: string;
+    input: unknown;
+    refusalBody: (error: ServiceError) => string;
+  },
+): Promise<Answer> {
+  if (!FORM.test(args.idempotency_key)) {
+    throw new ServiceError('invalid_request', 'Idempotency-Key is 1 to 128 printable ASCII characters.', {
+      param: 'Idempotency-Key',
+    });
+  }
+  const caller = keyCaller(context);
+  const key: AnswerKey = {
+    org_id: caller.org_id,
+    environment: caller.environment,
+    path: args.path,
+    key_hash: sha256(args.idempotency_key),
+  };
+  const fingerprint = sha256(`${operation.method} ${args.path} ${canonicalJson(args.input)}`);
+  const at = context.now();
+  const sealing = deriveKey(context.services.root_key, 'idempotency');
+  const standing = await claimAnswer(context.db, key, {
+    fingerprint,
+    at,
+    expires_at: new Date(at.getTime() + KEPT_MS),
+    abandoned_before: new Date(at.getTime() - ABANDONED_MS),
+  });
+  if (standing !== null) {
+    if (!standing.fingerprint.equals(fingerprint)) {
+      throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.', {
+        param: 'Idempotency-Key',
+      });
+    }
+    if (standing.status === null || standing.body === null) {
+      throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
+        retry_after_ms: 1_000,
+      });
+    }
+    const kept = JSON.parse(open(sealing, standing.body, contextOf(key)).toString()) as Kept;
+    return { status: standing.status, body: kept.body, replay: true };
+  }
+  const keep = (status: number, body: string) => ({
+    started_at: at,
+    status,
+    body: seal(sealing, Buffer.from(JSON.stringify({ body } satisfies Kept)), contextOf(key)),
+  });
+  try {
+    return await context.transaction(async (context) => {
+      const status = operation.status ?? 200;
+      const body = JSON.stringify(await operation.run(context, args.input as never));
+      // Another call has taken over meanwhile: this one must not stand beside it.
+      if (!(await storeAnswer(context.db, key, keep(status, body)))) {
+        throw new ServiceError('idempotency_in_progress', 'The call took too long and was run again.', {
+          retry_after_ms: 1_000,
+        });
+      }
+      return { status, body, replay: false };
+    });
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500 && !PASSING.has(error.status)) {
+      await storeAnswer(context.db, key, keep(error.status, args.refusalBody(error)));
+    } else {
+      // Freed before the refusal goes out; where this fails too, the claim lapses by itself after a minute.
+      await freeAnswer(context.db, key, at).catch(() => {});
+    }
+    throw error;
+  }
+}

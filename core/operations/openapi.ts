@@ -1,0 +1,239 @@
+// The OpenAPI 3.1 document, made from the declarations; nothing in it is written a second time.
+import type { TSchema } from 'typebox';
+import { codes, type ErrorCode, type Operation } from '../kernel/index.ts';
+import { admittingScopes } from './access.ts';
+import { inferenceRoutes, operations } from './registry.ts';
+import { shapeOf } from './shape.ts';
+
+type Json = Record<string, unknown>;
+
+const common: readonly ErrorCode[] = [
+  'authentication_required',
+  'invalid_api_key',
+  'permission_denied',
+  'org_inactive',
+  'rate_limit_exceeded',
+  'internal',
+  'service_unavailable',
+];
+
+const errorSchema: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'type', 'code', 'param', 'request_id', 'details'],
+      properties: {
+        message: { type: 'string' },
+        type: { type: 'string', enum: [...new Set(Object.values(codes).map((code) => code.type))] },
+        code: { type: 'string', enum: Object.keys(codes) },
+        param: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        request_id: { type: 'string', pattern: '^[0-9A-HJKMNP-TV-Z]{26}$' },
+        details: { type: 'object', additionalProperties: true },
+      },
+    },
+  },
+};
+
+/** A schema without TypeBox's own marks. */
+function plain(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}
+
+function errorResponses(declared: readonly ErrorCode[]): Json {
+  const by_status = new Map<number, ErrorCode[]>();
+  for (const code of declared) {
+    const { status } = codes[code];
+    by_status.set(status, [...(by_status.get(status) ?? []), code]);
+  }
+  const responses: Json = {};
+  for (const [status, names] of [...by_status].sort(([a], [b]) => a - b)) {
+    const unique = [...new Set(names)];
+    responses[String(status)] = {
+      description: unique.join(', '),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+  return responses;
+}
+
+function security(operation: Pick<Operation, 'audience'>): Json[] {
+  if (operation.audience.kind === 'public') return [];
+  const header = operation.audience.kind === 'key' && operation.audience.x_api_key === true;
+  return header ? [{ bearer: [] }, { x_api_key: [] }] : [{ bearer: [] }];
+}
+
+function rights(operation: Pick<Operation, 'audience'>): string {
+  if (operation.audience.kind === 'public') return 'Public.';
+  const scopes = admittingScopes(operation.audience);
+  const who =
+    scopes === 'any' ? 'Any valid key.' : `Key scope: ${scopes.map((s) => `\`${s}\``).join(' or ')}.`;
+  const { sandbox } = operation.audience as { sandbox?: boolean | 'only' };
+  if (sandbox === 'only') return `${who} Test keys only.`;
+  return sandbox === false ? `${who} Live keys only.` : who;
+}
+
+function parameters(operation: Operation): Json[] {
+  const shape = shapeOf(operation);
+  const listed: Json[] = [];
+  for (const [name, schema] of Object.entries(shape.path)) {
+    listed.push({ name, in: 'path', required: true, schema: plain(schema) });
+  }
+  for (const [name, schema] of Object.entries(shape.query)) {
+    const { description, ...rest } = plain(schema);
+    listed.push({
+      name,
+      in: 'query',
+      required: shape.required.has(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    });
+  }
+  if (operation.idempotent === true) {
+    listed.push({
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: 'repeats within 24 hours get the first answer again',
+      schema: { type: 'string', minLength: 1, maxLength: 128 },
+    });
+  }
+  return listed;
+}
+
+function declaredErrors(operation: Operation): ErrorCode[] {
+  const shape = shapeOf(operation);
+  const declared: ErrorCode[] = [...operation.errors];
+  const has_input = shape.body !== null || Object.keys(shape.query).length > 0;
+  if (has_input) declared.push('invalid_request');
+  if (shape.body !== null) declared.push('invalid_json', 'request_too_large', 'unsupported_media_type');
+  if (operation.audience.kind !== 'public') declared.push(...common);
+  else declared.push('rate_limit_exceeded', 'internal');
+  if (Object.keys(shape.path).length > 0 || operation.method !== 'GET') declared.push('not_found');
+  if (operation.idempotent === true) declared.push('idempotency_in_progress', 'idempotency_conflict');
+  if (operation.audience.kind === 'key' && operation.audience.sandbox === false) {
+    declared.push('sandbox_key_not_allowed');
+  }
+  return declared;
+}
+
+function success(operation: Operation): Json {
+  const status = String(operation.status ?? 200);
+  if (status === '204') return { 204: { description: 'Done; no body.' } };
+  const content: Json = {
+    'application/json': {
+      schema: plain(operation.output),
+      ...(operation.example === undefined ? {} : { example: operation.example }),
+    },
+  };
+  if (operation.produces !== undefined) content[operation.produces] = { schema: { type: 'string' } };
+  return { [status]: { description: operation.summary, content } };
+}
+
+function describe(operation: Operation): Json {
+  const { body } = shapeOf(operation);
+  return {
+    operationId: operation.name,
+    summary: operation.summary,
+    description: rights(operation),
+    tags: [operation.name.split('.')[0]],
+    security: security(operation),
+    parameters: parameters(operation),
+    ...(body === null
+      ? {}
+      : {
+          requestBody: {
+            required: ((body['required'] as unknown[] | undefined) ?? []).length > 0,
+            content: { 'application/json': { schema: plain(body) } },
+          },
+        }),
+    responses: { ...success(operation), ...errorResponses(declaredErrors(operation)) },
+  };
+}
+
+function describeInference(route: (typeof inferenceRoutes)[number]): Json {
+  const body =
+    route.dialect === 'chat'
+      ? { required: ['model', 'messages'], members: {} }
+      : {
+          required: ['model', 'max_tokens', 'messages'],
+          members: { max_tokens: { type: 'integer', minimum: 1 } },
+        };
+  return {
+    operationId: route.name,
+    summary: route.summary,
+    description: `${rights(route)} Bodies and answers are those of the dialect; \`svc\` adds routing and cost.`,
+    tags: ['inference'],
+    security: security(route),
+    parameters: [
+      { name: 'svc-version', in: 'header', required: false, schema: { type: 'string' } },
+      { name: 'x-svc-debug', in: 'header', required: false, schema: { type: 'string', enum: ['1'] } },
+      { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 128 } },
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: body.required,
+            properties: {
+              model: { type: 'string', description: 'vendor/model' },
+              messages: { type: 'array', minItems: 1, items: { type: 'object' } },
+              stream: { type: 'boolean' },
+              ...body.members,
+              svc: { type: 'object', description: 'route, metadata, compat, provider_options' },
+            },
+            additionalProperties: true,
+          },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: 'The answer, whole or as server-sent events',
+        content: {
+          'application/json': { schema: { type: 'object' } },
+          'text/event-stream': { schema: { type: 'string' } },
+        },
+      },
+      ...errorResponses([...route.errors, 'authentication_required', 'invalid_api_key']),
+    },
+  };
+}
+
+/** The OpenAPI 3.1 document of the service at `base_url`. */
+export function openApiDocument(base_url: string): Json {
+  const paths: Record<string, Json> = {};
+  const place = (path: string, method: string, description: Json) => {
+    const templated = path.replaceAll(/:([a-z_]+)/g, '{$1}');
+    paths[templated] = { ...paths[templated], [method.toLowerCase()]: description };
+  };
+  for (const route of inferenceRoutes) place(route.path, route.method, describeInference(route));
+  for (const operation of operations) {
+    if (operation.audience.kind !== 'staff') place(operation.path, operation.method, describe(operation));
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'LLM gateway',
+      version: '2026-09-09',
+      description: 'Prepaid gateway for large-language-model calls. Errors: docs/errors.md.',
+    },
+    servers: [{ url: base_url }],
+    tags: [...new Set(['inference', ...operations.map((o) => o.name.split('.')[0] as string)])].map(
+      (name) => ({
+        name,
+      }),
+    ),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'svc-live-… or svc-test-…' },
+        x_api_key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: { Error: errorSchema },
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// Every operation of the service, once. Surfaces bind what stands here; the walks of test/registry read it.
+import { analyticsOperations } from '../analytics/index.ts';
+import { catalogOperations } from '../catalog/index.ts';
+import { creditOperations } from '../credits/index.ts';
+import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
+import { keyOperations } from '../keys/index.ts';
+
+/** All operations, in the order of the documentation. @throws Error (at load) on a doubled name or route. */
+export const operations: readonly Operation[] = checked([
+  ...catalogOperations,
+  ...analyticsOperations,
+  ...keyOperations,
+  ...creditOperations,
+] as unknown as Operation[]);
+
+function checked(all: readonly Operation[]): readonly Operation[] {
+  const seen = new Set<string>();
+  for (const { name, method, path } of all) {
+    for (const mark of [name, `${method} ${path.replaceAll(/:[a-z_]+/g, ':')}`]) {
+      if (seen.has(mark)) throw new Error(`operation declared twice: ${mark}`);
+      seen.add(mark);
+    }
+  }
+  return all;
+}
+
+/** A route that streams by itself but has the same facts: audience, errors and a place in the document. */
+export interface InferenceRoute {
+  readonly name: string;
+  readonly method: 'POST';
+  readonly path: string;
+  readonly summary: string;
+  readonly audience: Audience;
+  readonly errors: readonly ErrorCode[];
+  /** Wire format, also of errors. */
+  readonly dialect: 'chat' | 'messages';
+}
+
+const inferenceErrors = [
+  'invalid_json',
+  'invalid_request',
+  'unsupported_parameter',
+  'unsupported_version',
+  'context_length_exceeded',
+  'invalid_media',
+  'media_fetch_failed',
+  'content_filtered',
+  'no_endpoint_available',
+  'insufficient_credits',
+  'budget_exhausted',
+  'permission_denied',
+  'policy_denied',
+  'org_inactive',
+  'model_not_found',
+  'idempotency_in_progress',
+  'idempotency_conflict',
+  'idempotency_replay_unavailable',
+  'request_too_large',
+  'unsupported_media_type',
+  'rate_limit_exceeded',
+  'upstream_rate_limited',
+  'internal',
+  'upstream_error',
+  'upstream_invalid_response',
+  'upstream_incomplete',
+  'overloaded',
+  'upstream_overloaded',
+  'service_unavailable',
+  'upstream_timeout',
+  'deadline_exceeded',
+] as const satisfies readonly ErrorCode[];
+const callers = { kind: 'key', scopes: ['inference'], x_api_key: true } as const satisfies Audience;
+
+export const inferenceRoutes: readonly InferenceRoute[] = [
+  {
+    name: 'chat.completions.create',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    summary: 'Chat completions dialect; streams with `stream: true`',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'chat',
+  },
+  {
+    name: 'messages.create',
+    method: 'POST',
+    path: '/v1/messages',
+    summary: 'Messages dialect; streams with `stream: true`',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'messages',
+  },
+];

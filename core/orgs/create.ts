@@ -1,0 +1,124 @@
+// Making organisations and projects; the caller decides who may.
+import {
+  type Context,
+  type Environment,
+  type Id,
+  microUsd,
+  ServiceError,
+  secureBytes,
+} from '../kernel/index.ts';
+import { credit, openBook, setBudget } from '../ledger/index.ts';
+import { type PlanId, planLimits } from './plans.ts';
+import { countProjects, findProject, insertOrg, insertProject } from './store.ts';
+import type { Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
+
+/** Play credit of a new sandbox book, and what a refill tops it up to. */
+export const SANDBOX_CREDIT = microUsd(100_000_000);
+/** Event `credits.low` below 5 USD (P5.9). */
+const LOW_BALANCE = microUsd(5_000_000);
+
+const DEFAULT_POLICY: OrgDataPolicy = {
+  logging: 'off',
+  retention_days: 30,
+  zdr: false,
+  no_train: false,
+  regions: [],
+  redact: { presets: [], patterns: [] },
+};
+
+export interface NewOrg {
+  readonly slug: string;
+  readonly name: string;
+  /** ISO 3166 alpha-2. */
+  readonly billing_country: string;
+  readonly kind?: OrgKind;
+  readonly plan_id?: PlanId;
+}
+
+/**
+ * Makes an organisation with both books, play credit of 100 USD and a default project per environment, in one
+ * transaction. @throws ServiceError already_exists when the slug is taken.
+ */
+export function createOrg(
+  context: Context,
+  org: NewOrg,
+): Promise<{ id: Id<'org'>; slug: string; project_id: Id<'project'>; test_project_id: Id<'project'> }> {
+  return context.transaction(async (context) => {
+    const id = context.newId('org');
+    const at = context.now();
+    const live_book_id = await openBook(context.db, {
+      org_id: id,
+      environment: 'live',
+      low_mark_micro_usd: LOW_BALANCE,
+    });
+    const sandbox_book_id = await openBook(context.db, { org_id: id, environment: 'test' });
+    const made = await insertOrg(context.db, {
+      id,
+      slug: org.slug,
+      name: org.name,
+      kind: org.kind ?? 'team',
+      plan_id: org.plan_id ?? 'payg',
+      billing_country: org.billing_country,
+      billing_currency: org.billing_country === 'IN' ? 'INR' : 'USD',
+      data_policy: DEFAULT_POLICY,
+      pepper: secureBytes(32),
+      live_book_id,
+      sandbox_book_id,
+      at,
+    });
+    if (!made) {
+      throw new ServiceError('already_exists', 'The slug is taken. Choose another one.', { param: 'slug' });
+    }
+    await credit(context.db, {
+      book_id: sandbox_book_id,
+      amount_micro_usd: SANDBOX_CREDIT,
+      kind: 'grant',
+      granted: true,
+      expires_at: null,
+      ref_type: 'staff',
+      ref_id: `sandbox ${id}`,
+    });
+    const books = { id, live_book_id, sandbox_book_id };
+    const live = await addProject(context, books, { slug: 'default', name: 'Default', environment: 'live' });
+    const test = await addProject(context, books, { slug: 'sandbox', name: 'Sandbox', environment: 'test' });
+    return { id, slug: org.slug, project_id: live, test_project_id: test };
+  });
+}
+
+type Books = Pick<Org, 'id' | 'live_book_id' | 'sandbox_book_id'>;
+type NewProject = { readonly slug: string; readonly name: string; readonly environment: Environment };
+
+async function addProject(context: Context, org: Books, project: NewProject): Promise<Id<'project'>> {
+  const id = context.newId('project');
+  const at = context.now();
+  const numbers = await insertProject(context.db, { id, org_id: org.id, ...project, at });
+  if (numbers === null) {
+    throw new ServiceError('already_exists', 'A project of this organization has this slug.', {
+      param: 'slug',
+    });
+  }
+  // A row without a cap in each book: the ledger knows every subject that may hold.
+  const numbered = [
+    { book_id: org.live_book_id, project_no: numbers.live_no },
+    { book_id: org.sandbox_book_id, project_no: numbers.sandbox_no },
+  ];
+  for (const { book_id, project_no } of numbered) {
+    await setBudget(context.db, { book_id, subject: { project_no }, cap_micro_usd: null });
+  }
+  return id;
+}
+
+/**
+ * Makes a project of `org` (read under `lockOrg`, so that counting takes turns).
+ * @throws ServiceError already_exists, plan_limit_reached.
+ */
+export async function createProject(context: Context, org: Org, project: NewProject): Promise<Project> {
+  const { projects } = planLimits(org.plan_id);
+  if (projects !== null && (await countProjects(context.db, org.id)) >= projects) {
+    throw new ServiceError('plan_limit_reached', `The plan allows ${projects} projects.`, {
+      details: { limit: 'projects', limit_value: projects },
+    });
+  }
+  const id = await addProject(context, org, project);
+  return (await findProject(context.db, { org_id: org.id, id })) as Project;
+}

@@ -1,0 +1,161 @@
+// SQL of organisations and projects.
+import type { Db, Environment, Id } from '../kernel/index.ts';
+import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
+
+/** Whether an organisation of any status holds `slug`; slugs are one space over the whole service. */
+export async function isSlugTaken(db: Db, slug: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'orgs.is_slug_taken',
+    text: 'select 1 from org where slug = $1',
+    values: [slug],
+  });
+  return rows.length > 0;
+}
+
+/** Inserts an organisation; false when its slug is taken (constraint `org_slug_once`). */
+export async function insertOrg(
+  db: Db,
+  org: {
+    id: Id<'org'>;
+    slug: string;
+    name: string;
+    kind: OrgKind;
+    plan_id: string;
+    billing_country: string;
+    billing_currency: string;
+    data_policy: OrgDataPolicy;
+    pepper: Buffer;
+    live_book_id: number;
+    sandbox_book_id: number;
+    at: Date;
+  },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'orgs.insert',
+    text: `
+      insert into org (id, slug, name, kind, plan_id, billing_country, billing_currency, data_policy, pepper,
+                       live_book_id, sandbox_book_id, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+      on conflict (slug) do nothing`,
+    values: [
+      org.id,
+      org.slug,
+      org.name,
+      org.kind,
+      org.plan_id,
+      org.billing_country,
+      org.billing_currency,
+      JSON.stringify(org.data_policy),
+      org.pepper,
+      org.live_book_id,
+      org.sandbox_book_id,
+      org.at,
+    ],
+  });
+  return rowCount === 1;
+}
+
+/** The organisation with this id or slug; null when there is none. */
+export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
+  const { rows } = await db.query<Org>({
+    name: 'orgs.find',
+    text: `
+      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
+             live_book_id, sandbox_book_id, created_at
+        from org where id = $1 or slug = $1`,
+    values: [id_or_slug],
+  });
+  return rows[0] ?? null;
+}
+
+/** Locks an organisation's row until the transaction ends: counting against plan limits takes turns. */
+export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
+  const { rows } = await db.query<Org>({
+    name: 'orgs.lock',
+    text: `
+      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
+             live_book_id, sandbox_book_id, created_at
+        from org where id = $1 for no key update`,
+    values: [org_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Sets an organisation's status; null when there is none. Keys follow within a second (trigger). */
+export async function setOrgStatus(
+  db: Db,
+  args: { org_id: Id<'org'>; status: Org['status']; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'orgs.set_status',
+    text: `
+      update org set status = $2, updated_at = $3, closed_at = case when $2 = 'closed' then $3::timestamptz end
+       where id = $1`,
+    values: [args.org_id, args.status, args.at],
+  });
+  return rowCount === 1;
+}
+
+/** What keys inherit, read for one project of one organisation; null when either is missing. */
+export async function findGrantFacts(
+  db: Db,
+  args: { org_id: Id<'org'>; project_id: Id<'project'> },
+): Promise<GrantFacts | null> {
+  const { rows } = await db.query<GrantFacts>({
+    name: 'orgs.find_grant_facts',
+    text: `
+      select org.status, org.plan_id, org.data_policy, org.pepper, org.live_book_id, org.sandbox_book_id,
+             project.live_no, project.sandbox_no
+        from org join project on project.org_id = org.id
+       where org.id = $1 and project.id = $2`,
+    values: [args.org_id, args.project_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Inserts a project and returns its numbers; null when an active one of the organisation holds the slug. */
+export async function insertProject(
+  db: Db,
+  project: {
+    id: Id<'project'>;
+    org_id: Id<'org'>;
+    slug: string;
+    name: string;
+    environment: Environment;
+    at: Date;
+  },
+): Promise<{ live_no: number; sandbox_no: number } | null> {
+  const { rows } = await db.query<{ live_no: number; sandbox_no: number }>({
+    name: 'orgs.insert_project',
+    text: `
+      insert into project (id, org_id, slug, name, environment, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $6)
+      on conflict (org_id, slug) where status = 'active' do nothing
+      returning live_no, sandbox_no`,
+    values: [project.id, project.org_id, project.slug, project.name, project.environment, project.at],
+  });
+  return rows[0] ?? null;
+}
+
+/** An active project of `org_id` by id or slug; null when it is missing, archived or another organisation's. */
+export async function findProject(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Project | null> {
+  const { rows } = await db.query<Project>({
+    name: 'orgs.find_project',
+    text: `
+      select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
+             alerts, created_at
+        from project where org_id = $1 and (id = $2 or slug = $2) and status = 'active'`,
+    values: [args.org_id, args.id],
+  });
+  return rows[0] ?? null;
+}
+
+/** How many active projects an organisation has, both environments. */
+export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'orgs.count_projects',
+    text: `select count(*)::int as n from project where org_id = $1 and status = 'active'`,
+    values: [org_id],
+  });
+  return rows[0]?.n ?? 0;
+}

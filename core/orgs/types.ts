@@ -1,0 +1,61 @@
+// Organisations and projects as other concepts see them. Wire shapes follow service-spec "Organization" and
+// "Project"; the columns carry the same names.
+import type { Environment, Id } from '../kernel/index.ts';
+
+export interface OrgDataPolicy {
+  readonly logging: 'on' | 'off';
+  readonly retention_days: number;
+  readonly zdr: boolean;
+  readonly no_train: boolean;
+  /** Empty: any region. */
+  readonly regions: readonly string[];
+  readonly redact: { readonly presets: readonly string[]; readonly patterns: readonly string[] };
+}
+
+export type OrgKind = 'team' | 'personal' | 'reseller' | 'child';
+export type OrgStatus = 'active' | 'suspended' | 'closed';
+
+export interface Org {
+  readonly id: Id<'org'>;
+  readonly slug: string;
+  readonly name: string;
+  readonly kind: OrgKind;
+  readonly status: OrgStatus;
+  readonly plan_id: string;
+  readonly billing_country: string;
+  readonly billing_currency: string;
+  readonly data_policy: OrgDataPolicy;
+  readonly settings: { readonly security?: { readonly key_default_expiry_days?: number } };
+  readonly live_book_id: number;
+  readonly sandbox_book_id: number;
+  readonly created_at: Date;
+}
+
+export interface Project {
+  readonly id: Id<'project'>;
+  /** Number in holds, windows and metering records of the live book. */
+  readonly live_no: number;
+  /** The same in the sandbox book, for test keys. */
+  readonly sandbox_no: number;
+  readonly org_id: Id<'org'>;
+  readonly slug: string;
+  readonly name: string;
+  readonly environment: Environment;
+  readonly status: 'active' | 'archived';
+  readonly budget_monthly_micro: number | null;
+  readonly budget_hard: boolean;
+  readonly alerts: readonly number[];
+  readonly created_at: Date;
+}
+
+/** What a key inherits from its organisation and project. */
+export interface GrantFacts {
+  readonly status: OrgStatus;
+  readonly plan_id: string;
+  readonly data_policy: OrgDataPolicy;
+  readonly pepper: Buffer;
+  readonly live_book_id: number;
+  readonly sandbox_book_id: number;
+  readonly live_no: number;
+  readonly sandbox_no: number;
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createHealth } from './index.ts';
+
+const T = 10_000_000;
+const fine = { ttft_ms: 100, duration_ms: 1_100, output_tokens: 50 };
+
+test('a circuit opens at the fifth failure that is more than half of the last 30 seconds, not before', () => {
+  const health = createHealth();
+  for (let i = 0; i < 4; i++) health.failed('e', 'server', T + i);
+  expect(health.circuit('e', T + 4)).toBe('closed');
+  health.failed('e', 'timeout', T + 5);
+  expect(health.circuit('e', T + 6)).toBe('open');
+  expect(health.circuit('other', T)).toBe('closed');
+});
+
+test('five failures among as many successes leave the circuit closed, one more opens it', () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.succeeded('e', fine, T);
+  for (let i = 0; i < 5; i++) health.failed('e', 'overloaded', T);
+  expect(health.circuit('e', T)).toBe('closed');
+  health.failed('e', 'overloaded', T);
+  expect(health.circuit('e', T)).toBe('open');
+});
+
+test('failures older than 30 seconds do not count for the circuit', () => {
+  const health = createHealth();
+  for (let i = 0; i < 4; i++) health.failed('e', 'server', T);
+  health.failed('e', 'server', T + 31_000);
+  expect(health.circuit('e', T + 31_000)).toBe('closed');
+});
+
+test("the caller's own faults never open a circuit", () => {
+  const health = createHealth();
+  for (const fault of ['client', 'content_filter', 'context_length', 'too_large']) {
+    for (let i = 0; i < 10; i++) health.failed('e', fault, T);
+  }
+  expect(health.circuit('e', T)).toBe('closed');
+  expect(health.success('e', T)).toBe(null);
+});
+
+test('after 15 seconds one probe passes; its failure opens for 15 more, its success closes, its loss frees the probe', () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
+  expect(health.circuit('e', T + 14_999)).toBe('open');
+  expect(health.circuit('e', T + 15_000)).toBe('half_open');
+  health.probe('e', T + 15_000);
+  expect(health.circuit('e', T + 15_001)).toBe('open');
+  health.failed('e', 'server', T + 16_000);
+  expect(health.circuit('e', T + 30_999)).toBe('open');
+  expect(health.circuit('e', T + 31_000)).toBe('half_open');
+  health.probe('e', T + 31_000);
+  expect(health.circuit('e', T + 46_000)).toBe('half_open');
+  health.succeeded('e', fine, T + 46_000);
+  expect(health.circuit('e', T + 46_000)).toBe('closed');
+});
+
+test('latency, throughput and success are of the last five minutes and unknown without samples', () => {
+  const health = createHealth();
+  expect(health.ttftMs('e', T)).toBe(null);
+  for (let i = 1; i <= 100; i++) {
+    health.succeeded('e', { ttft_ms: i, duration_ms: i + 1_000, output_tokens: i * 10 }, T);
+  }
+  health.failed('e', 'server', T);
+  expect(health.ttftMs('e', T)).toEqual({ p50: 51, p95: 96 });
+  // The first answer had 10 tokens: too few to measure speed.
+  expect(health.throughput('e', T)).toBe(510);
+  expect(health.success('e', T)).toBeCloseTo(100 / 101);
+  expect(health.ttftMs('e', T + 301_000)).toBe(null);
+  expect(health.throughput('e', T + 301_000)).toBe(null);
+  expect(health.success('e', T + 301_000)).toBe(null);
+});

@@ -1,0 +1,185 @@
+// What a process has seen of each endpoint: circuit, latency, throughput, success. In memory and of this process
+// alone: a stale figure of another process would be worse than a fresh one of one's own.
+
+const BUCKET_MS = 5_000;
+const BUCKETS = 60;
+const CIRCUIT_BUCKETS = 6;
+const FAILURES_MIN = 5;
+const OPEN_MS = 15_000;
+const SAMPLES = 128;
+const WINDOW_MS = BUCKET_MS * BUCKETS;
+/** Fewer tokens than this measure framing, not speed. */
+const TOKENS_MIN = 16;
+
+/** Faults that tell about the request, not about the endpoint. */
+const callersFaults: ReadonlySet<string> = new Set([
+  'client',
+  'content_filter',
+  'context_length',
+  'too_large',
+]);
+
+export type Circuit = 'closed' | 'open' | 'half_open';
+
+/** What the choice reads; null where nothing was seen in the last five minutes. */
+export interface HealthView {
+  /** `half_open`: one probe may pass; while it is under way the circuit reads `open`. */
+  circuit(endpoint_id: string, now_ms: number): Circuit;
+  /** Share of attempts that succeeded, 0..1. */
+  success(endpoint_id: string, now_ms: number): number | null;
+  ttftMs(endpoint_id: string, now_ms: number): { p50: number; p95: number } | null;
+  /** Median output tokens per second. */
+  throughput(endpoint_id: string, now_ms: number): number | null;
+}
+
+export interface Success {
+  /** null for whole answers, which have no first token. */
+  readonly ttft_ms: number | null;
+  readonly duration_ms: number;
+  readonly output_tokens: number;
+}
+
+export interface Health extends HealthView {
+  succeeded(endpoint_id: string, facts: Success, now_ms: number): void;
+  /** An attempt failed with a fault of class `fault_class`; the caller's own faults count for nothing. */
+  failed(endpoint_id: string, fault_class: string, now_ms: number): void;
+  /** Takes the probe of a half-open circuit; given back when its result comes, or after 15 s. */
+  probe(endpoint_id: string, now_ms: number): void;
+}
+
+interface Sample {
+  at: number;
+  value: number;
+}
+
+/** The latest samples of one figure; percentiles are worked out at most once a second. */
+class Samples {
+  private readonly ring: Sample[] = [];
+  private next = 0;
+  private sorted: number[] = [];
+  private sorted_at = Number.NEGATIVE_INFINITY;
+
+  add(value: number, now_ms: number): void {
+    this.ring[this.next] = { at: now_ms, value };
+    this.next = (this.next + 1) % SAMPLES;
+  }
+
+  /** Values of the window, ascending. */
+  values(now_ms: number): readonly number[] {
+    if (Math.abs(now_ms - this.sorted_at) >= 1_000) {
+      const young = this.ring.filter((sample) => sample.at > now_ms - WINDOW_MS);
+      this.sorted = young.map((sample) => sample.value).sort((a, b) => a - b);
+      this.sorted_at = now_ms;
+    }
+    return this.sorted;
+  }
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
+}
+
+class EndpointHealth {
+  readonly ttft = new Samples();
+  readonly speed = new Samples();
+  private readonly ok = new Float64Array(BUCKETS);
+  private readonly bad = new Float64Array(BUCKETS);
+  /** Number of the bucket that each place holds; an older number is an empty bucket. */
+  private readonly stamp = new Float64Array(BUCKETS).fill(-1);
+  private opened_at: number | null = null;
+  private probe_until = 0;
+
+  private place(now_ms: number): number {
+    const bucket = Math.floor(now_ms / BUCKET_MS);
+    const at = bucket % BUCKETS;
+    if (this.stamp[at] !== bucket) {
+      this.stamp[at] = bucket;
+      this.ok[at] = 0;
+      this.bad[at] = 0;
+    }
+    return at;
+  }
+
+  counts(now_ms: number, buckets: number): { ok: number; bad: number } {
+    const last = Math.floor(now_ms / BUCKET_MS);
+    let ok = 0;
+    let bad = 0;
+    for (let bucket = last - buckets + 1; bucket <= last; bucket++) {
+      const at = ((bucket % BUCKETS) + BUCKETS) % BUCKETS;
+      if (this.stamp[at] !== bucket) continue;
+      ok += this.ok[at] as number;
+      bad += this.bad[at] as number;
+    }
+    return { ok, bad };
+  }
+
+  succeeded(now_ms: number): void {
+    this.ok[this.place(now_ms)]! += 1;
+    // A success under way when the circuit opened proves as much as a probe does.
+    this.opened_at = null;
+    this.probe_until = 0;
+  }
+
+  failed(now_ms: number): void {
+    this.bad[this.place(now_ms)]! += 1;
+    this.probe_until = 0;
+    const { ok, bad } = this.counts(now_ms, CIRCUIT_BUCKETS);
+    const wasOpen = this.opened_at !== null;
+    if (wasOpen || (bad >= FAILURES_MIN && bad > ok)) this.opened_at = now_ms;
+  }
+
+  circuit(now_ms: number): Circuit {
+    if (this.opened_at === null) return 'closed';
+    if (now_ms < this.opened_at + OPEN_MS || now_ms < this.probe_until) return 'open';
+    return 'half_open';
+  }
+
+  probe(now_ms: number): void {
+    this.probe_until = now_ms + OPEN_MS;
+  }
+}
+
+/**
+ * The health of all endpoints as this process sees it. The circuit of an endpoint opens at five failures that are more
+ * than half of the last 30 s, and lets one probe pass after 15 s (4.9.5 step 11).
+ */
+export function createHealth(): Health {
+  const endpoints = new Map<string, EndpointHealth>();
+  const of = (id: string): EndpointHealth => {
+    let found = endpoints.get(id);
+    if (found === undefined) {
+      found = new EndpointHealth();
+      endpoints.set(id, found);
+    }
+    return found;
+  };
+  return {
+    circuit: (id, now_ms) => endpoints.get(id)?.circuit(now_ms) ?? 'closed',
+    success(id, now_ms) {
+      const counts = endpoints.get(id)?.counts(now_ms, BUCKETS);
+      if (counts === undefined || counts.ok + counts.bad === 0) return null;
+      return counts.ok / (counts.ok + counts.bad);
+    },
+    ttftMs(id, now_ms) {
+      const values = endpoints.get(id)?.ttft.values(now_ms) ?? [];
+      return values.length === 0 ? null : { p50: quantile(values, 0.5), p95: quantile(values, 0.95) };
+    },
+    throughput(id, now_ms) {
+      const values = endpoints.get(id)?.speed.values(now_ms) ?? [];
+      return values.length === 0 ? null : quantile(values, 0.5);
+    },
+    succeeded(id, facts, now_ms) {
+      const endpoint = of(id);
+      endpoint.succeeded(now_ms);
+      if (facts.ttft_ms !== null) endpoint.ttft.add(facts.ttft_ms, now_ms);
+      const writing_ms = facts.duration_ms - (facts.ttft_ms ?? 0);
+      if (facts.output_tokens >= TOKENS_MIN && writing_ms > 0) {
+        endpoint.speed.add((facts.output_tokens * 1000) / writing_ms, now_ms);
+      }
+    },
+    failed(id, fault_class, now_ms) {
+      if (!callersFaults.has(fault_class)) of(id).failed(now_ms);
+    },
+    probe: (id, now_ms) => of(id).probe(now_ms),
+  };
+}

@@ -1,0 +1,147 @@
+// The choice: catalog, wishes and health in, an ordered plan with reasons out (decisions 4.9.5). `planRoute` is what a
+// call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
+import { type Catalog, type Endpoint, findModel, type Model } from '../catalog/index.ts';
+import { cheapReason, type Demands, demandsOf, isLossy, lateReason } from './filters.ts';
+import type { Health } from './health.ts';
+import { modelNotFound, nothingLeft } from './refusal.ts';
+import { type Passed, rank } from './score.ts';
+import type {
+  Candidates,
+  Excluded,
+  RankedEndpoint,
+  RouteInput,
+  RouteLoss,
+  RoutePlan,
+  RouteWarning,
+  Sort,
+  Timeouts,
+} from './types.ts';
+
+const MAX_ATTEMPTS = 3;
+const FALLBACKS_MAX = 5;
+const least = { connect_ms: 1_000, first_event_ms: 5_000, idle_ms: 10_000, total_ms: 10_000 };
+
+/** Attempt limits of 4.8; a request may lower them, down to a floor. */
+export function timeoutsOf(input: RouteInput): { timeouts: Timeouts; chosen_deadline: boolean } {
+  const standard: Timeouts = {
+    connect_ms: 5_000,
+    first_event_ms: input.features.reasoning ? 180_000 : 60_000,
+    idle_ms: 90_000,
+    total_ms: 600_000,
+  };
+  const wished = input.wish.timeouts ?? {};
+  const lower = (key: keyof Timeouts) =>
+    Math.min(standard[key], Math.max(least[key], wished[key] ?? standard[key]));
+  const timeouts = {
+    connect_ms: lower('connect_ms'),
+    first_event_ms: lower('first_event_ms'),
+    idle_ms: lower('idle_ms'),
+    total_ms: lower('total_ms'),
+  };
+  const chosen_deadline = timeouts.idle_ms < standard.idle_ms || timeouts.total_ms < standard.total_ms;
+  return { timeouts, chosen_deadline };
+}
+
+/** What was excluded as `lossy` would have lost, for the refusal. */
+export interface Choice extends RoutePlan {
+  readonly lost: readonly RouteLoss[];
+}
+
+function pass(
+  model: Model,
+  catalog: Catalog,
+  input: RouteInput,
+  demands: Demands,
+  out: { excluded: Excluded[]; lost: RouteLoss[] },
+): Passed[] {
+  const passed: Passed[] = [];
+  for (const endpoint of model.endpoints) {
+    let reason = cheapReason(endpoint, input, demands);
+    let losses: readonly RouteLoss[] = [];
+    if (reason === null) {
+      losses = input.losses(endpoint);
+      if (isLossy(losses, input)) {
+        reason = 'lossy';
+        out.lost.push(...losses);
+      } else {
+        reason = lateReason(endpoint, catalog.providers.get(endpoint.provider), input, demands);
+      }
+    }
+    if (reason === null) passed.push({ endpoint: priced(endpoint, demands), losses });
+    else out.excluded.push({ endpoint_id: endpoint.id, provider: endpoint.provider, reason });
+  }
+  return passed;
+}
+
+/** The endpoint at the price of the tier that is asked for. */
+function priced(endpoint: Endpoint, demands: Demands): Endpoint {
+  const price = demands.tier === null ? undefined : endpoint.tiers?.[demands.tier];
+  return price === undefined ? endpoint : { ...endpoint, price };
+}
+
+function ignoredWishes(input: RouteInput): RouteWarning[] {
+  const { affinity } = input.wish;
+  if (affinity === undefined || affinity === 'off') return [];
+  const message = 'Affinity is not offered yet; the route was chosen without it.';
+  return [{ code: 'route_option_ignored', param: 'svc.route.affinity', message }];
+}
+
+/**
+ * Chooses among the endpoints of `candidates.models`. Pure: equal input, equal choice. Every endpoint is in `plan`,
+ * in `spare`, or in `excluded` with the first reason that applies.
+ */
+export function choose(candidates: Candidates, input: RouteInput): Choice {
+  const demands = demandsOf(input);
+  const sort: Sort = input.wish.sort ?? 'balanced';
+  const out = { excluded: [] as Excluded[], lost: [] as RouteLoss[] };
+  const ranked: RankedEndpoint[] = [];
+  for (const model of candidates.models) {
+    const passed = pass(model, candidates.catalog, input, demands, out);
+    ranked.push(...rank(passed, sort, input));
+  }
+  const wished = Math.max(1, Math.min(MAX_ATTEMPTS, input.wish.max_attempts ?? MAX_ATTEMPTS));
+  const max_attempts = input.wish.fallbacks === false ? 1 : wished;
+  return {
+    plan: ranked.slice(0, max_attempts),
+    spare: ranked.slice(max_attempts),
+    excluded: out.excluded,
+    lost: out.lost,
+    sort,
+    max_attempts,
+    ...timeoutsOf(input),
+    warnings: ignoredWishes(input),
+  };
+}
+
+/** The model asked for and its fallbacks. @throws ServiceError model_not_found with what may have been meant. */
+export function modelsOf(catalog: Catalog, input: RouteInput): Model[] {
+  const fallbacks = (input.wish.fallback_models ?? []).slice(0, FALLBACKS_MAX);
+  const wanted = [input.model, ...fallbacks.filter((id) => id !== input.model)];
+  return wanted.map((id, i) => {
+    const model = findModel(catalog, id, input.environment);
+    if (model !== null) return model;
+    throw modelNotFound(
+      catalog,
+      id,
+      i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`,
+    );
+  });
+}
+
+/**
+ * The plan of a call; takes the probe of a half-open circuit that it will try.
+ * @throws ServiceError model_not_found; no_endpoint_available (503 when waiting can help, else 400),
+ * unsupported_parameter, context_length_exceeded or invalid_request when no endpoint is left.
+ */
+export function planRoute(catalog: Catalog, input: RouteInput & { readonly health: Health }): RoutePlan {
+  const models = modelsOf(catalog, input);
+  const choice = choose({ catalog, models }, input);
+  if (choice.plan.length === 0) throw nothingLeft(models, choice, input);
+  const { lost: _, ...route } = choice;
+  for (const { endpoint } of route.plan) {
+    if (input.health.circuit(endpoint.id, input.now_ms) === 'half_open') {
+      input.health.probe(endpoint.id, input.now_ms);
+    }
+  }
+  return route;
+}

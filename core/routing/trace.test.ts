@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../catalog/index.ts';
+import { type ExclusionReason, exclusionReasons, type RoutePlan, traceLine } from './index.ts';
+
+const FIELDS = [
+  'policy',
+  'rule',
+  'sort',
+  'arm',
+  'canary',
+  'aff',
+  'cand',
+  'drop',
+  'plan',
+  'try',
+  'win',
+  'reserve',
+];
+
+/** What a reader of the line gets back. */
+function parse(line: string) {
+  const [version, ...fields] = line.split('; ');
+  const pairs = fields.map((field) => /^([a-z]+)=(\S+)$/.exec(field)?.slice(1) as [string, string]);
+  const list = (value: string | undefined) => {
+    if (value === undefined || value === '-') return { items: [], more: 0 };
+    const items = value.split(',');
+    const more = /^\+(\d+)$/.exec(items.at(-1) as string);
+    return more === null ? { items, more: 0 } : { items: items.slice(0, -1), more: Number(more[1]) };
+  };
+  const map = new Map(pairs);
+  return { version, names: pairs.map(([name]) => name), map, list: (name: string) => list(map.get(name)) };
+}
+function planned(id: string, score: number) {
+  return { endpoint: { id } as Endpoint, score, reason: 'score' as const, losses: [] };
+}
+function route(over: Partial<RoutePlan> = {}): RoutePlan {
+  return {
+    plan: [planned('ep_c', 0.9812), planned('ep_d', 0.7438)],
+    spare: [planned('ep_e', 0.5)],
+    excluded: [
+      { endpoint_id: 'ep_a', provider: 'a', reason: 'region' },
+      { endpoint_id: 'ep_b', provider: 'b', reason: 'circuit' },
+    ],
+    sort: 'latency',
+    max_attempts: 2,
+    timeouts: { connect_ms: 1, first_event_ms: 1, idle_ms: 1, total_ms: 1 },
+    chosen_deadline: false,
+    warnings: [],
+    ...over,
+  };
+}
+
+test('the line is that of the document', () => {
+  const tries = [
+    { endpoint_id: 'ep_c', outcome: 'overloaded', http_status: 503, ms: 812.4 },
+    { endpoint_id: 'ep_d', outcome: 'ok', http_status: 200, ms: 402 },
+  ];
+  const facts = { policy: 'agents/7', rule: 'office-hours', tries, win: 'ep_d', reserve_micro_usd: 5120 };
+  expect(traceLine(route(), facts)).toBe(
+    'v1; policy=agents/7; rule=office-hours; sort=latency; arm=-; canary=0; aff=-; cand=5; ' +
+      'drop=ep_a:region,ep_b:circuit; plan=ep_c:0.981,ep_d:0.744; ' +
+      'try=ep_c:overloaded:503:812,ep_d:ok:200:402; win=ep_d; reserve=5120',
+  );
+});
+
+test('a dry run has no try and no win; empty fields read -', () => {
+  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 0 };
+  const line = traceLine(route({ plan: [], excluded: [] }), facts);
+  expect(line).toBe(
+    'v1; policy=default; rule=-; sort=latency; arm=-; canary=0; aff=-; cand=1; drop=-; plan=-; reserve=0',
+  );
+});
+
+test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut', () => {
+  const id = fc.integer({ min: 0, max: 99 }).map((n) => `ep_${String(n).padStart(26, '0')}`);
+  const excluded = fc.record({
+    endpoint_id: id,
+    provider: fc.constant('p'),
+    reason: fc.constantFrom<ExclusionReason>(...exclusionReasons),
+  });
+  const tried = fc.record({
+    endpoint_id: id,
+    outcome: fc.constantFrom('ok', 'rate_limit', 'a; b=c, d'),
+    http_status: fc.integer({ min: 0, max: 599 }),
+    ms: fc.double({ min: 0, max: 600_000, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(excluded, { maxLength: 120 }),
+      fc.array(id, { maxLength: 6 }),
+      fc.array(tried, { maxLength: 6 }),
+      fc.string({ maxLength: 200 }),
+      (drops, ids, tries, name) => {
+        const plan = ids.map((one, i) => planned(one, 1 / (i + 1)));
+        const facts = { policy: name, rule: name, tries, win: ids[0] ?? null, reserve_micro_usd: 9e15 };
+        const line = traceLine(route({ plan, excluded: drops }), facts);
+        expect(Buffer.byteLength(line)).toBeLessThanOrEqual(1024);
+        expect(line).toMatch(/^[\x20-\x7e]+$/);
+        const read = parse(line);
+        expect(read.version).toBe('v1');
+        expect(read.names).toEqual(FIELDS);
+        for (const [field, all] of [
+          ['drop', drops.length],
+          ['plan', ids.length],
+          ['try', tries.length],
+        ] as const) {
+          const { items, more } = read.list(field);
+          expect(items.length + more).toBe(all);
+        }
+        expect(read.list('drop').items).toEqual(
+          drops.slice(0, read.list('drop').items.length).map((d) => `${d.endpoint_id}:${d.reason}`),
+        );
+      },
+    ),
+  );
+});

@@ -1,0 +1,191 @@
+// The inference routes: hijacked, because framework parsing, validation and serialisation would cost as much as the
+// rest of the call. Everything of meaning happens in core/inference/call.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type CallDeps, type Dialect, startCall } from '@svc/core/inference/index.ts';
+import { type Log, newRequestId, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
+import type { FastifyInstance } from 'fastify';
+import { credentialOf } from '../rest/index.ts';
+import { readBody } from './body.ts';
+import { networkPrefix } from './network.ts';
+import { ResponseSink } from './sink.ts';
+
+export interface InferenceRoutesDeps {
+  readonly calls: CallDeps;
+  readonly keys: KeyRing;
+  readonly log: Log;
+  readonly max_body_bytes: number;
+  readonly max_calls: number;
+  /** Path → dialect. */
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  /** While true, new calls are refused and connections closed (4.8 row 20). */
+  draining(): boolean;
+}
+
+function refuse(
+  response: ServerResponse,
+  dialect: Dialect,
+  error: ServiceError,
+  id: RequestId,
+  close: boolean,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = JSON.stringify(dialect.error(error, id));
+  const overloaded = error.code === 'overloaded' && dialect.name === 'messages';
+  response.writeHead(overloaded ? 529 : error.status, [
+    ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
+    ...[
+      'x-svc-request-id',
+      id,
+      'x-request-id',
+      id,
+      'request-id',
+      id,
+      'x-svc-attempts',
+      '0',
+      'x-svc-cost-micro',
+      '0',
+    ],
+    ...[
+      'x-should-retry',
+      String(error.retry),
+      'cache-control',
+      'no-store',
+      'x-content-type-options',
+      'nosniff',
+    ],
+    ...(error.retry && error.status === 503 ? ['retry-after', '1', 'retry-after-ms', '1000'] : []),
+    ...(close ? ['connection', 'close'] : []),
+  ]);
+  response.end(body);
+}
+
+function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGrant {
+  const version = headers['svc-version'];
+  if (version === undefined || version === grant.svc_version) return grant;
+  if (typeof version === 'string' && (svcVersions as readonly string[]).includes(version))
+    return { ...grant, svc_version: version };
+  throw new ServiceError('unsupported_version', 'This svc-version is not known.', {
+    param: 'svc-version',
+    details: { supported: [...svcVersions] },
+  });
+}
+
+class InferenceRequest {
+  private readonly deps: InferenceRoutesDeps;
+  private readonly dialect: Dialect;
+  private readonly path: string;
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  private readonly id = newRequestId();
+  private secret = '';
+
+  constructor(
+    deps: InferenceRoutesDeps,
+    route: { path: string; dialect: Dialect },
+    http: { request: IncomingMessage; response: ServerResponse },
+  ) {
+    this.deps = deps;
+    this.path = route.path;
+    this.dialect = route.dialect;
+    this.request = http.request;
+    this.response = http.response;
+  }
+
+  start(): void {
+    const { deps, request } = this;
+    if (deps.draining() || deps.calls.ticker.size >= deps.max_calls) {
+      return this.fail(
+        new ServiceError('overloaded', 'The gateway takes no new calls at the moment; try again.'),
+        true,
+      );
+    }
+    let grant: KeyGrant | Promise<KeyGrant>;
+    try {
+      this.secret = credentialOf(request, true);
+      grant = deps.keys.verify(this.secret);
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (grant instanceof Promise) {
+      grant.then(
+        (found) => this.admitted(found),
+        (error) => this.fail(error),
+      );
+    } else {
+      this.admitted(grant);
+    }
+  }
+
+  private admitted(found: KeyGrant): void {
+    const { deps, request } = this;
+    let grant: KeyGrant;
+    try {
+      if (!found.scopes.includes('inference')) {
+        throw new ServiceError('permission_denied', 'This key lacks the scope "inference".', {
+          details: { scope: 'inference' },
+        });
+      }
+      grant = versionOf(request.headers, found);
+      const type = request.headers['content-type'];
+      if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+        throw new ServiceError('unsupported_media_type', 'Send the body as application/json.');
+      }
+    } catch (error) {
+      return this.fail(error);
+    }
+    readBody(
+      request,
+      deps.max_body_bytes,
+      (body) => this.call(grant, body),
+      (error) => this.fail(error, true),
+    );
+  }
+
+  private call(grant: KeyGrant, body: Buffer): void {
+    if (this.response.destroyed) return;
+    startCall(
+      this.deps.calls,
+      {
+        request_id: this.id,
+        dialect: this.dialect,
+        grant,
+        body,
+        headers: this.request.headers as Record<string, string | undefined>,
+        secret: this.secret,
+        path: this.path,
+        client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
+      },
+      new ResponseSink(this.response),
+    );
+  }
+
+  private fail(error: unknown, close = false): void {
+    if (error instanceof ServiceError) refuse(this.response, this.dialect, error, this.id, close);
+    else {
+      this.deps.log.error({ request_id: this.id, error }, 'inference request failed');
+      const internal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
+      refuse(this.response, this.dialect, internal, this.id, close);
+    }
+    // What is left of the body is read and dropped, so that the answer is not lost in a reset.
+    this.request.resume();
+  }
+}
+
+/** Registers POST for each dialect's path on `app`, in a scope whose body parser leaves the bytes alone. */
+export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): void {
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const [path, dialect] of deps.dialects) {
+      scope.post(path, (request, reply) => {
+        reply.hijack();
+        if (request.headers.origin !== undefined) {
+          reply.raw.setHeader('access-control-allow-origin', '*');
+          reply.raw.setHeader('access-control-expose-headers', '*');
+        }
+        new InferenceRequest(deps, { path, dialect }, { request: request.raw, response: reply.raw }).start();
+      });
+    }
+  });
+}

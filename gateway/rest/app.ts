@@ -1,0 +1,103 @@
+// The Fastify instance under all routes of the gateway: ids, errors, unknown paths and wrong methods.
+import { STATUS_CODES } from 'node:http';
+import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { errorBody, errorHeaders, refusalOf, surfaceOf } from './errors.ts';
+import { answerHeaders, crossOriginHeaders, preflightHeaders } from './headers.ts';
+import { PathTable } from './paths.ts';
+
+const BODY_MAX = 1_048_576;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Paths and methods that exist, for 405 and preflights. */
+    readonly known_paths: PathTable;
+    readonly answer_headers: (request_id: string) => Record<string, string>;
+  }
+}
+
+export interface AppOptions {
+  readonly log: Log;
+  /** Public address; https adds HSTS. */
+  readonly base_url: string;
+}
+
+/** Writes a refusal with everything that belongs to one. */
+export function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
+  const { request } = reply;
+  return reply
+    .code(error.status)
+    .headers({
+      ...app.answer_headers(request.id),
+      ...errorHeaders(error),
+      'content-type': 'application/json; charset=utf-8',
+    })
+    .send(errorBody(error, request.id, surfaceOf(request.url)));
+}
+
+/** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id (4.4). */
+export function rewriteModelPath(url: string): string {
+  if (!url.startsWith('/v1/models/')) return url;
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
+  return path.replace(/%2f/i, '/') + url.slice(path.length);
+}
+
+function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split('?', 1)[0] as string;
+  const known = app.known_paths.find(path);
+  if (known === null) {
+    const refusal = new ServiceError('route_not_found', 'There is no such route. See /docs.');
+    return sendRefusal(app, reply, refusal);
+  }
+  reply.header('allow', known.methods.join(', '));
+  const cross_origin = known.cross_origin && request.headers.origin !== undefined;
+  if (request.method === 'OPTIONS') {
+    reply.headers(app.answer_headers(request.id)).code(204);
+    if (cross_origin) {
+      const asked = request.headers['access-control-request-headers'];
+      reply.headers(preflightHeaders(known.methods, asked));
+    }
+    return reply.send();
+  }
+  if (cross_origin) reply.headers(crossOriginHeaders);
+  const allowed = known.methods.join(', ');
+  return sendRefusal(app, reply, new ServiceError('method_not_allowed', `This path takes ${allowed}.`));
+}
+
+/** An instance without routes; `bindOperations` and the inference routes add theirs. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const is_https = options.base_url.startsWith('https:');
+  const { log } = options;
+  const app = Fastify({
+    logger: false,
+    genReqId: () => newRequestId(),
+    requestIdHeader: false,
+    bodyLimit: BODY_MAX,
+    forceCloseConnections: 'idle',
+    // Clients and load balancers keep connections for a minute; ours must outlive theirs, or a reuse meets a reset.
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 512 },
+    rewriteUrl: (request) => rewriteModelPath(request.url ?? '/'),
+    frameworkErrors(error, request, reply) {
+      sendRefusal(app, reply as FastifyReply, refusalOf(error, request.id, log));
+    },
+    clientErrorHandler(_error, socket) {
+      if (!socket.writable) return;
+      const refusal = new ServiceError('invalid_request', 'The request is not HTTP.');
+      const body = errorBody(refusal, newRequestId(), 'chat');
+      socket.end(
+        `HTTP/1.1 400 ${STATUS_CODES[400]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
+          `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+    },
+  });
+  // Unknown paths and wrong methods answer whatever the body is; each scope brings its own parser.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.decorate('known_paths', new PathTable());
+  app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));
+  app.setErrorHandler((error, request, reply) => sendRefusal(app, reply, refusalOf(error, request.id, log)));
+  app.setNotFoundHandler((request, reply) => unknownPath(app, request, reply));
+  return app;
+}

@@ -1,0 +1,79 @@
+// From anything thrown to the body a caller sees (decisions 4.6). A refusal keeps its code, a database that is away
+// is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
+import { isDatabaseFault } from '@svc/core/db/index.ts';
+import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
+
+export type Surface = 'chat' | 'messages';
+
+/** The surface of a path: the messages routes speak the Anthropic envelope, all others ours. */
+export function surfaceOf(path: string): Surface {
+  return path === '/v1/messages' || path.startsWith('/v1/messages/') || path.startsWith('/v1/messages?')
+    ? 'messages'
+    : 'chat';
+}
+
+/** The error envelope of a surface as JSON text. */
+export function errorBody(error: ServiceError, request_id: string, surface: Surface): string {
+  const { message, type, code, param, details, beside } = error;
+  if (surface === 'messages') {
+    return JSON.stringify({
+      type: 'error',
+      error: { type, message, code, param, details: { error_code: code, ...details }, ...beside },
+      request_id,
+    });
+  }
+  return JSON.stringify({ error: { message, type, code, param, request_id, details, ...beside } });
+}
+
+/** Headers that go with a refusal: whether and when to try again, and how to sign in. */
+export function errorHeaders(error: ServiceError): Record<string, string> {
+  const headers: Record<string, string> = { 'x-should-retry': error.retry ? 'true' : 'false' };
+  const waits = error.status === 429 || error.status === 503;
+  const wait_ms = error.retry_after_ms ?? (waits ? 1_000 : null);
+  if (wait_ms !== null) {
+    headers['retry-after'] = String(Math.ceil(wait_ms / 1000));
+    headers['retry-after-ms'] = String(Math.ceil(wait_ms));
+  }
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="svc"';
+  return headers;
+}
+
+/** What Fastify throws before a handler runs, as refusals of ours. */
+function fromFramework(error: Error & { code?: string; statusCode?: number }): ServiceError | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('request_too_large', 'The body is too large.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError('unsupported_media_type', 'Send the body as application/json.');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return new ServiceError('invalid_request', 'The address cannot be decoded.');
+    default:
+      if (error.code?.startsWith('FST_ERR_') !== true) return null;
+      if (error.statusCode === undefined || error.statusCode >= 500) return null;
+      return new ServiceError('invalid_request', 'The request is malformed.');
+  }
+}
+
+/** The refusal behind anything thrown; defects are logged here, once. */
+export function refusalOf(error: unknown, request_id: string, log: Log): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (isDatabaseFault(error)) {
+    log.warn({ error, request_id }, 'the database cannot be asked');
+    return new ServiceError(
+      'service_unavailable',
+      'The service cannot reach its database. Try again shortly.',
+      {
+        details: { component: 'postgres' },
+        retry_after_ms: 1_000,
+      },
+    );
+  }
+  const framework = error instanceof Error ? fromFramework(error) : null;
+  if (framework !== null) return framework;
+  log.error({ error, request_id }, 'defect');
+  return new ServiceError(
+    'internal',
+    'Something went wrong on our side. Support can find it by the request id.',
+  );
+}

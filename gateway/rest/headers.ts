@@ -1,0 +1,65 @@
+// Headers that every answer carries (P1, 4.5), and those of cross-origin calls.
+
+/** The three names of the request id: clients of each dialect read another one. */
+export function answerHeaders(request_id: string, is_https: boolean): Record<string, string> {
+  return {
+    'x-svc-request-id': request_id,
+    'x-request-id': request_id,
+    'request-id': request_id,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    ...(is_https ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),
+  };
+}
+
+const exposed = [
+  'x-svc-request-id',
+  'x-request-id',
+  'request-id',
+  'x-svc-provider',
+  'x-svc-region',
+  'x-svc-endpoint-id',
+  'x-svc-attempts',
+  'x-svc-cost-micro',
+  'x-svc-model',
+  'x-svc-cache',
+  'x-svc-idempotent-replay',
+  'x-svc-warnings',
+  'x-svc-price-version',
+  'x-svc-route-trace',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-tokens',
+  'x-ratelimit-reset-tokens',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'svc-version',
+].join(', ');
+
+/** For a call from another origin to a public, model or inference route: any origin, never with credentials. */
+export const crossOriginHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposed,
+};
+
+/** The answer to a preflight; `asked` are the headers the browser wants to send. */
+export function preflightHeaders(
+  methods: readonly string[],
+  asked: string | undefined,
+): Record<string, string> {
+  return {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': methods.join(', '),
+    // Any header may come: official clients send a dozen of their own, and none carries a credential of ours but
+    // those that are allowed anyway.
+    'access-control-allow-headers':
+      asked !== undefined && /^[\w\-, ]{1,2000}$/.test(asked)
+        ? asked
+        : 'authorization, content-type, x-api-key',
+    'access-control-max-age': '600',
+  };
+}

@@ -1,0 +1,95 @@
+// From a request to an operation's input: path, query string by declared type, body as it is (P1).
+import { type Operation, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
+import { type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Fault, faultsOf } from './faults.ts';
+
+const DEPTH_MAX = 64;
+
+export interface RawInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | string[]>>;
+  /** undefined where the request has none. */
+  readonly body: unknown;
+}
+
+export type InputReader = (raw: RawInput) => Record<string, unknown>;
+
+function refuse(faults: readonly Fault[]): ServiceError {
+  const [first] = faults;
+  if (first === undefined)
+    return new ServiceError('invalid_request', 'The request does not have the declared form.');
+  return new ServiceError('invalid_request', first.message, {
+    ...(first.param === '' ? {} : { param: first.param }),
+    details: { faults: [...faults] },
+  });
+}
+
+/** One query value by its declared type; what cannot be read stays text and is refused by the check. */
+function typed(schema: TSchema, value: string): unknown {
+  const { type } = schema as { type?: string };
+  if (type === 'integer' || type === 'number')
+    return /^-?\d{1,16}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
+  if (type === 'boolean') {
+    if (value === 'true' || value === '1') return true;
+    return value === 'false' || value === '0' ? false : value;
+  }
+  return value;
+}
+
+function readQuery(query: Shape['query'], given: RawInput['query']): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(query)) {
+    const value = given[name];
+    if (value === undefined) continue;
+    const { type, items } = schema as { type?: string; items?: TSchema };
+    if (type === 'array') values[name] = [value].flat().map((item) => typed(items as TSchema, item));
+    else if (Array.isArray(value)) {
+      throw refuse([{ param: name, reason: 'type', message: `${name} is given more than once.` }]);
+    } else values[name] = typed(schema, value);
+  }
+  return values;
+}
+
+/** A reader for `operation`, its checks compiled once. It throws ServiceError invalid_request with all faults. */
+export function inputReader(operation: Operation): InputReader {
+  const shape = shapeOf(operation);
+  const query_schema = Type.Object(shape.query);
+  const query_check = Compile(query_schema);
+  const { body } = shape;
+  const body_check = body === null ? null : Compile(body);
+  return (raw) => {
+    const query = readQuery(shape.query, raw.query);
+    if (!query_check.Check(query)) throw refuse(faultsOf(query_schema, query));
+    const members = raw.body === undefined ? {} : raw.body;
+    if (body !== null && body_check?.Check(members) === false) throw refuse(faultsOf(body, members));
+    // Path members come last and cannot be overwritten; the body is closed, so names do not clash.
+    return { ...query, ...(body === null ? {} : (members as object)), ...raw.params };
+  };
+}
+
+function depthOf(value: unknown, limit: number): number {
+  if (value === null || typeof value !== 'object') return 0;
+  if (limit === 0) return 1;
+  let deepest = 0;
+  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
+  return deepest + 1;
+}
+
+/** A JSON body; empty is undefined. @throws ServiceError invalid_json with the offset, or beyond 64 levels. */
+export function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
+    throw new ServiceError('invalid_json', 'The body is not JSON.', { details: { offset } });
+  }
+  if (depthOf(value, DEPTH_MAX) > DEPTH_MAX) {
+    throw new ServiceError('invalid_json', `The body nests deeper than ${DEPTH_MAX} levels.`);
+  }
+  return value;
+}

@@ -1,0 +1,45 @@
+// Which paths exist and with which methods: tells a wrong method (405 with Allow) from an unknown path (404).
+
+export interface KnownPath {
+  readonly methods: readonly string[];
+  readonly cross_origin: boolean;
+}
+
+interface Entry {
+  readonly segments: readonly string[];
+  readonly methods: Set<string>;
+  cross_origin: boolean;
+}
+
+export class PathTable {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Adds `method` of a path with `:param` segments. */
+  add(method: string, path: string, cross_origin: boolean): void {
+    const key = path.replaceAll(/:[a-z_]+/g, ':');
+    const entry = this.#entries.get(key) ?? {
+      segments: key.split('/'),
+      methods: new Set<string>(),
+      cross_origin: false,
+    };
+    entry.methods.add(method);
+    if (method === 'GET') entry.methods.add('HEAD');
+    entry.methods.add('OPTIONS');
+    entry.cross_origin ||= cross_origin;
+    this.#entries.set(key, entry);
+  }
+
+  /** What is known of `path` (without a query string); a literal segment wins over a parameter. */
+  find(path: string): KnownPath | null {
+    const parts = path.split('/');
+    let best: Entry | null = null;
+    for (const entry of this.#entries.values()) {
+      const { segments } = entry;
+      const fits =
+        segments.length === parts.length &&
+        segments.every((segment, i) => (segment === ':' ? parts[i] !== '' : segment === parts[i]));
+      if (fits && (best === null || !segments.includes(':'))) best = entry;
+    }
+    return best === null ? null : { methods: [...best.methods].sort(), cross_origin: best.cross_origin };
+  }
+}

@@ -1,0 +1,140 @@
+// Puts the parts of a gateway process together and takes them apart again in reverse order.
+import { join } from 'node:path';
+import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { createPool } from '@svc/core/db/index.ts';
+import { type CallDeps, dialects, rowOf } from '@svc/core/inference/index.ts';
+import { type Config, type Log, loadRootKey, monotonicMs } from '@svc/core/kernel/index.ts';
+import { openKeyRing } from '@svc/core/keys/index.ts';
+import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
+import { createCallDeps } from './call-deps.ts';
+import { bindInference } from './inference/routes.ts';
+import { startJobs } from './jobs.ts';
+import { openMetrics } from './metrics.ts';
+import { bindOperations, createApp } from './rest/index.ts';
+
+export interface Gateway {
+  readonly base_url: string;
+  readonly metrics_url: string;
+  /** Stops taking calls, lets running ones finish for `drain_seconds`, then ends everything. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Given by benchmarks that measure the gateway without its ledger; otherwise opened here. */
+  readonly ledger?: LedgerClient;
+}
+
+/**
+ * Starts a gateway process on `config.host:config.port`.
+ * @throws Error when the database, the catalog files or the port cannot be used.
+ */
+export async function startGateway({ config, log, ledger: given }: GatewayOptions): Promise<Gateway> {
+  const url = config.database_url;
+  if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
+  const name = config.process_name ?? `gateway-${process.pid}`;
+  const pool = createPool(url, { application: name });
+  const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
+  const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
+  const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
+  const keys = await openKeyRing({ db: pool, url, log });
+  const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
+  const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
+  const jobs = startJobs({ pool, url, log, request_log, cell: config.cell });
+  let draining = false;
+
+  const calls = createCallDeps({
+    db: pool,
+    catalog,
+    ledger,
+    log,
+    record(record) {
+      metrics.call(record);
+      request_log.write(rowOf(record, config.cell));
+    },
+  });
+  metrics.watch({
+    calls_running: () => calls.ticker.size,
+    settles_pending: () => ledger.pending,
+    upstream_connections: () => calls.transport.connections(),
+    rows_lost: () => request_log.lost,
+  });
+  const base_url = config.base_url ?? `http://${config.host}:${config.port}`;
+  const app = createApp({ log, base_url });
+  bindInference(app, {
+    calls,
+    keys,
+    log,
+    max_body_bytes: config.max_body_bytes,
+    max_calls: config.max_calls,
+    dialects,
+    draining: () => draining,
+  });
+  await bindOperations(app, {
+    pool,
+    keys,
+    catalog,
+    request_log,
+    root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+    log,
+    base_url,
+    metrics,
+    checks: [
+      {
+        name: 'ledger',
+        critical: true,
+        run: async () => (ledger.healthy ? null : 'the last flush did not reach PostgreSQL'),
+      },
+    ],
+    draining: () => draining,
+  });
+  await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as { port: number };
+
+  return {
+    base_url: config.base_url ?? `http://${config.host}:${port}`,
+    metrics_url: metrics.url,
+    async stop() {
+      draining = true;
+      await drain(calls, config.drain_seconds * 1_000);
+      await app.close();
+      await jobs.stop();
+      calls.ticker.stop();
+      await request_log.close();
+      if (given === undefined) await ledger.close();
+      await keys.close();
+      catalog.close();
+      await calls.transport.close();
+      await metrics.close();
+      await pool.end();
+    },
+  };
+}
+
+function openOwnLedger(
+  config: Config,
+  facts: { url: string; name: string; log: Log },
+): Promise<LedgerClient> {
+  return openLedger({
+    url: facts.url,
+    process_name: facts.name,
+    journal_dir: join(config.data_dir, 'journal'),
+    log: facts.log,
+    sync_holds: config.ledger_sync_holds,
+    lease_seconds: config.ledger_lease_seconds,
+  });
+}
+
+/** Waits for running calls; what is left after `patience_ms` ends uncharged with `overloaded` (4.8 row 20). */
+async function drain(calls: CallDeps, patience_ms: number): Promise<void> {
+  const deadline = monotonicMs() + patience_ms;
+  while (calls.ticker.size > 0 && monotonicMs() < deadline) await pause(20);
+  calls.ticker.shutDown();
+  while (calls.ticker.size > 0) await pause(20);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}

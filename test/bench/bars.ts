@@ -1,0 +1,41 @@
+// The bars of design 9, as code: what a run is held against.
+
+export interface Bar {
+  readonly title: string;
+  readonly measured: number;
+  readonly unit: string;
+  readonly bar: number;
+  readonly goal: number;
+  /** Most figures shall be at most the bar; rates at least. */
+  readonly at_least?: boolean;
+}
+
+export type Verdict = 'goal' | 'bar' | 'NOT REACHED';
+
+/** Whether a figure reaches the goal, only the bar, or neither. */
+export function verdictOf({ measured, bar, goal, at_least }: Bar): Verdict {
+  const reaches = (line: number) => (at_least === true ? measured >= line : measured <= line);
+  if (reaches(goal)) return 'goal';
+  return reaches(bar) ? 'bar' : 'NOT REACHED';
+}
+
+/** Ratio bars by scenario name: gateway CPU over bare proxy CPU. */
+export const ratioBars: Readonly<Record<string, { bar: number; goal: number }>> = {
+  plain: { bar: 1.6, goal: 1.25 },
+  plain_100k: { bar: 4, goal: 2.5 },
+  chat_raw: { bar: 1.3, goal: 1.2 },
+  messages_raw: { bar: 1.3, goal: 1.2 },
+  chat_across: { bar: 1.6, goal: 1.3 },
+  messages_across: { bar: 1.6, goal: 1.3 },
+};
+
+/** PostgreSQL CPU per call of one hot book, in µs, at saturation. */
+export const postgresBar = { bar: 35, goal: 25 };
+/** Latency beyond the bare proxy at 100 calls a second, before one fdatasync of the disk is added, in ms. */
+export const latencyBars = { p50: { bar: 2.5, goal: 1 }, p99: { bar: 10, goal: 4 } };
+export const idleStreamKb = { bar: 40, goal: 28 };
+export const idleStreamRatio = { bar: 1.25, goal: 1 };
+export const idleGatewayMb = { bar: 200, goal: 120 };
+/** PostgreSQL CPU per pair, in µs. */
+export const pairPostgres = { hot: { bar: 35, goal: 25 }, spread: { bar: 100, goal: 60 } };
+export const pairsPerSecond = { hot: { bar: 12_000, goal: 20_000 }, spread: { bar: 5_000, goal: 10_000 } };

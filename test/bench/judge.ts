@@ -1,0 +1,109 @@
+// From what was measured to the bars it is held against; rows that were not measured are left out.
+import {
+  type Bar,
+  idleGatewayMb,
+  idleStreamKb,
+  idleStreamRatio,
+  latencyBars,
+  pairPostgres,
+  pairsPerSecond,
+  postgresBar,
+  ratioBars,
+} from './bars.ts';
+import type { IdleFigures } from './idle.ts';
+import type { LedgerBenchRow } from './ledger.ts';
+import type { Figures } from './measure.ts';
+
+export interface Results {
+  readonly figures: Map<string, Map<string, Figures>>;
+  idle: readonly IdleFigures[];
+  pairs: readonly LedgerBenchRow[];
+  gateway_calls: number;
+  disk: { readonly p50_ms: number; readonly p99_ms: number } | null;
+}
+
+function ratios(results: Results): Bar[] {
+  return Object.entries(ratioBars).flatMap(([name, lines]) => {
+    const figures = results.figures.get(name);
+    const bare = figures?.get('bare');
+    const gateway = figures?.get('gateway');
+    if (bare === undefined || gateway === undefined) return [];
+    return [
+      { title: `${name}: CPU to bare proxy`, measured: gateway.cpu_us / bare.cpu_us, unit: 'x', ...lines },
+    ];
+  });
+}
+
+function latency(results: Results): Bar[] {
+  const figures = results.figures.get('latency');
+  const bare = figures?.get('bare');
+  const gateway = figures?.get('gateway');
+  if (bare === undefined || gateway === undefined || results.disk === null) return [];
+  const { disk } = results;
+  const lines = (bars: { bar: number; goal: number }, sync_ms: number) => ({
+    bar: bars.bar + sync_ms,
+    goal: bars.goal + sync_ms,
+  });
+  return [
+    {
+      title: 'latency beyond bare proxy at 100/s, p50 (fdatasync allowed for)',
+      measured: gateway.p50_ms - bare.p50_ms,
+      unit: 'ms',
+      ...lines(latencyBars.p50, disk.p50_ms),
+    },
+    {
+      title: 'latency beyond bare proxy at 100/s, p99 (fdatasync allowed for)',
+      measured: gateway.p99_ms - bare.p99_ms,
+      unit: 'ms',
+      ...lines(latencyBars.p99, disk.p99_ms),
+    },
+  ];
+}
+
+function memory(results: Results): Bar[] {
+  const bare = results.idle.find((f) => f.name === 'bare');
+  const gateway = results.idle.find((f) => f.name === 'gateway');
+  if (bare === undefined || gateway === undefined) return [];
+  return [
+    { title: 'memory of an idle stream', measured: gateway.kb_per_stream, unit: 'KB', ...idleStreamKb },
+    {
+      title: 'the same to the bare proxy',
+      measured: gateway.kb_per_stream / bare.kb_per_stream,
+      unit: 'x',
+      ...idleStreamRatio,
+    },
+    { title: 'resident memory of an idle gateway', measured: gateway.rest_mb, unit: 'MB', ...idleGatewayMb },
+  ];
+}
+
+function pairs(results: Results): Bar[] {
+  return results.pairs
+    .filter((row) => row.processes === 2)
+    .flatMap((row) => {
+      const hot = row.name === 'hot book';
+      const rate = hot ? pairsPerSecond.hot : pairsPerSecond.spread;
+      const cpu = hot ? pairPostgres.hot : pairPostgres.spread;
+      const title = `hold + settle pairs, two processes, ${row.name}`;
+      return [
+        { title, measured: row.pairs_per_s, unit: '/s', at_least: true, ...rate },
+        { title: `${title}: PostgreSQL CPU`, measured: row.postgres_us, unit: 'µs', ...cpu },
+      ];
+    });
+}
+
+/** Every bar of design 9 for which this run has a figure. */
+export function barsOf(results: Results): Bar[] {
+  const plain = results.figures.get('plain')?.get('gateway');
+  const postgres: Bar[] =
+    plain === undefined
+      ? []
+      : [
+          {
+            title: 'PostgreSQL CPU per call, one hot book, saturated',
+            measured: plain.postgres_us,
+            unit: 'µs',
+            ...postgresBar,
+          },
+        ];
+  return [...ratios(results), ...postgres, ...latency(results), ...memory(results), ...pairs(results)];
+}

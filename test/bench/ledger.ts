@@ -1,0 +1,266 @@
+// Hold and settle pairs per second and what a pair costs, on a PostgreSQL of its own with fsync on. Every run ends
+// with `ledger verify`. `node test/bench/ledger.ts --seconds 10`.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import { createPool, migrate } from '@svc/core/db/index.ts';
+import { microUsd } from '@svc/core/kernel/index.ts';
+import { credit, openBook, setBudget, verifyLedger } from '@svc/core/ledger/index.ts';
+import pg from 'pg';
+import type { WorkerJob, WorkerReport } from './ledger-worker.ts';
+
+export interface LedgerBenchRow {
+  readonly name: string;
+  readonly processes: number;
+  readonly pairs_per_s: number;
+  readonly postgres_us: number;
+  readonly node_us: number;
+  readonly hold_batch: number;
+  readonly settle_batch: number;
+  readonly both_p50_ms: number;
+  readonly both_p99_ms: number;
+  /** The bar of the design, where there is one. */
+  readonly bar: {
+    readonly pairs_per_s?: number;
+    readonly postgres_us?: number;
+    readonly both_p50_ms?: number;
+  };
+  readonly met: boolean;
+}
+
+const CREDIT = microUsd(1_000_000_000_000);
+const CORE_OF_POSTGRES = '0';
+const CORE_OF_NODE = '1';
+const PINS = spawnSync('taskset', ['--version']).status === 0;
+
+interface Spread {
+  readonly first_book: number;
+  readonly books: number;
+  readonly keys_per_book: number;
+  readonly keys_per_project: number;
+}
+
+/** One hot book with 40 keys in 5 projects, or many books with 8 keys in 2 projects; half of the budgets are hard. */
+async function fill(url: string, spread: Omit<Spread, 'first_book'>, name: string): Promise<Spread> {
+  const pool = createPool(url, { max: 4 });
+  const { books, keys_per_book, keys_per_project } = spread;
+  let first_book = 0;
+  await pool.transaction(async (db) => {
+    for (let i = 0; i < books; i++) {
+      const book_id = await openBook(db, { org_id: `org_${name}_${i}`, environment: 'live' });
+      if (i === 0) first_book = book_id;
+      await credit(db, {
+        book_id,
+        kind: 'topup',
+        amount_micro_usd: CREDIT,
+        granted: false,
+        expires_at: null,
+        ref_type: 'topup',
+        ref_id: `${name}-${i}`,
+      });
+      for (let key = 0; key < keys_per_book; key++) {
+        const cap = { book_id, cap_micro_usd: CREDIT, hard: key % 2 === 0 };
+        await setBudget(db, { ...cap, subject: { key_no: book_id * 100 + key } });
+        if (key % keys_per_project !== 0) continue;
+        await setBudget(db, { ...cap, subject: { project_no: book_id * 100 + key / keys_per_project } });
+      }
+    }
+  });
+  await pool.end();
+  return { first_book, ...spread };
+}
+
+/** Ticks of user and system time of the server: the postmaster, its children, and those of them that ended. */
+function serverTicks(pid: number): number {
+  let ticks = 0;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const fields = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      if (Number(name) === pid) ticks += fields[11]! + fields[12]! + fields[13]! + fields[14]!;
+      else if (fields[1] === pid) ticks += fields[11]! + fields[12]!;
+    } catch {
+      // The process ended meanwhile; its time is in the postmaster's.
+    }
+  }
+  return ticks;
+}
+
+function pin(server: Postgres): void {
+  if (!PINS) return;
+  const children = readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/stat`, 'utf8').includes(`) S ${server.pid} `);
+    } catch {
+      return false;
+    }
+  });
+  for (const pid of [String(server.pid), ...children]) spawnSync('taskset', ['-cp', CORE_OF_POSTGRES, pid]);
+}
+
+function runWorker(job: WorkerJob): Promise<WorkerReport> {
+  const script = new URL('./ledger-worker.ts', import.meta.url).pathname;
+  const command = [process.execPath, script, JSON.stringify(job)];
+  const [program, ...args] = PINS ? ['taskset', '-c', CORE_OF_NODE, ...command] : command;
+  return new Promise((done, fail) => {
+    const child = spawn(program as string, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    child.once('error', fail);
+    child.once('exit', (code) => {
+      if (code === 0) done(JSON.parse(output) as WorkerReport);
+      else fail(new Error(`the bench worker ended with ${code}`));
+    });
+  });
+}
+
+interface Run {
+  readonly name: string;
+  readonly spread: Spread;
+  readonly processes: number;
+  readonly rate: number;
+  readonly concurrency: number;
+  readonly bar: LedgerBenchRow['bar'];
+}
+
+async function measure(server: Postgres, dir: string, run: Run, seconds: number): Promise<LedgerBenchRow> {
+  const url = server.urlOf('bench');
+  const before = serverTicks(server.pid);
+  const reports = await Promise.all(
+    Array.from({ length: run.processes }, () =>
+      runWorker({
+        url,
+        journal_dir: join(dir, 'journal'),
+        ...run.spread,
+        seconds,
+        rate: run.rate / run.processes,
+        concurrency: run.concurrency / run.processes,
+      }),
+    ),
+  );
+  const ticks = serverTicks(server.pid) - before;
+  const faults = reports.reduce((sum, report) => sum + report.faults, 0);
+  if (faults > 0) throw new Error(`${run.name}: ${faults} calls were not held or not settled`);
+  const verified = await verifyLedger({ url });
+  if (!verified.ok) throw new Error(`${run.name}: ${JSON.stringify(verified.findings.slice(0, 5))}`);
+  const pairs = reports.reduce((sum, report) => sum + report.pairs, 0);
+  const mean = (of: (report: WorkerReport) => number) =>
+    reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
+  const row = {
+    pairs_per_s: reports.reduce((sum, report) => sum + report.pairs / report.seconds, 0),
+    // A tick is 10 ms on every Linux that Node runs on.
+    postgres_us: (ticks * 10_000) / pairs,
+    both_p50_ms: mean((report) => report.both[0]),
+  };
+  const { bar } = run;
+  return {
+    name: run.name,
+    processes: run.processes,
+    ...row,
+    node_us: reports.reduce((sum, report) => sum + report.cpu_us, 0) / pairs,
+    hold_batch: mean((report) => report.hold_batch),
+    settle_batch: mean((report) => report.settle_batch),
+    both_p99_ms: mean((report) => report.both[1]),
+    bar,
+    met:
+      row.pairs_per_s >= (bar.pairs_per_s ?? 0) &&
+      row.postgres_us <= (bar.postgres_us ?? Number.POSITIVE_INFINITY) &&
+      row.both_p50_ms <= (bar.both_p50_ms ?? Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Runs the ledger benchmark; every run is verified. @throws Error when a call failed or `verify` found something. */
+export async function benchLedger(options: { seconds: number; only?: string }): Promise<LedgerBenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const server = await startPostgres({
+    dir,
+    settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
+  });
+  try {
+    pin(server);
+    const admin = new pg.Client({ connectionString: server.url });
+    await admin.connect();
+    await admin.query('create database bench');
+    await admin.end();
+    const url = server.urlOf('bench');
+    await migrate(url);
+    const hot = await fill(url, { books: 1, keys_per_book: 40, keys_per_project: 8 }, 'hot');
+    const many = await fill(url, { books: 1_000, keys_per_book: 8, keys_per_project: 4 }, 'many');
+    const hotBar = { pairs_per_s: 12_000, postgres_us: 35 };
+    const manyBar = { pairs_per_s: 5_000, postgres_us: 100 };
+    const runs: Run[] = [
+      { name: 'hot book', spread: hot, processes: 1, rate: 0, concurrency: 4_000, bar: {} },
+      { name: 'hot book', spread: hot, processes: 2, rate: 0, concurrency: 4_000, bar: hotBar },
+      { name: '1,000 books', spread: many, processes: 1, rate: 0, concurrency: 4_000, bar: {} },
+      { name: '1,000 books', spread: many, processes: 2, rate: 0, concurrency: 4_000, bar: manyBar },
+      {
+        name: 'hot book at 100/s',
+        spread: hot,
+        processes: 1,
+        rate: 100,
+        concurrency: 0,
+        bar: { both_p50_ms: 3 },
+      },
+      { name: '1,000 books at 100/s', spread: many, processes: 1, rate: 100, concurrency: 0, bar: {} },
+    ];
+    const rows: LedgerBenchRow[] = [];
+    for (const run of runs) {
+      if (options.only !== undefined && !`${run.name} x${run.processes}`.includes(options.only)) continue;
+      rows.push(await measure(server, dir, run, options.seconds));
+    }
+    return rows;
+  } finally {
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The rows as a table for people. */
+export function formatLedgerBench(rows: readonly LedgerBenchRow[]): string {
+  const head = [
+    'run',
+    'proc.',
+    'pairs/s',
+    'PostgreSQL µs',
+    'Node µs',
+    'batch h/s',
+    'hold+settle p50/p99 ms',
+    'bar',
+  ];
+  const lines = rows.map((row) => [
+    row.name,
+    String(row.processes),
+    row.pairs_per_s.toFixed(0),
+    row.postgres_us.toFixed(1),
+    row.node_us.toFixed(1),
+    `${row.hold_batch.toFixed(0)}/${row.settle_batch.toFixed(0)}`,
+    `${row.both_p50_ms.toFixed(2)}/${row.both_p99_ms.toFixed(2)}`,
+    Object.keys(row.bar).length === 0 ? '' : `${row.met ? 'met' : 'missed'} ${JSON.stringify(row.bar)}`,
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]!.length)));
+  return [head, ...lines].map((line) => line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')).join('\n');
+}
+
+function option(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const only = option('--only');
+  const rows = await benchLedger({
+    seconds: Number(option('--seconds') ?? 10),
+    ...(only === undefined ? {} : { only }),
+  });
+  process.stdout.write(`${formatLedgerBench(rows)}\n`);
+  if (rows.some((row) => !row.met)) process.exitCode = 1;
+}

@@ -1,0 +1,183 @@
+// `make bench`: side by side in one run, a bare Node reverse proxy, the gateway without ledger, the gateway.
+// Ratios to the bare proxy are what is compared over time; absolute figures say something about this machine.
+//   node test/bench/main.ts [--quick] [--only plain,latency,stream,burst,idle,pairs] [--rounds N] [--dir D] [--json F]
+import { rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Bar, verdictOf } from './bars.ts';
+import { type IdleFigures, measureIdle } from './idle.ts';
+import { barsOf, type Results } from './judge.ts';
+import { benchLedger, formatLedgerBench } from './ledger.ts';
+import { cpuMicros, memoryKb, pinned, probeFdatasync } from './machine.ts';
+import { compare, type Figures, type Variant } from './measure.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+import { type Running, type Stack, startStack, variantOf } from './stack.ts';
+import { show, tableOf } from './table.ts';
+import { type Verified, verify } from './verify.ts';
+
+const groups = ['plain', 'latency', 'stream', 'burst', 'idle', 'pairs'] as const;
+type Group = (typeof groups)[number];
+const names: readonly Variant['name'][] = ['bare', 'null ledger', 'gateway'];
+
+interface Options {
+  readonly quick: boolean;
+  readonly rounds: number;
+  readonly only: ReadonlySet<Group>;
+  readonly dir: string;
+  readonly json: string | null;
+}
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', default: groups.join(',') },
+      rounds: { type: 'string' },
+      dir: { type: 'string', default: join(tmpdir(), `svc-bench-${process.pid}`) },
+      json: { type: 'string' },
+    },
+  });
+  const only = values.only.split(',') as Group[];
+  const unknown = only.filter((group) => !groups.includes(group));
+  if (unknown.length > 0) throw new Error(`--only knows ${groups.join(', ')}, not ${unknown.join(', ')}`);
+  return {
+    quick: values.quick,
+    rounds: Number(values.rounds ?? (values.quick ? 2 : 5)),
+    only: new Set(only),
+    dir: values.dir,
+    json: values.json ?? null,
+  };
+}
+
+const say = (line = '') => process.stdout.write(`${line}\n`);
+
+function printFigures(scenario: Scenario, figures: ReadonlyMap<string, Figures>): void {
+  say(`\n${scenario.title}`);
+  const bare = figures.get('bare') as Figures;
+  const unit = scenario.units_per_call === 1 ? 'call' : 'chunk';
+  const rows = [...figures].map(([name, f]) => [
+    name,
+    f.cpu_us,
+    `${show(f.cpu_us / bare.cpu_us)} x`,
+    f.postgres_us,
+    f.per_second,
+    f.p50_ms,
+    f.p99_ms,
+    f.ttft_p50_ms,
+    f.reads,
+    `${Math.round(f.busy * 100)} %`,
+  ]);
+  const head = ['', `CPU µs/${unit}`, 'to bare', 'PostgreSQL µs/call', `${unit}s/s`, 'p50 ms', 'p99 ms'];
+  say(tableOf([...head, 'first byte p50', 'reads/answer', 'core busy'], rows));
+}
+
+async function runScenarios(stack: Stack, options: Options, results: Results): Promise<void> {
+  const chosen = scenarios.filter((scenario) => options.only.has(scenario.group));
+  if (chosen.length === 0) return;
+  const runs: Running[] = [];
+  try {
+    for (const name of names) runs.push(await stack.start(name));
+    for (const scenario of chosen) {
+      const figures = await compare({
+        load: stack.load,
+        postgres_pid: stack.postgres.pid,
+        rounds: options.rounds,
+        units_per_call: scenario.units_per_call,
+        variants: runs.map((run) => variantOf(run, scenario, stack.keys.live_key)),
+        job: (target) => scenario.job(target, options.quick),
+      });
+      results.figures.set(scenario.name, figures);
+      results.gateway_calls += figures.get('gateway')?.calls ?? 0;
+      printFigures(scenario, figures);
+    }
+    const rows = runs.map((run) => {
+      const { now, peak } = memoryKb(run.pid);
+      return [run.name, now / 1024, peak / 1024, cpuMicros(run.pid) / 1e6];
+    });
+    say(`\nmemory after all of this\n${tableOf(['', 'resident MB', 'peak MB', 'CPU s in all'], rows)}`);
+  } finally {
+    for (const run of runs) await run.stop();
+  }
+}
+
+async function runIdle(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('idle')) return;
+  const count = options.quick ? 300 : 1000;
+  const all: IdleFigures[] = [];
+  for (const name of names) all.push(await measureIdle(stack, name, count));
+  results.idle = all;
+  say(`\nmemory of ${count} open idle streams, 16 KB prompt, fresh processes, equal flags`);
+  say(
+    tableOf(
+      ['', 'at rest MB', 'KB a stream'],
+      all.map((f) => [f.name, f.rest_mb, f.kb_per_stream]),
+    ),
+  );
+}
+
+function printVerdicts(bars: readonly Bar[]): void {
+  say('\nbars of the design');
+  const rows = bars.map((bar) => [
+    bar.title,
+    bar.measured,
+    bar.unit,
+    `${bar.at_least === true ? '≥' : '≤'} ${show(bar.bar)}`,
+    show(bar.goal),
+    verdictOf(bar),
+  ]);
+  say(tableOf(['', 'measured', '', 'bar', 'goal', 'reached'], rows));
+}
+
+function printVerified(verified: Verified, calls: number): void {
+  say(
+    `\nledger verify: ${verified.ok ? 'ok' : 'FAULT'}, ${verified.settled_calls} calls settled of ${calls} sent`,
+  );
+  for (const fault of verified.faults) say(`  ${fault}`);
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  say(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`);
+  say(
+    pinned
+      ? 'gateway and bare proxy on core 0; upstream, load and PostgreSQL on core 1'
+      : 'processes are not pinned (no taskset or one core): ratios hold, absolute figures less so',
+  );
+  const stack = await startStack(options.dir);
+  const results: Results = { figures: new Map(), idle: [], pairs: [], gateway_calls: 0, disk: null };
+  let sound = true;
+  try {
+    results.disk = probeFdatasync(options.dir, options.quick ? 200 : 1000);
+    say(
+      `fdatasync of 8 KB on this disk: p50 ${show(results.disk.p50_ms)} ms, p99 ${show(results.disk.p99_ms)} ms`,
+    );
+    say(`medians of ${options.rounds} interleaved rounds`);
+    await runScenarios(stack, options, results);
+    const verified = await verify(stack, results.gateway_calls);
+    printVerified(verified, results.gateway_calls);
+    sound = verified.ok;
+    await runIdle(stack, options, results);
+    if (options.only.has('pairs')) {
+      results.pairs = await benchLedger({ seconds: options.quick ? 2 : 10 });
+      say('\nhold + settle pairs, PostgreSQL on one core, Node on the other, verified after each run');
+      say(formatLedgerBench(results.pairs));
+    }
+    const after = await verify(stack, null);
+    sound &&= after.ok;
+    say(`\nledger verify at the end: ${after.ok ? 'ok' : 'FAULT'}`);
+    printVerdicts(barsOf(results));
+    if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(plainOf(results), null, 2)}\n`);
+  } finally {
+    await stack.stop();
+    rmSync(options.dir, { recursive: true, force: true });
+  }
+  return sound ? 0 : 1;
+}
+
+function plainOf(results: Results): unknown {
+  const figures = [...results.figures].map(([name, map]) => [name, Object.fromEntries(map)]);
+  return { ...results, figures: Object.fromEntries(figures) };
+}
+
+process.exitCode = await main();

@@ -1,0 +1,56 @@
+// What a hold covers and what it does not: bills above the hold, calls without max_tokens, repeated upstream ids.
+import { expect, test } from 'vitest';
+import { servedBy } from '../crash/provider.ts';
+import { readBook, untilBook, withClient } from '../support/books.ts';
+import { aCall, openMoney } from './money.ts';
+
+test('a bill above the hold takes what is there, records the rest, and admits nobody on the shortfall', async () => {
+  const money = await openMoney({ balance: 10_000, processes: 1 });
+  const origin = money.gateways[0]?.base_url ?? '';
+  // 10,000 input tokens are reported for a prompt of a few dozen: 30,000 micro-USD on a balance of 10,000.
+  const call = aCall(money.live_key, { model: 'crash/chat', over_report: 10_000 });
+  const { seen } = await money.callers.send(origin, call);
+  const cost = servedBy(money.provider).get(call.no)?.cost_micro_usd ?? 0;
+  expect(cost).toBeGreaterThan(30_000);
+  expect(seen).toMatchObject({ kind: 'final', cost_micro_usd: cost });
+  const book = await untilBook(money.database_url, money.live_book_id, (b) => b.held === 0);
+  expect(book.available).toBe(0);
+  expect(book.charges.map((charge) => charge.amount)).toEqual([-10_000]);
+  const lost = await withClient(money.database_url, (client) =>
+    client.query('select sum(amount)::int as micro from ledger.writeoff where book_id = $1', [
+      money.live_book_id,
+    ]),
+  );
+  expect(lost.rows[0]).toEqual({ micro: cost - 10_000 });
+  const next = await money.callers.send(origin, aCall(money.live_key));
+  expect(next.seen).toMatchObject({ kind: 'refused', status: 402, code: 'insufficient_credits' });
+});
+
+test('two small calls without max_tokens run side by side on a balance that covers one maximum', async () => {
+  // 8,192 tokens of output would hold 16,384 of the 20,000.
+  const money = await openMoney({ balance: 20_000, processes: 1 });
+  const origin = money.gateways[0]?.base_url ?? '';
+  const wish = { model: 'crash/chat', max_tokens: null, chunk_ms: 40 };
+  const both = await Promise.all([
+    money.callers.send(origin, aCall(money.live_key, wish)),
+    money.callers.send(origin, aCall(money.live_key, wish)),
+  ]);
+  expect(both.map(({ seen }) => seen.kind)).toEqual(['final', 'final']);
+  const book = await untilBook(money.database_url, money.live_book_id, (b) => b.held === 0);
+  const costs = both.map(({ seen }) => (seen.kind === 'final' ? seen.cost_micro_usd : 0));
+  expect(book.available).toBe(20_000 - costs.reduce((sum, cost) => sum + cost, 0));
+});
+
+test('the same response id from the provider twice makes two requests and two charges', async () => {
+  const money = await openMoney({ balance: 100_000, processes: 1 });
+  const origin = money.gateways[0]?.base_url ?? '';
+  const call = { ...aCall(money.live_key), behaviour: 'same_id' as const };
+  const first = await money.callers.send(origin, call);
+  const second = await money.callers.send(origin, call);
+  expect(first.seen.kind).toBe('final');
+  expect(second.seen.kind).toBe('final');
+  const { charges } = await readBook(money.database_url, money.live_book_id);
+  expect(charges.map((charge) => charge.request_id).sort()).toEqual(
+    [first.seen.request_id, second.seen.request_id].sort(),
+  );
+});

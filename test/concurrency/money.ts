@@ -1,0 +1,104 @@
+// Gateways on one database with a balance of known size, and callers that come all at once.
+import { afterAll } from 'vitest';
+import { type Callers, openCallers, type Seen } from '../crash/caller.ts';
+import type { PlannedCall } from '../crash/plan.ts';
+import { crashProviders, startCrashProvider } from '../crash/provider.ts';
+import type { Sim } from '../sim/providers/index.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
+
+export interface Money extends Provisioned {
+  readonly database_url: string;
+  readonly provider: Sim;
+  readonly gateways: readonly GatewayProcess[];
+  readonly callers: Callers;
+}
+
+/** Tokens and price of a call of `crash/exact`: what is held is what it costs. */
+export const EXACT_TOKENS = 50;
+export const EXACT_MICRO = 100;
+
+/** Starts `processes` gateways over an organisation with `balance`; all of it ends with the test file. */
+export async function openMoney(args: {
+  balance: number;
+  processes: number;
+  keys?: readonly KeyWish[];
+  project_monthly_micro?: number;
+  env?: Readonly<Record<string, string>>;
+  database_url?: string;
+}): Promise<Money> {
+  const database_url = args.database_url ?? (await createTestDatabase());
+  const provider = await startCrashProvider();
+  const callers = openCallers();
+  const provisioned = await provision({
+    database_url,
+    live_micro_usd: args.balance,
+    ...(args.keys === undefined ? {} : { keys: args.keys }),
+    ...(args.project_monthly_micro === undefined
+      ? {}
+      : { project_monthly_micro: args.project_monthly_micro }),
+  });
+  const gateways = await Promise.all(
+    Array.from({ length: args.processes }, (_, i) =>
+      startGatewayProcess({
+        database_url,
+        providers: crashProviders(provider),
+        name: `money-${i}`,
+        env: { CRASH_API_KEY: 'sk-crash', ...args.env },
+      }),
+    ),
+  );
+  afterAll(async () => {
+    await callers.close();
+    await Promise.all(gateways.map((gateway) => gateway.kill()));
+    await provider.close();
+  });
+  return { ...provisioned, database_url, provider, gateways, callers };
+}
+
+let last = 0;
+
+/** A call with a number of its own; what is not said is a short plain call that costs exactly its hold. */
+export function aCall(key: string, wish: Partial<PlannedCall> = {}): PlannedCall {
+  return {
+    no: ++last,
+    dialect: 'chat',
+    model: 'crash/exact',
+    stream: false,
+    behaviour: 'ok',
+    leave_after_ms: null,
+    key,
+    gateway: 0,
+    tokens: EXACT_TOKENS,
+    chunks: 10,
+    chunk_ms: 0,
+    max_tokens: EXACT_TOKENS,
+    over_report: 0,
+    ...wish,
+  };
+}
+
+/** Sends `count` calls at once, spread over the gateways; what each caller saw. */
+export async function allAtOnce(
+  money: Money,
+  count: number,
+  wish: Partial<PlannedCall> = {},
+): Promise<Seen[]> {
+  const { gateways, callers } = money;
+  const sent = Array.from({ length: count }, (_, i) => {
+    const origin = (gateways[i % gateways.length] as GatewayProcess).base_url;
+    return callers.send(origin, aCall(money.live_key, { stream: i % 2 === 1, ...wish }));
+  });
+  return (await Promise.all(sent)).map(({ seen }) => seen);
+}
+
+/** How many callers saw the end that `like` names: `final`, or the code of a refusal. */
+export function countSeen(seen: readonly Seen[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const one of seen) {
+    const name = one.kind === 'refused' ? `${one.status} ${one.code}` : one.kind;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}

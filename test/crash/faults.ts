@@ -1,0 +1,58 @@
+// What is killed in a round, and when.
+import type { Draw } from './draw.ts';
+import type { World } from './world.ts';
+
+export const faultKinds = ['gateway', 'postgres', 'settling', 'both'] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface PlannedFault {
+  readonly kind: FaultKind;
+  /** The fault strikes once so many callers have seen the end of their call ... */
+  readonly after_ends: number;
+  /** ... and so much later. */
+  readonly delay_ms: number;
+  readonly gateway: 0 | 1;
+  /** How long PostgreSQL stays away. */
+  readonly away_ms: number;
+}
+
+/** Draws the fault of a round of `calls` calls. */
+export function planFault(draw: Draw, calls: number, kinds: readonly FaultKind[]): PlannedFault {
+  const kind = draw.pick(kinds);
+  return {
+    kind,
+    after_ends: draw.int(1, Math.max(1, Math.floor(calls * 0.6))),
+    delay_ms: draw.int(0, 40),
+    gateway: draw.pick([0, 1] as const),
+    // Settles wait a second before they go to the journal.
+    away_ms: kind === 'settling' ? draw.int(1_500, 2_500) : draw.int(50, 1_200),
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Kills what `fault` says and brings it back. `settling` takes PostgreSQL away, lets answers end into the journal,
+ * and kills their gateway before PostgreSQL returns: the journal alone knows of them.
+ */
+export async function strike(
+  world: World,
+  fault: PlannedFault,
+  sabotage?: (world: World, fault: PlannedFault) => void,
+): Promise<void> {
+  await pause(fault.delay_ms);
+  if (fault.kind === 'gateway') {
+    await world.killGateway(fault.gateway);
+    await pause(fault.away_ms / 4);
+    sabotage?.(world, fault);
+    await world.startGateway(fault.gateway);
+    return;
+  }
+  if (fault.kind === 'both') await Promise.all([world.killPostgres(), world.killGateway(fault.gateway)]);
+  else await world.killPostgres();
+  await pause(fault.away_ms);
+  if (fault.kind === 'settling') await world.killGateway(fault.gateway);
+  sabotage?.(world, fault);
+  await world.startPostgres();
+  if (fault.kind !== 'postgres') await world.startGateway(fault.gateway);
+}

@@ -1,0 +1,57 @@
+// The oracle itself is tested: with a piece of the ledger broken on purpose it must find a fault.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { FaultKind } from './faults.ts';
+import { type CrashOptions, runCrash } from './run.ts';
+
+/** Replaces `from` by `to` in the source of function `name`, which must contain it: a mutation that does nothing proves nothing. */
+function patch(name: string, from: string, to: string): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  return `do $mutation$
+    declare v_source text := pg_get_functiondef('${name}'::regproc);
+    begin
+      if strpos(v_source, ${quote(from)}) = 0 then raise exception 'nothing to mutate in ${name}'; end if;
+      execute replace(v_source, ${quote(from)}, ${quote(to)});
+    end $mutation$`;
+}
+
+interface Mutation {
+  readonly name: string;
+  readonly kinds: readonly FaultKind[];
+  readonly broken: Pick<CrashOptions, 'mutate' | 'sabotage'>;
+}
+
+const mutations: readonly Mutation[] = [
+  {
+    name: 'a settle that charges the hold instead of the cost',
+    kinds: ['gateway'],
+    broken: { mutate: [patch('ledger.settle_run', 'v_charged := p_cost;', 'v_charged := v_hold;')] },
+  },
+  {
+    name: 'a release that keeps the money',
+    kinds: ['gateway'],
+    broken: {
+      mutate: [patch('ledger.release_run', 'available = t.available + x.a', 'available = t.available')],
+    },
+  },
+  {
+    name: 'journals that are gone when a process comes back',
+    kinds: ['settling'],
+    broken: {
+      sabotage: (world, fault) => {
+        const dir = world.dataDir(fault.gateway);
+        for (const file of readdirSync(dir)) {
+          if (/journal/.test(file)) rmSync(join(dir, file), { recursive: true });
+        }
+      },
+    },
+  },
+];
+
+describe('the oracle notices', () => {
+  test.each(mutations)('$name', { timeout: 120_000 }, async ({ kinds, broken }) => {
+    const report = await runCrash({ rounds: 4, seed: 11, calls: 150, in_flight: 80, kinds, ...broken });
+    expect(report.faults.length).toBeGreaterThan(0);
+  });
+});

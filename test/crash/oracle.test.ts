@@ -1,0 +1,85 @@
+// The oracle on evidence made by hand: it must accept what is allowed and name what is not.
+import { describe, expect, test } from 'vitest';
+import type { Seen, Witness } from './caller.ts';
+import { type Charge, judge, type LedgerState } from './oracle.ts';
+import type { PlannedCall } from './plan.ts';
+import type { Served } from './provider.ts';
+
+const ID = '01M7ZVTX4KWQ2WBFX302SD0WRA';
+const OTHER = '01M7ZVTX4KWQ2WBFX302SD0WRB';
+
+const charge = (wish: Partial<Charge> = {}): Charge => ({
+  ...{ request_id: ID, book_id: 1, key_no: 1, cost: 100, charged: 100, entries: 1 },
+  ...{ written_off: 0, estimated: false },
+  ...wish,
+});
+
+const witness = (seen: Seen): Witness => ({
+  seen,
+  call: { no: 1, dialect: 'chat', model: 'crash/chat', stream: true } as PlannedCall,
+});
+const final: Seen = { kind: 'final', request_id: ID, cost_micro_usd: 100 };
+const finished: Served = { attempts: 1, finished: true, cost_micro_usd: 100 };
+
+function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Served = finished): string[] {
+  const charged = charges.reduce((sum, one) => sum + one.charged, 0);
+  const state: LedgerState = {
+    charges: new Map(charges.map((one) => [one.request_id, one])),
+    books: [{ book_id: 1, available: 1_000 - charged, held: 0, credited: 1_000, charged }],
+    windows: [{ kind: 1, subject: 1, spent: charged, held: 0 }],
+    holds: 0,
+  };
+  const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
+  return judge({ witnesses: seen.map(witness), served: new Map([[1, served]]), state, verified });
+}
+
+describe('is accepted', () => {
+  test.each<[string, Seen[], Charge[], Served?]>([
+    ['a final answer charged once', [final], [charge()]],
+    [
+      'an error that is not charged',
+      [{ kind: 'refused', request_id: ID, status: 502, code: 'upstream_error' }],
+      [],
+    ],
+    ['a lost connection without a charge', [{ kind: 'lost', request_id: ID }], []],
+    ['a lost connection whose answer was complete', [{ kind: 'lost', request_id: ID }], [charge()]],
+    ['the same where the caller never learnt the id', [{ kind: 'lost', request_id: null }], [charge()]],
+    [
+      'an estimate for a caller that left',
+      [{ kind: 'left', request_id: ID }],
+      [charge({ estimated: true, cost: 70, charged: 70 })],
+      { ...finished, finished: false },
+    ],
+  ])('%s', (_, seen, charges, served) => {
+    expect(faultsOf(seen, charges, served)).toEqual([]);
+  });
+});
+
+describe('is found', () => {
+  test.each<[string, Seen[], Charge[], Served?]>([
+    ['a final answer that was not charged', [final], []],
+    ['a final answer charged with another cost', [final], [charge({ cost: 90, charged: 90 })]],
+    ['a charge that took less than its cost without a write-off', [final], [charge({ charged: 90 })]],
+    ['two entries for one call', [final], [charge({ entries: 2 })]],
+    [
+      'an error that was charged',
+      [{ kind: 'refused', request_id: ID, status: 502, code: 'upstream_error' }],
+      [charge()],
+    ],
+    [
+      'a lost call charged though the provider never finished',
+      [{ kind: 'lost', request_id: ID }],
+      [charge()],
+      { ...finished, finished: false },
+    ],
+    ['an estimate for a caller that stayed', [final], [charge({ estimated: true })]],
+    ['a charge that belongs to no call', [final], [charge(), charge({ request_id: OTHER })]],
+    [
+      'one lost call that explains two charges',
+      [{ kind: 'lost', request_id: null }],
+      [charge(), charge({ request_id: OTHER })],
+    ],
+  ])('%s', (_, seen, charges, served) => {
+    expect(faultsOf(seen, charges, served)).not.toEqual([]);
+  });
+});

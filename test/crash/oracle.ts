@@ -1,0 +1,227 @@
+// The oracle: compares what callers saw, what the provider served and what the ledger says. It reads the tables
+// with SQL of its own and knows nothing of the functions that wrote them.
+import type { VerifyReport } from '@svc/core/ledger/index.ts';
+import type pg from 'pg';
+import { ulidOf } from '../support/books.ts';
+import type { Witness } from './caller.ts';
+import { MAX_TOKENS } from './plan.ts';
+import type { Served } from './provider.ts';
+
+/** One metered call as the ledger has it. */
+export interface Charge {
+  readonly request_id: string;
+  readonly book_id: number;
+  readonly key_no: number;
+  readonly cost: number;
+  /** What left the balance: the entries of this request id, added up. */
+  readonly charged: number;
+  readonly entries: number;
+  readonly written_off: number;
+  readonly estimated: boolean;
+}
+
+export interface BookState {
+  readonly book_id: number;
+  readonly available: number;
+  readonly held: number;
+  readonly credited: number;
+  readonly charged: number;
+}
+
+export interface WindowState {
+  readonly kind: number;
+  readonly subject: number;
+  readonly spent: number;
+  readonly held: number;
+}
+
+export interface LedgerState {
+  readonly charges: ReadonlyMap<string, Charge>;
+  readonly books: readonly BookState[];
+  readonly windows: readonly WindowState[];
+  readonly holds: number;
+}
+
+/** Reads the ledger in one snapshot. */
+export async function readLedger(client: pg.Client): Promise<LedgerState> {
+  await client.query('begin isolation level repeatable read read only');
+  try {
+    const charges = await client.query<Omit<Charge, 'request_id'> & { id: string }>(`
+      select coalesce(m.request_id, e.request_id)::text as id, coalesce(m.book_id, e.book_id) as book_id,
+             coalesce(m.key_no, 0) as key_no, coalesce(m.cost, 0) as cost, coalesce(m.estimated, false) as estimated,
+             coalesce(e.charged, 0)::bigint as charged, coalesce(e.n, 0)::int as entries,
+             coalesce(w.amount, 0)::bigint as written_off
+        from ledger.meter m
+        full join (select request_id, min(book_id) as book_id, -sum(amount) as charged, count(*) as n
+                     from ledger.entry where request_id is not null group by request_id) e
+          on e.request_id = m.request_id
+        left join (select request_id, sum(amount) as amount from ledger.writeoff group by request_id) w
+          on w.request_id = coalesce(m.request_id, e.request_id)`);
+    const books = await client.query<BookState>(`
+      select b.book_id, b.available, b.held, coalesce(sum(e.amount) filter (where e.request_id is null), 0)::bigint as credited,
+             (-coalesce(sum(e.amount) filter (where e.request_id is not null), 0))::bigint as charged
+        from ledger.book b left join ledger.entry e using (book_id) group by b.book_id`);
+    const windows = await client.query<WindowState>('select kind, subject, spent, held from ledger.win');
+    const holds = await client.query<{ n: number }>('select count(*)::int as n from ledger.hold');
+    return {
+      charges: new Map(
+        charges.rows.map(({ id, ...rest }) => [ulidOf(id), { ...rest, request_id: ulidOf(id) }]),
+      ),
+      books: books.rows,
+      windows: windows.rows,
+      holds: (holds.rows[0] as { n: number }).n,
+    };
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+/** An estimate may err, but never above what a call of this test can have held. */
+const MOST_MICRO = 1_000 + MAX_TOKENS * 2;
+
+function judgeFinal(witness: Witness, charge: Charge | undefined, served: Served | undefined): string | null {
+  const { seen } = witness;
+  if (seen.kind !== 'final') return null;
+  if (charge === undefined)
+    return seen.cost_micro_usd === 0 ? null : 'was answered with its cost and is not in the ledger';
+  if (charge.cost !== seen.cost_micro_usd)
+    return `saw cost ${seen.cost_micro_usd}, the ledger has ${charge.cost}`;
+  if (charge.estimated) return 'was charged by estimate though the provider reports usage';
+  if (served?.finished !== true) return 'ended well, and the provider never finished';
+  if (charge.cost !== served.cost_micro_usd) return `cost ${charge.cost} instead of ${served.cost_micro_usd}`;
+  return null;
+}
+
+function judgeUnfinished(
+  witness: Witness,
+  charge: Charge | undefined,
+  served: Served | undefined,
+): string | null {
+  const { seen } = witness;
+  if (charge === undefined || charge.cost === 0) return null;
+  if (seen.kind === 'refused') return `ended in an error (${seen.code}) and was charged ${charge.cost}`;
+  if (served === undefined) return `never reached the provider and was charged ${charge.cost}`;
+  if (charge.estimated) {
+    if (seen.kind !== 'left') return 'was charged by estimate though the caller had not left';
+    return charge.cost > MOST_MICRO ? `was charged ${charge.cost} by estimate` : null;
+  }
+  if (!served.finished) return `was charged ${charge.cost} and the provider never finished`;
+  return charge.cost === served.cost_micro_usd
+    ? null
+    : `cost ${charge.cost} instead of ${served.cost_micro_usd}`;
+}
+
+function judgeCharge(charge: Charge): string | null {
+  const entries = charge.cost > 0 ? 1 : 0;
+  if (charge.entries !== entries) return `has ${charge.entries} entries for cost ${charge.cost}`;
+  if (charge.charged + charge.written_off !== charge.cost)
+    return `cost ${charge.cost}, charged ${charge.charged}, written off ${charge.written_off}`;
+  return null;
+}
+
+/**
+ * Charges whose request id no caller knows: each must be the price of a call that ended without an id, and that
+ * the provider served; each such call explains one charge.
+ */
+function judgeStrangers(
+  strangers: readonly Charge[],
+  witnesses: readonly Witness[],
+  served: ReadonlyMap<number, Served>,
+): string[] {
+  const nameless = witnesses.filter(
+    ({ seen }) => (seen.kind === 'lost' || seen.kind === 'left') && seen.request_id === null,
+  );
+  const open = new Map<number, number>();
+  let left = 0;
+  for (const { call, seen } of nameless) {
+    if (seen.kind === 'left') left++;
+    const answer = served.get(call.no);
+    if (answer?.finished) open.set(answer.cost_micro_usd, (open.get(answer.cost_micro_usd) ?? 0) + 1);
+  }
+  const faults: string[] = [];
+  for (const charge of strangers) {
+    if (charge.cost === 0) continue;
+    if (charge.estimated && left > 0 && charge.cost <= MOST_MICRO) {
+      left--;
+      continue;
+    }
+    const n = open.get(charge.cost) ?? 0;
+    if (n > 0) open.set(charge.cost, n - 1);
+    else faults.push(`${charge.request_id}: charged ${charge.cost}, and no caller made such a call`);
+  }
+  return faults;
+}
+
+function judgeBooks(state: LedgerState): string[] {
+  const faults: string[] = [];
+  for (const book of state.books) {
+    if (book.held !== 0) faults.push(`book ${book.book_id} still holds ${book.held}`);
+    if (book.available < 0) faults.push(`book ${book.book_id} is at ${book.available}`);
+    const due = book.credited - book.charged;
+    if (book.available + book.held !== due)
+      faults.push(`book ${book.book_id} has ${book.available + book.held}, its entries say ${due}`);
+  }
+  for (const window of state.windows) {
+    if (window.held !== 0) faults.push(`window ${window.kind}/${window.subject} still holds ${window.held}`);
+  }
+  if (state.holds !== 0) faults.push(`${state.holds} holds are left`);
+  return faults;
+}
+
+function judgeWindows(state: LedgerState): string[] {
+  const spent = new Map<number, number>();
+  for (const charge of state.charges.values())
+    spent.set(charge.key_no, (spent.get(charge.key_no) ?? 0) + charge.charged);
+  const kept = new Map<number, number>();
+  for (const window of state.windows) {
+    if (window.kind === 1) kept.set(window.subject, (kept.get(window.subject) ?? 0) + window.spent);
+  }
+  return [...kept]
+    .filter(([key_no, micro]) => micro !== (spent.get(key_no) ?? 0))
+    .map(
+      ([key_no, micro]) =>
+        `windows of key ${key_no} say ${micro} spent, its charges ${spent.get(key_no) ?? 0}`,
+    );
+}
+
+export interface Evidence {
+  readonly witnesses: readonly Witness[];
+  readonly served: ReadonlyMap<number, Served>;
+  readonly state: LedgerState;
+  readonly verified: VerifyReport;
+}
+
+/** Everything that is not as promised, one sentence each; empty when all is well. */
+export function judge({ witnesses, served, state, verified }: Evidence): string[] {
+  const faults: string[] = [];
+  const known = new Set<string>();
+  for (const witness of witnesses) {
+    const { request_id } = witness.seen;
+    if (request_id === null) continue;
+    known.add(request_id);
+    const charge = state.charges.get(request_id);
+    const { call } = witness;
+    const fault =
+      judgeFinal(witness, charge, served.get(call.no)) ??
+      (witness.seen.kind === 'final' ? null : judgeUnfinished(witness, charge, served.get(call.no)));
+    if (fault !== null)
+      faults.push(`call ${call.no} ${request_id} (${call.dialect} ${call.model}): ${fault}`);
+  }
+  for (const charge of state.charges.values()) {
+    const fault = judgeCharge(charge);
+    if (fault !== null) faults.push(`${charge.request_id}: ${fault}`);
+  }
+  const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
+  faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
+  for (const finding of verified.findings)
+    faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);
+  return faults;
+}
+
+/** Whether nothing is under way any more: no holds, and every cost that a caller saw is booked. */
+export function isQuiet(witnesses: readonly Witness[], state: LedgerState): boolean {
+  if (state.holds > 0) return false;
+  return witnesses.every(
+    ({ seen }) => seen.kind !== 'final' || seen.cost_micro_usd === 0 || state.charges.has(seen.request_id),
+  );
+}

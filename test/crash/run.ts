@@ -1,0 +1,145 @@
+// Rounds of calls with something killed in the middle, the oracle after each.
+import { verifyLedger } from '@svc/core/ledger/index.ts';
+import { type Callers, openCallers, type Witness } from './caller.ts';
+import { type Draw, drawFrom } from './draw.ts';
+import { type FaultKind, faultKinds, type PlannedFault, planFault, strike } from './faults.ts';
+import { isQuiet, judge, type LedgerState, readLedger } from './oracle.ts';
+import { planCall } from './plan.ts';
+import { servedBy } from './provider.ts';
+import { openWorld, type World } from './world.ts';
+
+export interface CrashOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly calls?: number;
+  readonly in_flight?: number;
+  readonly kinds?: readonly FaultKind[];
+  /** Statements that break the ledger on purpose (mutations). */
+  readonly mutate?: readonly string[];
+  /** Does something wrong between a kill and the restart (mutations). */
+  readonly sabotage?: (world: World, fault: PlannedFault) => void;
+  readonly progress?: (line: string) => void;
+}
+
+export interface RoundReport {
+  readonly round: number;
+  readonly fault: PlannedFault;
+  readonly seen: Readonly<Record<Witness['seen']['kind'], number>>;
+  /** How long after the last caller ended everything was booked or released. */
+  readonly quiet_ms: number;
+  readonly faults: readonly string[];
+}
+
+export interface CrashReport {
+  readonly seed: number;
+  readonly rounds: readonly RoundReport[];
+  readonly calls: number;
+  readonly charged_micro_usd: number;
+  readonly faults: readonly string[];
+}
+
+/** Lease, sweeper and journal replay have all had their turn by then. */
+const QUIET_MS_MAX = 20_000;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function callAll(
+  world: World,
+  callers: Callers,
+  args: {
+    draw: Draw;
+    first: number;
+    calls: number;
+    in_flight: number;
+    fault: PlannedFault;
+    sabotage: CrashOptions['sabotage'];
+  },
+): Promise<Witness[]> {
+  const plans = Array.from({ length: args.calls }, (_, i) => planCall(args.draw, args.first + i, world.keys));
+  const witnesses: Witness[] = [];
+  let struck: Promise<void> | null = null;
+  const worker = async (): Promise<void> => {
+    for (let call = plans.shift(); call !== undefined; call = plans.shift()) {
+      witnesses.push(await callers.send(world.origin(call.gateway), call));
+      if (witnesses.length === args.fault.after_ends) {
+        struck = strike(world, args.fault, args.sabotage);
+        struck.catch(() => {});
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: args.in_flight }, worker));
+  await struck;
+  return witnesses;
+}
+
+async function untilQuiet(
+  world: World,
+  witnesses: readonly Witness[],
+): Promise<{ state: LedgerState; ms: number }> {
+  const start = performance.now();
+  for (;;) {
+    const state = await world.withDatabase(readLedger);
+    const ms = performance.now() - start;
+    if (isQuiet(witnesses, state) || ms > QUIET_MS_MAX) return { state, ms };
+    await pause(100);
+  }
+}
+
+function tally(witnesses: readonly Witness[]): RoundReport['seen'] {
+  const seen = { final: 0, refused: 0, left: 0, lost: 0 };
+  for (const witness of witnesses) seen[witness.seen.kind]++;
+  return seen;
+}
+
+function describe(report: RoundReport): string {
+  const { fault, seen } = report;
+  const outcome = report.faults.length === 0 ? 'ok' : `${report.faults.length} FAULTS`;
+  return (
+    `round ${report.round}: ${fault.kind} after ${fault.after_ends} ends; ${seen.final} final, ${seen.refused} refused, ` +
+    `${seen.left} left, ${seen.lost} lost; quiet after ${Math.round(report.quiet_ms)} ms: ${outcome}`
+  );
+}
+
+/** Runs rounds until one finds a fault or all have passed. Everything that was started is stopped. */
+export async function runCrash(options: CrashOptions): Promise<CrashReport> {
+  const draw = drawFrom(options.seed);
+  const calls = options.calls ?? 400;
+  const world = await openWorld({ mutate: options.mutate ?? [] });
+  const callers = openCallers();
+  const witnesses: Witness[] = [];
+  const rounds: RoundReport[] = [];
+  try {
+    for (let round = 1; round <= options.rounds; round++) {
+      const fault = planFault(draw, calls, options.kinds ?? faultKinds);
+      const seen = await callAll(world, callers, {
+        draw,
+        first: witnesses.length,
+        calls,
+        in_flight: options.in_flight ?? 200,
+        fault,
+        sabotage: options.sabotage,
+      });
+      witnesses.push(...seen);
+      const { state, ms } = await untilQuiet(world, witnesses);
+      const verified = await verifyLedger({ url: world.database_url });
+      const faults = judge({ witnesses, served: servedBy(world.provider), state, verified });
+      const report: RoundReport = { round, fault, seen: tally(seen), quiet_ms: ms, faults };
+      rounds.push(report);
+      options.progress?.(describe(report));
+      if (faults.length > 0) break;
+    }
+    const state = await world.withDatabase(readLedger);
+    return {
+      seed: options.seed,
+      rounds,
+      calls: witnesses.length,
+      charged_micro_usd: state.books.reduce((sum, book) => sum + book.charged, 0),
+      faults: rounds.flatMap((round) => round.faults),
+    };
+  } catch (error) {
+    throw new Error(`seed ${options.seed}: ${(error as Error).message}\n${world.output()}`, { cause: error });
+  } finally {
+    await callers.close();
+    await world.close();
+  }
+}

@@ -1,0 +1,126 @@
+// What the crash test runs and kills: a PostgreSQL of its own with fsync on, two gateway processes that share a
+// database and nothing else, and the provider that nobody kills.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import { migrate } from '@svc/core/db/index.ts';
+import pg from 'pg';
+import type { Sim } from '../sim/providers/index.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { type Provisioned, provision } from '../support/provision.ts';
+import { crashProviders, startCrashProvider } from './provider.ts';
+
+/** Short, so that a round can wait for the sweeper: a dead process's holds are free after it. */
+export const LEASE_SECONDS = 2;
+export const RICH_MICRO = 100_000_000;
+export const POOR_MICRO = 150_000;
+export const BUDGET_MICRO = 400_000;
+
+export interface World {
+  readonly provider: Sim;
+  readonly database_url: string;
+  /** Secrets of the keys that calls are sent with. */
+  readonly keys: readonly string[];
+  /** An organisation that cannot run dry, with a key that has a hard daily budget, and one that will. */
+  readonly rich: Provisioned;
+  readonly poor: Provisioned;
+  origin(gateway: 0 | 1): string;
+  killGateway(gateway: 0 | 1): Promise<void>;
+  startGateway(gateway: 0 | 1): Promise<void>;
+  killPostgres(): Promise<void>;
+  startPostgres(): Promise<void>;
+  /** Runs `work` on a fresh connection. */
+  withDatabase<T>(work: (client: pg.Client) => Promise<T>): Promise<T>;
+  /** Directory of a gateway's journal. */
+  dataDir(gateway: 0 | 1): string;
+  output(): string;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** Statements run after the migrations: what a mutation breaks. */
+  readonly mutate?: readonly string[];
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Brings the world up. The caller closes it. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'));
+  const port = await freePort();
+  const start = () => startPostgres({ dir: join(dir, 'postgres'), port });
+  let postgres: Postgres | null = await start();
+  const database_url = postgres.urlOf('crash');
+  await withClient(postgres.url, (client) => client.query('create database crash'));
+  await migrate(database_url);
+  const provider = await startCrashProvider();
+  const rich = await provision({
+    database_url,
+    slug: 'rich',
+    live_micro_usd: RICH_MICRO,
+    keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
+  });
+  const poor = await provision({ database_url, slug: 'poor', live_micro_usd: POOR_MICRO });
+  await withClient(database_url, async (client) => {
+    for (const statement of options.mutate ?? []) await client.query(statement);
+  });
+  const gateways: (GatewayProcess | null)[] = [null, null];
+  const ports = [await freePort(), await freePort()];
+  const providers = crashProviders(provider);
+  const dataDir = (gateway: 0 | 1) => join(dir, `gateway-${gateway}`);
+
+  const startGateway = async (gateway: 0 | 1): Promise<void> => {
+    gateways[gateway] = await startGatewayProcess({
+      database_url,
+      providers,
+      data_dir: dataDir(gateway),
+      name: `crash-${gateway}`,
+      port: ports[gateway] as number,
+      env: { CRASH_API_KEY: 'sk-crash', SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS) },
+    });
+  };
+  const killGateway = async (gateway: 0 | 1): Promise<void> => {
+    const running = gateways[gateway];
+    gateways[gateway] = null;
+    await running?.kill();
+  };
+  await Promise.all([startGateway(0), startGateway(1)]);
+
+  return {
+    provider,
+    database_url,
+    keys: [...rich.keys.map((key) => key.secret), ...poor.keys.map((key) => key.secret)],
+    rich,
+    poor,
+    origin: (gateway) => `http://127.0.0.1:${ports[gateway]}`,
+    killGateway,
+    startGateway,
+    killPostgres: async () => {
+      const running = postgres;
+      postgres = null;
+      await running?.kill();
+    },
+    startPostgres: async () => {
+      postgres ??= await start();
+    },
+    withDatabase: (work) => withClient(database_url, work),
+    dataDir,
+    output: () =>
+      gateways.map((gateway, i) => `gateway ${i}:\n${gateway?.output() ?? '(not running)'}`).join('\n'),
+    close: async () => {
+      await Promise.all([killGateway(0), killGateway(1)]);
+      await provider.close();
+      await postgres?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

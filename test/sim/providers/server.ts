@@ -1,0 +1,361 @@
+// A provider on the wire: real HTTP on loopback, official shapes, faults on request, and a record of what it served.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { anthropic } from './anthropic.ts';
+import { type Said, say, textBytes } from './content.ts';
+import {
+  brokenByUs,
+  type Delivery,
+  deliverStream,
+  deliverWhole,
+  type Outcome,
+  pause,
+  resetSocket,
+} from './delivery.ts';
+import { KnobFault, type Knobs, readKnobs } from './knobs.ts';
+import { openai } from './openai.ts';
+import { CallLog, type CallRecord } from './record.ts';
+import type { JsonBody, Wire, WireError } from './wire.ts';
+
+export interface SimOptions {
+  /** 0 (default) = a free one. */
+  port?: number;
+  host?: string;
+  /** Keys that are accepted; absent: any. */
+  keys?: readonly string[];
+  /** Path of the NDJSON log. */
+  log?: string;
+}
+
+export interface SimStats {
+  open_sockets: number;
+  open_calls: number;
+  open_streams: number;
+  calls: number;
+}
+
+export interface Sim {
+  readonly url: string;
+  readonly port: number;
+  /** Oldest first; the same objects that are still being filled. */
+  readonly calls: readonly CallRecord[];
+  stats(): SimStats;
+  /** Forgets calls and the counts of `fail_first`. */
+  reset(): void;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible provider; clients take `${url}/v1` as base URL. */
+export function startOpenAiSim(options: SimOptions = {}): Promise<Sim> {
+  return startSim([openai], options);
+}
+
+/** An Anthropic-compatible provider; clients take `url` as base URL. */
+export function startAnthropicSim(options: SimOptions = {}): Promise<Sim> {
+  return startSim([anthropic], options);
+}
+
+/** Both on one port. */
+export function startProviderSim(options: SimOptions = {}): Promise<Sim> {
+  return startSim([openai, anthropic], options);
+}
+
+const BODY_BYTES_MAX = 64 * 1_024 * 1_024;
+const KEPT_HEADERS = [
+  'user-agent',
+  'accept-encoding',
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-organization',
+];
+
+async function startSim(wires: readonly Wire[], options: SimOptions): Promise<Sim> {
+  const provider = new Provider(wires, options);
+  await provider.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+  return provider;
+}
+
+class Provider implements Sim {
+  private readonly wires: readonly Wire[];
+  private readonly keys: readonly string[] | null;
+  private readonly log: CallLog;
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly running = new Map<CallRecord, AbortController>();
+  /** Failures so far by mark. */
+  private readonly failures = new Map<string, number>();
+
+  constructor(wires: readonly Wire[], options: SimOptions) {
+    this.wires = wires;
+    this.keys = options.keys ?? null;
+    this.log = new CallLog(options.log);
+    this.server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
+      this.take(request, response).catch((error: unknown) => {
+        // A caller that left is no fault of ours; anything else must not pass for a provider's fault.
+        if (!response.destroyed) response.destroy(error as Error);
+      });
+    });
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+    });
+  }
+
+  listen(port: number, host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, host, 4_096, resolve);
+    });
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+  get calls(): readonly CallRecord[] {
+    return this.log.calls;
+  }
+
+  stats(): SimStats {
+    let open_streams = 0;
+    for (const { stream } of this.running.keys()) if (stream) open_streams++;
+    const open_calls = this.running.size;
+    return { open_sockets: this.sockets.size, open_calls, open_streams, calls: this.log.calls.length };
+  }
+
+  reset(): void {
+    this.log.reset();
+    this.failures.clear();
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.running.values()) stop.abort();
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+    this.log.close();
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://sim');
+    if (url.pathname.startsWith('/_sim/')) return this.control(request, url, response);
+    const wire = this.wires.find(
+      ({ path }) => url.pathname === path || url.pathname === `${path}/count_tokens`,
+    );
+    if (wire === undefined)
+      return json(response, 404, '{"error":{"message":"no such path","type":"not_found_error"}}');
+    const raw = await bodyOf(request);
+    const key = wire.keyOf(request.headers);
+    if (key === null || (this.keys !== null && !this.keys.includes(key))) {
+      return this.refuse(response, wire, { status: 401, message: 'Incorrect API key provided.' });
+    }
+    let body: JsonBody;
+    try {
+      body = JSON.parse(raw.toString()) as JsonBody;
+    } catch {
+      return this.refuse(response, wire, {
+        status: 400,
+        message: 'We could not parse the JSON body of your request.',
+      });
+    }
+    if (url.pathname !== wire.path)
+      return json(response, 200, JSON.stringify({ input_tokens: Math.ceil(textBytes(body) / 4) }));
+    const fault = wire.check(body, request.headers);
+    if (fault !== null) return this.refuse(response, wire, fault);
+    await this.serve({ request, response, wire, body, key, bytes: raw.length });
+  }
+
+  private async serve(call: Call): Promise<void> {
+    const { request, response, wire, body } = call;
+    let knobs: Knobs;
+    let named: string;
+    try {
+      const header = request.headers['x-sim'];
+      ({ knobs, named } = readKnobs(
+        wire.lastUserText(body),
+        typeof header === 'string' ? header : undefined,
+      ));
+    } catch (error) {
+      if (!(error instanceof KnobFault)) throw error;
+      return this.refuse(response, wire, { status: 400, message: `simulator: ${error.message}` });
+    }
+    const record = this.log.begin(recordOf(call, knobs, named));
+    const stop = new AbortController();
+    this.running.set(record, stop);
+    response.on('close', () => {
+      if (!record.finished && !response.writableFinished && !brokenByUs.has(response))
+        record.client_gone = true;
+      stop.abort();
+    });
+    try {
+      await this.answer(call, knobs, record, stop.signal);
+    } catch (error) {
+      if (!stop.signal.aborted) throw error;
+    } finally {
+      this.running.delete(record);
+      this.log.end(record);
+    }
+  }
+
+  private async answer(call: Call, knobs: Knobs, record: CallRecord, signal: AbortSignal): Promise<void> {
+    const { request, response, wire, body } = call;
+    await pause(knobs.slow_headers_ms, signal);
+    if (knobs.reset === 1) return resetSocket(response);
+    const refusal = this.refusalOf(knobs, record.mark);
+    if (refusal !== null) {
+      await pause(knobs.delay_ms, signal);
+      record.status = refusal.status;
+      return this.refuse(response, wire, refusal, knobs);
+    }
+    const said = say(wire.read(body), knobs, record.n);
+    record.id = wire.idOf(said, knobs);
+    record.prompt_tokens = said.prompt_tokens;
+    record.completion_tokens = said.completion_tokens;
+    record.status = 200;
+    const gzip = knobs.gzip === 1 && String(request.headers['accept-encoding'] ?? '').includes('gzip');
+    const onLast = (): void => {
+      record.finished = true;
+      record.reported = wire.reported(said, knobs);
+    };
+    await this.deliver({ response, record, knobs, signal, gzip, onLast }, call, said);
+  }
+
+  private async deliver(delivery: Delivery, { wire, body }: Call, said: Said): Promise<Outcome> {
+    const { response, knobs, record, signal } = delivery;
+    for (const [name, value] of Object.entries(wire.headers(said))) response.setHeader(name, value);
+    if (delivery.gzip) response.setHeader('content-encoding', 'gzip');
+    if (!record.stream) {
+      await pause(knobs.delay_ms, signal);
+      response.setHeader('content-type', 'application/json');
+      const error = wire.error({ status: 500, message: 'The server had an error.' });
+      return deliverWhole(delivery, wire.whole(body, said, knobs), said.completion_tokens, error);
+    }
+    response.setHeader('content-type', 'text/event-stream; charset=utf-8');
+    response.setHeader('cache-control', 'no-cache');
+    response.flushHeaders();
+    await pause(knobs.delay_ms, signal);
+    return deliverStream(
+      delivery,
+      wire.frames(body, said, knobs),
+      wire.errorFrame(),
+      piecesOf(wire, body, said),
+    );
+  }
+
+  private refusalOf(knobs: Knobs, mark: string): WireError | null {
+    const message = 'The simulator was asked to refuse.';
+    const code = knobs.code === null ? {} : { code: knobs.code };
+    if (knobs.fail_first > 0) {
+      const failed = this.failures.get(mark) ?? 0;
+      if (failed >= knobs.fail_first) return null;
+      this.failures.set(mark, failed + 1);
+      return { status: knobs.fail_status ?? 503, message, ...code };
+    }
+    if (knobs.status !== null) return { status: knobs.status, message, ...code };
+    if (knobs.retry_after !== null) return { status: 429, message, ...code };
+    if (knobs.html_error === 1) return { status: 502, message };
+    return knobs.code === null ? null : { status: 400, message, ...code };
+  }
+
+  private refuse(response: ServerResponse, wire: Wire, error: WireError, knobs?: Knobs): void {
+    for (const [name, value] of Object.entries(wire.headers(null))) response.setHeader(name, value);
+    if (knobs !== undefined && knobs.retry_after !== null)
+      response.setHeader('retry-after', knobs.retry_after);
+    if (knobs?.html_error === 1) {
+      response.writeHead(error.status, { 'content-type': 'text/html' });
+      response.end(
+        `<html><head><title>${error.status}</title></head><body><h1>Bad gateway</h1></body></html>`,
+      );
+      return;
+    }
+    json(response, error.status, wire.error(error));
+  }
+
+  private control(request: IncomingMessage, url: URL, response: ServerResponse): void {
+    request.resume();
+    const what = `${request.method} ${url.pathname}`;
+    if (what === 'GET /_sim/calls') {
+      const mark = url.searchParams.get('mark');
+      const calls = mark === null ? this.calls : this.calls.filter((call) => call.mark === mark);
+      json(response, 200, JSON.stringify({ calls }));
+    } else if (what === 'GET /_sim/stats') json(response, 200, JSON.stringify(this.stats()));
+    else if (what === 'POST /_sim/reset') {
+      this.reset();
+      json(response, 200, '{}');
+    } else json(response, 404, '{}');
+  }
+}
+
+interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+  wire: Wire;
+  body: JsonBody;
+  key: string;
+  bytes: number;
+}
+
+function recordOf(
+  { request, wire, body, key, bytes }: Call,
+  knobs: Knobs,
+  named: string,
+): Omit<CallRecord, 'n'> {
+  const metadata = body['metadata'] as JsonBody | undefined;
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return {
+    family: wire.family,
+    mark: knobs.mark ?? (typeof metadata?.['mark'] === 'string' ? metadata['mark'] : ''),
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    knobs: named,
+    began_ms: Date.now(),
+    ended_ms: null,
+    request_bytes: bytes,
+    status: 0,
+    id: '',
+    bytes_delivered: 0,
+    tokens_delivered: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    reported: null,
+    finished: false,
+    client_gone: false,
+    key_hint: key.slice(-4),
+    headers,
+    body,
+  };
+}
+
+/** Piece frames of a stream; the opening of a tool call is one on the OpenAI wire. */
+function piecesOf(wire: Wire, body: JsonBody, said: Said): number {
+  let pieces = said.reasoning.length + said.text.length;
+  for (const tool of said.tools) pieces += tool.pieces.length + (wire.family === 'openai' ? 1 : 0);
+  return pieces * wire.read(body).candidates;
+}
+
+function json(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error('request body above 64 MiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

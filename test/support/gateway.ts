@@ -1,0 +1,171 @@
+// A real gateway process for tests: `node gateway/main.ts` on a free port, a database of the caller's, a
+// providers file that names simulators. Nothing here needs vitest, so that the crash test and the bench
+// use it from the command line too.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@svc/cli/tools/postgres.ts';
+import { type KeyWish, type Provisioned, provision } from './provision.ts';
+
+const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
+/** The flag that the product's own starters use; memory figures and tests run with the same. */
+export const NODE_FLAGS = ['--max-semi-space-size=4'] as const;
+
+export interface GatewayOptions {
+  readonly database_url: string;
+  /** Text of the providers file; absent: the committed catalog only. */
+  readonly providers?: string;
+  /** Directory of journals and key ring; gateways that shall share a key ring share it. Absent: a fresh one. */
+  readonly data_dir?: string;
+  readonly name?: string;
+  readonly port?: number;
+  /** Further variables: provider keys, SVC_* settings. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another entry than gateway/main.ts. */
+  readonly entry?: string;
+  /** Put before `node`, `['taskset', '-c', '0']`. */
+  readonly prefix?: readonly string[];
+}
+
+export interface GatewayProcess {
+  readonly base_url: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly data_dir: string;
+  /** SIGTERM; resolves with the exit code when the process has drained and ended. */
+  stop(): Promise<number | null>;
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Resolves when the process has ended, whoever ended it. */
+  readonly ended: Promise<number | null>;
+  /** The last output lines, for messages of failed tests. */
+  output(): string;
+}
+
+/** A fresh directory for data of one test; the operating system's temporary folder keeps it. */
+export function freshDataDir(): string {
+  return mkdtempSync(join(tmpdir(), 'svc-gateway-'));
+}
+
+/** Resolves with the answer once `url` answers 200. @throws Error after `timeout_ms` or when `ended` says so. */
+export async function untilReady(
+  url: string,
+  ended: () => string | null,
+  timeout_ms = 30_000,
+): Promise<void> {
+  const deadline = performance.now() + timeout_ms;
+  let last = 'no answer';
+  while (performance.now() < deadline) {
+    const fault = ended();
+    if (fault !== null) throw new Error(fault);
+    try {
+      const reply = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+      if (reply.status === 200) return;
+      last = `${reply.status} ${(await reply.text()).slice(0, 400)}`;
+    } catch (error) {
+      last = (error as Error).message;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`${url} is not ready: ${last}`);
+}
+
+/** The process's own variables without those that would configure the product by accident. */
+function bareEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) =>
+        !/^SVC_(?!TOOLS_DIR$|[A-Z_]+_BIN$)/.test(name) && !/_API_KEY$|^NODE_OPTIONS$|^VITEST/.test(name),
+    ),
+  );
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = '';
+  const onData = (piece: Buffer) => {
+    text = (text + piece.toString()).slice(-16_384);
+  };
+  child.stdout?.on('data', onData);
+  child.stderr?.on('data', onData);
+  return () => text;
+}
+
+/** Starts a gateway and resolves when `/readyz` answers 200. @throws Error with its output when it ends before. */
+export async function startGatewayProcess(options: GatewayOptions): Promise<GatewayProcess> {
+  const data_dir = options.data_dir ?? freshDataDir();
+  mkdirSync(data_dir, { recursive: true });
+  const port = options.port ?? (await freePort());
+  const name = options.name ?? `test-${port}`;
+  const env: NodeJS.ProcessEnv = {
+    ...bareEnv(),
+    SVC_DATABASE_URL: options.database_url,
+    SVC_DATA_DIR: data_dir,
+    SVC_PORT: String(port),
+    SVC_METRICS_PORT: '0',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_PROCESS_NAME: name,
+    ...options.env,
+  };
+  if (options.providers !== undefined) {
+    const file = join(data_dir, `providers-${name}.yaml`);
+    writeFileSync(file, options.providers);
+    env.SVC_PROVIDERS_FILE = file;
+  }
+  const command = [...(options.prefix ?? []), process.execPath, ...NODE_FLAGS, options.entry ?? ENTRY];
+  const child = spawn(command[0] as string, command.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = collect(child);
+  let exit: string | null = null;
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', (code, signal) => {
+      exit = `the gateway ended with ${code ?? signal}: ${output()}`;
+      resolve(code);
+    });
+  });
+  const base_url = `http://127.0.0.1:${port}`;
+  try {
+    await untilReady(`${base_url}/readyz`, () => exit);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${(error as Error).message}\n${output()}`, { cause: error });
+  }
+  return {
+    base_url,
+    port,
+    pid: child.pid as number,
+    data_dir,
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    ended,
+    output,
+  };
+}
+
+export interface TestGateway extends GatewayProcess, Provisioned {
+  readonly database_url: string;
+}
+
+/** An organisation with keys on `database_url`, and a gateway that serves it. */
+export async function startTestGateway(
+  options: GatewayOptions & {
+    readonly live_micro_usd?: number;
+    readonly keys?: readonly KeyWish[];
+    readonly project_monthly_micro?: number;
+  },
+): Promise<TestGateway> {
+  const { live_micro_usd = 100_000_000, keys, project_monthly_micro, ...gateway } = options;
+  const provisioned = await provision({
+    database_url: options.database_url,
+    live_micro_usd,
+    ...(keys === undefined ? {} : { keys }),
+    ...(project_monthly_micro === undefined ? {} : { project_monthly_micro }),
+  });
+  const process = await startGatewayProcess(gateway);
+  return { ...provisioned, ...process, database_url: options.database_url };
+}

@@ -1,0 +1,162 @@
+// Organisations and keys for tests, made by the product's own functions.
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import {
+  type Context,
+  type Environment,
+  type Id,
+  microUsd,
+  newRequestId,
+  now,
+  type Services,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
+import { createKey } from '@svc/core/keys/index.ts';
+import { credit, setBudget } from '@svc/core/ledger/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+
+const allScopes = [
+  'inference',
+  'read:usage',
+  'read:credits',
+  'manage:credits',
+  'manage:keys',
+  'manage:policies',
+] as const;
+
+export interface KeyWish {
+  readonly name: string;
+  readonly environment?: Environment;
+  readonly daily_budget_micro?: number;
+  readonly hard?: boolean;
+  readonly rpm?: number;
+  readonly concurrency?: number;
+}
+
+export interface ProvisionedKey {
+  readonly name: string;
+  readonly secret: string;
+  readonly key_id: Id<'key'>;
+  readonly key_no: number;
+}
+
+export interface Provisioned {
+  readonly org_id: Id<'org'>;
+  readonly project_id: Id<'project'>;
+  readonly live_book_id: number;
+  readonly sandbox_book_id: number;
+  readonly keys: readonly ProvisionedKey[];
+  /** The first live key. */
+  readonly live_key: string;
+  readonly sandbox_key: string;
+}
+
+/** A context of staff over `pool`: what `svcctl` and the seed act as. */
+export function staffContext(pool: Pool): Context {
+  return createContext({
+    request_id: newRequestId(),
+    caller: { kind: 'staff', name: 'test' },
+    pool,
+    log: silentLog,
+    services: {} as Services,
+  });
+}
+
+async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(url, { max: 2, application: 'svc-test' });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+let credits = 0;
+
+/** Credits a book with a grant that does not expire. */
+export function grantCredits(
+  database_url: string,
+  grant: { readonly book_id: number; readonly amount_micro_usd: number },
+): Promise<void> {
+  return withPool(database_url, async (pool) => {
+    await pool.transaction((db) =>
+      credit(db, {
+        book_id: grant.book_id,
+        amount_micro_usd: microUsd(grant.amount_micro_usd),
+        kind: 'grant',
+        granted: true,
+        expires_at: null,
+        ref_type: 'staff',
+        ref_id: `test ${process.pid} ${++credits}`,
+      }),
+    );
+  });
+}
+
+async function makeKeys(
+  context: Context,
+  org: Org,
+  project: Project,
+  wishes: readonly KeyWish[],
+): Promise<ProvisionedKey[]> {
+  const keys: ProvisionedKey[] = [];
+  for (const wish of wishes) {
+    const { key, secret } = await createKey(context, org, project, {
+      name: wish.name,
+      scopes: allScopes,
+      environment: wish.environment ?? 'live',
+      rpm: wish.rpm ?? null,
+      concurrency: wish.concurrency ?? null,
+      budget_daily_micro: wish.daily_budget_micro ?? null,
+      budget_hard: wish.hard ?? true,
+    });
+    keys.push({ name: wish.name, secret, key_id: key.id, key_no: key.chain_no });
+  }
+  return keys;
+}
+
+/** An organisation on a plan without limits, with credit, live keys as wished and a test key. */
+export function provision(wish: {
+  readonly database_url: string;
+  readonly slug?: string;
+  readonly live_micro_usd: number;
+  readonly keys?: readonly KeyWish[];
+  /** Hard monthly budget of the project. */
+  readonly project_monthly_micro?: number;
+}): Promise<Provisioned> {
+  return withPool(wish.database_url, async (pool) => {
+    const context = staffContext(pool);
+    const slug = wish.slug ?? 'test';
+    const made = await createOrg(context, { slug, name: slug, billing_country: 'US', plan_id: 'enterprise' });
+    const org = (await findOrg(pool, made.id)) as Org;
+    const project = (await findProject(pool, { org_id: org.id, id: made.project_id })) as Project;
+    if (wish.live_micro_usd > 0) {
+      const grant = { book_id: org.live_book_id, amount_micro_usd: wish.live_micro_usd };
+      await grantCredits(wish.database_url, grant);
+    }
+    if (wish.project_monthly_micro !== undefined) {
+      await setBudget(pool, {
+        book_id: org.live_book_id,
+        subject: { project_no: project.live_no },
+        cap_micro_usd: microUsd(wish.project_monthly_micro),
+        hard: true,
+      });
+    }
+    const keys = await context.transaction((context) =>
+      makeKeys(context, org, project, [
+        ...(wish.keys ?? [{ name: 'live' }]),
+        { name: 'sandbox', environment: 'test' },
+      ]),
+    );
+    const live = keys.filter((key) => key.name !== 'sandbox');
+    return {
+      org_id: org.id,
+      project_id: project.id,
+      live_book_id: org.live_book_id,
+      sandbox_book_id: org.sandbox_book_id,
+      keys: live,
+      live_key: live[0]?.secret ?? '',
+      sandbox_key: keys.find((key) => key.name === 'sandbox')?.secret ?? '',
+    };
+  });
+}

@@ -1,0 +1,142 @@
+// The order of the house: which file may import which. `docs` of the order: house style, layout; a folder of core
+// may use those above it in this list and never those below, and only through their index.ts.
+import { posix } from 'node:path';
+import { scan } from './scan.ts';
+import { type Fault, isProduction, lineAt, type Source } from './sources.ts';
+
+/** Folders of core in reading order. */
+export const concepts = [
+  'kernel',
+  'db',
+  'catalog',
+  'pricing',
+  'ledger',
+  'orgs',
+  'identity',
+  'webhooks',
+  'keys',
+  'byok',
+  'limits',
+  'policies',
+  'routing',
+  'analytics',
+  'inference',
+  'invoices',
+  'topups',
+  'credits',
+  'evals',
+  'privacy',
+  'legal',
+  'reseller',
+  'support',
+  'operations',
+] as const;
+
+/** What everything stands on: any folder may use these two, and nothing is said about them in its README. */
+const foundation: ReadonlySet<string> = new Set(['kernel', 'db']);
+
+/** Packages and what of ours they may import. */
+export const packages: Readonly<Record<string, readonly string[]>> = {
+  core: ['core'],
+  gateway: ['core', 'gateway'],
+  'admin-graphql': ['core', 'admin-graphql'],
+  workflows: ['core', 'workflows'],
+  cli: ['core', 'cli'],
+  test: ['core', 'gateway', 'admin-graphql', 'workflows', 'cli', 'operator', 'console', 'test'],
+};
+
+interface Import {
+  /** Path from the top of the repository. */
+  readonly target: string;
+  readonly line: number;
+}
+
+/** The imports of `source` that lead to files of ours. */
+function ownImports(source: Source): Import[] {
+  const { code } = scan(source.text);
+  const found: Import[] = [];
+  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"\n]+)\1/g;
+  for (const match of code.matchAll(pattern)) {
+    const name = match[2] as string;
+    const line = lineAt(code, match.index);
+    if (name.startsWith('@svc/')) found.push({ target: name.slice('@svc/'.length), line });
+    else if (name.startsWith('.')) found.push({ target: posix.join(posix.dirname(source.path), name), line });
+  }
+  return found;
+}
+
+function conceptOf(path: string): string | null {
+  const [top, concept, inside] = path.split('/');
+  return top === 'core' && concept !== undefined && inside !== undefined ? concept : null;
+}
+
+/** Faults of one import of a production file of core. */
+function checkConcept(source: Source, found: Import, uses: ReadonlyMap<string, Set<string>>): string | null {
+  const from = conceptOf(source.path);
+  const to = conceptOf(found.target);
+  if (from === null || to === null || from === to) return null;
+  if (found.target !== `core/${to}/index.ts`) return `past the index of ${to}: ${found.target}`;
+  const order = (concept: string) => (concepts as readonly string[]).indexOf(concept);
+  if (order(from) === -1) return `folder core/${from} is not in the order`;
+  if (order(to) > order(from)) return `${from} may not use ${to}, which stands below it`;
+  // The registry uses every concept that has operations; a list of them would be the registry again.
+  if (from === 'operations' || foundation.has(to)) return null;
+  if (uses.get(from)?.has(to) === false) return `README of ${from} does not name ${to} in its Uses: line`;
+  return null;
+}
+
+/** The concepts that each README names in its `Uses:` line; a concept without README or line is absent. */
+export function readUses(sources: readonly Source[]): Map<string, Set<string>> {
+  const uses = new Map<string, Set<string>>();
+  for (const { path, text } of sources) {
+    const concept = /^core\/([^/]+)\/README\.md$/.exec(path)?.[1];
+    const line = /^[*_#\s-]*Uses:[*_]*(.*(?:\n\S.*)*)/m.exec(text)?.[1];
+    if (concept !== undefined && line !== undefined) uses.set(concept, new Set(line.match(/[a-z]+/g) ?? []));
+  }
+  return uses;
+}
+
+/** Imports of production files that point down the list, past an index, or to a package they may not know. */
+export function importOrder(sources: readonly Source[]): Fault[] {
+  const uses = readUses(sources);
+  const faults: Fault[] = [];
+  for (const source of sources.filter(({ path }) => isProduction(path))) {
+    const from = source.path.split('/')[0] as string;
+    for (const found of ownImports(source)) {
+      const to = found.target.split('/')[0] as string;
+      const allowed = packages[from];
+      const message =
+        allowed !== undefined && !allowed.includes(to)
+          ? `${from} may not import ${to}`
+          : checkConcept(source, found, uses);
+      if (message !== null) faults.push({ path: source.path, line: found.line, message });
+    }
+  }
+  return faults;
+}
+
+/** Surfaces reach a concept of core by its index alone, as concepts do. */
+export function surfacesByIndex(sources: readonly Source[]): Fault[] {
+  const faults: Fault[] = [];
+  for (const source of sources.filter(({ path }) => isProduction(path) && !path.startsWith('core/'))) {
+    for (const { target, line } of ownImports(source)) {
+      const concept = conceptOf(target);
+      if (concept !== null && target !== `core/${concept}/index.ts`)
+        faults.push({ path: source.path, line, message: `past the index of ${concept}: ${target}` });
+    }
+  }
+  return faults;
+}
+
+/** Concept folders without a README, or whose README has no `Uses:` line. */
+export function conceptReadmes(sources: readonly Source[]): Fault[] {
+  const folders = new Set(sources.map(({ path }) => conceptOf(path)).filter((concept) => concept !== null));
+  const uses = readUses(sources);
+  return [...folders]
+    .filter((concept) => !foundation.has(concept) && !uses.has(concept))
+    .map((concept) => ({
+      path: `core/${concept}/README.md`,
+      line: 1,
+      message: 'is missing or has no line that begins with "Uses:"',
+    }));
+}

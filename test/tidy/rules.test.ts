@@ -1,0 +1,219 @@
+// Each rule is shown a file that keeps it and one that breaks it: a rule that finds nothing proves nothing.
+import { describe, expect, test } from 'vitest';
+import { conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
+import { migrationsInOrder } from './migrations.ts';
+import {
+  documentedExports,
+  fileLength,
+  noMachinePaths,
+  noSkippedTests,
+  pathsInDocs,
+  plainModules,
+  pureOutsideKernel,
+  sqlInStores,
+} from './rules.ts';
+import { type Rule, type Source, shown } from './sources.ts';
+
+const file = (path: string, text: string): Source => ({ path, text });
+const faults = (rule: Rule, ...sources: Source[]) => shown(rule(sources));
+const readme = (concept: string, uses: string) =>
+  file(`core/${concept}/README.md`, `# ${concept}\n\nUses: ${uses}\n`);
+
+describe('imports', () => {
+  test('a concept may use one above it through its index, if its README says so', () => {
+    const store = file('core/keys/store.ts', `import type { Org } from '../orgs/index.ts';\n`);
+    expect(faults(importOrder, store, readme('keys', 'kernel, orgs'))).toEqual([]);
+  });
+
+  test('an import that points down the list is a fault', () => {
+    const store = file('core/ledger/a.ts', `import { x } from '../keys/index.ts';\n`);
+    expect(faults(importOrder, store, readme('ledger', 'keys'))).toEqual([
+      'core/ledger/a.ts:1 ledger may not use keys, which stands below it',
+    ]);
+  });
+
+  test('an import past the index of another concept is a fault, over several lines and by import() as well', () => {
+    const source = file(
+      'core/keys/a.ts',
+      `\nimport {\n  x,\n} from '../orgs/store.ts';\nconst y = await import('../ledger/store.ts');\n`,
+    );
+    expect(faults(importOrder, source, readme('keys', 'orgs, ledger'))).toEqual([
+      'core/keys/a.ts:4 past the index of orgs: core/orgs/store.ts',
+      'core/keys/a.ts:5 past the index of ledger: core/ledger/store.ts',
+    ]);
+  });
+
+  test('a use that the README does not name is a fault', () => {
+    const source = file('core/keys/a.ts', `import { x } from '../orgs/index.ts';\n`);
+    expect(faults(importOrder, source, readme('keys', 'kernel, db'))).toEqual([
+      'core/keys/a.ts:1 README of keys does not name orgs in its Uses: line',
+    ]);
+  });
+
+  test('a surface that another surface imports is a fault, and so is core importing a surface', () => {
+    const core = file('core/keys/a.ts', `import { x } from '@svc/gateway/rest/a.ts';\n`);
+    const gateway = file('gateway/main.ts', `import { x } from '@svc/cli/tools/postgres.ts';\n`);
+    expect(faults(importOrder, core, gateway)).toEqual([
+      'core/keys/a.ts:1 core may not import gateway',
+      'gateway/main.ts:1 gateway may not import cli',
+    ]);
+  });
+
+  test('a surface reaches core by the index of a concept alone', () => {
+    const good = file('gateway/a.ts', `import { x } from '@svc/core/keys/index.ts';\n`);
+    const bad = file('gateway/b.ts', `import { x } from '@svc/core/keys/store.ts';\n`);
+    expect(faults(surfacesByIndex, good, bad)).toEqual([
+      'gateway/b.ts:1 past the index of keys: core/keys/store.ts',
+    ]);
+  });
+
+  test('an import in a comment or a string is none', () => {
+    const source = file('core/ledger/a.ts', `// import { x } from '../keys/index.ts';\n`);
+    expect(faults(importOrder, source)).toEqual([]);
+  });
+
+  test('a concept without a README or without its Uses: line is a fault', () => {
+    const bare = file('core/keys/README.md', '# keys\n');
+    const missing = file('core/orgs/store.ts', '');
+    expect(faults(conceptReadmes, bare, missing, readme('ledger', 'kernel'))).toEqual([
+      'core/keys/README.md:1 is missing or has no line that begins with "Uses:"',
+      'core/orgs/README.md:1 is missing or has no line that begins with "Uses:"',
+    ]);
+  });
+});
+
+describe('SQL', () => {
+  const text = (sql: string) => `await db.query({ name: 'a.b', text: ${sql} });\n`;
+
+  test('stores, migrations and tests may hold it', () => {
+    expect(
+      faults(
+        sqlInStores,
+        file('core/keys/store.ts', text("'select 1 from key'")),
+        file('core/ledger/batch-store.ts', text("'select 1 from key'")),
+        file('core/keys/a.test.ts', text("'select 1 from key'")),
+      ),
+    ).toEqual([]);
+  });
+
+  test.each([
+    "'select id from key'",
+    '`\n  select id,\n         name\n    from key`',
+    "'insert into key values ($1)'",
+    '`update key set name = $1`',
+    '`update key as k set name = $1`',
+    "'delete from key'",
+    '`with a as (select 1) select * from a`',
+    "'begin'",
+    "'listen keys'",
+    "'select ledger_hold($1)'",
+    "'truncate key'",
+  ])('elsewhere %s is a fault', (sql) => {
+    expect(faults(sqlInStores, file('core/keys/operations.ts', text(sql)))).toHaveLength(1);
+  });
+
+  test('English that begins with the same words is none', () => {
+    const english = `throw new Error('select one of them'); const a = 'update the policy'; const b = 'delete'; const c = 'commit holds too';\n`;
+    expect(faults(sqlInStores, file('core/keys/a.ts', english))).toEqual([]);
+  });
+});
+
+describe('purity', () => {
+  test.each([
+    'const t = Date.now();',
+    'const t = new Date();',
+    'const n = Math.random();',
+    'const v = process.env.HOME;',
+    `import { randomBytes } from 'node:crypto';`,
+  ])('%s is a fault in core and gateway', (line) => {
+    const sources = [file('core/keys/a.ts', line), file('gateway/a.ts', line)];
+    expect(faults(pureOutsideKernel, ...sources)).toHaveLength(2);
+  });
+
+  test('the kernel, tests and the command line may; times made from a number are no clock', () => {
+    const line = 'const t = Date.now();';
+    expect(
+      faults(
+        pureOutsideKernel,
+        file('core/kernel/clock.ts', line),
+        file('core/keys/a.test.ts', line),
+        file('cli/tools/a.ts', line),
+        file('core/keys/a.ts', `const t = new Date(ms); // not Date.now()\nconst s = 'process.env';`),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('modules', () => {
+  test.each([
+    `export * from './a.ts';`,
+    'export default function a() {}',
+    'enum A { B }',
+    'export const enum A { B }',
+    'namespace A {}',
+  ])('%s is a fault', (line) => {
+    expect(faults(plainModules, file('core/keys/a.ts', `${line}\n`))).toHaveLength(1);
+  });
+
+  test('named exports and words in comments are none', () => {
+    const text = `// export * is refused\nexport { a } from './a.ts';\nconst enumerable = 1;\n`;
+    expect(faults(plainModules, file('core/keys/a.ts', text))).toEqual([]);
+  });
+
+  test('an exported function without a docstring is a fault, in each of its forms', () => {
+    const bare = [
+      'export function a(): void {}',
+      'export async function b(): Promise<void> {}',
+      'export const c = (x: number) => x;',
+      'export function* d() {}',
+    ].join('\n');
+    expect(faults(documentedExports, file('core/keys/a.ts', bare))).toHaveLength(4);
+  });
+
+  test('a documented one is none, nor is a value', () => {
+    const text = `/** Says why. */\nexport function a(): void {}\nexport const b = 1;\nexport const c = { d: () => 1 };\n`;
+    expect(faults(documentedExports, file('core/keys/a.ts', text))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('450 lines pass and 451 are a fault', () => {
+    expect(faults(fileLength, file('core/a/a.ts', 'x\n'.repeat(450)))).toEqual([]);
+    expect(faults(fileLength, file('core/a/a.ts', 'x\n'.repeat(451)))).toEqual([
+      'core/a/a.ts:451 451 lines, 450 at most',
+    ]);
+  });
+
+  test.each(['work', 'farm', 'root'])('a path under the folder %s of a machine is a fault', (folder) => {
+    expect(faults(noMachinePaths, file('docs/a.md', `see /${folder}/main for it`))).toHaveLength(1);
+  });
+
+  test('an address with such a word in its path is none', () => {
+    expect(faults(noMachinePaths, file('docs/a.md', 'https://example.com/work/a and ./work/a'))).toEqual([]);
+  });
+
+  test('a test that is switched off is a fault', () => {
+    expect(faults(noSkippedTests, file('core/a/a.test.ts', `test.${'skip'}('a', () => {});`))).toHaveLength(
+      1,
+    );
+  });
+
+  test('a document that names a file which is not there is a fault, by path or by link', () => {
+    const there = [file('core/a/b.ts', ''), file('docs/c.md', '')];
+    const good = file('docs/d.md', 'see `core/a`, `core/a/b.ts`, [c](c.md) and [e](https://example.com)');
+    const bad = file('docs/d.md', 'see `core/a/x.ts` and [c](x.md)');
+    expect(faults(pathsInDocs, ...there, good)).toEqual([]);
+    expect(faults(pathsInDocs, ...there, bad)).toEqual([
+      'docs/d.md:1 leads nowhere: core/a/x.ts',
+      'docs/d.md:1 leads nowhere: docs/x.md',
+    ]);
+  });
+
+  test('migrations are numbered without a gap and twice is a fault', () => {
+    const at = (name: string) => file(`core/db/migrations/${name}`, '');
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('0002_b.sql'))).toEqual([]);
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('0003_b.sql'))).toHaveLength(1);
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('0001_b.sql'))).toHaveLength(1);
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('notes.md'))).toHaveLength(1);
+  });
+});

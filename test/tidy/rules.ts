@@ -1,0 +1,149 @@
+// Rules about the text of single files.
+import { posix } from 'node:path';
+import { scan } from './scan.ts';
+import { type Fault, faultsOf, isProduction, lineAt, type Rule, type Source } from './sources.ts';
+
+/** Files outside store.ts and migrations that hold SQL, each with the reason. */
+export const sqlElsewhere: Readonly<Record<string, string>> = {
+  'core/db/migrate.ts': 'the runner of migrations itself',
+  'core/db/pool.ts': 'begin, commit, rollback and ping',
+  'core/db/listen.ts': 'listen',
+  'core/db/dev-clock.ts': 'its one row of settings',
+  'core/db/leader.ts': 'the advisory lock of the jobs',
+};
+
+const SQL =
+  /(['"`])\s*(?:select\b[^'"`]*?\bfrom\b|select\s+(?:\$\d|\w+\s*\(|\d)|insert\s+into\s|update\s+\w+(?:\s+(?:as\s+)?\w+)?\s+set\s|delete\s+from\s|with\s+(?:recursive\s+)?\w+\s+(?:\([^)]*\)\s*)?as\s|(?:create|alter|drop)\s+(?:table|database|index|role|function|view)\s|truncate\s|(?:begin|commit|rollback)(?=\s*['"`;])|lock\s+table\s|(?:un)?listen\s+(?:\w+\s*['"`;]|\$\{)|copy\s+[\w(])/gi;
+
+/** Whether a file is SQL's own place: a store (`store.ts`, `batch-store.ts`), or one of the few listed. */
+function mayHoldSql(path: string): boolean {
+  return /(^|[/-])store\.ts$/.test(path) || path in sqlElsewhere;
+}
+
+/** The places of `source` that look like SQL. */
+export function sqlIn(source: Source): Fault[] {
+  return faultsOf(source, scan(source.text).code, SQL, 'SQL outside store.ts');
+}
+
+/** SQL in production files outside store.ts, migrations and the listed ones. */
+export const sqlInStores: Rule = (sources) =>
+  sources.filter(({ path }) => isProduction(path) && !mayHoldSql(path)).flatMap(sqlIn);
+
+const IMPURE: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)/g, 'a clock outside core/kernel'],
+  [/\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b/g, 'randomness outside core/kernel'],
+  [/\bprocess\.env\b/g, 'an environment variable outside core/kernel'],
+];
+
+/** Clocks, randomness, environment and node:crypto in core and gateway outside core/kernel. */
+export const pureOutsideKernel: Rule = (sources) =>
+  sources
+    .filter(
+      ({ path }) => isProduction(path) && /^(core|gateway)\//.test(path) && !path.startsWith('core/kernel/'),
+    )
+    .flatMap((source) => {
+      const { code, bare } = scan(source.text);
+      return [
+        ...IMPURE.flatMap(([pattern, message]) => faultsOf(source, bare, pattern, message)),
+        ...faultsOf(source, code, /\bfrom\s*['"](?:node:)?crypto['"]/g, 'node:crypto outside core/kernel'),
+      ];
+    });
+
+/** Constructs that the house does without: they hide what a file gives, or type stripping refuses them. */
+export const plainModules: Rule = (sources) =>
+  sources
+    .filter(({ path }) => path.endsWith('.ts') && path !== 'vitest.config.ts')
+    .flatMap((source) => {
+      const { bare } = scan(source.text);
+      const isGlobalSetup = source.path === 'test/support/global.ts';
+      return [
+        ...faultsOf(source, bare, /^export \*/gm, 'export *'),
+        ...(isGlobalSetup ? [] : faultsOf(source, bare, /^export default\b/gm, 'default export')),
+        ...faultsOf(source, bare, /^\s*(?:export )?(?:declare )?(?:const )?enum \w/gm, 'enum'),
+        ...faultsOf(source, bare, /^\s*(?:export )?namespace \w/gm, 'namespace'),
+      ];
+    });
+
+const EXPORTED =
+  /^export (?:async )?(?:function\*? (\w+)|const (\w+)(?::[^=\n]*)? = (?:async )?(?:\([^)]*\)[^=\n]*|\w+) =>)/gm;
+
+/** Exported functions of core without a docstring right above them. */
+export const documentedExports: Rule = (sources) =>
+  sources
+    .filter(({ path }) => isProduction(path) && path.startsWith('core/'))
+    .flatMap((source) => undocumented(source));
+
+function undocumented(source: Source): Fault[] {
+  const { bare } = scan(source.text);
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  for (const match of bare.matchAll(EXPORTED)) {
+    const name = (match[1] ?? match[2]) as string;
+    const above = source.text.slice(0, match.index).trimEnd();
+    // Overloads: the first signature carries the docstring for all.
+    if (!seen.has(name) && !above.endsWith('*/'))
+      faults.push({
+        path: source.path,
+        line: lineAt(bare, match.index),
+        message: `${name} has no docstring`,
+      });
+    seen.add(name);
+  }
+  return faults;
+}
+
+const LINES_MAX = 450;
+
+/** Files above 450 lines: two things in one. */
+export const fileLength: Rule = (sources) =>
+  sources
+    .filter(({ path }) => path.endsWith('.ts') && !isFixture(path))
+    .flatMap(({ path, text }) => {
+      const lines = text.split('\n').length - 1;
+      return lines <= LINES_MAX
+        ? []
+        : [{ path, line: LINES_MAX + 1, message: `${lines} lines, ${LINES_MAX} at most` }];
+    });
+
+function isFixture(path: string): boolean {
+  return /(^|\/)(golden|fixtures|generated)\//.test(path);
+}
+
+const MACHINE = /(?<![\w.:/-])\/(?:work|farm|root)\/\w/g;
+
+/** Paths that exist on one machine only. */
+export const noMachinePaths: Rule = (sources) =>
+  sources.flatMap((source) => faultsOf(source, source.text, MACHINE, 'path of one machine'));
+
+/** Tests that are switched off, or that switch off others. */
+export const noSkippedTests: Rule = (sources) =>
+  sources
+    .filter(({ path }) => path.endsWith('.test.ts'))
+    .flatMap((source) =>
+      faultsOf(
+        source,
+        scan(source.text).bare,
+        /\b(?:it|test|describe|suite)\.(?:skip|only|todo|fails)\b/g,
+        'switched off',
+      ),
+    );
+
+const PATH = /`((?:core|gateway|cli|test|docs)\/[\w./-]+|\.ci\/\w+)`|\]\(((?!https?:|#)[\w./-]+)\)/g;
+
+/** Paths in README.md and docs/ that lead to nothing: a document that names files must follow when they move. */
+export const pathsInDocs: Rule = (sources) => {
+  const known = new Set<string>();
+  for (const { path } of sources) for (let at = path; at !== '.'; at = posix.dirname(at)) known.add(at);
+  return sources
+    .filter(({ path }) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
+    .flatMap((source) =>
+      [...source.text.matchAll(PATH)].flatMap((match) => {
+        const link = match[2];
+        const path = link === undefined ? (match[1] as string) : posix.join(posix.dirname(source.path), link);
+        if (known.has(path.replace(/\/$/, ''))) return [];
+        return [
+          { path: source.path, line: lineAt(source.text, match.index), message: `leads nowhere: ${path}` },
+        ];
+      }),
+    );
+};
