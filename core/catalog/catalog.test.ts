@@ -134,6 +134,16 @@ test('a stored price, endpoint or history row refuses every change', async () =>
   await client.end();
 });
 
+test('the role that programs run as may load and read the catalog, and nothing else', async () => {
+  const runtime = createPool(`${url}?options=-c%20role%3Dsvc_runtime`, { max: 2 });
+  const catalog = await loadCatalog(runtime, [await fileOf(acme('8'), 'runtime.yaml')]);
+  const price = only(catalog.models.get('acme/fast-1'))?.price;
+  expect(await findPriceVersion(runtime, price?.price_no as number)).toEqual(price);
+  const drop = { name: 'test.disable', text: 'alter table catalog.price_version disable trigger all' };
+  await expect(runtime.query(drop)).rejects.toThrow('must be owner');
+  await runtime.end();
+});
+
 test('ten processes that start at once on an empty database agree on every number', async () => {
   const fresh = createPool(await createTestDatabase(), { max: 10 });
   const path = await fileOf(acme('4'), 'race.yaml');

@@ -1,9 +1,10 @@
-// Who hosts the models of the seed catalog: address, variable with the key, and what is published about data.
+// Who hosts the models of the seed catalog: address and variable with the key. A data policy stands only where the
+// usual terms are the same for every account; elsewhere the worst is assumed until the operator's own file says more.
 import type { FileEndpoint, FileProvider } from './file-schema.ts';
 
 const keptAMonth = { trains: false, retention_days: 30, zdr: false };
 
-/** Providers with an OpenAI-compatible or Anthropic-compatible address. Nothing is claimed that is not published. */
+/** Providers with an OpenAI-compatible or Anthropic-compatible address. Zero retention is a contract's to promise. */
 export const providers: FileProvider[] = [
   {
     id: 'openai',
@@ -29,7 +30,6 @@ export const providers: FileProvider[] = [
     kind: 'openai',
     base_url: 'https://generativelanguage.googleapis.com/v1beta/openai',
     api_key_env: 'GEMINI_API_KEY',
-    data_policy: { trains: false, retention_days: 55, zdr: false },
     terms_url: 'https://ai.google.dev/gemini-api/terms',
   },
   {
@@ -38,7 +38,6 @@ export const providers: FileProvider[] = [
     kind: 'openai',
     base_url: 'https://api.mistral.ai/v1',
     api_key_env: 'MISTRAL_API_KEY',
-    data_policy: keptAMonth,
     terms_url: 'https://mistral.ai/terms/',
   },
   {
@@ -55,7 +54,6 @@ export const providers: FileProvider[] = [
     kind: 'openai',
     base_url: 'https://api.x.ai/v1',
     api_key_env: 'XAI_API_KEY',
-    data_policy: keptAMonth,
     terms_url: 'https://x.ai/legal/terms-of-service-enterprise',
   },
   {
@@ -80,7 +78,6 @@ export const providers: FileProvider[] = [
     kind: 'openai',
     base_url: 'https://api.fireworks.ai/inference/v1',
     api_key_env: 'FIREWORKS_API_KEY',
-    data_policy: { trains: false, retention_days: 0, zdr: true },
     terms_url: 'https://fireworks.ai/terms-of-service',
   },
   {

@@ -1,6 +1,6 @@
-// What the seed catalog offers and who hosts it. Prices and context lengths come from the price package; this table
-// holds only what that package does not know and what is documented by the vendors: names, largest answers,
-// capabilities. What is not well known is left out, and then the context is the only bound of an answer.
+// What the seed catalog offers and who hosts it. Prices and most context lengths come from the price package; this
+// table holds what that package does not know: names, largest answers, capabilities. It is entered by hand; what is
+// not well known is left out, and then the context is the only bound of an answer.
 import type { FileCapabilities, FileModel } from './file-schema.ts';
 
 /** An endpoint of the table: where it is, and which entry of the price package it costs. */

@@ -28,7 +28,7 @@ test.each([
 ])('the runtime role reads ledger.%s and can neither insert, update, delete nor truncate', async (table) => {
   await expect(runtime.query(`select * from ledger.${table} limit 1`)).resolves.toBeDefined();
   const { rows } = await owner.query<{ name: string }>(
-    `select attname as name from pg_attribute where attrelid = 'ledger.${table}'::regclass and attnum = 1`,
+    `select attname as name from pg_attribute where attrelid = 'ledger.${table}'::regclass and attnum > 0 and attidentity = '' limit 1`,
   );
   const statements = [
     `insert into ledger.${table} default values`,

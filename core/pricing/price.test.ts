@@ -217,13 +217,19 @@ test('every token is on exactly one line: input and output sides keep their sums
   );
 });
 
-test('more output never costs less', () => {
+test('more output, input or cache reads never cost less', () => {
   fc.assert(
     fc.property(anyUsage, anyRates, count, (u, r, more) => {
-      const p = version({ ...r, reasoning: r.output, audio_output: r.output, image_output: r.output });
-      const grown = { ...u, output_tokens: u.output_tokens + more };
-      // The same tokens on other lines may round differently, half a micro-USD each.
-      expect(price(grown, p).total_micro_usd).toBeGreaterThanOrEqual(price(u, p).total_micro_usd - 2);
+      const part = Math.floor(u.output_tokens / 3);
+      const base = { ...u, reasoning_tokens: part, audio_output_tokens: part, image_output_tokens: part };
+      base.audio_input_tokens = 0;
+      base.image_input_tokens = 0;
+      const p = version(r);
+      const before = price(base, p).total_micro_usd;
+      for (const kind of ['output_tokens', 'input_tokens', 'cache_read_tokens'] as const) {
+        const grown = { ...base, [kind]: base[kind] + more };
+        expect(price(grown, p).total_micro_usd).toBeGreaterThanOrEqual(before);
+      }
     }),
   );
 });

@@ -21,6 +21,12 @@ function call(
   });
 }
 
+/** The text pieces of a stream in either dialect, joined. */
+function textOf(stream: string): string {
+  const pieces = stream.matchAll(/"delta":\{(?:"type":"text_delta","text"|"content"):"([^"]+)"/g);
+  return [...pieces].map(([, piece]) => piece).join('');
+}
+
 describe('a terminal agent over messages', () => {
   const headers = {
     'anthropic-version': '2023-06-01',
@@ -77,14 +83,7 @@ describe('a terminal agent over messages', () => {
     expect(reply.status, text).toBe(200);
     expect(text).toContain('event: message_start');
     expect(text).toContain('event: message_stop');
-    expect(text).toContain('list the files');
-  });
-
-  test('its token count is answered', async () => {
-    const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'count' }] };
-    const reply = await call('POST', '/v1/messages/count_tokens?beta=true', body, headers);
-    expect(reply.status).toBe(200);
-    expect(((await reply.json()) as { input_tokens: number }).input_tokens).toBeGreaterThan(0);
+    expect(textOf(text)).toBe('list the files');
   });
 });
 
@@ -105,7 +104,7 @@ describe('an editor over chat completions', () => {
     const reply = await call('POST', '/v1/chat/completions', body);
     const text = await reply.text();
     expect(reply.status, text).toBe(200);
-    expect(text).toContain('rename the variable');
+    expect(textOf(text)).toBe('rename the variable');
     expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
   });
 });

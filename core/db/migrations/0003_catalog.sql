@@ -52,3 +52,6 @@ create trigger price_version_is_never_changed before update or delete or truncat
   for each statement execute function catalog.refuse_change();
 create trigger price_history_is_never_changed before update or delete or truncate on catalog.price_history
   for each statement execute function catalog.refuse_change();
+
+grant usage on schema catalog to svc_runtime;
+grant select, insert on all tables in schema catalog to svc_runtime;

@@ -151,10 +151,13 @@ export class ChatDecoder implements StreamDecoder {
     const tier = nonEmpty(chunk['service_tier']);
     if (tier !== null) this.#tier = tier;
     if (this.#started) return;
-    this.#started = true;
     const start: Extract<CanonicalEvent, { type: 'start' }> = { type: 'start' };
     const model = nonEmpty(chunk['model']);
     const id = nonEmpty(chunk['id']);
+    const { choices } = chunk;
+    // Azure's first chunk holds filter results under an empty id.
+    if (model === null && id === null && !(Array.isArray(choices) && choices.length > 0)) return;
+    this.#started = true;
     if (model !== null) start.upstream_model = model;
     if (id !== null) {
       start.upstream_id = id;

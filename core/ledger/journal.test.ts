@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { startPostgres } from '@svc/cli/tools/postgres.ts';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { createPool, migrate } from '../db/index.ts';
+import { newRequestId, silentLog } from '../kernel/index.ts';
+import { readBalance, readMeter, sweepOnce, verifyLedger } from './index.ts';
+import { Journal, readJournal } from './journal.ts';
+import { journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+
+const subject = { book_id: 1, key_no: 2, project_no: 3 };
+const someSettles = (n: number) =>
+  Array.from({ length: n }, (_, i) => settleOf(subject, newRequestId(), i + 1));
+/** A name whose owner cannot be alive: this host, a process of another start time. */
+const deadName = (dir: string) => {
+  const own = readdirSync(dir)[0] as string;
+  return own.replace(/~\d+~\d+~/, `~${process.pid}~1~`);
+};
+
+test('what was appended is read back without what is booked, and the file goes with the last one', async () => {
+  const { dir, remove } = journalDirectory();
+  const journal = new Journal(dir, silentLog);
+  const settles = someSettles(3);
+  await journal.append(settles);
+  journal.booked(settles[1]!.request_id);
+  await until(() => readFileSync(join(dir, readdirSync(dir)[0] as string), 'utf8').includes('booked'));
+  const text = readFileSync(join(dir, readdirSync(dir)[0] as string), 'utf8');
+  expect(readJournal(text)).toEqual({ settles: [settles[0], settles[2]], damaged: 0 });
+  journal.booked(settles[0]!.request_id);
+  journal.booked(settles[2]!.request_id);
+  await journal.close();
+  expect(readdirSync(dir)).toEqual([]);
+  remove();
+});
+
+test('every prefix of a journal is read up to its last whole line; a torn line is never taken for a settle', async () => {
+  const { dir, remove } = journalDirectory();
+  const journal = new Journal(dir, silentLog);
+  const settles = someSettles(3);
+  await journal.append(settles);
+  const text = readFileSync(join(dir, readdirSync(dir)[0] as string), 'utf8');
+  for (let length = 0; length <= text.length; length++) {
+    const whole = text.slice(0, length).split('\n').length - 1;
+    expect(readJournal(text.slice(0, length))).toEqual({ settles: settles.slice(0, whole), damaged: 0 });
+  }
+  expect(readJournal(text.replace('"cost_micro_usd":2', '"cost_micro_usd":9'))).toEqual({
+    settles: [settles[0], settles[2]],
+    damaged: 1,
+  });
+  await journal.close();
+  remove();
+});
+
+test('the journal of a dead process is adopted by exactly one, that of a live one by none', async () => {
+  const { dir, remove } = journalDirectory();
+  const journal = new Journal(dir, silentLog);
+  const settles = someSettles(2);
+  await journal.append(settles);
+  const others = [new Journal(dir, silentLog), new Journal(dir, silentLog)];
+  expect(await Promise.all(others.map((other) => other.adopt()))).toEqual([[], []]);
+  writeFileSync(join(dir, deadName(dir)), readFileSync(join(dir, readdirSync(dir)[0] as string)));
+  const adopted = await Promise.all(others.map((other) => other.adopt()));
+  expect(adopted.flat()).toEqual(settles);
+  expect(others.reduce((sum, other) => sum + other.size, 0)).toBe(2);
+  // What is adopted is the adopter's own now: it stays on disk until it is booked.
+  for (const other of others) for (const { request_id } of settles) other.booked(request_id);
+  for (const other of others) await other.close();
+  expect(readdirSync(dir)).toHaveLength(1);
+  await journal.close();
+  remove();
+});
+
+test('a damaged journal is booked as far as it can be read and kept aside for a person', async () => {
+  const { dir, remove } = journalDirectory();
+  const journal = new Journal(dir, silentLog);
+  const [first, second] = someSettles(2);
+  await journal.append([first!]);
+  const dead = join(dir, deadName(dir));
+  writeFileSync(dead, '00000000 {"settle":{}}\n');
+  appendFileSync(dead, readFileSync(join(dir, readdirSync(dir).find((name) => join(dir, name) !== dead)!)));
+  const other = new Journal(dir, silentLog);
+  expect(await other.adopt()).toEqual([first]);
+  expect(readdirSync(dir).filter((name) => name.endsWith('.damaged'))).toHaveLength(1);
+  await other.append([second!]);
+  expect(other.size).toBe(2);
+  await other.close();
+  await journal.close();
+  remove();
+});
+
+/** The process of testing-process.ts with its answers in order. */
+function startProcess(url: string, journal_dir: string) {
+  const script = new URL('./testing-process.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, url, journal_dir], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  return {
+    answer: async () => JSON.parse((await lines.next()).value as string) as { status: string },
+    tell: (order: object) => child.stdin.write(`${JSON.stringify(order)}\n`),
+    kill: () => {
+      child.kill('SIGKILL');
+      return ended;
+    },
+  };
+}
+
+test('PostgreSQL gone at settle, then the process killed: the next process books the charge, once', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
+  const journal = journalDirectory();
+  let server = await startPostgres({ dir });
+  const { port } = server;
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query('create database ledger');
+  await admin.end();
+  const url = server.urlOf('ledger');
+  await migrate(url);
+  let db = createPool(url);
+  const book = await makeBook(db, { amount: 1_000 });
+  await db.end();
+
+  const victim = startProcess(url, journal.dir);
+  expect(await victim.answer()).toEqual({ status: 'open' });
+  const request_id = newRequestId();
+  victim.tell({ do: 'hold', book, request_id, micro_usd: 100 });
+  expect(await victim.answer()).toEqual({ status: 'ok' });
+  await server.stop();
+  victim.tell({ do: 'settle', book, request_id, micro_usd: 70 });
+  expect(await victim.answer()).toEqual({ status: 'journaled', charged_micro_usd: null });
+  expect(readdirSync(journal.dir)).toHaveLength(1);
+  await victim.kill();
+
+  server = await startPostgres({ dir, port });
+  db = createPool(url);
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 900, held_micro_usd: 100 });
+  expect(await sweepOnce(db)).toEqual([]);
+  const next = await openTestLedger(url, journal.dir);
+  await until(() => next.pending === 0);
+  expect(await readMeter(db, request_id)).toMatchObject({ charged_micro_usd: 70 });
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 930, held_micro_usd: 0 });
+  expect(await next.settle(settleOf(subjectOf(book), request_id, 70))).toMatchObject({ status: 'duplicate' });
+  await next.close();
+  expect(readdirSync(journal.dir)).toEqual([]);
+  expect((await verifyLedger({ url })).findings).toEqual([]);
+  await db.end();
+  await server.stop();
+  journal.remove();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+test('PostgreSQL gone at settle and back: the same process books what it journaled and removes the file', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
+  const journal = journalDirectory();
+  let server = await startPostgres({ dir });
+  const { port } = server;
+  const url = server.urlOf('postgres');
+  await migrate(url);
+  let db = createPool(url);
+  const book = await makeBook(db, { amount: 1_000 });
+  const ledger = await openTestLedger(url, journal.dir);
+  const ids = Array.from({ length: 20 }, () => newRequestId());
+  for (const id of ids)
+    await ledger.hold({ ...subjectOf(book), request_id: id, amount_micro_usd: 10 as never });
+  await db.end();
+  await server.kill();
+  const results = await Promise.all(ids.map((id) => ledger.settle(settleOf(subjectOf(book), id, 7))));
+  expect(results.every(({ status }) => status === 'journaled')).toBe(true);
+  expect(ledger).toMatchObject({ healthy: false, pending: 20, journaled: 20 });
+  server = await startPostgres({ dir, port });
+  await until(() => ledger.pending === 0);
+  expect(ledger.healthy).toBe(true);
+  db = createPool(url);
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 860, held_micro_usd: 0 });
+  await ledger.close();
+  expect(readdirSync(journal.dir)).toEqual([]);
+  expect((await verifyLedger({ url })).findings).toEqual([]);
+  await db.end();
+  await server.stop();
+  journal.remove();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);

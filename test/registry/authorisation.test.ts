@@ -1,0 +1,122 @@
+// Every operation with every kind of caller. The list of operations is the registry, so a new one is walked too.
+import { type Operation, type Scope, scopes } from '@svc/core/kernel/index.ts';
+import { coversScope, newKeySecret } from '@svc/core/keys/index.ts';
+import { operations } from '@svc/core/operations/index.ts';
+import { setOrgStatus } from '@svc/core/orgs/index.ts';
+import { describe, expect, test } from 'vitest';
+import { codeOf, type Method, startHarness } from './harness.ts';
+
+const harness = await startHarness();
+const { a } = harness;
+const keyed = operations.filter((operation) => operation.audience.kind === 'key');
+
+/** A path that leads to nothing, with ids of the right shape. */
+function pathOf(operation: Operation): string {
+  const ulid = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
+  return operation.path
+    .replace(':id', operation.path.startsWith('/v1/keys') ? `key_${ulid}` : ulid)
+    .replace(':vendor', 'nobody')
+    .replace(':model', 'nothing');
+}
+
+/** A request whose body is broken: whoever may not call learns nothing of that. */
+function request(operation: Operation, options: { key?: string; headers?: Record<string, string | string[]> }) {
+  const has_body = ['POST', 'PATCH', 'PUT'].includes(operation.method);
+  return harness.call(operation.method as Method, pathOf(operation), {
+    ...options,
+    ...(has_body ? { body: '{"no such field":1' } : {}),
+  });
+}
+
+function isAdmitted(operation: Operation, held: readonly Scope[], environment: 'live' | 'test'): boolean {
+  const { audience } = operation;
+  if (audience.kind !== 'key') throw new Error('walked by another test');
+  if (audience.sandbox === 'only' && environment === 'live') return false;
+  if (audience.sandbox === false && environment === 'test') return false;
+  return audience.scopes === 'any' || audience.scopes.some((scope) => coversScope(held, scope));
+}
+
+const takesXApiKey = (operation: Operation) =>
+  operation.audience.kind === 'key' && operation.audience.x_api_key === true;
+
+const revoked = await harness.makeKey(a);
+await harness.call('DELETE', `/v1/keys/${revoked.id}`, { key: a.key });
+const expired = await harness.makeKey(a, { expires_at: new Date(Date.now() - 1) });
+const closed = await harness.makeTenant('closed');
+await setOrgStatus(harness.pool, { org_id: closed.org.id, status: 'closed', at: new Date() });
+const damaged = `${a.key.slice(0, 20)}${a.key[20] === 'a' ? 'b' : 'a'}${a.key.slice(21)}`;
+const single = new Map<Scope, { live: string; test: string }>();
+for (const scope of scopes) {
+  const live = await harness.makeKey(a, { scopes: [scope] });
+  const test_key = await harness.makeKey(a, { scopes: [scope], environment: 'test' });
+  single.set(scope, { live: live.secret, test: test_key.secret });
+}
+
+test('every operation has an audience, and none of the management ones is public', () => {
+  expect(operations.length).toBe(keyed.length);
+});
+
+describe.each(keyed.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
+  test('answers 401 and says why to whoever has no valid key', async () => {
+    const strangers: [string, { key?: string; headers?: Record<string, string | string[]> }, string, string?][] = [
+      ['no key', {}, 'authentication_required'],
+      ['an empty key', { headers: { authorization: 'Bearer ' } }, 'authentication_required'],
+      ['another scheme', { headers: { authorization: `Basic ${a.key}` } }, 'authentication_required'],
+      ['a bare key', { headers: { authorization: a.key } }, 'authentication_required'],
+      ['a doubled header', { headers: { authorization: [`Bearer ${a.key}`, `Bearer ${a.key}`] } }, 'authentication_required'],
+      ['a long header', { headers: { authorization: `Bearer ${'x'.repeat(5_000)}` } }, 'authentication_required'],
+      ['garbage', { key: "' or 1=1 --" }, 'authentication_required'],
+      ['a foreign form', { key: 'sk-proj-0123456789' }, 'invalid_api_key', 'unknown'],
+      ['a damaged key', { key: damaged }, 'invalid_api_key', 'checksum'],
+      ['a key nobody has', { key: newKeySecret('live') }, 'invalid_api_key', 'unknown'],
+      ['a revoked key', { key: revoked.secret }, 'invalid_api_key', 'revoked'],
+      ['an expired key', { key: expired.secret }, 'invalid_api_key', 'expired'],
+    ];
+    for (const [who, options, code, reason] of strangers) {
+      const response = await request(operation, options);
+      expect([who, response.statusCode, codeOf(response)]).toEqual([who, 401, code]);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="svc"');
+      if (reason !== undefined) expect(response.json().error.details.reason).toBe(reason);
+    }
+  });
+
+  test('takes a key from one place only', async () => {
+    const query = await harness.call(operation.method as Method, `${pathOf(operation)}?api_key=${a.key}&key=${a.key}`);
+    expect([query.statusCode, codeOf(query)]).toEqual([401, 'authentication_required']);
+    const lower = await request(operation, { headers: { authorization: `bearer ${a.test_key}` } });
+    expect(lower.statusCode).not.toBe(401);
+    const header = await request(operation, { headers: { 'x-api-key': a.test_key } });
+    expect(header.statusCode === 401).toBe(!takesXApiKey(operation));
+    if (takesXApiKey(operation)) {
+      const both = { authorization: `Bearer ${a.key}`, 'x-api-key': a.test_key };
+      expect((await request(operation, { headers: both })).statusCode).toBe(401);
+      const same = { authorization: `Bearer ${a.key}`, 'x-api-key': a.key };
+      expect((await request(operation, { headers: same })).statusCode).not.toBe(401);
+    }
+  });
+
+  test('admits exactly the scopes and environments of its audience, before it looks at the body', async () => {
+    for (const [scope, pair] of single) {
+      for (const environment of ['live', 'test'] as const) {
+        const response = await request(operation, { key: pair[environment] });
+        const who = `${scope} ${environment}`;
+        if (isAdmitted(operation, [scope], environment)) {
+          expect([who, [401, 403].includes(response.statusCode)]).toEqual([who, false]);
+        } else {
+          const code = codeOf(response);
+          expect([who, response.statusCode]).toEqual([who, 403]);
+          expect(['permission_denied', 'sandbox_key_not_allowed']).toContain(code);
+        }
+      }
+    }
+  });
+
+  test('refuses the keys of an organisation that is closed', async () => {
+    const response = await request(operation, { key: closed.key });
+    expect([response.statusCode, codeOf(response)]).toEqual([403, 'org_inactive']);
+  });
+});
+
+test('no caller of the walk met a defect', () => {
+  expect(harness.defects).toEqual([]);
+});

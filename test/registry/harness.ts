@@ -1,0 +1,168 @@
+// The management surface as the gateway serves it, on a database of its own, with two organisations to keep apart.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
+import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import {
+  type Context,
+  type Environment,
+  type Id,
+  type Log,
+  newRequestId,
+  type Scope,
+  type Services,
+  scopes,
+} from '@svc/core/kernel/index.ts';
+import { createKey, type KeyRing, openKeyRing } from '@svc/core/keys/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+import { createApp } from '@svc/gateway/rest/app.ts';
+import { bindOperations } from '@svc/gateway/rest/bind.ts';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterAll } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+
+export interface Tenant {
+  readonly org: Org;
+  readonly live: Project;
+  readonly test: Project;
+  /** A live key with every scope. */
+  readonly key: string;
+  readonly key_id: Id<'key'>;
+  /** A test key with every scope. */
+  readonly test_key: string;
+}
+
+export interface Harness {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly keys: KeyRing;
+  readonly app: FastifyInstance;
+  readonly request_log: RequestLog;
+  readonly root_key: Buffer;
+  readonly a: Tenant;
+  readonly b: Tenant;
+  /** Defects logged so far; a test that means none asserts it is empty. */
+  readonly defects: unknown[];
+  readonly context: Context;
+  makeTenant(slug: string): Promise<Tenant>;
+  makeKey(tenant: Tenant, wish?: KeyWish): Promise<{ id: Id<'key'>; secret: string }>;
+  call(method: Method, url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
+}
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
+export interface KeyWish {
+  readonly scopes?: readonly Scope[];
+  readonly environment?: Environment;
+  readonly expires_at?: Date;
+}
+export interface CallOptions {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string | string[]>;
+}
+
+function defectLog(defects: unknown[]): Log {
+  const log: Log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error(fields, message) {
+      defects.push({ ...fields, message });
+    },
+    child: () => log,
+  };
+  return log;
+}
+
+/** Starts everything once per test file; ended after the file. */
+export async function startHarness(): Promise<Harness> {
+  const url = await createTestDatabase();
+  const defects: unknown[] = [];
+  const log = defectLog(defects);
+  const pool = createPool(url, { max: 6 });
+  const keys = await openKeyRing({ db: pool, url, log });
+  const catalog = await openCatalog({ db: pool, files: [committedCatalog], log, poll_ms: 0 });
+  const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
+  const request_log = await openRequestLog({ db: pool, log, spool_dir });
+  const root_key = Buffer.alloc(32, 7);
+  const app = createApp({ log, base_url: 'http://127.0.0.1:8080' });
+  bindOperations(app, {
+    pool,
+    keys,
+    catalog,
+    request_log,
+    root_key,
+    log,
+    base_url: 'http://127.0.0.1:8080',
+  });
+  await app.ready();
+  afterAll(async () => {
+    await app.close();
+    await request_log.close();
+    await keys.close();
+    catalog.close();
+    await pool.end();
+  });
+
+  const context = createContext({
+    request_id: newRequestId(),
+    caller: { kind: 'staff', name: 'test' },
+    pool,
+    log,
+    services: {} as Services,
+  });
+  const newKey = async (org: Org, project: Project, wish: KeyWish) => {
+    const made = await context.transaction((context) =>
+      createKey(context, org, project, {
+        name: 'a key',
+        scopes: wish.scopes ?? scopes,
+        environment: wish.environment ?? 'live',
+        expires_at: wish.expires_at ?? null,
+      }),
+    );
+    return { id: made.key.id, secret: made.secret };
+  };
+  const makeTenant = async (slug: string): Promise<Tenant> => {
+    const made = await createOrg(context, { slug, name: slug, billing_country: 'US', plan_id: 'enterprise' });
+    const org = (await findOrg(pool, made.id)) as Org;
+    const live = (await findProject(pool, { org_id: org.id, id: made.project_id })) as Project;
+    const test = (await findProject(pool, { org_id: org.id, id: made.test_project_id })) as Project;
+    const key = await newKey(org, live, {});
+    const test_key = await newKey(org, test, { environment: 'test' });
+    return { org, live, test, key: key.secret, key_id: key.id, test_key: test_key.secret };
+  };
+  return {
+    url,
+    pool,
+    keys,
+    app,
+    request_log,
+    root_key,
+    defects,
+    context,
+    a: await makeTenant('acme'),
+    b: await makeTenant('borealis'),
+    makeTenant,
+    makeKey: (tenant, wish = {}) => newKey(tenant.org, tenant.live, wish),
+    call(method, path, options = {}) {
+      const headers = { ...options.headers };
+      if (options.key !== undefined) headers['authorization'] = `Bearer ${options.key}`;
+      const body = options.body;
+      if (body !== undefined) headers['content-type'] ??= 'application/json';
+      return app.inject({
+        method,
+        url: path,
+        headers,
+        ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+    },
+  };
+}
+
+/** Code of an error answer. */
+export function codeOf(response: LightMyRequestResponse): string {
+  return (response.json() as { error: { code: string } }).error.code;
+}
