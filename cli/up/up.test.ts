@@ -17,7 +17,8 @@ interface Up {
   readonly output: () => string;
   /** Resolves at the line that begins with `words`; rejects when it ends without one. */
   line(words: string): Promise<void>;
-  readonly ended: Promise<number | null>;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string | null>;
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -34,7 +35,9 @@ function up(variables: Record<string, string>): Up {
       for (const [words, done] of waiting) if (line.startsWith(words)) done();
     });
   }
-  const ended = new Promise<number | null>((done) => child.once('close', done));
+  const ended = new Promise<number | string | null>((done) =>
+    child.once('close', (code, signal) => done(code ?? signal)),
+  );
   return {
     output: () => output,
     line: (words) =>

@@ -9,9 +9,10 @@ import type { LedgerHandle } from './client.ts';
 import { uuidToUlid } from './encode.ts';
 import { sweepOnce } from './lease-store.ts';
 import { type Call, Model } from './model.ts';
-import { readBalance, readEntries, readLots } from './read-store.ts';
+import { readBalance, readEntries, readLots, readMeter } from './read-store.ts';
 import { credit, debit, expireLots, setBudget } from './store.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, until } from './testing.ts';
+import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+import type { Settle } from './types.ts';
 import { verifyLedger } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -84,6 +85,25 @@ function idAt(ms: number): RequestId {
   drawn++;
   const hex = ms.toString(16).padStart(12, '0') + drawn.toString(16).padStart(20, '0');
   return uuidToUlid(hex) as RequestId;
+}
+
+/** What is metered, different for every call, so that numbers of two calls cannot change places unseen. */
+function numbersOf(call: Call): Pick<Settle, 'units' | 'model_no' | 'endpoint_no' | 'price_no'> {
+  const n = Number.parseInt(call.id.slice(-6), 32) % 1_000_000;
+  return {
+    model_no: n,
+    endpoint_no: n + 1,
+    price_no: n + 2,
+    units: {
+      input_tokens: n + 3,
+      output_tokens: n + 4,
+      cache_read_tokens: n + 5,
+      cache_write_tokens: n + 6,
+      cache_write_5m_tokens: n + 7,
+      cache_write_1h_tokens: n + 8,
+      reasoning_tokens: n + 9,
+    },
+  };
 }
 
 function dayOf(ms: number): string {
@@ -194,9 +214,10 @@ class Run {
     const chosen = new Map(items.map(({ which, cost }) => [this.calls[which % this.calls.length]!, cost]));
     // Within a batch the ledger decides in the order of the request ids.
     const batch = [...chosen].sort(([a], [b]) => (a.id < b.id ? -1 : 1));
+    const numbers = batch.map(([call]) => numbersOf(call));
     const answers = await Promise.all(
-      batch.map(([call, cost]) =>
-        this.ledger.settle(settleOf(this.subject(call), call.id as RequestId, cost)),
+      batch.map(([call, cost], i) =>
+        this.ledger.settle({ ...settleOf(this.subject(call), call.id as RequestId, cost), ...numbers[i] }),
       ),
     );
     const expected = batch.map(([call, cost]) => this.model.settle(call, cost));
@@ -204,6 +225,22 @@ class Run {
       answers.map((answer) => ({ status: answer.status, charged: answer.charged_micro_usd })),
       expected,
     );
+    for (const [i, [call, cost]] of batch.entries()) {
+      if (expected[i]!.status === 'duplicate') continue;
+      const metered = await readMeter(this.db, call.id as RequestId);
+      const { seq, settled_at, ...rest } = metered!;
+      deepStrictEqual(seq === null, cost === 0);
+      ok(settled_at.getTime() >= 0);
+      deepStrictEqual(rest, {
+        ...this.subject(call),
+        request_id: call.id,
+        cost_micro_usd: cost,
+        charged_micro_usd: expected[i]!.charged,
+        outcome: 'ok',
+        estimated: false,
+        ...numbers[i],
+      });
+    }
   }
 
   private async credit(of: { amount: number; grant: boolean; days: number | null }): Promise<void> {
@@ -345,6 +382,38 @@ export async function compareWithModel(url: string, options: { runs: number; see
     shiftClock(0);
     await ledger.close();
     await owner.end();
+    await db.end();
+    journal.remove();
+  }
+}
+
+/**
+ * Two clients hold, settle and release on one book at the same time, more than it has; then nothing may be missing.
+ * @throws Error with what differs or what `verify` found.
+ */
+export async function interleave(url: string): Promise<void> {
+  const db = createPool(url, { max: 2 });
+  const journal = journalDirectory();
+  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir)));
+  try {
+    const book = await makeBook(db, { amount: 20_000 });
+    let charged = 0;
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, worker) => {
+        const ledger = clients[worker % 2]!;
+        for (let i = 0; i < 15; i++) {
+          const hold = holdOf(subjectOf(book), 900);
+          if ((await ledger.hold(hold)).status !== 'ok') continue;
+          if (i % 5 === 4) ledger.release(hold, hold.request_id);
+          else charged += (await ledger.settle(settleOf(hold, hold.request_id, 30))).charged_micro_usd ?? 0;
+        }
+      }),
+    );
+    await until(async () => (await readBalance(db, book)).held_micro_usd === 0, 3_000);
+    deepStrictEqual((await readBalance(db, book)).available_micro_usd as number, 20_000 - charged);
+    deepStrictEqual((await verifyLedger({ url })).findings, []);
+  } finally {
+    for (const client of clients) await client.close();
     await db.end();
     journal.remove();
   }

@@ -57,6 +57,7 @@ export function crashProviders(sim: Sim): string {
         price: { input: "${wish.input ?? '3.00'}", output: "2.00" }`;
   const model = (name: string, endpoints: string) => `
   - id: crash/${name}
+    name: Crash ${name}
     context_length: 128000
     max_output: 8192
     endpoints:${endpoints}`;

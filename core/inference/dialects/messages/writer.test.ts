@@ -270,7 +270,7 @@ test.each([
 ] as const)('stop reason %s is told as %s', (reason, word) => {
   const { message } = finalMessage(stream([{ type: 'stop', candidate: 0, stop: { reason } }]));
   expect(message).toMatchObject({ stop_reason: word });
-  const warned = (message?.['svc'] as { warnings: { code: string }[] }).warnings.map(
+  const warned = (message as { svc: { warnings: { code: string }[] } } | null)?.svc.warnings.map(
     (warning) => warning.code,
   );
   expect(warned).toEqual(reason === 'malformed' ? ['malformed_output'] : []);

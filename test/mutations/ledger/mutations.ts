@@ -1,0 +1,188 @@
+// Deliberately broken ledgers. Each mutation changes one place of one SQL function; the tests of the ledger must notice
+// every one. A mutation that survives is a missing test.
+
+export interface Mutation {
+  readonly name: string;
+  readonly function: string;
+  readonly from: string;
+  readonly to: string;
+  /** `model`: sequences against the model; `interleave`: two processes on one book. */
+  readonly caught_by: 'model' | 'interleave';
+  /** A constraint that would catch it by itself, dropped so that the tests are what is tested. */
+  readonly without?: string;
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a hold does not count what is held in a budget window',
+    function: 'hold_run',
+    from: 'then w.cap - w.spent - w.held',
+    to: 'then w.cap - w.spent',
+    caught_by: 'model',
+  },
+  {
+    name: 'a hold looks at the key and not at the project',
+    function: 'hold_run',
+    from: 'and a <= v_room[p] and a >= 0',
+    to: 'and a >= 0',
+    caught_by: 'model',
+  },
+  {
+    name: 'a hold is not taken from the balance',
+    function: 'hold_run',
+    from: 'set available = u.a, held = t.held + (t.available - u.a)',
+    to: 'set held = t.held + (t.available - u.a)',
+    caught_by: 'model',
+  },
+  {
+    name: 'a hold is decided without the lock of its book',
+    function: 'hold_run',
+    from: 'order by book_id for no key update) x',
+    to: 'order by book_id) x',
+    caught_by: 'interleave',
+  },
+  {
+    name: 'a settle sent again is charged again',
+    function: 'settle_run',
+    from: `when q.is_metered then 'd'`,
+    to: `when false then 'd'`,
+    caught_by: 'model',
+    without: 'alter table ledger.meter drop constraint request_is_metered_once',
+  },
+  {
+    name: 'a write-off is not recorded',
+    function: 'settle_run',
+    from: 'if v_off then insert into ledger.writeoff',
+    to: 'if false then insert into ledger.writeoff',
+    caught_by: 'model',
+  },
+  {
+    name: 'the spend of a window is not moved',
+    function: 'settle_run',
+    from: 'set spent = w.spent + u.spend',
+    to: 'set spent = w.spent',
+    caught_by: 'model',
+  },
+  {
+    name: 'what was held in a window is not given back at settle',
+    function: 'settle_run',
+    from: 'held = w.held - u.unheld',
+    to: 'held = w.held',
+    caught_by: 'model',
+  },
+  {
+    name: 'a seq is left out',
+    function: 'settle_run',
+    from: 'if c > 0 then s := s + 1;',
+    to: 'if c > 0 then s := s + 2;',
+    caught_by: 'model',
+  },
+  {
+    name: 'a call of cost 0 makes an entry',
+    function: 'settle_run',
+    from: 'if c > 0 then s := s + 1;',
+    to: 'if c >= 0 then s := s + 1;',
+    caught_by: 'model',
+    without: 'alter table ledger.meter drop constraint entry_iff_it_cost_something',
+  },
+  {
+    name: 'a burn range ends one too far',
+    function: 'settle_run',
+    from: 'select x.lot_no, x.upto - x.t, x.upto, p_books',
+    to: 'select x.lot_no, x.upto - x.t, x.upto + 1, p_books',
+    caught_by: 'model',
+  },
+  {
+    name: 'a grant that burns stays granted',
+    function: 'settle_run',
+    from: 'if v_burned_grant[i] then',
+    to: 'if false then',
+    caught_by: 'model',
+  },
+  {
+    name: 'the blocks are not chained',
+    function: 'settle_run',
+    from: 'sha256(v_head[b] || int8send',
+    to: `sha256('' || int8send`,
+    caught_by: 'model',
+  },
+  {
+    name: 'numbers of two calls change places beside a duplicate',
+    function: 'settle_run',
+    from: '(p_nums[(x.j - 1) * 12 + y] order by x.i, y)',
+    to: '(p_nums[(x.i - 1) * 12 + y] order by x.i, y)',
+    caught_by: 'model',
+  },
+  {
+    name: 'a settle is booked without the lock of its book',
+    function: 'settle_run',
+    from: 'order by book_id for no key update) x',
+    to: 'order by book_id) x',
+    caught_by: 'interleave',
+  },
+  {
+    name: 'paid credit burns before granted',
+    function: 'burn_lots',
+    from: 'order by x.expires_at, x.is_grant desc, x.lot_no',
+    to: 'order by x.expires_at, x.is_grant, x.lot_no',
+    caught_by: 'model',
+  },
+  {
+    name: 'the lot to burn first is the oldest',
+    function: 'first_lot',
+    from: 'order by expires_at, is_grant desc, lot_no limit 1',
+    to: 'order by lot_no limit 1',
+    caught_by: 'model',
+  },
+  {
+    name: 'a release does not give back',
+    function: 'release_run',
+    from: 'held = t.held - x.a, available = t.available + x.a',
+    to: 'held = t.held - x.a',
+    caught_by: 'model',
+    without: 'alter table ledger.book drop constraint granted_is_part_of_the_balance',
+  },
+  {
+    name: 'an extension passes a hard budget',
+    function: 'extend',
+    from: 'if v_room is not true then',
+    to: 'if false then',
+    caught_by: 'model',
+  },
+  {
+    name: 'an expiry takes what holds need',
+    function: 'expire_lot',
+    from: 'least(l.amount - l.burned, v.available)',
+    to: 'l.amount - l.burned',
+    caught_by: 'model',
+  },
+  {
+    name: 'a credit sent again is credited again',
+    function: 'credit',
+    from: 'if found then return; end if;',
+    to: '',
+    caught_by: 'model',
+    without: 'drop index ledger.entry_moves_once_per_reference',
+  },
+  {
+    name: 'a debit of paid credit reaches grants',
+    function: 'burn_lots',
+    from: 'and not (p_paid_only and x.is_grant)',
+    to: '',
+    caught_by: 'model',
+  },
+  {
+    name: 'a sweep forgets the windows',
+    function: 'release_run',
+    from: 'set held = w.held - x.a',
+    to: 'set held = w.held',
+    caught_by: 'model',
+  },
+  {
+    name: 'a changed budget does not reach the window that runs',
+    function: 'set_budget',
+    from: 'set cap = p_cap, hard = p_hard, alerted = w.alerted',
+    to: 'set alerted = w.alerted',
+    caught_by: 'model',
+  },
+];

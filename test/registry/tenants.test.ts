@@ -1,0 +1,102 @@
+// Another organisation's object is a missing one: same status, same body, same headers (P17.1).
+import { newRequestId } from '@svc/core/kernel/index.ts';
+import { operations } from '@svc/core/operations/index.ts';
+import type { LightMyRequestResponse } from 'fastify';
+import { expect, test } from 'vitest';
+import { codeOf, type Method, startHarness } from './harness.ts';
+import { rowOf } from './rows.ts';
+
+const harness = await startHarness();
+const { a, b } = harness;
+const live_row = rowOf(b);
+const test_row = rowOf(b, { environment: 'test' });
+const own_live_row = rowOf(a);
+for (const row of [live_row, test_row, own_live_row]) harness.request_log.write(row);
+await harness.request_log.flush();
+
+/** Ids of borealis by what a path parameter names; each is a real object of theirs. */
+const theirs: Record<string, readonly string[]> = {
+  '/v1/keys': [b.key_id],
+  '/v1/requests': [live_row.request_id, test_row.request_id],
+  '/v1/generation': [live_row.request_id, test_row.request_id],
+};
+const wrong_shapes = ['x', '0', 'key_', '..%2f..%2fkeys', "1'--", `KEY_${b.key_id.slice(4)}`, 'é', '%00', 'a'.repeat(300)];
+
+/** What a caller can tell two answers apart by; the request id is its own in each. */
+function seen(response: LightMyRequestResponse) {
+  const { date: _, 'content-length': __, ...headers } = response.headers as Record<string, string>;
+  const id = headers['x-svc-request-id'] as string;
+  for (const name of ['x-svc-request-id', 'x-request-id', 'request-id']) delete headers[name];
+  return { status: response.statusCode, headers, body: response.body.replaceAll(id, '') };
+}
+
+const addressed = operations.filter((operation) => operation.path.includes(':id'));
+
+test('every operation with an id in its path is covered by an object of the other organisation', () => {
+  expect(addressed.length).toBeGreaterThan(5);
+  for (const operation of addressed) {
+    expect(theirs[operation.path.slice(0, operation.path.indexOf('/:'))]).toBeDefined();
+  }
+});
+
+test.each(addressed.map((operation) => [operation.name, operation] as const))(
+  '%s answers for another organisation as for nobody',
+  async (_name, operation) => {
+    const base = operation.path.slice(0, operation.path.indexOf('/:'));
+    const address = (id: string) => operation.path.replace(':id', id);
+    const body = operation.method === 'POST' || operation.method === 'PATCH' ? {} : undefined;
+    const missing_id = base === '/v1/keys' ? `key_${newRequestId()}` : newRequestId();
+    const missing = await harness.call(operation.method as Method, address(missing_id), { key: a.key, body });
+    expect([missing.statusCode, codeOf(missing)]).toEqual([404, 'not_found']);
+    for (const id of [...(theirs[base] ?? []), ...wrong_shapes]) {
+      const response = await harness.call(operation.method as Method, address(id), { key: a.key, body });
+      expect([id, seen(response)]).toEqual([id, seen(missing)]);
+    }
+  },
+);
+
+test('a test key finds neither live keys nor live rows of its own organisation', async () => {
+  for (const path of [`/v1/keys/${a.key_id}`, `/v1/requests/${own_live_row.request_id}`]) {
+    expect((await harness.call('GET', path, { key: a.test_key })).statusCode).toBe(404);
+    expect((await harness.call('GET', path, { key: a.key })).statusCode).toBe(200);
+  }
+  for (const method of ['PATCH', 'DELETE'] as const) {
+    const response = await harness.call(method, `/v1/keys/${a.key_id}`, {
+      key: a.test_key,
+      ...(method === 'PATCH' ? { body: { name: 'taken' } } : {}),
+    });
+    expect(response.statusCode).toBe(404);
+  }
+  const listed = await harness.call('GET', '/v1/keys?environment=live', { key: a.test_key });
+  expect(listed.json().data).toEqual([]);
+  const rows = await harness.call('GET', '/v1/requests?environment=live', { key: a.test_key });
+  expect(rows.json().data).toEqual([]);
+});
+
+test('lists show rows of the caller alone, whatever ids its filters name', async () => {
+  const lists = [
+    '/v1/keys',
+    '/v1/requests',
+    '/v1/credits/ledger',
+    `/v1/keys?project_id=${b.live.id}`,
+    `/v1/requests?key_id=${b.key_id}`,
+    `/v1/requests?project_id=${b.live.id}`,
+    `/v1/requests?q=${live_row.request_id}`,
+  ];
+  for (const path of lists) {
+    const { body } = await harness.call('GET', path, { key: a.key });
+    for (const id of [b.org.id, b.live.id, b.key_id, live_row.request_id]) expect(body.includes(id)).toBe(false);
+  }
+});
+
+test('a project of another organisation cannot hold a new key', async () => {
+  const wish = { name: 'mine', scopes: ['inference'] };
+  const foreign = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, project_id: b.live.id } });
+  const nobody = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, project_id: 'prj_x' } });
+  expect(seen(foreign)).toEqual(seen(nobody));
+  expect(foreign.statusCode).toBe(404);
+});
+
+test('no caller of the walk met a defect', () => {
+  expect(harness.defects).toEqual([]);
+});
