@@ -1,6 +1,6 @@
 // Starts the embedded PostgreSQL of `make up` and of the tests. It refuses to run as root, ships its shared
 // libraries as symlinks made by a post-install script, and outlives a killed parent: all three are handled here.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import {
   chownSync,
   closeSync,
@@ -132,6 +132,27 @@ async function reap(data: string): Promise<void> {
   while (serves(pid, data) && performance.now() < deadline) await new Promise((r) => setTimeout(r, 20));
 }
 
+/** Makes a cluster in `data`; asynchronous, so that whoever waits can say so. @throws Error with initdb's words. */
+function initialise(initdb: string, data: string, options: SpawnOptions): Promise<void> {
+  const child = spawn(
+    initdb,
+    [
+      ...['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin'],
+      ...['--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'],
+    ],
+    // In a session of its own: Ctrl-C is for whoever started it, which then stops in order.
+    { ...options, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  );
+  let words = '';
+  child.stderr?.on('data', (chunk) => {
+    words += chunk;
+  });
+  return new Promise((done, fail) => {
+    child.once('error', (error) => fail(new Error(`initdb failed: ${error.message}`)));
+    child.once('close', (code) => (code === 0 ? done() : fail(new Error(`initdb failed: ${words.trim()}`))));
+  });
+}
+
 /** Starts PostgreSQL on `options.dir` and resolves when it answers. @throws Error with the server's own words. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = findPostgres();
@@ -143,16 +164,11 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   if (asRoot()) chownSync(dir, NOBODY, NOBODY);
   if (!existsSync(join(data, 'PG_VERSION'))) {
     options.progress?.('creating the database cluster');
-    rmSync(data, { recursive: true, force: true });
-    const made = spawnSync(
-      join(bin, 'initdb'),
-      [
-        ...['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin'],
-        ...['--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'],
-      ],
-      { cwd: dir, env, encoding: 'utf8', ...user },
-    );
-    if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+    // Renamed when it is whole: a cluster that was broken off has its PG_VERSION too.
+    const fresh = join(dir, 'data.new');
+    for (const left of [data, fresh]) rmSync(left, { recursive: true, force: true });
+    await initialise(join(bin, 'initdb'), fresh, { cwd: dir, env, ...user });
+    renameSync(fresh, data);
   }
   await reap(data);
   const port = options.port || (await freePort());

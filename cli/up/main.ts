@@ -92,6 +92,8 @@ async function startDatabase(start: Start): Promise<Database> {
       port,
       log: join(dataDir, 'log/postgres.log'),
       progress: (message) => say('database', message),
+    }).catch((error: Error) => {
+      throw new CannotStart(error.message.trimEnd());
     });
     start.stops.push({ name: 'PostgreSQL', run: () => database.stop() });
     writeFileSync(portFile, String(database.port));
@@ -117,7 +119,11 @@ function readText(path: string): string | null {
 async function prepareDatabase(start: Start, url: string): Promise<Demo> {
   const { migrate } = await import('@svc/core/db/index.ts');
   await step('schema', 'migrating', async () => {
-    const applied = await migrate(url);
+    const applied = await migrate(url).catch((error: Error) => {
+      throw new CannotStart(
+        `The database at ${new URL(url).host} cannot be brought to this release: ${error.message}`,
+      );
+    });
     return { done: applied.length === 0 ? 'up to date' : `${applied.length} migrations applied` };
   });
   start.interruption.check();

@@ -88,7 +88,7 @@ class Writer implements RequestLog {
       this.#running = null;
       if (this.#closed) return;
       if (this.#away) this.#schedule(RETRY_MS);
-      else if (this.#queue.length > 0) this.#schedule(WAIT_MS);
+      else if (this.#queue.length > 0 || this.#spool.oldestMs() !== null) this.#schedule(WAIT_MS);
     });
     return this.#running;
   }
@@ -138,7 +138,10 @@ class Writer implements RequestLog {
   }
 
   #spill(batch: readonly RequestRow[]): void {
-    const kept = this.#keep(batch).finally(() => this.#spilling.delete(kept));
+    const kept = this.#keep(batch).finally(() => {
+      this.#spilling.delete(kept);
+      if (!this.#closed) this.#schedule(RETRY_MS);
+    });
     this.#spilling.add(kept);
   }
 

@@ -43,6 +43,8 @@ export interface KeyWishes {
   readonly svc_version?: string;
   readonly data_policy?: KeyPolicyWish | null;
   readonly created_by?: string | null;
+  /** Time of creation; the present when absent. */
+  readonly at?: Date;
 }
 
 /** Writes the budget of a rotation chain into the ledger, whose windows enforce it. */
@@ -69,7 +71,7 @@ export async function createKey(
   if (project.environment === 'test' && wishes.environment === 'live') {
     throw invalid('environment', 'enum', 'A test project holds test keys only.');
   }
-  const now = context.now();
+  const now = wishes.at ?? context.now();
   const { keys } = planLimits(org.plan_id);
   if (keys !== null && (await countKeys(context.db, { org_id: org.id, now })) >= keys) {
     throw new ServiceError(
@@ -138,7 +140,8 @@ export async function issueKey(
   const org = await lockOrg(context.db, caller.org_id);
   const project = await findProject(context.db, { org_id: caller.org_id, id: input.project_id });
   if (org === null || project === null) throw notFound();
-  const expires_at = endOf(input.expires_in, org, context.now());
+  const at = context.now();
+  const expires_at = endOf(input.expires_in, org, at);
   refuseLongerLife(caller, expires_at, 'expires_in');
   const maker = await findKey(context.db, {
     org_id: caller.org_id,
@@ -157,6 +160,7 @@ export async function issueKey(
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
     data_policy: (input.data_policy as KeyPolicyWish | null | undefined) ?? null,
     created_by: maker?.created_by ?? null,
+    at,
   });
 }
 

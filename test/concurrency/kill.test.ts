@@ -14,7 +14,7 @@ import { aCall, EXACT_MICRO } from './money.ts';
 
 const BALANCE = 1_000_000;
 /** Lease, sweep and start of a process: what an operator may expect. */
-const HEALED_MS = 12_000;
+const HEALED_MS = 25_000;
 
 const until = async (holds: () => boolean): Promise<void> => {
   const deadline = performance.now() + 10_000;

@@ -16,9 +16,8 @@ export interface PlannedFault {
   readonly away_ms: number;
 }
 
-/** Draws the fault of a round of `calls` calls. */
-export function planFault(draw: Draw, calls: number, kinds: readonly FaultKind[]): PlannedFault {
-  const kind = draw.pick(kinds);
+/** Draws when and how long a fault of `kind` strikes in a round of `calls` calls. */
+export function planFault(draw: Draw, calls: number, kind: FaultKind): PlannedFault {
   return {
     kind,
     after_ends: draw.int(1, Math.max(1, Math.floor(calls * 0.6))),

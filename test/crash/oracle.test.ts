@@ -26,11 +26,12 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
   const state: LedgerState = {
     charges: new Map(charges.map((one) => [one.request_id, one])),
     books: [{ book_id: 1, available: 1_000 - charged, held: 0, credited: 1_000, charged }],
-    windows: [{ kind: 1, subject: 1, spent: charged, held: 0 }],
+    windows: [{ kind: 1, subject: 1, spent: charged, held: 0, hard_cap: 150 }],
     holds: 0,
   };
   const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
-  return judge({ witnesses: seen.map(witness), served: new Map([[1, served]]), state, verified });
+  const witnesses = seen.map(witness);
+  return judge({ witnesses, served: new Map([[1, served]]), state, verified, holds_may_be_lost: false });
 }
 
 describe('is accepted', () => {
@@ -61,6 +62,13 @@ describe('is found', () => {
     ['a final answer charged with another cost', [final], [charge({ cost: 90, charged: 90 })]],
     ['a charge that took less than its cost without a write-off', [final], [charge({ charged: 90 })]],
     ['two entries for one call', [final], [charge({ entries: 2 })]],
+    ['money written off without a lost hold', [final], [charge({ charged: 90, written_off: 10 })]],
+    [
+      'a hard budget that was overrun',
+      [{ kind: 'lost', request_id: ID }],
+      [charge({ cost: 160, charged: 160 })],
+      { ...finished, cost_micro_usd: 160 },
+    ],
     [
       'an error that was charged',
       [{ kind: 'refused', request_id: ID, status: 502, code: 'upstream_error' }],

@@ -33,6 +33,8 @@ export interface WindowState {
   readonly subject: number;
   readonly spent: number;
   readonly held: number;
+  /** null: none, or a soft one. */
+  readonly hard_cap: number | null;
 }
 
 export interface LedgerState {
@@ -61,7 +63,9 @@ export async function readLedger(client: pg.Client): Promise<LedgerState> {
       select b.book_id, b.available, b.held, coalesce(sum(e.amount) filter (where e.request_id is null), 0)::bigint as credited,
              (-coalesce(sum(e.amount) filter (where e.request_id is not null), 0))::bigint as charged
         from ledger.book b left join ledger.entry e using (book_id) group by b.book_id`);
-    const windows = await client.query<WindowState>('select kind, subject, spent, held from ledger.win');
+    const windows = await client.query<WindowState>(
+      'select kind, subject, spent, held, case when hard then cap end as hard_cap from ledger.win',
+    );
     const holds = await client.query<{ n: number }>('select count(*)::int as n from ledger.hold');
     return {
       charges: new Map(
@@ -184,7 +188,25 @@ function judgeWindows(state: LedgerState): string[] {
     );
 }
 
+/**
+ * What only a lost hold can bring about: a budget overrun, and money that was not there any more. A hold that was
+ * acknowledged in the last moments of a killed PostgreSQL may be lost; its call settles late.
+ */
+function judgeOverruns(state: LedgerState): string[] {
+  const faults: string[] = [];
+  for (const { kind, subject, spent, hard_cap } of state.windows) {
+    if (hard_cap !== null && spent > hard_cap)
+      faults.push(`window ${kind}/${subject} spent ${spent} of a hard budget of ${hard_cap}`);
+  }
+  for (const charge of state.charges.values()) {
+    if (charge.written_off > 0) faults.push(`${charge.request_id}: ${charge.written_off} written off`);
+  }
+  return faults;
+}
+
 export interface Evidence {
+  /** Whether PostgreSQL was killed so far. */
+  readonly holds_may_be_lost: boolean;
   readonly witnesses: readonly Witness[];
   readonly served: ReadonlyMap<number, Served>;
   readonly state: LedgerState;
@@ -192,7 +214,7 @@ export interface Evidence {
 }
 
 /** Everything that is not as promised, one sentence each; empty when all is well. */
-export function judge({ witnesses, served, state, verified }: Evidence): string[] {
+export function judge({ witnesses, served, state, verified, holds_may_be_lost }: Evidence): string[] {
   const faults: string[] = [];
   const known = new Set<string>();
   for (const witness of witnesses) {
@@ -213,6 +235,7 @@ export function judge({ witnesses, served, state, verified }: Evidence): string[
   }
   const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
   faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
+  if (!holds_may_be_lost) faults.push(...judgeOverruns(state));
   for (const finding of verified.findings)
     faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);
   return faults;

@@ -25,6 +25,7 @@ export interface World {
   /** An organisation that cannot run dry, with a key that has a hard daily budget, and one that will. */
   readonly rich: Provisioned;
   readonly poor: Provisioned;
+  /** Address of a gateway; of the other one while it is down, as a load balancer would have it. */
   origin(gateway: 0 | 1): string;
   killGateway(gateway: 0 | 1): Promise<void>;
   startGateway(gateway: 0 | 1): Promise<void>;
@@ -56,8 +57,10 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 /** Brings the world up. The caller closes it. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-crash-'));
+  // PostgreSQL runs as another user when the test runs as root: its folder is not under one of ours.
+  const server_dir = mkdtempSync(join(tmpdir(), 'svc-crash-postgres-'));
   const port = await freePort();
-  const start = () => startPostgres({ dir: join(dir, 'postgres'), port });
+  const start = () => startPostgres({ dir: server_dir, port });
   let postgres: Postgres | null = await start();
   const database_url = postgres.urlOf('crash');
   await withClient(postgres.url, (client) => client.query('create database crash'));
@@ -101,7 +104,10 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     keys: [...rich.keys.map((key) => key.secret), ...poor.keys.map((key) => key.secret)],
     rich,
     poor,
-    origin: (gateway) => `http://127.0.0.1:${ports[gateway]}`,
+    origin: (gateway) => {
+      const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
+      return `http://127.0.0.1:${ports[up]}`;
+    },
     killGateway,
     startGateway,
     killPostgres: async () => {
@@ -120,7 +126,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await Promise.all([killGateway(0), killGateway(1)]);
       await provider.close();
       await postgres?.stop();
-      rmSync(dir, { recursive: true, force: true });
+      for (const each of [dir, server_dir]) rmSync(each, { recursive: true, force: true });
     },
   };
 }

@@ -1,4 +1,5 @@
-// What tests of the messages dialect share: fixtures, a target that can do everything, and the two ends of a reply.
+// What tests of the messages dialect share: fixtures, a target that can do everything, and the two ends of a
+// reply.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Relay, Target } from '../../core/inference/canonical/contract.ts';
@@ -112,7 +113,9 @@ export function cutUp(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return reads;
 }
 
-/** Everything a relay writes for `reads`, ended with its own usage; the reads are wiped after they were taken. */
+/**
+ * Everything a relay writes for `reads`, ended with its own usage; the reads are wiped after they were taken.
+ */
 export function runRelay(relay: Relay, reads: readonly Buffer[]): string {
   const out: Buffer[] = [];
   for (const read of reads) {
@@ -135,7 +138,9 @@ export interface Finished {
   error: Record<string, unknown> | null;
 }
 
-/** Folds a stream into its final message the way the clients do: deltas appended, later usage over earlier. */
+/**
+ * Folds a stream into its final message the way the clients do: deltas appended, later usage over earlier.
+ */
 export function finalMessage(stream: string): Finished {
   let message: Record<string, unknown> | null = null;
   let json = '';

@@ -20,7 +20,10 @@ function pathOf(operation: Operation): string {
 }
 
 /** A request whose body is broken: whoever may not call learns nothing of that. */
-function request(operation: Operation, options: { key?: string; headers?: Record<string, string | string[]> }) {
+function request(
+  operation: Operation,
+  options: { key?: string; headers?: Record<string, string | string[]> },
+) {
   const has_body = ['POST', 'PATCH', 'PUT'].includes(operation.method);
   return harness.call(operation.method as Method, pathOf(operation), {
     ...options,
@@ -58,13 +61,26 @@ test('every operation has an audience, and none of the management ones is public
 
 describe.each(keyed.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
   test('answers 401 and says why to whoever has no valid key', async () => {
-    const strangers: [string, { key?: string; headers?: Record<string, string | string[]> }, string, string?][] = [
+    const strangers: [
+      string,
+      { key?: string; headers?: Record<string, string | string[]> },
+      string,
+      string?,
+    ][] = [
       ['no key', {}, 'authentication_required'],
       ['an empty key', { headers: { authorization: 'Bearer ' } }, 'authentication_required'],
       ['another scheme', { headers: { authorization: `Basic ${a.key}` } }, 'authentication_required'],
       ['a bare key', { headers: { authorization: a.key } }, 'authentication_required'],
-      ['a doubled header', { headers: { authorization: [`Bearer ${a.key}`, `Bearer ${a.key}`] } }, 'authentication_required'],
-      ['a long header', { headers: { authorization: `Bearer ${'x'.repeat(5_000)}` } }, 'authentication_required'],
+      [
+        'a doubled header',
+        { headers: { authorization: [`Bearer ${a.key}`, `Bearer ${a.key}`] } },
+        'authentication_required',
+      ],
+      [
+        'a long header',
+        { headers: { authorization: `Bearer ${'x'.repeat(5_000)}` } },
+        'authentication_required',
+      ],
       ['garbage', { key: "' or 1=1 --" }, 'authentication_required'],
       ['a foreign form', { key: 'sk-proj-0123456789' }, 'invalid_api_key', 'unknown'],
       ['a damaged key', { key: damaged }, 'invalid_api_key', 'checksum'],
@@ -81,7 +97,10 @@ describe.each(keyed.map((operation) => [operation.name, operation] as const))('%
   });
 
   test('takes a key from one place only', async () => {
-    const query = await harness.call(operation.method as Method, `${pathOf(operation)}?api_key=${a.key}&key=${a.key}`);
+    const query = await harness.call(
+      operation.method as Method,
+      `${pathOf(operation)}?api_key=${a.key}&key=${a.key}`,
+    );
     expect([query.statusCode, codeOf(query)]).toEqual([401, 'authentication_required']);
     const lower = await request(operation, { headers: { authorization: `bearer ${a.test_key}` } });
     expect(lower.statusCode).not.toBe(401);

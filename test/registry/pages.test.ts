@@ -1,7 +1,8 @@
 // Rules 1 to 5 of pagination, for every paged list: keys, calls, ledger entries.
-import fc from 'fast-check';
+
 import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startHarness, type Tenant } from './harness.ts';
 import { rowOf } from './rows.ts';
@@ -108,7 +109,9 @@ test.each(feeds.map((feed) => [feed.path, feed] as const))(
     const first = await page(tenant, path, { limit: '2' });
     const own = first.next_cursor;
     const foreign = (await page(other, path, { limit: '2' })).next_cursor;
-    const elsewhere = await page(tenant, path === '/v1/keys' ? '/v1/credits/ledger' : '/v1/keys', { limit: '1' });
+    const elsewhere = await page(tenant, path === '/v1/keys' ? '/v1/credits/ledger' : '/v1/keys', {
+      limit: '1',
+    });
     const unissued = [
       'x',
       '!!!',

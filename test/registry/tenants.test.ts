@@ -20,7 +20,17 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/requests': [live_row.request_id, test_row.request_id],
   '/v1/generation': [live_row.request_id, test_row.request_id],
 };
-const wrong_shapes = ['x', '0', 'key_', '..%2f..%2fkeys', "1'--", `KEY_${b.key_id.slice(4)}`, 'é', '%00', 'a'.repeat(300)];
+const wrong_shapes = [
+  'x',
+  '0',
+  'key_',
+  '..%2f..%2fkeys',
+  "1'--",
+  `KEY_${b.key_id.slice(4)}`,
+  'é',
+  '%00',
+  'a'.repeat(300),
+];
 
 /** What a caller can tell two answers apart by; the request id is its own in each. */
 function seen(response: LightMyRequestResponse) {
@@ -85,14 +95,21 @@ test('lists show rows of the caller alone, whatever ids its filters name', async
   ];
   for (const path of lists) {
     const { body } = await harness.call('GET', path, { key: a.key });
-    for (const id of [b.org.id, b.live.id, b.key_id, live_row.request_id]) expect(body.includes(id)).toBe(false);
+    for (const id of [b.org.id, b.live.id, b.key_id, live_row.request_id])
+      expect(body.includes(id)).toBe(false);
   }
 });
 
 test('a project of another organisation cannot hold a new key', async () => {
   const wish = { name: 'mine', scopes: ['inference'] };
-  const foreign = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, project_id: b.live.id } });
-  const nobody = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, project_id: 'prj_x' } });
+  const foreign = await harness.call('POST', '/v1/keys', {
+    key: a.key,
+    body: { ...wish, project_id: b.live.id },
+  });
+  const nobody = await harness.call('POST', '/v1/keys', {
+    key: a.key,
+    body: { ...wish, project_id: 'prj_x' },
+  });
   expect(seen(foreign)).toEqual(seen(nobody));
   expect(foreign.statusCode).toBe(404);
 });

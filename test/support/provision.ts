@@ -6,7 +6,6 @@ import {
   type Id,
   microUsd,
   newRequestId,
-  now,
   type Services,
   silentLog,
 } from '@svc/core/kernel/index.ts';

@@ -267,10 +267,15 @@ begin
 end $$;
 select ledger.make_meter_partitions((now() at time zone 'UTC')::date, 3);
 
+create function ledger.threshold(p_cap bigint, p_percent smallint) returns bigint language sql immutable as $$
+  -- Spend that is `p_percent` of `p_cap`, rounded up, at least 1. `greatest` alone would turn "no budget" into 1.
+  select case when p_cap is not null and p_percent is not null then greatest(1, (p_cap * p_percent + 99) / 100) end
+$$;
+
 create function ledger.next_alert(p_cap bigint, p_alerts smallint[], p_alerted smallint) returns bigint
 language sql immutable as $$
-  -- Spend at which the next threshold above `p_alerted` percent is reached, or null.
-  select greatest(1, (p_cap * min(a) + 99) / 100) from unnest(p_alerts) a where a > p_alerted and p_cap is not null
+  -- Spend at which the next threshold above `p_alerted` percent is reached; null: none is left, or no budget.
+  select ledger.threshold(p_cap, min(a)) from unnest(p_alerts) a where a > p_alerted
 $$;
 
 create function ledger.win_create(p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[])
@@ -320,7 +325,7 @@ begin
   select * into strict w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = p_start;
   select b.alerts into strict v_alerts from ledger.budget b where b.kind = p_kind and b.subject = p_subject;
   for v_percent in
-    select a from unnest(v_alerts) a where a > w.alerted and w.spent >= greatest(1, (w.cap * a + 99) / 100) order by a
+    select a from unnest(v_alerts) a where a > w.alerted and w.spent >= ledger.threshold(w.cap, a) order by a
   loop
     insert into public.outbox (org_id, topic, payload, created_at)
     select b.org_id, 'budget.threshold',
@@ -1012,7 +1017,7 @@ begin
   select * into w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = v_start;
   if not found then return; end if;
   w.alerted := least(w.alerted, coalesce(
-    (select max(a) from unnest(p_alerts) a where w.spent >= greatest(1, (p_cap * a + 99) / 100)), 0));
+    (select max(a) from unnest(p_alerts) a where w.spent >= ledger.threshold(p_cap, a)), 0));
   update ledger.win t set cap = p_cap, hard = p_hard, alerted = w.alerted,
     next_alert = ledger.next_alert(p_cap, p_alerts, w.alerted),
     exhausted_at = case when p_hard and p_cap <= t.spent + t.held then t.exhausted_at end

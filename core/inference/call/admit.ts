@@ -1,5 +1,5 @@
 // Everything before the first attempt: read, route, reserve, hold. Each refusal here costs the caller nothing.
-import type { Endpoint } from '../../catalog/index.ts';
+import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import {
   hmacSha256,
   type MicroUsd,
@@ -17,7 +17,7 @@ import {
   type ReserveInput,
   reserve,
 } from '../../pricing/index.ts';
-import { planRoute, type RoutePlan, traceLine } from '../../routing/index.ts';
+import { planRoute, type RouteFeatures, type RoutePlan, traceLine } from '../../routing/index.ts';
 import type { Dialect } from '../canonical/contract.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
 import { featuresOf } from './features.ts';
@@ -74,7 +74,7 @@ interface Money {
  * @throws ServiceError every refusal of 4.8 rows 2 to 4 and 21; then nothing is held.
  */
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
-  const { grant, headers, dialect } = incoming;
+  const { headers, dialect } = incoming;
   const body = parseBody(incoming.body);
   const request = dialect.read(body, headers);
   const idempotency = idempotencyOf(incoming, body);
@@ -85,7 +85,24 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   record.has_images = features.images;
   record.has_schema = features.json_schema;
   const catalog = deps.catalog();
-  const route = planRoute(catalog, {
+  const route = routeFor(deps, { catalog, incoming, request, features });
+  const money = await claimAndHold(deps, { incoming, request, route, bound, idempotency });
+  if ('replay' in money) return money;
+  record.warnings.push(...request.warnings, ...route.warnings, ...lossWarnings(route, request));
+  const plan = planOf(route, money, request, record);
+  const { text_bytes } = size;
+  const debug = headers['x-svc-debug'] === '1';
+  const facts = { plan, dialect, stream: request.stream, debug, idempotency, prompt_bytes: text_bytes };
+  return { call: { request, ...facts, ...terms(deps, incoming, { catalog, route, money }) } };
+}
+
+function routeFor(
+  deps: CallDeps,
+  facts: { catalog: Catalog; incoming: Incoming; request: CanonicalRequest; features: RouteFeatures },
+): RoutePlan {
+  const { catalog, incoming, request, features } = facts;
+  const { grant, dialect } = incoming;
+  return planRoute(catalog, {
     request_id: incoming.request_id,
     environment: grant.environment,
     model: request.model,
@@ -97,34 +114,31 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
     health: deps.health,
     now_ms: nowMs(),
   });
-  const money = await claimAndHold(deps, { incoming, request, route, bound, idempotency });
-  if ('replay' in money) return money;
-  record.warnings.push(...request.warnings, ...route.warnings, ...lossWarnings(route, request));
-  const planned = planOf(route, money, request, record);
+}
+
+/** What lives as long as the call. Its closures see route and money only, or they would keep the prompt alive. */
+function terms(
+  deps: CallDeps,
+  incoming: Incoming,
+  facts: { catalog: Catalog; route: RoutePlan; money: Money },
+): Omit<Admitted, 'request' | 'plan' | 'dialect' | 'stream' | 'debug' | 'idempotency' | 'prompt_bytes'> {
+  const { catalog, route, money } = facts;
   const first = money.endpoints[0] as EndpointReserve;
-  const reserved = new Map(money.endpoints.map((item) => [item.endpoint_id, item]));
   const candidates = money.wish.candidates;
-  const call: Admitted = {
-    request,
-    dialect,
-    stream: request.stream,
-    debug: headers['x-svc-debug'] === '1',
-    idempotency,
-    plan: planned,
+  return {
     max_attempts: route.max_attempts,
     times: route.timeouts,
     total_ms: route.timeouts.total_ms,
     chosen_deadline: route.chosen_deadline,
-    prompt_bytes: size.text_bytes,
     watch: new HoldWatch({
       ledger: deps.ledger,
-      subject: grant.subject,
+      subject: incoming.grant.subject,
       request_id: incoming.request_id,
       output_held: first.output_held,
       step: HOLD_STEP_TOKENS * candidates,
       amount_micro_usd: money.amount_micro_usd,
-      capOf: (endpoint) => {
-        const item = reserved.get(endpoint.id);
+      capOf(endpoint) {
+        const item = money.endpoints.find((reserved) => reserved.endpoint_id === endpoint.id);
         return item === undefined ? null : item.output_cap * candidates;
       },
       holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.wish, tokens),
@@ -132,7 +146,6 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
     model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
     trace: (attempts) => traceOf(route, attempts, money.amount_micro_usd),
   };
-  return { call };
 }
 
 function describe(record: CallRecord, request: CanonicalRequest, incoming: Incoming): void {

@@ -12,6 +12,7 @@ import { Attempt, type AttemptListener } from './attempt.ts';
 import { type Idempotency, sealAnswer } from './idempotency.ts';
 import { answerOf, type Lane, prepare } from './lane.ts';
 import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf } from './outcome.ts';
+import { parseBody } from './parse.ts';
 import { newRecord } from './record.ts';
 import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
@@ -85,10 +86,13 @@ export class Call implements AttemptListener {
 
   private startAttempt(): void {
     try {
-      const { deps, incoming } = this;
+      const { deps } = this;
       const admitted = this.admitted as Admitted;
+      const incoming = this.incoming as Incoming;
+      // After the first attempt only the bytes were kept; the rare second one reads them again.
+      admitted.request ??= incoming.dialect.read(parseBody(incoming.body), incoming.headers);
       const planned = admitted.plan[this.next] as Planned;
-      const lane = prepare(deps, incoming as Incoming, admitted, planned, this.record.attempts.length + 1);
+      const lane = prepare(deps, incoming, admitted, planned, this.record.attempts.length + 1);
       this.lane = lane;
       this.meta = lane.meta;
       this.credential = lane.credential;
@@ -102,6 +106,7 @@ export class Call implements AttemptListener {
         listener: this,
       });
       this.attempt.exchange = lane.send(this.attempt);
+      admitted.request = null;
     } catch (error) {
       this.refuse(error, 'error');
     }
@@ -207,7 +212,6 @@ export class Call implements AttemptListener {
     if (this.incoming === null) return;
     this.incoming = null;
     this.lane = null;
-    (this.admitted as Admitted).request = null;
   }
 
   private trace(): string {

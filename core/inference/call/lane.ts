@@ -3,6 +3,8 @@
 import type { Endpoint } from '../../catalog/index.ts';
 import { hmacSha256, monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type {
+  Adapter,
+  Dialect,
   EncodeOptions,
   RawLane,
   Relay,
@@ -20,6 +22,7 @@ import type {
 } from '../canonical/types.ts';
 import { Assembler } from '../dialects/shared/assemble.ts';
 import { canonicalRelay } from '../dialects/shared/canonical-relay.ts';
+import type { Credential } from '../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../upstream/exchange.ts';
 import type { Admitted, Planned } from './admit.ts';
 import type { Attempt, Classify, Reading } from './attempt.ts';
@@ -32,7 +35,8 @@ export interface Lane {
   readonly classify: Classify;
   readonly meta: ReplyMeta;
   readonly record: AttemptRecord;
-  readonly write: ((attempt: Attempt, end: ReplyEnd) => Buffer) | null;
+  /** Writes a whole answer of the canonical lane; null elsewhere. */
+  readonly write: ((end: ReplyEnd) => Buffer) | null;
   send(handler: ExchangeHandler): Exchange;
   /** The canonical answer so far, for an idempotent replay; null where it is not kept. */
   readonly kept: (() => CanonicalAnswer) | null;
@@ -147,7 +151,82 @@ export function rawLaneOf(deps: CallDeps, dialect: string, endpoint: Endpoint): 
   return deps.raw_lanes.get(`${dialect} ${endpoint.family}`) ?? null;
 }
 
-/** Everything for one attempt at `planned`; nothing is sent yet. */
+interface ReadingParts {
+  readonly raw: RawLane | null;
+  readonly adapter: Adapter;
+  readonly dialect: Dialect;
+  readonly meta: ReplyMeta;
+  readonly target: Target;
+  /** The request without its messages: what reading an answer may look at. */
+  readonly asked: CanonicalRequest;
+  /** The answer is assembled beside, for an idempotent replay. */
+  readonly keep: boolean;
+}
+
+type Reader = Pick<Lane, 'reading' | 'kept' | 'write'>;
+
+function rawReader(parts: ReadingParts, raw: RawLane): Reader {
+  const { adapter, asked, keep, meta, target } = parts;
+  const assembler = new Assembler();
+  if (asked.stream) {
+    const relay = raw.relay(meta, asked, target);
+    if (!keep) return { reading: { relay }, kept: null, write: null };
+    const both = alsoAssemble(relay, adapter.decoder(asked, target), assembler);
+    return { reading: { relay: both }, kept: () => assembler.answer(), write: null };
+  }
+  let body: Buffer | null = null;
+  const whole = (bytes: Buffer) => {
+    if (keep) body = bytes;
+    return raw.whole(bytes, asked, target);
+  };
+  const kept = keep ? () => adapter.decode(body as Buffer, asked, target) : null;
+  return { reading: { whole }, kept, write: null };
+}
+
+function canonicalReader(parts: ReadingParts): Reader {
+  const { adapter, asked, dialect, keep, meta, target } = parts;
+  const assembler = new Assembler();
+  const kept = keep ? () => assembler.answer() : null;
+  const decoder = adapter.decoder(asked, target);
+  if (asked.stream) {
+    const teed = keep ? teeInto(decoder, assembler) : decoder;
+    return { reading: { relay: canonicalRelay(teed, dialect.writer(meta)) }, kept, write: null };
+  }
+  return {
+    reading: { relay: canonicalRelay(decoder, collector(assembler)) },
+    kept,
+    write: (end) => Buffer.from(dialect.write(assembler.answer(), meta, end)),
+  };
+}
+
+/** What sends `message` once and then forgets it. */
+function senderOf(
+  deps: CallDeps,
+  endpoint: Endpoint,
+  message: UpstreamRequest | null,
+  facts: { attempt: number; org_id: string; credential: Credential | null },
+): Lane['send'] {
+  return (handler) => {
+    const { headers, path, body } = message as UpstreamRequest;
+    message = null;
+    const { attempt, org_id, credential } = facts;
+    if (endpoint.family === 'sandbox') return deps.sandbox({ body, attempt, org_id }, handler);
+    if (credential === null) {
+      throw new ServiceError('no_endpoint_available', `There is no key for provider ${endpoint.provider}.`);
+    }
+    const { base_url } = deps.provider(endpoint);
+    return deps.transport.send(
+      { base_url, credentials: credential.headers },
+      { headers, path, body },
+      handler,
+    );
+  };
+}
+
+/**
+ * Everything for one attempt at `planned`; nothing is sent yet. What it returns lives as long as the answer, so no
+ * closure made here may name the prompt: each is made in a function that does not see it.
+ */
 export function prepare(
   deps: CallDeps,
   incoming: Incoming,
@@ -157,72 +236,30 @@ export function prepare(
 ): Lane {
   const request = admitted.request as CanonicalRequest;
   const { endpoint } = planned;
+  const { dialect, grant } = incoming;
   const target = targetOf(endpoint);
-  const raw = rawLaneOf(deps, incoming.dialect.name, endpoint);
+  const raw = rawLaneOf(deps, dialect.name, endpoint);
   const adapter = deps.adapters.get(endpoint.family);
   if (adapter === undefined) throw new Error(`no adapter for family ${endpoint.family}`);
   const meta = replyMeta(incoming, request, planned, admitted.prompt_bytes);
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const options = encodeOptions(incoming, request, planned, raw === null ? true : request.stream);
-  const upstream: UpstreamRequest =
+  const message =
     raw === null
       ? adapter.encode(request, target, options)
       : raw.request(incoming.body, request, target, options);
-  const assembler = new Assembler();
-  const keep = admitted.idempotency !== null && !incoming.grant.data_policy.zdr;
-  let kept: (() => CanonicalAnswer) | null = keep ? () => assembler.answer() : null;
-  let reading: Reading;
-  if (raw !== null && request.stream) {
-    const relay = raw.relay(meta, request, target);
-    reading = { relay: keep ? alsoAssemble(relay, adapter.decoder(request, target), assembler) : relay };
-  } else if (raw !== null) {
-    let body: Buffer | null = null;
-    if (keep) kept = () => adapter.decode(body as Buffer, request, target);
-    reading = {
-      whole(bytes) {
-        if (keep) body = bytes;
-        return raw.whole(bytes, request, target);
-      },
-    };
-  } else {
-    const decoder = adapter.decoder(request, target);
-    const writer = request.stream ? incoming.dialect.writer(meta) : collector(assembler);
-    const teed = keep && request.stream ? teeInto(decoder, assembler) : decoder;
-    reading = { relay: canonicalRelay(teed, writer) };
-  }
-  const dialect = incoming.dialect;
+  const keep = admitted.idempotency !== null && !grant.data_policy.zdr;
+  const asked: CanonicalRequest = { ...request, messages: [] };
+  const parts = { raw, adapter, dialect, meta, target, asked, keep };
   const credential =
     endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
-  let outgoing: UpstreamRequest | null = upstream;
   return {
     raw,
-    reading,
     classify: adapter.classify,
     meta,
-    kept,
+    ...(raw === null ? canonicalReader(parts) : rawReader(parts, raw)),
     record: newAttempt(endpoint, attempt),
-    write:
-      raw === null && !request.stream
-        ? (_attempt, end) => Buffer.from(dialect.write(assembler.answer(), meta, end))
-        : null,
-    send(handler) {
-      const message = outgoing as UpstreamRequest;
-      outgoing = null;
-      if (endpoint.family === 'sandbox') {
-        return deps.sandbox(
-          {
-            body: message.body,
-            attempt,
-            org_id: incoming.grant.org_id,
-          },
-          handler,
-        );
-      }
-      if (credential === null)
-        throw new ServiceError('no_endpoint_available', `No key for ${endpoint.provider}.`);
-      const { base_url } = deps.provider(endpoint);
-      return deps.transport.send({ base_url, credentials: credential.headers }, message, handler);
-    },
+    send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential }),
     credential: credential?.handle ?? null,
   };
 }
@@ -245,5 +282,5 @@ function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
 /** The whole answer for the caller, in either lane. */
 export function answerOf(attempt: Attempt, lane: Lane, meta: ReplyMeta, end: ReplyEnd): Buffer {
   if (attempt.whole !== null) return attempt.whole.finish(meta, end);
-  return (lane.write as NonNullable<Lane['write']>)(attempt, end);
+  return (lane.write as NonNullable<Lane['write']>)(end);
 }

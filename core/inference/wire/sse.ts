@@ -45,7 +45,7 @@ export class SseReader {
       this.#rest = [];
       this.#rest_bytes = 0;
     }
-    this.#skip_lf = bytes[last] === CR;
+    this.#skip_lf = last === bytes.length - 1 && bytes[last] === CR;
     const events = this.#lines(text);
     this.#keep(bytes.subarray(last + 1));
     return events;

@@ -37,7 +37,7 @@ test.each(MUTATIONS.map((mutation) => [mutation.name, mutation] as const))(
     await mutate(url, mutation);
     const check =
       mutation.caught_by === 'model'
-        ? compareWithModel(url, { runs: 150, seed: 20_261_121 })
+        ? compareWithModel(url, { runs: 80, seed: 20_261_121 })
         : interleave(url);
     await expect(check).rejects.toThrow();
   },

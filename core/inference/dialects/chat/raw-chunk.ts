@@ -15,7 +15,7 @@ import {
   type TopLevel,
 } from '../../wire/scan.ts';
 import type { Hole } from './raw-template.ts';
-import { REASONING_MEMBERS } from './raw-whole.ts';
+import { REASONING_MEMBERS, WITHOUT_REASONING } from './raw-whole.ts';
 
 /** State of one choice of the stream. */
 export class RawChoice {
@@ -177,12 +177,14 @@ export function rewriteChoice(
   const one = new OneChoice(chunk, outer, inner, span, choice);
   let text = '';
   if (how.first) {
-    if (!payload && finish === null) return { text: one.roleChunk(delta), finished: false, learn: null };
+    if (!payload && finish === null) {
+      return { text: one.roleChunk(delta, how.exclude), finished: false, learn: null };
+    }
     text += one.synthRole();
   }
   const removed: Record<string, string | null> = {};
   if ('role' in delta) removed['role'] = null;
-  if (how.exclude) for (const name of REASONING_MEMBERS) removed[name] = null;
+  if (how.exclude) Object.assign(removed, WITHOUT_REASONING);
   const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
   if (calls.length === 0 && payload && choice.calls.waiting)
     text += one.steps(choice.calls.flush(), how.request_id);
@@ -254,8 +256,8 @@ class OneChoice {
   }
 
   /** The upstream's own role chunk, completed where it leaves something out. */
-  roleChunk(delta: JsonObject): string {
-    const changes: Record<string, string | null> = {};
+  roleChunk(delta: JsonObject, exclude: boolean): string {
+    const changes: Record<string, string | null> = exclude ? { ...WITHOUT_REASONING } : {};
     if (delta['role'] !== 'assistant') changes['role'] = '"assistant"';
     if (!('content' in delta)) changes['content'] = '""';
     return this.#chunk.line(this.edits(changes, {}));

@@ -21,7 +21,8 @@ import { usageText } from './usage.ts';
 /** Names under which servers send reasoning. */
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
-const WITHOUT_REASONING = Object.fromEntries(REASONING_MEMBERS.map((name) => [name, null]));
+/** The change that removes them. */
+export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntries(REASONING_MEMBERS.map((name) => [name, null]));
 
 /** Bytes of the strings in `value`'s members that are output: text, reasoning, arguments. */
 export function outputBytes(message: JsonObject): number {

@@ -32,8 +32,8 @@ function foreignState(part: ReasoningPart, model: string): ForeignState {
 }
 
 /**
- * The signature of a thinking block: the family's own byte for byte, any other reasoning's state in an envelope, so
- * that a later turn knows whose it is. '' for own reasoning that came without one.
+ * The signature of a thinking block: the family's own byte for byte, any other reasoning's state in an
+ * envelope, so that a later turn knows whose it is. '' for own reasoning that came without one.
  */
 export function signatureOf(part: ReasoningPart, model: string): string {
   return part.format === FORMAT ? (part.signature ?? '') : wrapState(foreignState(part, model));

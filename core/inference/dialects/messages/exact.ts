@@ -8,14 +8,15 @@ interface ExactJson {
   ): unknown;
   rawJSON(text: string): object;
 }
-// Source text of primitives and rawJSON are in V8 since Node 22; the TypeScript library does not name them yet.
+// Source text of primitives and rawJSON are in V8 since Node 22; the TypeScript library does not name them
+// yet.
 const exact = JSON as unknown as ExactJson;
 
 const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 /**
- * Parses `text` so that `JSON.stringify` gives every number back with its digits: one that a double cannot hold
- * becomes a raw JSON object. @throws SyntaxError when `text` is not JSON.
+ * Parses `text` so that `JSON.stringify` gives every number back with its digits: one that a double cannot
+ * hold becomes a raw JSON object. @throws SyntaxError when `text` is not JSON.
  */
 export function parseExact(text: string): unknown {
   if (!SUSPECT.test(text)) return JSON.parse(text);

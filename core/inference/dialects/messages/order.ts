@@ -1,10 +1,12 @@
-// Tool calls and their results must answer each other before any money is held (decisions 4.7.2 "tool result order").
+// Tool calls and their results must answer each other before any money is held (decisions 4.7.2 "tool result
+// order").
 import { isObject } from '../../../kernel/index.ts';
 import { fail } from '../shared/read.ts';
 
 /**
- * Checks that every result answers a call of the assistant's turn before it, and every call is answered once before
- * the assistant speaks again. Adjacent messages of one role are one turn. @throws ServiceError invalid_request
+ * Checks that every result answers a call of the assistant's turn before it, and every call is answered once
+ * before the assistant speaks again. Adjacent messages of one role are one turn. @throws ServiceError
+ * invalid_request
  */
 export function checkToolResults(messages: readonly unknown[]): void {
   let open = new Map<string, string>();

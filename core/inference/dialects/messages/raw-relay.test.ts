@@ -1,4 +1,5 @@
-// Both lanes over every fixture: the raw one copies, the canonical one decodes and writes; a client sees the same.
+// Both lanes over every fixture: the raw one copies, the canonical one decodes and writes; a client sees the
+// same.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkMessagesStream } from '../../../../test/grammar/messages.ts';
@@ -24,7 +25,9 @@ const rawRelay = (): Relay => messagesRawLane.relay(meta, request(), target());
 const canonical = (): Relay =>
   canonicalRelay(anthropicMessages.decoder(request(), target()), messagesDialect.writer(meta));
 
-/** What both lanes must agree on: unknown events and nullable keys of block starts are the raw lane's alone. */
+/**
+ * What both lanes must agree on: unknown events and nullable keys of block starts are the raw lane's alone.
+ */
 function comparable(stream: string): unknown {
   const { message, error } = finalMessage(stream);
   const content = message?.['content'] as Record<string, unknown>[] | undefined;
@@ -82,7 +85,8 @@ describe.each(cases)('%s', (name) => {
     const other = canonical();
     runRelay(raw, [Buffer.from(bytes)]);
     runRelay(other, [Buffer.from(bytes)]);
-    // The input of a server tool is produced too; the canonical form keeps that block whole and does not count it.
+    // The input of a server tool is produced too; the canonical form keeps that block whole and does not
+    // count it.
     const counting = name === 'server-tool' ? { output_bytes: raw.state.output_bytes } : {};
     expect(raw.state).toEqual({ ...other.state, ...counting });
   });

@@ -1,6 +1,7 @@
-// The raw lane's stream: one piece out for each read in, events copied as they came. Only three are rewritten:
-// `message_start` (id, model, svc), the last `message_delta` (svc, held until the cost is settled), `message_stop`
-// (held with it). A delta is known again by its learnt prefix and costs a comparison and a look for its end quote.
+// The raw lane's stream: one piece out for each read in, events copied as they came. Only three are
+// rewritten: `message_start` (id, model, svc), the last `message_delta` (svc, held until the cost is
+// settled), `message_stop` (held with it). A delta is known again by its learnt prefix and costs a comparison
+// and a look for its end quote.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import { ProtocolFault, type Relay, type RelayState } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault } from '../../canonical/types.ts';
@@ -17,13 +18,13 @@ import { changeMembers, memberOf, scanObject, splice, stringEnd } from '../../wi
 import { EVENT_BYTES_MAX } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
+import { BLANK_LINE, eventOf, isWholeEvent, readLines } from './raw-events.ts';
 import { textBytes, withMissing } from './raw-text.ts';
 import { blockStop, errorEvent, MESSAGE_STOP, MessagesWriter, messageDelta, PING } from './writer.ts';
 
 const LF = 10;
 const CR = 13;
 const EMPTY = Buffer.alloc(0);
-const BLANK_LINE = Buffer.from('\n\n');
 const DELTA_EVENT = Buffer.from('event: content_block_delta\n');
 const USAGE_KEYS = [
   'input_tokens',
@@ -46,7 +47,9 @@ interface Block {
   untouched: boolean;
 }
 
-/** Copies into own memory: what lives as long as a stream must not pin the read or a pooled slab it came from. */
+/**
+ * Copies into own memory: what lives as long as a stream must not pin the read or a pooled slab it came from.
+ */
 function own(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -188,7 +191,9 @@ export class MessagesRelay implements Relay {
     return true;
   }
 
-  /** One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing. */
+  /**
+   * One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing.
+   */
   #event(b: Buffer, from: number, to: number): Buffer | null {
     const read = readLines(b.toString('utf8', from, to));
     if (read.data === null) return EMPTY;
@@ -328,7 +333,9 @@ export class MessagesRelay implements Relay {
     if (block === null) return '';
     this.#block = null;
     const index = Number(block.index);
-    const empty = `{"type":"content_block_delta","index":${index},"delta":{"type":"input_json_delta","partial_json":""}}`;
+    const empty =
+      `{"type":"content_block_delta","index":${index}` +
+      ',"delta":{"type":"input_json_delta","partial_json":""}}';
     const delta =
       block.awaits_input && block.untouched ? `event: content_block_delta\ndata: ${empty}\n\n` : '';
     return delta + blockStop(index);
@@ -359,46 +366,8 @@ export class MessagesRelay implements Relay {
   }
 }
 
-function eventOf(type: string, data: string | Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`event: ${type}\ndata: `), Buffer.from(data), BLANK_LINE]);
-}
-
 function isZero(usage: unknown): boolean {
   if (!isObject(usage)) return true;
   const keys = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
   return keys.every((key) => typeof usage[key] !== 'number' || usage[key] === 0);
-}
-
-interface Lines {
-  event: string | null;
-  /** null: a comment, or nothing. */
-  data: string | null;
-  /** Exactly one event line and one data line, each with one blank behind its colon. */
-  plain: boolean;
-}
-
-function readLines(text: string): Lines {
-  const lines: Lines = { event: null, data: null, plain: true };
-  let n = 0;
-  for (const line of text.replace(/\n+$/, '').split('\n')) {
-    n++;
-    if (line.startsWith('data:')) {
-      const value = line.slice(line[5] === ' ' ? 6 : 5);
-      lines.plain &&= line[5] === ' ' && n === 2 && lines.data === null;
-      lines.data = lines.data === null ? value : `${lines.data}\n${value}`;
-    } else if (line.startsWith('event:')) {
-      lines.event = line.slice(line[6] === ' ' ? 7 : 6);
-      lines.plain &&= line[6] === ' ' && n === 1;
-    } else lines.plain = false;
-  }
-  return lines;
-}
-
-function isWholeEvent(bytes: Buffer): boolean {
-  const { data } = readLines(bytes.toString('utf8'));
-  try {
-    return data !== null && isObject(JSON.parse(data));
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
-// The raw lane: a messages call on an endpoint of its own family. Bytes go through; only our fields are rewritten.
+// The raw lane: a messages call on an endpoint of its own family. Bytes go through; only our fields are
+// rewritten.
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import {
   type EncodeOptions,
@@ -101,7 +102,10 @@ function isForeign(body: Buffer, span: Span): boolean {
   return typeof state !== 'string' || state === '' || isWrapped(state);
 }
 
-/** One message without foreign reasoning; null when nothing of it is left, its own text when nothing was in it. */
+/**
+ * One message without foreign reasoning; null when nothing of it is left, its own text when nothing was in
+ * it.
+ */
 function ownMessage(body: Buffer, span: Span): string | null {
   const text = body.toString('utf8', span.from, span.to);
   const message = scanObject(body, span.from);
@@ -241,8 +245,8 @@ class AssembledWhole implements RawWhole {
 }
 
 /**
- * Messages on `anthropic_messages`. A caller who excludes reasoning gets the canonical writer, because leaving
- * blocks out changes every index behind them.
+ * Messages on `anthropic_messages`. A caller who excludes reasoning gets the canonical writer, because
+ * leaving blocks out changes every index behind them.
  */
 export const messagesRawLane: RawLane = {
   dialect: 'messages',

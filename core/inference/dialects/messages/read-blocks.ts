@@ -50,13 +50,8 @@ export function readCacheControl(
 
 /** Members of `block` that are not in `known`, as `ext`; null values count as absent. */
 export function extOf(block: JsonObject, known: readonly string[]): { ext?: JsonObject } {
-  let ext: JsonObject | undefined;
-  for (const [name, value] of Object.entries(block)) {
-    if (known.includes(name) || !present(value)) continue;
-    ext ??= {};
-    ext[name] = value;
-  }
-  return ext === undefined ? {} : { ext };
+  const rest = Object.entries(block).filter(([name, value]) => !known.includes(name) && present(value));
+  return rest.length === 0 ? {} : { ext: Object.fromEntries(rest) };
 }
 
 /** @throws ServiceError unsupported_parameter unless only the caller's own provider key may answer. */
@@ -251,7 +246,10 @@ function readBlock(value: unknown, param: string, reading: BlockReading): Part |
   }
 }
 
-/** Parts of `content`, a string or an array of blocks. @throws ServiceError invalid_request, unsupported_parameter */
+/**
+ * Parts of `content`, a string or an array of blocks. @throws ServiceError invalid_request,
+ * unsupported_parameter
+ */
 export function readContent(content: unknown, param: string, reading: BlockReading): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return requireArray(content, param)

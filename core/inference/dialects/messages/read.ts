@@ -80,7 +80,8 @@ function readMessage(value: unknown, param: string, reading: BlockReading): Mess
   return rest.length === 0 ? [results] : [results, { role: 'user', content: rest }];
 }
 
-// Names of the calls go to their results (some families ask for them), signatures to the calls they belong to.
+// Names of the calls go to their results (some families ask for them), signatures to the calls they belong
+// to.
 function linkCalls(messages: readonly Message[], reading: BlockReading): void {
   const names = new Map<string, string>();
   for (const { content } of messages) {

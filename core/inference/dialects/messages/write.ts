@@ -44,7 +44,10 @@ function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[
   return [];
 }
 
-/** The stop that the caller is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons out"). */
+/**
+ * The stop that the caller is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons
+ * out").
+ */
 export function toldStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
   const told = end.stop ?? stop ?? { reason: 'end_turn' };
   if (told.reason === 'malformed') {

@@ -124,6 +124,16 @@ describe('any answer', () => {
     );
   });
 
+  test('with any of its events missing is still a stream of the grammar', () => {
+    const some = answer.chain((given) => fc.subarray(unfoldAnswer(given)));
+    fc.assert(
+      fc.property(some, (events) => {
+        expect(checkMessagesStream(stream(events))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('cut anywhere and failed ends in one error event', () => {
     fc.assert(
       fc.property(answer, fc.nat(40), (given, cut) => {

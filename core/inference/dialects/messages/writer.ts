@@ -1,5 +1,5 @@
-// Canonical events as the dialect's event stream (decisions 4.2): a state machine that cannot leave the grammar.
-// Every event is a template around one JSON.stringify; the finish is held until usage is final.
+// Canonical events as the dialect's event stream (decisions 4.2): a state machine that cannot leave the
+// grammar. Every event is a template around one JSON.stringify; the finish is held until usage is final.
 import type { StreamWriter } from '../../canonical/contract.ts';
 import type {
   CanonicalEvent,
@@ -46,7 +46,10 @@ export function blockStop(index: number): string {
   return `event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
 }
 
-/** Usage of `message_start`: what the provider told early, else the estimate; never all zero (clients divide by it). */
+/**
+ * Usage of `message_start`: what the provider told early, else the estimate; never all zero (clients divide
+ * by it).
+ */
 function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {
   const usage: Usage = {
     input_tokens: 0,
@@ -63,7 +66,10 @@ function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {
   return usage;
 }
 
-/** What is being written: one block, or nothing that can be seen (`silent`), or a part whose block comes at its end. */
+/**
+ * What is being written: one block, or nothing that can be seen (`silent`), or a part whose block comes at
+ * its end.
+ */
 type Open =
   | { kind: 'text' | 'thinking' | 'call' | 'custom'; part: Part; arguments: boolean }
   | { kind: 'sealed'; part: ReasoningPart }
@@ -133,9 +139,9 @@ export class MessagesWriter implements StreamWriter {
     this.#model = event?.upstream_model ?? meta.model;
     this.#tier = event?.service_tier;
     return (
-      `event: message_start\ndata: {"type":"message_start","message":{"id":"${meta.request_id}","type":"message"` +
-      `,"role":"assistant","model":${JSON.stringify(meta.model)},"content":[],${writeStop(null)},"container":null` +
-      `,"diagnostics":null,"usage":${writeUsage(startUsage(event?.usage, meta), this.#tier)}` +
+      'event: message_start\ndata: {"type":"message_start","message":' +
+      `{"id":"${meta.request_id}","type":"message","role":"assistant","model":${JSON.stringify(meta.model)}` +
+      `,"content":[],${writeStop(null)},"container":null,"diagnostics":null,"usage":${writeUsage(startUsage(event?.usage, meta), this.#tier)}` +
       `,"svc":${svcText(meta, null)}}}\n\n${PING}`
     );
   }
@@ -143,8 +149,10 @@ export class MessagesWriter implements StreamWriter {
   /** Opens block `next` with `block` as its start. */
   #block(block: string): string {
     const index = this.#next++;
-    this.#head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"`;
-    return `event: content_block_start\ndata: {"type":"content_block_start","index":${index},"content_block":${block}}\n\n`;
+    const delta = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
+    this.#head = `${delta},"index":${index},"delta":{"type":"`;
+    const start = 'event: content_block_start\ndata: {"type":"content_block_start"';
+    return `${start},"index":${index},"content_block":${block}}\n\n`;
   }
 
   /** A block that comes whole. */
@@ -248,7 +256,8 @@ export class MessagesWriter implements StreamWriter {
       out += this.#arguments(open, event.arguments);
     }
     if (event.citation !== undefined && open.kind === 'text') {
-      out += `${this.#head}citations_delta","citation":${JSON.stringify(writeCitation(event.citation))}}}\n\n`;
+      const citation = JSON.stringify(writeCitation(event.citation));
+      out += `${this.#head}citations_delta","citation":${citation}}}\n\n`;
     }
     if (part.type === 'reasoning' || part.type === 'tool_call') gather(part, event);
     return out;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { fixture, request, target } from '../../../../test/grammar/messages-cases.ts';
 import type { EncodeOptions, Target } from '../../canonical/contract.ts';
-import type { CanonicalRequest, Part } from '../../canonical/types.ts';
+import type { CanonicalAnswer, CanonicalRequest, Part } from '../../canonical/types.ts';
 import { foldEvents } from '../../dialects/shared/assemble.ts';
 import { anthropicMessages } from './index.ts';
 
@@ -393,6 +393,15 @@ describe('tools and wishes', () => {
   });
 });
 
+/** The answer with the arguments of its calls as values: the stream spells them with other blanks. */
+function spaceless({ candidates, ...rest }: CanonicalAnswer): unknown {
+  const [candidate] = candidates;
+  const content = candidate?.content.map((part) =>
+    part.type === 'tool_call' ? { ...part, arguments: JSON.parse(part.arguments) } : part,
+  );
+  return { ...rest, candidate: { ...candidate, content } };
+}
+
 describe('answers', () => {
   test('a whole answer and its stream decode to the same', () => {
     for (const name of ['text', 'tool', 'thinking', 'cache', 'refusal']) {
@@ -400,10 +409,7 @@ describe('answers', () => {
       const { answer, fault } = foldEvents([...decoder.push(fixture(`${name}.sse`)), ...decoder.end()]);
       const whole = anthropicMessages.decode(fixture(`${name}.message.json`), request(), target());
       expect(fault).toBeNull();
-      const spaced = (text: string): string => text.replaceAll('": ', '":').replaceAll(', "', ',"');
-      expect(
-        JSON.parse(spaced(JSON.stringify(answer).replaceAll('\\": ', '\\":').replaceAll(', \\"', ',\\"'))),
-      ).toEqual(JSON.parse(spaced(JSON.stringify(whole))));
+      expect(spaceless(answer)).toEqual(spaceless(whole));
     }
   });
 

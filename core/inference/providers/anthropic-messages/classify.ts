@@ -36,7 +36,8 @@ const byStatus: Record<number, FaultClass> = {
 const CONTEXT =
   /prompt is too long|exceeds? (?:the )?(?:model's )?(?:maximum )?context|context (?:window|limit|length)/i;
 const CREDIT = /^your credit balance is too low|^you have reached your specified .{0,20}usage limits/i;
-// A refusal of an unknown field quotes the field's name, which the caller chose: it must not pass for an empty account.
+// A refusal of an unknown field quotes the field's name, which the caller chose: it must not pass for an
+// empty account.
 const QUOTED = /extra inputs are not permitted/i;
 const FILTER = /content filtering policy|blocked by content filter/i;
 
@@ -62,7 +63,8 @@ function told(body: unknown): Told {
   };
 }
 
-// The words of a 400 say more than its type: an empty account and a long prompt both arrive as invalid_request_error.
+// The words of a 400 say more than its type: an empty account and a long prompt both arrive as
+// invalid_request_error.
 function classOf(status: number, { type, message }: Told): FaultClass {
   const typed = type === undefined ? undefined : byType[type];
   const first = status >= 200 && status < 300 ? typed : byStatus[status];
@@ -92,7 +94,9 @@ function retryAfter(headers: Readonly<Record<string, string>>): { retry_after_ms
   return Number.isFinite(seconds) && seconds >= 0 ? { retry_after_ms: Math.ceil(seconds * 1_000) } : {};
 }
 
-/** Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone. */
+/**
+ * Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone.
+ */
 export function classifyAnswer(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -102,7 +106,10 @@ export function classifyAnswer(
   return { class: classOf(status, words), status, ...words, ...retryAfter(headers) };
 }
 
-/** The fault of an `error` event inside a 200 stream; `inner` is the class it would have had as an HTTP answer. */
+/**
+ * The fault of an `error` event inside a 200 stream; `inner` is the class it would have had as an HTTP
+ * answer.
+ */
 export function classifyEvent(data: unknown): UpstreamFault {
   const words = told(data);
   return { class: 'stream', inner: classOf(200, words), status: 200, ...words };

@@ -49,6 +49,11 @@ function extra(ext: JsonObject | undefined, context: ContentContext): string {
   return text;
 }
 
+// What may end any block.
+function tail(part: Pick<Part, 'cache' | 'ext'>, context: ContentContext): string {
+  return cacheControl(part.cache, context) + extra(part.ext, context);
+}
+
 function source(src: MediaSource): string | null {
   if ('base64' in src) {
     return `{"type":"base64","media_type":${JSON.stringify(src.media_type)},"data":"${src.base64}"}`;
@@ -62,14 +67,20 @@ function source(src: MediaSource): string | null {
   return `{"type":"text","media_type":"text/plain","data":${JSON.stringify(src.text)}}`;
 }
 
-/** Whether the family takes this document: PDF, text, an address or its own file. */
-export function takesDocument(src: MediaSource): boolean {
-  if ('base64' in src) return src.media_type === 'application/pdf' || src.media_type.startsWith('text/');
-  return !('file_id' in src) || src.family === 'anthropic_messages';
+/**
+ * Whether the endpoint takes this document: text, and PDF (also by address or as its own file) where it reads
+ * PDF.
+ */
+export function takesDocument(src: MediaSource, target: Target): boolean {
+  if ('text' in src) return true;
+  if ('base64' in src && src.media_type.startsWith('text/')) return true;
+  if (!target.capabilities.pdf) return false;
+  if ('base64' in src) return src.media_type === 'application/pdf';
+  return 'url' in src || src.family === 'anthropic_messages';
 }
 
 function document(part: DocumentPart, context: ContentContext): string | null {
-  if (!takesDocument(part.src)) return null;
+  if (!takesDocument(part.src, context.target)) return null;
   let src = part.src;
   if ('base64' in src && src.media_type.startsWith('text/')) {
     src = { text: Buffer.from(src.base64, 'base64').toString('utf8') };
@@ -95,7 +106,8 @@ export function replayable(part: ReasoningPart): boolean {
 function reasoning(part: ReasoningPart): string | null {
   if (!replayable(part)) return null;
   if (part.kind === 'encrypted') return `{"type":"redacted_thinking","data":${JSON.stringify(part.data)}}`;
-  return `{"type":"thinking","thinking":${JSON.stringify(part.text)},"signature":${JSON.stringify(part.signature)}}`;
+  const signature = JSON.stringify(part.signature);
+  return `{"type":"thinking","thinking":${JSON.stringify(part.text)},"signature":${signature}}`;
 }
 
 function text(value: string, part: Part, context: ContentContext): string | null {
@@ -104,7 +116,7 @@ function text(value: string, part: Part, context: ContentContext): string | null
   const cited =
     part.type === 'text' ? (part.citations ?? []).map(writeCitationParam).filter((c) => c !== null) : [];
   const citations = cited.length > 0 ? `,"citations":${JSON.stringify(cited)}` : '';
-  return `{"type":"text","text":${JSON.stringify(value)}${citations}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+  return `{"type":"text","text":${JSON.stringify(value)}${citations}${tail(part, context)}}`;
 }
 
 /** Arguments as the family's `input`, an object: what is not one goes below the key `arguments`. */
@@ -123,7 +135,7 @@ function toolResult(part: ToolResultPart, context: ContentContext): string {
   const content = blocks.length > 0 ? `,"content":[${blocks.join(',')}]` : '';
   const error = part.is_error === true ? ',"is_error":true' : '';
   const id = JSON.stringify(fitToolCallId(part.tool_call_id, 'anthropic'));
-  return `{"type":"tool_result","tool_use_id":${id}${content}${error}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+  return `{"type":"tool_result","tool_use_id":${id}${content}${error}${tail(part, context)}}`;
 }
 
 /** JSON text of the block of `part`; null for what the family cannot take (its loss is told by `losses`). */
@@ -135,7 +147,7 @@ export function writeBlock(part: Part, context: ContentContext): string | null {
     case 'image': {
       const src = context.target.capabilities.vision && !('text' in part.src) ? source(part.src) : null;
       if (src === null) return null;
-      return `{"type":"image","source":${src}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`;
+      return `{"type":"image","source":${src}${tail(part, context)}}`;
     }
     case 'document':
       return document(part, context);
@@ -144,7 +156,7 @@ export function writeBlock(part: Part, context: ContentContext): string | null {
       const cited = part.citations === undefined ? '' : `,"citations":{"enabled":${part.citations}}`;
       return (
         `{"type":"search_result","source":${JSON.stringify(part.source)},"title":${JSON.stringify(part.title)}` +
-        `,"content":[${content.join(',')}]${cited}${cacheControl(part.cache, context)}${extra(part.ext, context)}}`
+        `,"content":[${content.join(',')}]${cited}${tail(part, context)}}`
       );
     }
     case 'reasoning':
@@ -155,7 +167,7 @@ export function writeBlock(part: Part, context: ContentContext): string | null {
         part.kind === 'custom' ? `{"input":${JSON.stringify(part.arguments)}}` : inputText(part.arguments);
       return (
         `{"type":"tool_use","id":${id},"name":${JSON.stringify(part.name)},"input":${input}` +
-        `${cacheControl(part.cache, context)}${extra(part.ext, context)}}`
+        `${tail(part, context)}}`
       );
     }
     case 'tool_result':
@@ -217,6 +229,8 @@ export function writeMessages(rest: readonly Message[], context: ContentContext)
     const prefill = role === 'assistant' && i === rest.length - 1;
     const alone = system && rest.length === 1;
     for (const part of system && !systemRole && !alone ? folded(message) : message.content) {
+      // Only the user can show an image.
+      if (role === 'assistant' && part.type === 'image') continue;
       const block = writeBlock(prefill ? trimmed(part, message) : part, context);
       if (block !== null) (part.type === 'tool_result' ? turn.results : turn.blocks).push(block);
     }

@@ -16,7 +16,10 @@ import { readUsage } from './usage.ts';
 
 export const FORMAT = 'anthropic-claude-v1';
 
-/** Names of the custom tools that were sent as functions with one field `input` (decisions 4.1 "tools[] custom"). */
+/**
+ * Names of the custom tools that were sent as functions with one field `input` (decisions 4.1 "tools[]
+ * custom").
+ */
 export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
   const names = new Set<string>();
   for (const tool of request.tools ?? []) if (tool.kind === 'custom') names.add(tool.name);

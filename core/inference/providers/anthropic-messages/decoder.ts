@@ -1,5 +1,6 @@
-// The family's event stream into canonical events. Lenient where servers of this format are known to be sloppy
-// (no event lines, deltas without a block start, input given whole), strict where money or order depends on it.
+// The family's event stream into canonical events. Lenient where servers of this format are known to be
+// sloppy (no event lines, deltas without a block start, input given whole), strict where money or order
+// depends on it.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { StreamDecoder } from '../../canonical/contract.ts';
 import type { CanonicalEvent, CanonicalRequest, Part, UpstreamFault } from '../../canonical/types.ts';

@@ -1,5 +1,5 @@
-// A canonical request as this family's body (decisions 4.7.2), written as text so that schemas and arguments keep
-// their bytes.
+// A canonical request as this family's body (decisions 4.7.2), written as text so that schemas and arguments
+// keep their bytes.
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/types.ts';
 import {
@@ -64,7 +64,8 @@ function writeTool(tool: Tool, context: ContentContext): string | null {
   );
 }
 
-// A history with calls needs their tools declared, or the family refuses it; with `none` they are not called again.
+// A history with calls needs their tools declared, or the family refuses it; with `none` they are not called
+// again.
 function calledTools(request: CanonicalRequest): Tool[] {
   const names = new Set<string>();
   for (const message of request.messages) {
@@ -138,7 +139,8 @@ function writeTier(request: CanonicalRequest, target: Target, members: Map<strin
   else if (target.capabilities.parameters.includes('speed')) members.set('speed', '"fast"');
 }
 
-// Members of this dialect that the canonical form does not name; `output_config` was written from what it names.
+// Members of this dialect that the canonical form does not name; `output_config` was written from what it
+// names.
 function writeOwn(request: CanonicalRequest, members: Map<string, string>): void {
   for (const [name, value] of Object.entries(request.ext ?? {})) {
     if (name !== 'output_config') members.set(name, JSON.stringify(value));
@@ -146,8 +148,8 @@ function writeOwn(request: CanonicalRequest, members: Map<string, string>): void
 }
 
 /**
- * The request for `target`. `options.max_tokens` null means that the model's own maximum is the bound, which this
- * family wants to be told.
+ * The request for `target`. `options.max_tokens` null means that the model's own maximum is the bound, which
+ * this family wants to be told.
  */
 export function encodeRequest(
   request: CanonicalRequest,

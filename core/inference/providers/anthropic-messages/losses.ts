@@ -1,5 +1,5 @@
-// What this family cannot say of a request (decisions 4.7.2 "Family out", 4.7.4). Its own dialect goes up as it
-// came, so there only what the endpoint does not list is lost.
+// What this family cannot say of a request (decisions 4.7.2 "Family out", 4.7.4). Its own dialect goes up as
+// it came, so there only what the endpoint does not list is lost.
 import { isObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../canonical/types.ts';
@@ -30,7 +30,10 @@ export function listedBetas(request: CanonicalRequest, target: Target): string[]
   return (request.anthropic?.betas ?? []).filter((beta) => betas.includes('*') || betas.includes(beta));
 }
 
-/** Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when listed. */
+/**
+ * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when
+ * listed.
+ */
 export function runsTool(tool: Tool, target: Target): boolean {
   if (tool.family !== 'anthropic_messages') return false;
   const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
@@ -231,8 +234,8 @@ function lostOfPart(part: Part, param: string, role: string, target: Target, say
       return say('content', `${part.type}_unsupported`, param, `This provider takes no ${part.type}.`);
     case 'document':
       fileOf(part.src, param, say);
-      if (!takesDocument(part.src) && !('file_id' in part.src)) {
-        say('content', 'document_unsupported', param, 'This provider takes PDF and text documents only.');
+      if (!takesDocument(part.src, target) && !('file_id' in part.src)) {
+        say('content', 'document_unsupported', param, 'This endpoint cannot read the document.');
       }
       return;
     case 'reasoning':

@@ -28,8 +28,8 @@ const wordOf: Record<StopReason, string> = {
 };
 
 /**
- * The stop of a message or of `message_delta.delta`; null while there is none. A word that is not known ends the
- * turn all the same and is kept in `raw`.
+ * The stop of a message or of `message_delta.delta`; null while there is none. A word that is not known ends
+ * the turn all the same and is kept in `raw`.
  */
 export function readStop(wire: Record<string, unknown>): Stop | null {
   const raw = wire['stop_reason'];
@@ -45,7 +45,8 @@ export function writeStop(stop: Stop | null): string {
   if (stop === null) return '"stop_reason":null,"stop_sequence":null,"stop_details":null';
   const sequence = stop.reason === 'stop_sequence' && stop.sequence !== undefined ? stop.sequence : null;
   const word = wordOf[stop.reason];
-  return `"stop_reason":"${word}","stop_sequence":${JSON.stringify(sequence)},"stop_details":${details(stop)}`;
+  const text = JSON.stringify(sequence);
+  return `"stop_reason":"${word}","stop_sequence":${text},"stop_details":${details(stop)}`;
 }
 
 function details(stop: Stop): string {

@@ -43,11 +43,12 @@ function continuesUnsigned(request: CanonicalRequest): boolean {
   );
 }
 
-function display(request: CanonicalRequest): string {
+function display(request: CanonicalRequest, adaptive: boolean): string {
   const wish = request.reasoning?.display;
   if (wish === 'omitted') return ',"display":"omitted"';
-  // Newer models hide thinking unless asked; a caller of another dialect who wishes reasoning wants to read it.
-  return wish !== undefined || request.dialect !== 'messages' ? ',"display":"summarized"' : '';
+  // Adaptive models may hide thinking unless asked; a caller of another dialect who wishes reasoning wants to
+  // read it.
+  return wish !== undefined || (adaptive && request.dialect !== 'messages') ? ',"display":"summarized"' : '';
 }
 
 function level(effort: Effort, losses: Loss[]): Exclude<ThinkingPlan['effort'], null> {
@@ -83,7 +84,11 @@ function withBudget(
     return none([loss('reasoning_dropped', `Reasoning on this model needs max_tokens above ${BUDGET_MIN}.`)]);
   }
   const tokens = Math.min(Math.max(BUDGET_MIN, budget), max_tokens - 1);
-  return { ...plan, on: true, thinking: `{"type":"enabled","budget_tokens":${tokens}${display(request)}}` };
+  return {
+    ...plan,
+    on: true,
+    thinking: `{"type":"enabled","budget_tokens":${tokens}${display(request, false)}}`,
+  };
 }
 
 /** What to send for the wish of `request` under an output cap of `max_tokens`, and what of it is lost. */
@@ -116,7 +121,7 @@ export function planThinking(request: CanonicalRequest, target: Target, max_toke
     if (effort !== undefined && plan.effort === null) {
       losses.push(loss('effort_adjusted', 'This model decides by itself how much it reasons.'));
     }
-    return { ...plan, on: true, thinking: `{"type":"adaptive"${display(request)}}` };
+    return { ...plan, on: true, thinking: `{"type":"adaptive"${display(request, true)}}` };
   }
   if (has('budget'))
     return withBudget(request, effortToBudget(effort ?? 'medium', max_tokens), max_tokens, plan);

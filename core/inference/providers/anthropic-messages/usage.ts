@@ -2,14 +2,18 @@
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { Usage } from '../../canonical/types.ts';
 
-/** A count as the wire gives it; undefined for anything that no honest server sends (negative, fraction, text). */
+/**
+ * A count as the wire gives it; undefined for anything that no honest server sends (negative, fraction,
+ * text).
+ */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 /**
  * Later wire usage over earlier: counts are cumulative and an absent or null one keeps what was told before.
- * @see RawMessageDeltaEvent of @anthropic-ai/sdk 1.12: "omitted when they don't apply, so overwrite when present".
+ * @see RawMessageDeltaEvent of @anthropic-ai/sdk 1.12: "omitted when they don't apply, so overwrite when
+ * present".
  */
 export function mergeWireUsage(before: JsonObject | null, later: JsonObject): JsonObject {
   const merged: JsonObject = { ...before };
@@ -26,7 +30,8 @@ interface Writes {
   hour?: number;
 }
 
-// The total is authoritative: the split is cut to it, and what the split leaves over has the default lifetime.
+// The total is authoritative: the split is cut to it, and what the split leaves over has the default
+// lifetime.
 function cacheWrites(wire: JsonObject): Writes {
   const split = wire['cache_creation'];
   const total = count(wire['cache_creation_input_tokens']);
@@ -64,7 +69,9 @@ export function readUsage(wire: unknown): Usage | null {
   return withCompaction(usage, wire['iterations']);
 }
 
-/** What `message_start` tells of the input before the answer is complete; output and reasoning are left out. */
+/**
+ * What `message_start` tells of the input before the answer is complete; output and reasoning are left out.
+ */
 export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   if (!isObject(wire)) return null;
   const usage = readUsage({ ...wire, output_tokens: 0, output_tokens_details: null });
@@ -73,7 +80,8 @@ export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   return early;
 }
 
-// A compaction is billed beside the answer: its entry is "not included in the top-level usage fields" (BetaUsage).
+// A compaction is billed beside the answer: its entry is "not included in the top-level usage fields"
+// (BetaUsage).
 function withCompaction(usage: Usage, iterations: unknown): Usage {
   if (!Array.isArray(iterations)) return usage;
   for (const entry of iterations) {
@@ -110,7 +118,10 @@ export function writeDeltaUsage(usage: Usage): string {
   );
 }
 
-/** The ten keys of a whole message's `usage` as JSON text; writes without a lifetime, or of 30 minutes, count as 5m. */
+/**
+ * The ten keys of a whole message's `usage` as JSON text; writes without a lifetime, or of 30 minutes, count
+ * as 5m.
+ */
 export function writeUsage(usage: Usage, service_tier: string | undefined): string {
   const hour = usage.cache_write_1h_tokens ?? 0;
   return (

@@ -1,0 +1,156 @@
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { createPool } from '../db/index.ts';
+import { microUsd, newRequestId, sha256, shiftClock } from '../kernel/index.ts';
+import {
+  findClaim,
+  finishClaim,
+  freeClaim,
+  purgeClaims,
+  setBudget,
+  storeAnswer,
+  sweepOnce,
+} from './index.ts';
+import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+
+const url = await createTestDatabase();
+const db = createPool(url);
+const journal = journalDirectory();
+const ledger = await openTestLedger(url, journal.dir);
+afterAll(async () => {
+  shiftClock(0);
+  await ledger.close();
+  await db.end();
+  journal.remove();
+});
+
+const claimOf = (key: string) => ({
+  scope: 'prj_1/live/v1/chat/completions',
+  key_hash: sha256(key),
+  fingerprint: sha256(`body of ${key}`),
+});
+
+test('of ten calls with one idempotency key one is held, and the others are told that it is claimed', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const idempotency = claimOf('one of ten');
+  const holds = Array.from({ length: 10 }, () => ({ ...holdOf(subjectOf(book), 10), idempotency }));
+  const results = await Promise.all(holds.map((hold) => ledger.hold(hold)));
+  expect(results.map(({ status }) => status).sort()).toEqual([...Array(9).fill('claimed'), 'ok']);
+  expect(await ledger.balance(book)).toMatchObject({ held_micro_usd: 10 });
+  const winner = holds[results.findIndex(({ status }) => status === 'ok')]!;
+  expect(await findClaim(db, idempotency)).toMatchObject({
+    request_id: winner.request_id,
+    state: 'running',
+    fingerprint: idempotency.fingerprint,
+    sealed_answer: null,
+  });
+});
+
+test('a settle ends its claim in the same transaction; the answer stored beside it is found for 24 hours', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const idempotency = claimOf('settled');
+  const hold = { ...holdOf(subjectOf(book), 10), idempotency };
+  await ledger.hold(hold);
+  const { request_id } = hold;
+  expect(await storeAnswer(db, { request_id, http_status: 200, sealed_answer: Buffer.from('sealed') })).toBe(
+    true,
+  );
+  await ledger.settle({ ...settleOf(subjectOf(book), request_id, 7), claimed: true });
+  const claim = await findClaim(db, idempotency);
+  expect(claim).toMatchObject({ state: 'done', cost_micro_usd: 7, http_status: 200 });
+  expect(claim!.sealed_answer!.toString()).toBe('sealed');
+  expect(await freeClaim(db, request_id)).toBe(false);
+  const again = { ...holdOf(subjectOf(book), 10), idempotency };
+  expect(await ledger.hold(again)).toEqual({ status: 'claimed' });
+  shiftClock(24 * 3_600_000 + 1_000);
+  expect(await findClaim(db, idempotency)).toBeNull();
+  expect(await ledger.hold(again)).toEqual({ status: 'ok' });
+  shiftClock(0);
+});
+
+test('a claim is free again after the release of its call, and when its hold is refused', async () => {
+  const book = await makeBook(db, { amount: 20 });
+  const idempotency = claimOf('freed');
+  const released = { ...holdOf(subjectOf(book), 10), idempotency };
+  await ledger.hold(released);
+  ledger.release(subjectOf(book), released.request_id);
+  await until(async () => (await findClaim(db, idempotency)) === null);
+  expect(await ledger.hold({ ...holdOf(subjectOf(book), 30), idempotency })).toEqual({
+    status: 'insufficient_credits',
+  });
+  expect(await findClaim(db, idempotency)).toBeNull();
+  await setBudget(db, {
+    book_id: book,
+    subject: { key_no: subjectOf(book).key_no },
+    cap_micro_usd: microUsd(5),
+  });
+  expect(await ledger.hold({ ...holdOf(subjectOf(book), 6), idempotency })).toMatchObject({
+    status: 'budget_exhausted',
+  });
+  expect(await findClaim(db, idempotency)).toBeNull();
+  expect(await ledger.hold({ ...holdOf(subjectOf(book), 5), idempotency })).toEqual({ status: 'ok' });
+});
+
+test('a batch with claims, refusals and a poisoned item decides each claim on its own', async () => {
+  const book = await makeBook(db, { amount: 100 });
+  const subject = subjectOf(book);
+  const [a, b, c] = ['batch a', 'batch b', 'batch c'].map(claimOf);
+  const results = await Promise.all([
+    ledger.hold({ ...holdOf(subject, 10), idempotency: a! }),
+    ledger.hold({ ...holdOf({ ...subject, key_no: 8_888_888 }, 10), idempotency: b! }),
+    ledger.hold({ ...holdOf(subject, 10), idempotency: a! }),
+    ledger.hold(holdOf(subject, 10)),
+    ledger.hold({ ...holdOf(subject, 90), idempotency: c! }),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual([
+    'ok',
+    'refused',
+    'claimed',
+    'ok',
+    'insufficient_credits',
+  ]);
+  expect(await findClaim(db, b!)).toBeNull();
+  expect(await findClaim(db, c!)).toBeNull();
+});
+
+test('the claim of a swept call is free; that of a call which was settled before its process died is done', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const lost = { ...holdOf(subject, 10), idempotency: claimOf('lost') };
+  const charged = { ...holdOf(subject, 10), idempotency: claimOf('charged') };
+  await ledger.hold(lost);
+  await ledger.hold(charged);
+  await ledger.settle(settleOf(subject, charged.request_id, 4));
+  await db.query({
+    name: 'test.lapse_all',
+    text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 minute', seconds = 1`,
+  });
+  await until(async () => (await sweepOnce(db)).length === 0);
+  expect(await findClaim(db, lost.idempotency)).toBeNull();
+  expect(await findClaim(db, charged.idempotency)).toMatchObject({
+    state: 'done',
+    cost_micro_usd: 4,
+    http_status: null,
+  });
+});
+
+test('claims are purged a day after they ended, and a finished one is finished once', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const hold = { ...holdOf(subjectOf(book), 10), idempotency: claimOf('finished') };
+  await ledger.hold(hold);
+  const end = {
+    request_id: hold.request_id,
+    http_status: 200,
+    sealed_answer: null,
+    cost_micro_usd: microUsd(0),
+  };
+  expect(await finishClaim(db, end)).toBe(true);
+  expect(await finishClaim(db, end)).toBe(false);
+  expect(await finishClaim(db, { ...end, request_id: newRequestId() })).toBe(false);
+  shiftClock(23 * 3_600_000);
+  expect(await purgeClaims(db)).toBe(0);
+  shiftClock(25 * 3_600_000);
+  expect(await purgeClaims(db)).toBeGreaterThan(0);
+  expect(await findClaim(db, hold.idempotency)).toBeNull();
+  shiftClock(0);
+});

@@ -1,0 +1,127 @@
+// What is written down is what runs: the error table, the OpenAPI document and its examples, the reference page.
+import { readFile } from 'node:fs/promises';
+import { codes, type ErrorCode } from '@svc/core/kernel/index.ts';
+import { openApiDocument, operations } from '@svc/core/operations/index.ts';
+import { Compile } from 'typebox/compile';
+import { describe, expect, test } from 'vitest';
+import { startHarness } from './harness.ts';
+
+const harness = await startHarness();
+
+interface Described {
+  operationId: string;
+  security: Record<string, string[]>[];
+  parameters: { name: string; in: string; required: boolean; schema: object }[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema: object; example?: unknown }> }
+  >;
+}
+const document = openApiDocument('http://127.0.0.1:8080') as {
+  openapi: string;
+  paths: Record<string, Record<string, Described>>;
+  components: { securitySchemes: object; schemas: Record<string, object> };
+};
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+test('docs/errors.md holds exactly the codes of the table, with their status, type and retry', async () => {
+  const text = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const rows = [
+    ...text.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| ([a-z_]+) \| (yes|no) \| (.+) \| (.+) \|$/gm),
+  ];
+  const documented = Object.fromEntries(
+    rows.map(([, code, status, type, retry]) => [
+      code,
+      { status: Number(status), type, retry: retry === 'yes' },
+    ]),
+  );
+  expect(documented).toEqual(codes);
+  expect(rows.length).toBe(Object.keys(codes).length);
+});
+
+test('every refusal an operation declares is a code of the table, and none is declared twice', () => {
+  for (const { name, errors } of operations) {
+    for (const code of errors) expect([name, Object.hasOwn(codes, code)]).toEqual([name, true]);
+    expect([name, new Set<ErrorCode>(errors).size]).toEqual([name, errors.length]);
+  }
+});
+
+test('the document lists every operation once, with an id of its own and its right', () => {
+  const ids = described.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const operation of operations) expect(ids).toContain(operation.name);
+  expect(ids).toEqual(expect.arrayContaining(['chat.completions.create', 'messages.create']));
+  for (const { operation } of described) expect(operation.security.length).toBeGreaterThan(0);
+});
+
+test('every reference of the document leads somewhere, and every schema compiles', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
+  for (const reference of new Set(references)) {
+    const target = (reference as string)
+      .replace('#/', '')
+      .split('/')
+      .reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], document);
+    expect([reference, typeof target]).toEqual([reference, 'object']);
+  }
+  const schemas = described.flatMap(({ operation }) => [
+    ...operation.parameters.map((parameter) => parameter.schema),
+    ...Object.values(operation.requestBody?.content ?? {}).map((content) => content.schema),
+    ...Object.values(operation.responses).flatMap((response) =>
+      Object.values(response.content ?? {}).map((content) => content.schema),
+    ),
+  ]);
+  for (const schema of schemas) expect(() => Compile(schema as never)).not.toThrow();
+});
+
+describe.each(described.map((item) => [item.operation.operationId, item] as const))('%s', (_id, item) => {
+  const { path, method, operation } = item;
+
+  test('declares each parameter of its path, and a body only where the method has one', () => {
+    const in_path = [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1]);
+    const declared = operation.parameters.filter((parameter) => parameter.in === 'path');
+    expect(declared.map((parameter) => parameter.name).sort()).toEqual([...in_path].sort());
+    expect(declared.every((parameter) => parameter.required)).toBe(true);
+    if (method === 'get' || method === 'delete') expect(operation.requestBody).toBeUndefined();
+  });
+
+  test('documents one success, and 401, 403 and 500 with the error envelope', () => {
+    const statuses = Object.keys(operation.responses);
+    expect(statuses.filter((status) => status.startsWith('2'))).toHaveLength(1);
+    expect(statuses).toEqual(expect.arrayContaining(['401', '403', '500']));
+    for (const status of statuses.filter((status) => Number(status) >= 400)) {
+      expect(operation.responses[status]?.content?.['application/json']?.schema).toEqual({
+        $ref: '#/components/schemas/Error',
+      });
+    }
+  });
+});
+
+test.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s has an example that its own schema accepts',
+  (_name, operation) => {
+    expect(operation.example).toBeDefined();
+    const check = Compile(operation.output);
+    expect(check.Errors(operation.example as never)).toEqual([]);
+  },
+);
+
+test('the gateway serves the document and a reference that loads nothing from elsewhere', async () => {
+  const served = await harness.call('GET', '/openapi.json');
+  expect(served.statusCode).toBe(200);
+  expect(served.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  const page = await harness.call('GET', '/docs');
+  const root =
+    page.statusCode === 200 ? '/docs/' : new URL(page.headers.location as string, 'http://x').pathname;
+  const html = (await harness.call('GET', root)).body;
+  const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+  expect(assets.length).toBeGreaterThan(3);
+  for (const asset of assets) {
+    expect(asset).not.toMatch(/^(?:https?:)?\/\//);
+    const { pathname } = new URL(asset, `http://x${root.endsWith('/') ? root : `${root}/`}`);
+    expect([asset, (await harness.call('GET', pathname)).statusCode]).toEqual([asset, 200]);
+  }
+  expect((await harness.call('GET', '/docs/json')).json().openapi).toBe('3.1.0');
+});
