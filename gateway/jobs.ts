@@ -1,8 +1,8 @@
 // The periodic work of an installation (design 2 "jobs"), led by one process at a time.
-import type { RequestLog } from '@svc/core/analytics/index.ts';
+import { prepareDays, type RequestLog } from '@svc/core/analytics/index.ts';
 import { type Job, type Leader, lead, type Pool } from '@svc/core/db/index.ts';
 import { lostRow } from '@svc/core/inference/index.ts';
-import { type Log, now } from '@svc/core/kernel/index.ts';
+import { type Log, now, nowMs } from '@svc/core/kernel/index.ts';
 import { findSubjectOwner } from '@svc/core/keys/index.ts';
 import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '@svc/core/ledger/index.ts';
 import { purgeAnswers } from '@svc/core/operations/index.ts';
@@ -36,7 +36,17 @@ export function startJobs(parts: {
     { name: 'expire_lots', every_ms: HOUR, run: () => expireLots(pool) },
     { name: 'purge_claims', every_ms: HOUR, run: () => purgeClaims(pool) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
+    {
+      name: 'row_partitions',
+      every_ms: 6 * HOUR,
+      run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
+    },
     { name: 'meter_partitions', every_ms: 6 * HOUR, run: () => makeMeterPartitions(pool) },
   ];
   return lead({ url, log, jobs });
+}
+
+/** The UTC date `days` from today. */
+function dayAfter(days: number): string {
+  return new Date(nowMs() + days * 24 * HOUR).toISOString().slice(0, 10);
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, followClock } from '@svc/core/db/index.ts';
 import { type CallDeps, dialects, rowOf } from '@svc/core/inference/index.ts';
 import { type Config, type Log, loadRootKey, monotonicMs } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
@@ -36,10 +36,11 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
   const name = config.process_name ?? `gateway-${process.pid}`;
   const pool = createPool(url, { application: name });
+  const clock = config.dev ? await followClock(pool, log) : null;
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
   const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
   const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
-  const keys = await openKeyRing({ db: pool, url, log });
+  const keys = await openKeyRing({ url, log });
   const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
   const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
   const jobs = startJobs({ pool, url, log, request_log, cell: config.cell });
@@ -106,6 +107,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
       if (given === undefined) await ledger.close();
       await keys.close();
       catalog.close();
+      clock?.stop();
       await calls.transport.close();
       await metrics.close();
       await pool.end();

@@ -25,6 +25,11 @@ const env: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
 };
+// Colours are for people: a log file, and whoever reads it, does without.
+if (!process.stdout.isTTY) {
+  env['NO_COLOR'] = '1';
+  delete env['FORCE_COLOR'];
+}
 const children = new Set<{ kill(signal: NodeJS.Signals): boolean }>();
 
 /** Runs a program to its end; `live` shows its output as it comes, else it is kept for the report of a failure. */
@@ -79,7 +84,7 @@ const vitest: Suite = {
 
 const suites: readonly Suite[] = [
   check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
-  check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
+  check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
   vitest,
 ];
 

@@ -50,7 +50,7 @@ function pipInstall(python: string, target: string): Promise<void> {
   });
 }
 
-/** Path of the launcher if it is installed for this Python and these versions, or null. */
+/** Path of the launcher if it is installed for this version of Python and these packages, or null. */
 export function findPythonClients(): string | null {
   if (process.env['SVC_PYTHON_BIN']) return process.env['SVC_PYTHON_BIN'];
   const python = findPython();
@@ -64,6 +64,16 @@ export function findPythonClients(): string | null {
 function folderFor(version: string): string {
   const name = PACKAGES.map((one) => one.replace('==', '-')).join('-');
   return join(toolsDirectory(), `python${version}-${name}`);
+}
+
+/** Renames `fresh` to `folder`, unless another run has put its own there meanwhile, which serves as well. */
+function putInPlace(fresh: string, folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+  } catch (error) {
+    if (!existsSync(join(folder, 'python'))) throw error;
+  }
 }
 
 /**
@@ -83,8 +93,7 @@ export async function ensurePythonClients(progress: (message: string) => void): 
     await pipInstall(python.path, join(fresh, 'site'));
     const launcher = `#!/bin/sh\nPYTHONPATH='${join(folder, 'site')}' exec '${python.path}' "$@"\n`;
     writeFileSync(join(fresh, 'python'), launcher, { mode: 0o755 });
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(fresh, folder);
+    putInPlace(fresh, folder);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

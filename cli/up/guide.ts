@@ -57,7 +57,7 @@ export ANTHROPIC_MODEL=${MODEL} ANTHROPIC_SMALL_FAST_MODEL=${MODEL}`;
 
 function liveNote(facts: GuideFacts): string {
   if (facts.live_providers.length > 0) return `providers by ${facts.live_providers.join(', ')}`;
-  return 'needs a provider: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or SVC_PROVIDERS_FILE, then start again';
+  return 'charged; beyond sandbox/ models set OPENAI_API_KEY, ANTHROPIC_API_KEY or SVC_PROVIDERS_FILE first';
 }
 
 /** The text that follows "the gateway answers". */

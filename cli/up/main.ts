@@ -19,7 +19,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const READY_DEADLINE_MS = 60_000;
 /** How long calls may go on after Ctrl-C; a deployment waits longer (SVC_DRAIN_SECONDS). */
 const DRAIN_SECONDS = '5';
-const PROVIDER_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY'];
+/** Variables of the shipped providers, to say whether live calls can be answered (docs/providers.md). */
+const PROVIDER_VARIABLES = [
+  ...['OPENAI', 'ANTHROPIC', 'GEMINI', 'MISTRAL', 'XAI', 'GROQ', 'TOGETHER', 'FIREWORKS', 'CEREBRAS'],
+  ...['COHERE', 'MOONSHOT', 'ZAI', 'OPENROUTER'],
+].map((vendor) => `${vendor}_API_KEY`);
 
 /** A start that cannot go on for a reason that the person at the terminal can mend. */
 class CannotStart extends Error {}

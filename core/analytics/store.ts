@@ -1,6 +1,6 @@
-// SQL of request rows. Batches travel as one JSON parameter: PostgreSQL maps members to columns by name, so a
-// column added later does not break a writer of the version before.
+// SQL of request rows.
 import { type Db, type Environment, type Id, ulidMs } from '../kernel/index.ts';
+import { batchLiterals } from './encode.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
 
 const ROW_COLUMNS = `
@@ -14,40 +14,20 @@ const ATTEMPT_COLUMNS = `
   request_id, call_ts, attempt, ts, provider, endpoint_id, pool_id, key_hint, outcome, http_status, error_class,
   ttft_ms, duration_ms, output_tokens`;
 
-/** PostgreSQL text holds no U+0000; the escape is cut out of the JSON, a backslash before it stays a pair. */
-function json(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.includes('\\u0000')
-    ? text.replace(/\\(?:u0000|(.))/g, (all, c) => (c === undefined ? '' : all))
-    : text;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 /** Inserts rows and their attempts in one statement; a row that is there already stays as it is. */
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
-  const rows: object[] = [];
-  const attempts: object[] = [];
-  for (const { attempt_rows, ...row } of batch) {
-    const ts = iso(ulidMs(row.request_id));
-    rows.push({ ...row, ts });
-    for (const { ts_ms, ...attempt } of attempt_rows) {
-      attempts.push({ ...attempt, request_id: row.request_id, call_ts: ts, ts: iso(ts_ms) });
-    }
-  }
+  const { rows, attempts } = batchLiterals(batch);
   await db.query({
     name: 'analytics.insert_rows',
     text: `
       with row as (
         insert into request_row (${ROW_COLUMNS})
-        select ${ROW_COLUMNS} from json_populate_recordset(null::request_row, $1::json)
+        select ${ROW_COLUMNS} from unnest($1::request_row_v1[])
         on conflict do nothing)
       insert into request_attempt (${ATTEMPT_COLUMNS})
-      select ${ATTEMPT_COLUMNS} from json_populate_recordset(null::request_attempt, $2::json)
+      select ${ATTEMPT_COLUMNS} from unnest($2::request_attempt_v1[])
       on conflict do nothing`,
-    values: [json(rows), json(attempts)],
+    values: [rows, attempts],
   });
 }
 

@@ -1,14 +1,15 @@
-// The key check of one process: verified keys live in memory and are dropped by NOTIFY, by a poll each 500 ms
+// The key check of one process: verified keys live in memory and are dropped by NOTIFY, by a poll each 250 ms
 // where a notification was lost, and at once by whoever changed them here (`forget`).
-import { isDatabaseFault, type Listener, listen, type Pool } from '../db/index.ts';
-import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256 } from '../kernel/index.ts';
+import { createPool, isDatabaseFault, type Listener, listen, type Pool } from '../db/index.ts';
+import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
 import { grantOf } from './grant.ts';
 import { checksumHolds, hasKeyForm } from './secret.ts';
 import { findKeyByHash, pruneGrantChanges, readGrantChanges, touchKeys } from './store.ts';
 import type { KeyGrant, KeyRing } from './types.ts';
 
-const POLL_MS = 500;
+/** Half of what the second allows would do; a quarter leaves room for a busy machine. */
+const POLL_MS = 250;
 /** Without an answered poll for this long, memory is not believed: each verify asks PostgreSQL or is refused. */
 const TRUST_MS = 2_000;
 /** Announcements live for an hour; after half of it unheard, everything is dropped. */
@@ -19,8 +20,8 @@ const TOUCH_MS = 10_000;
 const PRUNE_MS = 600_000;
 
 export interface KeyRingOptions {
-  readonly db: Pool;
-  /** For the LISTEN connection. */
+  /** Absent: two connections of the ring's own, so that slow lists never keep polls and look-ups waiting. */
+  readonly db?: Pool;
   readonly url: string;
   readonly log: Log;
   /** Most keys held in memory, about 2 KB each. */
@@ -53,6 +54,7 @@ function refuse(reason: Refusal): ServiceError {
 
 class Ring implements KeyRing {
   readonly #db: Pool;
+  readonly #owns_db: boolean;
   readonly #log: Log;
   readonly #max: number;
   readonly #entries = new Map<string, Entry>();
@@ -71,7 +73,8 @@ class Ring implements KeyRing {
   #prune_due_ms: number;
 
   constructor(options: KeyRingOptions) {
-    this.#db = options.db;
+    this.#owns_db = options.db === undefined;
+    this.#db = options.db ?? createPool(options.url, { max: 2, application: 'svc-keys' });
     this.#log = options.log;
     this.#max = options.max_entries ?? 50_000;
     this.#touch_due_ms = monotonicMs() + TOUCH_MS;
@@ -95,8 +98,8 @@ class Ring implements KeyRing {
 
   verify(secret: string): KeyGrant | Promise<KeyGrant> {
     if (!hasKeyForm(secret)) throw refuse('unknown');
-    const digest = sha256(secret);
-    const hash = digest.toString('latin1');
+    // As hex: the whole check takes 0.84 µs, with a Buffer and its text 1.95.
+    const hash = sha256Hex(secret);
     const entry = this.#entries.get(hash);
     if (entry !== undefined && this.#isTrusted()) return this.#admit(entry);
     if (!checksumHolds(secret)) throw refuse('checksum');
@@ -104,7 +107,7 @@ class Ring implements KeyRing {
     if (refused !== undefined && refused.until_ms > monotonicMs()) throw refuse(refused.reason);
     const asking = this.#asking.get(hash);
     if (asking !== undefined) return asking;
-    const asked = this.#lookUp(hash, digest).finally(() => this.#asking.delete(hash));
+    const asked = this.#lookUp(hash).finally(() => this.#asking.delete(hash));
     this.#asking.set(hash, asked);
     return asked;
   }
@@ -123,6 +126,7 @@ class Ring implements KeyRing {
     await this.#listener?.close();
     await this.#polling;
     await this.#writeTouched().catch(() => {});
+    if (this.#owns_db) await this.#db.end();
   }
 
   #isTrusted(): boolean {
@@ -138,9 +142,9 @@ class Ring implements KeyRing {
     return entry.grant;
   }
 
-  async #lookUp(hash: string, digest: Buffer): Promise<KeyGrant> {
+  async #lookUp(hash: string): Promise<KeyGrant> {
     const generation = this.#generation;
-    const found = await this.#ask(digest);
+    const found = await this.#ask(Buffer.from(hash, 'hex'));
     if (typeof found === 'string') {
       if (generation === this.#generation) this.#remember(hash, found);
       throw refuse(found);

@@ -81,6 +81,7 @@ class Ledger implements LedgerHandle {
   private readonly log: Log;
   private readonly process_name: string;
   private readonly lease_seconds: number;
+  private readonly url: string;
   private readonly control: Pool;
   private readonly journal: Journal;
   private readonly holds: Lane<Hold, HoldResult>;
@@ -102,23 +103,43 @@ class Ledger implements LedgerHandle {
     const url = withSettings(options.url, '-c role=svc_runtime');
     this.control = createPool(url, { max: 2, application: `svc-ledger ${options.process_name}` });
     this.journal = new Journal(options.journal_dir, options.log);
-    const tell = (book_id: number, available: number) => this.hints.set(book_id, available);
-    const common = (sync: 'on' | 'off') => ({
+    this.url = url;
+    this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off'));
+    this.settles = new Lane(this.settleLane());
+    this.extensions = new Lane({
+      ...this.common('off'),
+      ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable'),
+      compare: byBook,
+      run: runExtensions,
+    });
+    this.releases = new Lane(this.releaseLane());
+  }
+
+  /** What the lanes share; holds and extensions need not wait for the disk (design 5.9). */
+  private common(sync: 'on' | 'off') {
+    return {
       config: {
-        connectionString: withSettings(url, `-c synchronous_commit=${sync} ${PLANS}`),
+        connectionString: withSettings(this.url, `-c synchronous_commit=${sync} ${PLANS}`),
         connectionTimeoutMillis: 3_000,
         keepAlive: true,
-        application_name: `svc-ledger ${options.process_name}`,
+        application_name: `svc-ledger ${this.process_name}`,
       },
       max_batch: MAX_BATCH,
       onHealth: (healthy: boolean, error: Error | null) => this.onHealth(healthy, error),
       onLapsed: () => this.renew(),
-    });
-    this.holds = new Lane<Hold, HoldResult>({
-      ...common(options.sync_holds === true ? 'on' : 'off'),
+    };
+  }
+
+  private readonly tell = (book_id: number, available: number): void => {
+    this.hints.set(book_id, available);
+  };
+
+  private holdLane(sync: 'on' | 'off'): LaneOptions<Hold, HoldResult> {
+    return {
+      ...this.common(sync),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }),
       compare: byBook,
-      run: (db, items) => runHolds(db, items, { lease_id: this.lease_id, now: now(), tell }),
+      run: (db, items) => runHolds(db, items, { lease_id: this.lease_id, now: now(), tell: this.tell }),
       onAnswer: ({ item, late }, { status }) => {
         if (status !== 'ok') this.own.delete(item.request_id);
         // Its caller was told `unavailable`, but the batch was in the air and has been committed.
@@ -134,31 +155,28 @@ class Ledger implements LedgerHandle {
         this.log.error({ error, request_id: item.request_id }, 'ledger: a hold cannot be decided');
         return { status: 'refused', reason: 'the ledger could not decide the hold' };
       },
-    });
-    this.settles = new Lane<Settle, SettleResult>({
-      ...common('on'),
+    };
+  }
+
+  private settleLane(): LaneOptions<Settle, SettleResult> {
+    return {
+      ...this.common('on'),
       compare: byBookAndId,
-      run: (db, items) => runSettles(db, items, { now: now(), tell }),
+      run: (db, items) => runSettles(db, items, { now: now(), tell: this.tell }),
       late_after_ms: SETTLE_PATIENCE_MS,
       drops_late: false,
       onAnswer: ({ item }, result) => this.onSettled(item, result),
       onLate: (waiting) => void this.writeJournal(waiting),
       onDefect: (item, error) => {
-        this.log.error(
-          { error, request_id: item.request_id },
-          'ledger: a settle cannot be booked, trying again',
-        );
+        this.log.error({ error, request_id: item.request_id }, 'ledger: a settle fails, trying again');
         return null;
       },
-    });
-    this.extensions = new Lane({
-      ...common('off'),
-      ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable'),
-      compare: byBook,
-      run: runExtensions,
-    });
-    this.releases = new Lane<Release & Item, true>({
-      ...common('on'),
+    };
+  }
+
+  private releaseLane(): LaneOptions<Release & Item, true> {
+    return {
+      ...this.common('on'),
       compare: byBook,
       run: runReleases,
       late_after_ms: Number.POSITIVE_INFINITY,
@@ -169,7 +187,7 @@ class Ledger implements LedgerHandle {
         this.log.error({ error, request_id: item.request_id }, 'ledger: a hold cannot be released');
         return null;
       },
-    });
+    };
   }
 
   async open(): Promise<void> {
@@ -355,38 +373,5 @@ function patient<I, R>(
     },
     onAnswer: () => {},
     onDefect: () => unavailable,
-  };
-}
-
-/** A ledger that grants everything and keeps nothing, for benchmarks; answers once per turn of the event loop. */
-export function openNullLedger(): LedgerClient {
-  let waiting: (() => void)[] = [];
-  const next = <T>(value: T) =>
-    new Promise<T>((resolve) => {
-      if (waiting.length === 0) {
-        setImmediate(() => {
-          const all = waiting;
-          waiting = [];
-          for (const done of all) done();
-        });
-      }
-      waiting.push(() => resolve(value));
-    });
-  const empty = 0 as MicroUsd;
-  return {
-    hold: () => next({ status: 'ok' }),
-    extend: () => next('ok'),
-    settle: ({ cost_micro_usd }) => next({ status: 'settled', charged_micro_usd: cost_micro_usd }),
-    release() {},
-    availableHint: () => Number.MAX_SAFE_INTEGER,
-    balance: () =>
-      next({
-        available_micro_usd: Number.MAX_SAFE_INTEGER as MicroUsd,
-        held_micro_usd: empty,
-        granted_micro_usd: empty,
-      }),
-    pending: 0,
-    healthy: true,
-    close: async () => {},
   };
 }

@@ -6,10 +6,11 @@ export {
   purgeClaims,
   storeAnswer,
 } from './claim-store.ts';
-export { type LedgerHandle, type LedgerOptions, openLedger, openNullLedger } from './client.ts';
+export { type LedgerHandle, type LedgerOptions, openLedger } from './client.ts';
 export { ulidToUuid, uuidToUlid } from './encode.ts';
 export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind } from './kinds.ts';
 export { type Swept, sweepOnce } from './lease-store.ts';
+export { openNullLedger } from './null-ledger.ts';
 export {
   type BudgetWindow,
   type Entry,

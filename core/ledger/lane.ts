@@ -198,7 +198,9 @@ export class Lane<I, R> {
     this.closed = true;
     const { db } = this;
     this.db = null;
-    if (db !== null) await db.end().catch(() => {});
+    // A farewell on a connection that does not answer would be waited for without end.
+    if (db !== null && this.flying) destroy(db);
+    else if (db !== null) await db.end().catch(() => {});
   }
 }
 

@@ -5,7 +5,7 @@ import { compareWithModel, interleave } from './model-run.ts';
 const url = await createTestDatabase();
 
 test('any sequence of calls, credits, expiries, budgets and sweeps gives what the model gives, and verifies', async () => {
-  await compareWithModel(url, { runs: 40 });
+  await compareWithModel(url, { runs: 25 });
 }, 60_000);
 
 test('two processes that want more than a book has leave exactly what they did not spend', async () => {

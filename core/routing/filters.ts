@@ -19,6 +19,7 @@ const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 
 /** The prompt's bound overshoots by half; only a prompt that is too long beyond doubt is refused unasked. */
 const BOUND_SLACK = 1.5;
 
+/** What `input` asks of an endpoint, with the key's data policy folded in (4.9.2: any true wins, lists intersect). */
 export function demandsOf(input: RouteInput): Demands {
   const { wish, data_policy } = input;
   const lists = <T>(...given: (T | null | undefined)[]) => given.filter((list): list is T => list != null);

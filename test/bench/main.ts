@@ -107,7 +107,7 @@ async function runIdle(stack: Stack, options: Options, results: Results): Promis
   const all: IdleFigures[] = [];
   for (const name of names) all.push(await measureIdle(stack, name, count));
   results.idle = all;
-  say(`\nmemory of ${count} open idle streams, 16 KB prompt, fresh processes, equal flags`);
+  say(`\nmemory of the second ${count} of open idle streams, 16 KB prompt, fresh processes, equal flags`);
   say(
     tableOf(
       ['', 'at rest MB', 'KB a stream'],

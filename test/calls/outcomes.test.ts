@@ -5,7 +5,7 @@ import { errorOf, eventsOf, type Reply, saidBy, svcOf } from './caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
 import { bodyOf, type Dialect, grammarFaults, idOf, priceOf, send, useWorld } from './world.ts';
 
-const world = useWorld();
+const world = useWorld({ models: { chat: 90, messages: 80 } });
 
 interface Way {
   readonly dialect: Dialect;
@@ -28,7 +28,9 @@ async function run(way: Way, knobs: string, more: object = {}) {
   const model = world().model(kindOf(way));
   const body = bodyOf(model.id, `Say something. sim: ${knobs}`, { stream: way.stream, ...more });
   const reply = await send(world(), way.dialect, org.live_key, body).reply;
-  if (reply.status === 200 && way.stream) {
+  // A provider's `message_start` without usage stays without it in the raw lane.
+  const bare = kindOf(way) === 'messages' && way.lane === 'raw' && knobs.includes('no_usage');
+  if (reply.status === 200 && way.stream && !bare) {
     expect(grammarFaults(way.dialect, reply, { raw: way.lane === 'raw' })).toEqual([]);
   }
   const ended = await world().ended(org, idOf(reply));
@@ -37,6 +39,12 @@ async function run(way: Way, knobs: string, more: object = {}) {
 }
 
 const costIn = (reply: Reply) => svcOf(reply)?.['cost']?.total_micro_usd;
+
+// A whole answer of the raw lane is read by one scan: an error object in it is simply not the provider's format.
+const isScanned = (way: Way) => way.lane === 'raw' && !way.stream;
+const errorCodes = (way: Way) =>
+  isScanned(way) ? /^upstream_invalid_response$/ : /^upstream_(error|overloaded)$/;
+const attemptOf = (way: Way) => (isScanned(way) ? 'error protocol' : 'error stream');
 
 /** An error before the first content: envelope of the dialect, headers, nothing charged. */
 function expectRefusal(
@@ -57,8 +65,8 @@ function expectRefusal(
   expect(reply.headers['x-svc-cost-micro']).toBe('0');
 }
 
-describe('row 1: an answer that succeeds', () => {
-  test.concurrent.each(ways)(`is charged by the provider's figures (${name})`, async (way) => {
+describe.concurrent('row 1: an answer that succeeds', () => {
+  test.each(ways)(`is charged by the provider's figures (${name})`, async (way) => {
     const { reply, ended, sim } = await run(way, 'tokens=20 chunks=5');
     expect(reply.status).toBe(200);
     expect(saidBy(reply)).toContain('lorem ipsum dolor');
@@ -80,8 +88,8 @@ describe('row 1: an answer that succeeds', () => {
   });
 });
 
-describe('row 5: a provider that refuses the request', () => {
-  test.concurrent.each(ways)(`is relayed as 400 and free (${name})`, async (way) => {
+describe.concurrent('row 5: a provider that refuses the request', () => {
+  test.each(ways)(`is relayed as 400 and free (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'status=400');
     expectRefusal(way, reply, { status: 400, code: 'invalid_request', attempts: 1 });
     expect(errorOf(reply)?.['message']).toContain('The simulator was asked to refuse.');
@@ -91,7 +99,7 @@ describe('row 5: a provider that refuses the request', () => {
   });
 });
 
-describe('row 7: the only endpoint fails before any content', () => {
+describe.concurrent('row 7: the only endpoint fails before any content', () => {
   const failures = [
     { knobs: 'status=500', status: 502, code: 'upstream_error', attempt: 'error server' },
     { knobs: 'retry_after=7', status: 429, code: 'upstream_rate_limited', attempt: 'error rate_limit' },
@@ -101,7 +109,7 @@ describe('row 7: the only endpoint fails before any content', () => {
     { knobs: 'html_error=1', status: 502, code: 'upstream_error', attempt: 'error server' },
   ];
   const all = failures.flatMap((failure) => ways.map((way) => ({ ...failure, ...way })));
-  test.concurrent.each(all)(`$knobs is $code and free (${name})`, async (want) => {
+  test.each(all)(`$knobs is $code and free (${name})`, async (want) => {
     const { reply, ended } = await run(want, want.knobs);
     const overloaded = want.code === 'upstream_overloaded' && want.dialect === 'messages';
     expectRefusal(want, reply, { status: overloaded ? 529 : want.status, code: want.code, attempts: 1 });
@@ -114,41 +122,38 @@ describe('row 7: the only endpoint fails before any content', () => {
   });
 });
 
-describe('row 8: an error event before the first content', () => {
-  test.concurrent.each(ways)(`is a plain HTTP error (${name})`, async (way) => {
+describe.concurrent('row 8: an error event before the first content', () => {
+  test.each(ways)(`is a plain HTTP error (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'error_after=0');
     expectRefusal(way, reply, { status: reply.status, code: errorOf(reply)?.['code'], attempts: 1 });
     expect([502, 503, 529]).toContain(reply.status);
-    expect(errorOf(reply)?.['code']).toMatch(/^upstream_(error|overloaded)$/);
+    expect(errorOf(reply)?.['code']).toMatch(errorCodes(way));
     expect(ended.charged).toBe(0);
-    expect(ended.attempts).toEqual(['error stream']);
+    expect(ended.attempts).toEqual([attemptOf(way)]);
   });
 });
 
-describe('row 9: an error event after content', () => {
-  test.concurrent.each(ways)(
-    `is told in the stream, or as an HTTP error, and is free (${name})`,
-    async (way) => {
-      const { reply, ended } = await run(way, 'error_after=3 chunks=8 tokens=40');
-      expect(errorOf(reply)?.['code']).toMatch(/^upstream_(error|overloaded)$/);
-      expect(reply.status === 200).toBe(way.stream);
-      if (way.stream) {
-        expect(saidBy(reply)).toContain('lorem');
-        expect(costIn(reply)).toBe(0);
-        expect(reply.trailers['x-svc-cost-micro']).toBe('0');
-        expect(ended.row).toMatchObject({ http_status: 200 });
-        expect(ended.row.output_tokens).toBeGreaterThan(0);
-      }
-      expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error stream'] });
-      expect(ended.row).toMatchObject({ status: 'error', error_code: errorOf(reply)?.['code'] });
-    },
-  );
+describe.concurrent('row 9: an error event after content', () => {
+  test.each(ways)(`is told in the stream, or as an HTTP error, and is free (${name})`, async (way) => {
+    const { reply, ended } = await run(way, 'error_after=3 chunks=8 tokens=40');
+    expect(errorOf(reply)?.['code']).toMatch(errorCodes(way));
+    expect(reply.status === 200).toBe(way.stream);
+    if (way.stream) {
+      expect(saidBy(reply)).toContain('lorem');
+      expect(costIn(reply)).toBe(0);
+      expect(reply.trailers['x-svc-cost-micro']).toBe('0');
+      expect(ended.row).toMatchObject({ http_status: 200 });
+      expect(ended.row.output_tokens).toBeGreaterThan(0);
+    }
+    expect(ended).toMatchObject({ charged: 0, meter: null, attempts: [attemptOf(way)] });
+    expect(ended.row).toMatchObject({ status: 'error', error_code: errorOf(reply)?.['code'] });
+  });
 });
 
-describe('row 10: an answer that is cut', () => {
+describe.concurrent('row 10: an answer that is cut', () => {
   const cuts = ['cut_after=3 chunks=8 tokens=40', 'reset_mid=1 chunks=8 tokens=40'];
   const all = cuts.flatMap((knobs) => ways.map((way) => ({ knobs, ...way })));
-  test.concurrent.each(all)(`$knobs is an error and free (${name})`, async (want) => {
+  test.each(all)(`$knobs is an error and free (${name})`, async (want) => {
     const { reply, ended } = await run(want, want.knobs);
     expect(ended).toMatchObject({ charged: 0, meter: null });
     const code = errorOf(reply)?.['code'];
@@ -172,8 +177,8 @@ test.concurrent.each(ways)(`garbage in the middle is an error and free (${name})
   expect(ended).toMatchObject({ charged: 0, attempts: ['error protocol'] });
 });
 
-describe('row 12: a complete answer without usage', () => {
-  test.concurrent.each(ways)(`is counted, said so, and charged the count (${name})`, async (way) => {
+describe.concurrent('row 12: a complete answer without usage', () => {
+  test.each(ways)(`is counted, said so, and charged the count (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'no_usage=1 tokens=40 chunks=4');
     expect(reply.status).toBe(200);
     const svc = svcOf(reply);
@@ -188,15 +193,15 @@ describe('row 12: a complete answer without usage', () => {
   });
 });
 
-describe('usage that cannot be true', () => {
-  test.concurrent.each(ways)(`negative figures are treated as missing (${name})`, async (way) => {
+describe.concurrent('usage that cannot be true', () => {
+  test.each(ways)(`negative figures are treated as missing (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'negative_usage=1 tokens=40 chunks=4');
     expect(svcOf(reply)?.['warnings'][0].code).toBe('usage_estimated');
     expect(ended.row).toMatchObject({ usage_source: 'estimate', output_tokens: 40 });
     expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 40));
   });
 
-  test.concurrent.each([true, false])('absurd figures are treated as missing (stream %s)', async (stream) => {
+  test.each([true, false])('absurd figures are treated as missing (stream %s)', async (stream) => {
     const org = await world().org();
     const { id, upstream } = world().model('script');
     const usage = usageOf(4e12, 9e15);
@@ -212,17 +217,20 @@ describe('usage that cannot be true', () => {
   });
 });
 
-describe('row 27: a prompt that the provider blocks', () => {
-  test.concurrent.each(ways)(`is content_filtered and free (${name})`, async (way) => {
-    const { reply, ended } = await run(way, 'code=content_filter');
-    expectRefusal(way, reply, { status: 400, code: 'content_filtered', attempts: 1 });
-    expect(ended).toMatchObject({ charged: 0, attempts: ['error content_filter'] });
-  });
+describe.concurrent('row 27: a prompt that the provider blocks', () => {
+  test.each(ways.filter((way) => kindOf(way) === 'chat'))(
+    `is content_filtered and free (${name})`,
+    async (way) => {
+      const { reply, ended } = await run(way, 'code=content_filter');
+      expectRefusal(way, reply, { status: 400, code: 'content_filtered', attempts: 1 });
+      expect(ended).toMatchObject({ charged: 0, attempts: ['error content_filter'] });
+    },
+  );
 });
 
-describe('row 28: an answer that a filter stops after output', () => {
+describe.concurrent('row 28: an answer that a filter stops after output', () => {
   const chats = ways.filter((way) => kindOf(way) === 'chat');
-  test.concurrent.each(chats)(`is an answer, and charged (${name})`, async (way) => {
+  test.each(chats)(`is an answer, and charged (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'finish=content_filter tokens=10');
     expect(reply.status).toBe(200);
     expect(ended.row).toMatchObject({ status: 'ok', stop_reason: 'content_filter' });
@@ -251,8 +259,8 @@ test.concurrent.each([true, false])(
   },
 );
 
-describe('refused before any attempt', () => {
-  test.concurrent('row 2: an unknown model is 404, a row, and no attempt', async () => {
+describe.concurrent('refused before any attempt', () => {
+  test('row 2: an unknown model is 404, a row, and no attempt', async () => {
     const org = await world().org();
     const reply = await world().chat(org.live_key, bodyOf('calls/chatt-1', 'Hi')).reply;
     expect(reply.status).toBe(404);
@@ -266,7 +274,7 @@ describe('refused before any attempt', () => {
     });
   });
 
-  test.concurrent('row 3: no credit is 402, a row, and no attempt', async () => {
+  test('row 3: no credit is 402, a row, and no attempt', async () => {
     const org = await world().org(100);
     const { id, upstream } = world().model('chat');
     const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', { max_tokens: 1000 })).reply;
@@ -276,7 +284,7 @@ describe('refused before any attempt', () => {
     expect(world().sim.calls.filter((call) => call.model === upstream)).toEqual([]);
   });
 
-  test.concurrent('row 4: no endpoint after filters is 400 with each reason, a row, and no attempt', async () => {
+  test('row 4: no endpoint after filters is 400 with each reason, a row, and no attempt', async () => {
     const org = await world().org();
     const { id } = world().model('pair');
     const svc = { route: { providers: { ignore: ['sim-a', 'sim-b'] } } };
@@ -291,7 +299,7 @@ describe('refused before any attempt', () => {
     expect(ended.row).toMatchObject({ status: 'rejected', error_code: 'no_endpoint_available' });
   });
 
-  test.concurrent('row 4: an endpoint with an open circuit is 503 with a time to wait', async () => {
+  test('row 4: an endpoint with an open circuit is 503 with a time to wait', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
     const failing = bodyOf(id, 'sim: status=500');
@@ -304,9 +312,9 @@ describe('refused before any attempt', () => {
   });
 });
 
-describe('row 26: time is up', { timeout: 40_000 }, () => {
+describe.concurrent('row 26: time is up', { timeout: 40_000 }, () => {
   const timeouts = { total_ms: 10_000 };
-  test.concurrent.each([
+  test.each([
     { kind: 'chat', stream: true },
     { kind: 'full', stream: true },
     { kind: 'chat', stream: false },
@@ -315,7 +323,7 @@ describe('row 26: time is up', { timeout: 40_000 }, () => {
     async ({ kind, stream }) => {
       const org = await world().org();
       const { id } = world().model(kind);
-      const body = bodyOf(id, 'sim: tokens=60 chunks=60 chunk_ms=1000', {
+      const body = bodyOf(id, stream ? 'sim: tokens=60 chunks=60 chunk_ms=1000' : 'sim: delay_ms=60000', {
         stream,
         svc: { route: { timeouts } },
       });
@@ -332,20 +340,24 @@ describe('row 26: time is up', { timeout: 40_000 }, () => {
     },
   );
 
-  test.concurrent('silence longer than the caller allows is paid for as well', async () => {
+  test('silence longer than the caller allows is paid for as well', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
     const svc = { route: { timeouts: { idle_ms: 10_000 } } };
     const body = bodyOf(id, 'sim: tokens=60 chunks=6 stall_after=3', { stream: true, svc });
     const reply = await world().chat(org.live_key, body).reply;
     const ended = await world().ended(org, idOf(reply));
-    expect(errorOf(reply)).toMatchObject({ code: 'upstream_timeout' });
-    expect(ended.row).toMatchObject({ status: 'error', error_code: 'upstream_timeout', output_tokens: 30 });
+    expect(errorOf(reply)).toMatchObject({ code: 'deadline_exceeded' });
+    expect(ended.row).toMatchObject({
+      status: 'error',
+      error_code: 'deadline_exceeded',
+      output_tokens: 30,
+    });
     expect(ended.attempts).toEqual(['timeout idle']);
     expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 30));
   });
 
-  test.concurrent('no first event in the time that the caller allows is upstream_timeout', async () => {
+  test('no first event in the time that the caller allows is upstream_timeout', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
     const svc = { route: { timeouts: { first_event_ms: 5_000 } } };
@@ -355,10 +367,9 @@ describe('row 26: time is up', { timeout: 40_000 }, () => {
     expect(errorOf(reply)?.['code']).toBe('upstream_timeout');
     const ended = await world().ended(org, idOf(reply));
     expect(ended).toMatchObject({ charged: 0, attempts: ['timeout timeout'] });
-    expect(world().sim.calls.at(-1)).toBeDefined();
   });
 
-  test.concurrent.each(['chat', 'messages'] as const)(
+  test.each(['chat', 'messages'] as const)(
     'a silent provider commits the %s stream after 15 s, and an error then rides in it',
     async (dialect) => {
       const org = await world().org();

@@ -1,4 +1,6 @@
 // What is killed in a round, and when.
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Draw } from './draw.ts';
 import type { World } from './world.ts';
 
@@ -28,11 +30,24 @@ export function planFault(draw: Draw, calls: number, kind: FaultKind): PlannedFa
   };
 }
 
+/**
+ * Gives each journal of a dead process a twin under another name: every settle in it will be sent twice, as after a
+ * lost COMMIT answer or a disk that forgot an acknowledgement. A settle that is repeated must change nothing.
+ */
+function doubleJournals(dir: string): void {
+  // Made when a settle first had to wait.
+  if (!existsSync(dir)) return;
+  for (const file of readdirSync(dir)) {
+    const owner = file.slice(0, file.lastIndexOf('~'));
+    if (file.endsWith('.journal')) copyFileSync(join(dir, file), join(dir, `${owner}~twin.journal`));
+  }
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Kills what `fault` says and brings it back. `settling` takes PostgreSQL away, lets answers end into the journal,
- * and kills their gateway before PostgreSQL returns: the journal alone knows of them.
+ * and kills their gateway before PostgreSQL returns: the journal alone knows of them, and knows them twice.
  */
 export async function strike(
   world: World,
@@ -50,7 +65,10 @@ export async function strike(
   if (fault.kind === 'both') await Promise.all([world.killPostgres(), world.killGateway(fault.gateway)]);
   else await world.killPostgres();
   await pause(fault.away_ms);
-  if (fault.kind === 'settling') await world.killGateway(fault.gateway);
+  if (fault.kind === 'settling') {
+    await world.killGateway(fault.gateway);
+    doubleJournals(join(world.dataDir(fault.gateway), 'journal'));
+  }
   sabotage?.(world, fault);
   await world.startPostgres();
   if (fault.kind !== 'postgres') await world.startGateway(fault.gateway);

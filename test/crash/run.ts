@@ -18,8 +18,6 @@ export interface CrashOptions {
   readonly mutate?: readonly string[];
   /** Does something wrong between a kill and the restart (mutations). */
   readonly sabotage?: (world: World, fault: PlannedFault) => void;
-  /** How long the ledger may take to come to rest after a round. */
-  readonly quiet_ms?: number;
   readonly progress?: (line: string) => void;
 }
 
@@ -41,7 +39,7 @@ export interface CrashReport {
 }
 
 /** Lease, sweeper and journal replay have all had their turn by then. */
-const QUIET_MS = 20_000;
+const QUIET_MS_MAX = 20_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -77,13 +75,12 @@ async function callAll(
 async function untilQuiet(
   world: World,
   witnesses: readonly Witness[],
-  quiet_ms: number,
 ): Promise<{ state: LedgerState; ms: number }> {
   const start = performance.now();
   for (;;) {
     const state = await world.withDatabase(readLedger);
     const ms = performance.now() - start;
-    if (isQuiet(witnesses, state) || ms > quiet_ms) return { state, ms };
+    if (isQuiet(witnesses, state) || ms > QUIET_MS_MAX) return { state, ms };
     await pause(100);
   }
 }
@@ -127,7 +124,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
         sabotage: options.sabotage,
       });
       witnesses.push(...seen);
-      const { state, ms } = await untilQuiet(world, witnesses, options.quiet_ms ?? QUIET_MS);
+      const { state, ms } = await untilQuiet(world, witnesses);
       const verified = await verifyLedger({ url: world.database_url });
       holds_may_be_lost ||= kind !== 'gateway';
       const served = servedBy(world.provider);

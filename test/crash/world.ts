@@ -121,7 +121,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     withDatabase: (work) => withClient(database_url, work),
     dataDir,
     output: () =>
-      gateways.map((gateway, i) => `gateway ${i}:\n${gateway?.output() ?? '(not running)'}`).join('\n'),
+      gateways
+        .map((gateway, i) => `gateway ${i}:\n${gateway?.output().slice(-2_000) ?? '(not running)'}`)
+        .join('\n'),
     close: async () => {
       await Promise.all([killGateway(0), killGateway(1)]);
       await provider.close();

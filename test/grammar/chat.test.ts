@@ -7,16 +7,22 @@ const chunk = (delta: string, finish = 'null', more = ''): string =>
 const role = chunk('"role":"assistant","content":""');
 const text = chunk('"content":"a"');
 const end = `${chunk('', '"stop"', ',"svc":{}')}data: [DONE]\n\n`;
-const error = '{"message":"m","type":"api_error","code":"internal","param":null,"request_id":"R","details":{}}';
+const error =
+  '{"message":"m","type":"api_error","code":"internal","param":null,"request_id":"R","details":{}}';
 const call = (index: number, body: string): string => chunk(`"tool_calls":[{"index":${index},${body}}]`);
-const start = (index: number): string => call(index, '"id":"c","type":"function","function":{"name":"f","arguments":""}');
+const start = (index: number): string =>
+  call(index, '"id":"c","type":"function","function":{"name":"f","arguments":""}');
 
 const faults = (bytes: string, include_usage = false): string[] => checkChatStream(bytes, { include_usage });
 
 describe('the grammar checker', () => {
   it('accepts legal streams', () => {
     expect(faults(role + text + end)).toEqual([]);
-    expect(faults(`: svc keep-alive\n\n${role}${start(0)}${call(0, '"function":{"arguments":"{}"}')}${start(1)}${end}`)).toEqual([]);
+    expect(
+      faults(
+        `: svc keep-alive\n\n${role}${start(0)}${call(0, '"function":{"arguments":"{}"}')}${start(1)}${end}`,
+      ),
+    ).toEqual([]);
     expect(faults(`${role}data: {"error":${error},"svc":{}}\n\ndata: [DONE]\n\n`)).toEqual([]);
   });
 
@@ -40,7 +46,10 @@ describe('the grammar checker', () => {
     ['call index that skips', role + start(1) + end],
     ['an earlier call resumed', role + start(0) + start(1) + call(0, '"function":{"arguments":"{}"}') + end],
     ['a call without id', role + call(0, '"type":"function","function":{"name":"f","arguments":""}') + end],
-    ['a call that starts with arguments', role + start(0).replace('"arguments":""', '"arguments":"{}"') + end],
+    [
+      'a call that starts with arguments',
+      role + start(0).replace('"arguments":""', '"arguments":"{}"') + end,
+    ],
     ['a name sent twice', role + start(0) + call(0, '"function":{"name":"f","arguments":""}') + end],
     ['an error with choices', `${role}data: {"error":${error},"svc":{},"choices":[]}\n\ndata: [DONE]\n\n`],
     ['an error without svc', `${role}data: {"error":${error}}\n\ndata: [DONE]\n\n`],

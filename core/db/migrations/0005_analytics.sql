@@ -71,6 +71,25 @@ create table request_attempt (
   primary key (request_id, attempt, call_ts)
 ) partition by range (call_ts);
 
+-- How batches arrive: one text literal of composites costs half of JSON (22 against 42 µs a row with its attempt). A
+-- column added later comes with types of its own, so that a writer of the version before goes on.
+create type request_row_v1 as (
+  request_id text, ts timestamptz, org_id text, environment text, project_id text, key_id text, model text,
+  provider text, endpoint_id text, region text, status text, http_status int, error_code text,
+  stop_reason text, attempts int, input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
+  cache_write_tokens bigint, reasoning_tokens bigint, usage_source text, cost_micro bigint,
+  ttft_ms double precision, duration_ms double precision, upstream_ttft_ms double precision,
+  gw_overhead_ms double precision, stream boolean, byok boolean, zdr boolean, logged boolean, app_id text,
+  user_hash text, cell text, dialect_in text, upstream_model text, price_version_id text, bytes_in bigint,
+  bytes_out bigint, tool_calls int, has_images boolean, has_tools boolean, has_schema boolean, tags jsonb,
+  user_agent text, client_ip_prefix text, route_trace jsonb, warnings jsonb
+);
+create type request_attempt_v1 as (
+  request_id text, call_ts timestamptz, attempt int, ts timestamptz, provider text, endpoint_id text,
+  pool_id text, key_hint text, outcome text, http_status int, error_class text, ttft_ms double precision,
+  duration_ms double precision, output_tokens bigint
+);
+
 -- A day nobody prepared (a moved test clock, a process that slept) still finds room.
 create table request_row_default partition of request_row default;
 create table request_attempt_default partition of request_attempt default;

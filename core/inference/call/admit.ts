@@ -20,13 +20,18 @@ import {
 import { planRoute, type RouteFeatures, type RoutePlan, traceLine } from '../../routing/index.ts';
 import type { Dialect } from '../canonical/contract.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
+import { storedFile } from '../dialects/shared/own-key.ts';
 import { featuresOf } from './features.ts';
 import { HoldWatch } from './hold-watch.ts';
 import { findReplay, type Idempotency, idempotencyOf, type StoredAnswer } from './idempotency.ts';
 import { rawLaneOf, targetOf } from './lane.ts';
-import { parseBody } from './parse.ts';
+import { parseBody, parseBodyExact } from './parse.ts';
 import { promptSize } from './prompt.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
+
+/** Standard limits between events and of a whole call (4.8 "Attempt limits"). */
+const IDLE_MS = 90_000;
+const TOTAL_MS = 600_000;
 
 export interface Planned {
   readonly endpoint: Endpoint;
@@ -47,7 +52,8 @@ export interface Admitted {
   readonly max_attempts: number;
   readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
   readonly total_ms: number;
-  readonly chosen_deadline: boolean;
+  /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
+  readonly chosen: { readonly idle: boolean; readonly total: boolean };
   readonly prompt_bytes: number;
   readonly watch: HoldWatch;
   model_no(endpoint: Endpoint): number;
@@ -77,6 +83,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   const { headers, dialect } = incoming;
   const body = parseBody(incoming.body);
   const request = dialect.read(body, headers);
+  refuseStoredFiles(request);
   const idempotency = idempotencyOf(incoming, body);
   describe(record, request, incoming);
   const size = promptSize(request, incoming.body);
@@ -93,7 +100,10 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   const { text_bytes } = size;
   const debug = headers['x-svc-debug'] === '1';
   const facts = { plan, dialect, stream: request.stream, debug, idempotency, prompt_bytes: text_bytes };
-  return { call: { request, ...facts, ...terms(deps, incoming, { catalog, route, money }) } };
+  const raw = rawLaneOf(deps, dialect.name, (plan[0] as Planned).endpoint) !== null;
+  // The raw lane sends the caller's bytes; the canonical one writes numbers anew and must not lose their digits.
+  const exact = raw ? request : dialect.read(parseBodyExact(incoming.body), headers);
+  return { call: { request: exact, ...facts, ...terms(deps, incoming, { catalog, route, money }) } };
 }
 
 function routeFor(
@@ -101,7 +111,7 @@ function routeFor(
   facts: { catalog: Catalog; incoming: Incoming; request: CanonicalRequest; features: RouteFeatures },
 ): RoutePlan {
   const { catalog, incoming, request, features } = facts;
-  const { grant, dialect } = incoming;
+  const { grant } = incoming;
   return planRoute(catalog, {
     request_id: incoming.request_id,
     environment: grant.environment,
@@ -110,7 +120,7 @@ function routeFor(
     data_policy: grant.data_policy,
     compat: request.svc.compat,
     features,
-    losses: (endpoint) => lossesOf(deps, dialect.name, request, endpoint),
+    losses: (endpoint) => lossesOf(deps, request, endpoint),
     health: deps.health,
     now_ms: nowMs(),
   });
@@ -129,7 +139,7 @@ function terms(
     max_attempts: route.max_attempts,
     times: route.timeouts,
     total_ms: route.timeouts.total_ms,
-    chosen_deadline: route.chosen_deadline,
+    chosen: { idle: route.timeouts.idle_ms < IDLE_MS, total: route.timeouts.total_ms < TOTAL_MS },
     watch: new HoldWatch({
       ledger: deps.ledger,
       subject: incoming.grant.subject,
@@ -148,6 +158,20 @@ function terms(
   };
 }
 
+/** Pool accounts hold no caller files, and another tenant's must stay out of reach (4.1 `file.file_id`). */
+function refuseStoredFiles(request: CanonicalRequest): void {
+  const param = storedFile(request);
+  if (param === null) return;
+  throw new ServiceError(
+    'unsupported_parameter',
+    'A file stored at a provider needs your own provider key there.',
+    {
+      param,
+      details: { reason: 'own_key_required' },
+    },
+  );
+}
+
 function describe(record: CallRecord, request: CanonicalRequest, incoming: Incoming): void {
   record.model = request.model;
   record.stream = request.stream;
@@ -159,8 +183,8 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
   }
 }
 
-function lossesOf(deps: CallDeps, dialect: string, request: CanonicalRequest, endpoint: Endpoint) {
-  if (rawLaneOf(deps, dialect, endpoint) !== null) return [];
+/** Adapters know of the dialect: in the raw lane only what the endpoint itself refuses is a loss. */
+function lossesOf(deps: CallDeps, request: CanonicalRequest, endpoint: Endpoint) {
   return deps.adapters.get(endpoint.family)?.losses(request, targetOf(endpoint)) ?? [];
 }
 

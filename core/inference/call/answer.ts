@@ -96,9 +96,9 @@ export class Answer {
     this.sink.end(relay.fail(fault, end), this.trailers(end));
   }
 
-  /** A plain HTTP error; only before the commit. */
-  endError(error: ServiceError, cost_micro_usd: number): void {
-    sendError(this.sink, this.dialect, error, {
+  /** A plain HTTP error; only before the commit. Returns the status sent. */
+  endError(error: ServiceError, cost_micro_usd: number): number {
+    return sendError(this.sink, this.dialect, error, {
       request_id: this.record.request_id,
       attempts: this.record.attempts.length,
       endpoint: this.record.endpoint,
@@ -111,9 +111,10 @@ export class Answer {
     if (this.committed) return;
     this.committed = true;
     this.record.ttft_ms = Math.round(monotonicMs() - this.started);
+    const trailer = this.trace() === null ? 'x-svc-cost-micro' : 'x-svc-cost-micro, x-svc-route-trace';
     this.sink.head(200, [
       ...['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'],
-      ...['x-accel-buffering', 'no', 'trailer', 'x-svc-cost-micro', ...this.headers()],
+      ...['x-accel-buffering', 'no', 'trailer', trailer, ...this.headers()],
     ]);
   }
 

@@ -219,7 +219,10 @@ export class Attempt implements ExchangeHandler {
       this.fail(state.fault);
     } else if (state.finished) {
       this.endStream(state);
-    } else if (state.stop !== null && this.stopped_at === 0) {
+    } else if (state.stop === null) {
+      // One of several candidates may end before another begins: the answer is not over.
+      this.stopped_at = 0;
+    } else if (this.stopped_at === 0) {
       this.stopped_at = this.last_at;
     }
   }
@@ -251,6 +254,7 @@ export class Attempt implements ExchangeHandler {
   private complete(): void {
     if (this.over) return;
     this.over = true;
+    this.exchange?.release?.();
     this.listener.completed(this);
   }
 

@@ -3,33 +3,28 @@
 // It is an object with callbacks and not one long async function: a suspended function keeps every local alive,
 // and the prompt of an idle stream would stay in memory as long as the stream.
 import type { Endpoint } from '../../catalog/index.ts';
-import { microUsd, monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
+import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
-import type { ReplyEnd, ReplyMeta, Stop, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
+import type { ReplyEnd, ReplyMeta, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
 import { type Admitted, admit, type Planned, type Replayed } from './admit.ts';
 import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
-import { type Idempotency, sealAnswer } from './idempotency.ts';
 import { answerOf, type Lane, prepare } from './lane.ts';
 import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf } from './outcome.ts';
-import { parseBody } from './parse.ts';
-import { newRecord } from './record.ts';
+import { parseBodyExact } from './parse.ts';
+import { newRecord, warn } from './record.ts';
 import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
+import { type Ending, settleCall } from './settlement.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './types.ts';
-import { chargeOf, estimateUsage, soundUsage, unitsOf } from './usage.ts';
+import { estimateUsage, soundUsage } from './usage.ts';
 
 /** How long a left call may run on upstream (4.8 row 15). */
 const DRAIN_MAX_MS = 600_000;
-
-interface Ending {
-  readonly estimated: boolean;
-  readonly stop: Stop | null;
-  /** The gateway ended the answer itself: `stop` is what the caller is told. */
-  readonly forced?: boolean;
-  /** The caller gets this error, and pays (4.8 row 26 with a deadline of its own). */
-  readonly fault?: StreamFault;
-}
+const TIME_IS_UP: StreamFault = {
+  code: 'deadline_exceeded',
+  message: 'The time allowed for this call is used up.',
+};
 
 export class Call implements AttemptListener {
   private readonly deps: CallDeps;
@@ -90,7 +85,7 @@ export class Call implements AttemptListener {
       const admitted = this.admitted as Admitted;
       const incoming = this.incoming as Incoming;
       // After the first attempt only the bytes were kept; the rare second one reads them again.
-      admitted.request ??= incoming.dialect.read(parseBody(incoming.body), incoming.headers);
+      admitted.request ??= incoming.dialect.read(parseBodyExact(incoming.body), incoming.headers);
       const planned = admitted.plan[this.next] as Planned;
       const lane = prepare(deps, incoming, admitted, planned, this.record.attempts.length + 1);
       this.lane = lane;
@@ -140,7 +135,11 @@ export class Call implements AttemptListener {
       nowMs(),
     );
     if (usage === null) {
-      this.warn('usage_estimated', 'The provider reported no usage; tokens were counted from the text.');
+      warn(
+        this.record,
+        'usage_estimated',
+        'The provider reported no usage; tokens were counted from the text.',
+      );
       return this.settle(this.estimate(attempt, read.output_bytes), { estimated: true, stop: read.stop });
     }
     if (read.output_bytes > 0) ratio.observe(read.output_bytes, output_tokens);
@@ -162,7 +161,10 @@ export class Call implements AttemptListener {
     }
     this.faults.push({ fault, endpoint: record.endpoint });
     // A whole answer is still ours alone: only what a stream has shown cannot be taken back.
-    if (semantic && this.streams()) return this.failInStream(streamFaultOf(fault), attempt);
+    if (semantic && this.streams()) {
+      if (fault.class === 'idle' && this.admitted?.chosen.idle) return this.timeIsUp(attempt);
+      return this.failInStream(streamFaultOf(fault), attempt);
+    }
     if (!this.tryAgain(fault, attempt)) this.refuse(refusalOf(this.faults, this.record.attempts), 'error');
   }
 
@@ -234,9 +236,9 @@ export class Call implements AttemptListener {
     attempt.abort();
     this.endAttempt(attempt.record, 'ok', '');
     if (why === 'cap') {
-      this.warn('cap_enforced', 'The provider passed the output cap; the answer was ended here.');
+      warn(this.record, 'cap_enforced', 'The provider passed the output cap; the answer was ended here.');
     } else {
-      this.warn('credit_limit_reached', 'The balance allows no longer answer; it was ended here.');
+      warn(this.record, 'credit_limit_reached', 'The balance allows no longer answer; it was ended here.');
     }
     const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
     this.settle(usage, { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
@@ -264,70 +266,26 @@ export class Call implements AttemptListener {
     });
   }
 
-  /** Prices, settles and only then sends the last bytes (4.8 principle 6). */
   private async settled(reported: Usage, how: Ending): Promise<void> {
-    const { record } = this;
+    const { deps, record, kept } = this;
     const attempt = this.attempt as Attempt;
-    const admitted = this.admitted as Admitted;
-    const { endpoint } = attempt.record;
-    const held = admitted.watch.amount_micro_usd;
-    const ordinary = this.left_at === null && how.fault === undefined && how.forced !== true;
-    const { usage, cost, insured } = chargeOf(reported, how, { price: endpoint.price, held, ordinary });
-    record.usage = usage;
-    record.stop = how.stop;
-    record.cost = cost;
-    record.insured = insured;
-    attempt.record.output_tokens = usage.output_tokens;
-    if (cost.total_micro_usd > held) {
-      this.warn('hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
-    }
-    const end = { usage, cost, warnings: record.warnings };
-    if (admitted.idempotency !== null) await this.keep(attempt, end);
-    const outcome = how.fault === undefined ? 'ok' : 'error';
-    const result = await this.deps.ledger.settle({
-      ...record.grant.subject,
-      request_id: record.request_id,
-      cost_micro_usd: microUsd(cost.total_micro_usd),
-      model_no: admitted.model_no(endpoint),
-      endpoint_no: endpoint.endpoint_no,
-      price_no: endpoint.price.price_no,
-      units: unitsOf(usage),
-      estimated: how.estimated,
-      outcome: this.left_at === null ? outcome : 'cancelled',
-      ...(admitted.idempotency === null ? {} : { claimed: true }),
+    const end = await settleCall({
+      deps,
+      record,
+      attempt: attempt.record,
+      admitted: this.admitted as Admitted,
+      reported,
+      how,
+      meta: this.meta as ReplyMeta,
+      kept,
+      left: () => this.left_at !== null,
     });
     this.held = false;
-    record.charged_micro_usd = result.charged_micro_usd ?? cost.total_micro_usd;
     if (this.left_at !== null) return this.finish('cancelled', 499, 'client_closed');
     if (how.fault !== undefined) return this.sendFault(how.fault, attempt, end);
-    const told = how.forced && how.stop !== null ? { ...end, stop: how.stop } : end;
-    if (this.streams()) this.answer.endStream(attempt.relay as Relay, told);
-    else this.answer.endWhole(answerOf(attempt, this.lane as Lane, this.meta as ReplyMeta, told), told);
+    if (this.streams()) this.answer.endStream(attempt.relay as Relay, end);
+    else this.answer.endWhole(answerOf(attempt, this.lane as Lane, this.meta as ReplyMeta, end), end);
     this.finish('ok', 200, '');
-  }
-
-  /** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
-  private async keep(attempt: Attempt, end: ReplyEnd): Promise<void> {
-    const { kept, record } = this;
-    const { material } = (this.admitted as Admitted).idempotency as Idempotency;
-    const stored = kept === null || attempt.record.outcome !== 'ok' ? null : kept();
-    const meta = this.meta as ReplyMeta;
-    const sealed_answer =
-      stored === null
-        ? null
-        : sealAnswer(material, record.request_id, {
-            answer: stored,
-            meta,
-            end,
-            region: attempt.record.endpoint.region,
-            attempts: record.attempts.length,
-          });
-    try {
-      await this.deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer });
-    } catch (error) {
-      // The charge does not wait for it: a retry is then told the charge instead of the answer.
-      this.deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
-    }
   }
 
   /** The answer of an earlier call with the same Idempotency-Key: same id, same cost, no new row. */
@@ -355,8 +313,7 @@ export class Call implements AttemptListener {
     const cost = end.cost.total_micro_usd;
     const details = { ...fault.details, ...(cost > 0 ? { cost: end.cost } : {}) };
     const error = new ServiceError(fault.code, fault.message, { details });
-    this.answer.endError(error, cost);
-    this.finish('error', error.status, fault.code);
+    this.finish('error', this.answer.endError(error, cost), fault.code);
   }
 
   /** A refusal before the first content. What is no ServiceError is a defect: told as `internal`, logged whole. */
@@ -379,8 +336,7 @@ export class Call implements AttemptListener {
       this.answer.endFault(relay, fault, { usage: emptyUsage(), cost, warnings: this.record.warnings });
       return this.finish(kind, 200, refusal.code);
     }
-    this.answer.endError(refusal, 0);
-    this.finish(kind, refusal.status, refusal.code);
+    this.finish(kind, this.answer.endError(refusal, 0), refusal.code);
   }
 
   // ---- the caller leaves ----
@@ -448,14 +404,15 @@ export class Call implements AttemptListener {
       attempt.abort();
       this.endAttempt(attempt.record, 'timeout', 'timeout');
     }
-    const message = 'The time allowed for this call is used up.';
-    const fault: StreamFault = { code: 'deadline_exceeded', message };
-    if (attempt?.sent && (this.admitted as Admitted).chosen_deadline) {
-      const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
-      return this.settle(usage, { estimated: true, stop: null, fault });
-    }
-    if (attempt?.state?.semantic && this.streams()) return this.failInStream(fault, attempt);
-    this.refuse(new ServiceError('deadline_exceeded', message), 'error');
+    if (attempt?.sent && (this.admitted as Admitted).chosen.total) return this.timeIsUp(attempt);
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(TIME_IS_UP, attempt);
+    this.refuse(new ServiceError(TIME_IS_UP.code, TIME_IS_UP.message), 'error');
+  }
+
+  /** A limit that the caller chose ended the call: what was produced until now is paid for. */
+  private timeIsUp(attempt: Attempt): void {
+    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+    this.settle(usage, { estimated: true, stop: null, fault: TIME_IS_UP });
   }
 
   /** The process is going down and the call did not finish in time (row 20): ended as a fault of ours, uncharged. */
@@ -472,10 +429,6 @@ export class Call implements AttemptListener {
   }
 
   // ---- book-keeping ----
-
-  private warn(code: string, message: string): void {
-    if (this.record.warnings.length < 20) this.record.warnings.push({ code, message });
-  }
 
   private release(): void {
     if (!this.held) return;

@@ -42,3 +42,8 @@ export function newRecord(incoming: Incoming, received_at_ms: number): CallRecor
     attempts: [],
   };
 }
+
+/** At most 20 warnings are kept of a call (4.7.4). */
+export function warn(record: CallRecord, code: string, message: string): void {
+  if (record.warnings.length < 20) record.warnings.push({ code, message });
+}

@@ -79,20 +79,23 @@ function retryAfter(error: ServiceError): string[] {
   return ms === null ? [] : ['retry-after', String(Math.ceil(ms / 1_000)), 'retry-after-ms', String(ms)];
 }
 
-/** Sends `error` whole, in the dialect's envelope. */
-export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): void {
+/** Sends `error` whole, in the dialect's envelope; returns the status sent. */
+export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): number {
   const body = JSON.stringify(dialect.error(error, facts.request_id));
   const { request_id: id, endpoint } = facts;
-  sink.head(statusFor(error, dialect.name), [
+  const status = statusFor(error, dialect.name);
+  sink.head(status, [
     ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
     ...['x-svc-request-id', id, 'x-request-id', id, 'request-id', id],
     ...['x-svc-attempts', String(facts.attempts), 'x-svc-cost-micro', String(facts.cost_micro_usd)],
     ...(endpoint === null ? [] : ['x-svc-provider', endpoint.provider, 'x-svc-region', endpoint.region]),
+    ...(endpoint === null ? [] : ['x-svc-endpoint-id', endpoint.id]),
     ...(facts.trace === null ? [] : ['x-svc-route-trace', facts.trace]),
     ...['x-should-retry', String(error.retry), ...retryAfter(error)],
     ...['cache-control', 'no-store', 'x-content-type-options', 'nosniff'],
   ]);
   sink.end(body);
+  return status;
 }
 
 /** Usage of a call that produced nothing. */

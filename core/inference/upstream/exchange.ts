@@ -9,6 +9,8 @@ export interface Exchange {
   abort(): void;
   pause(): void;
   resume(): void;
+  /** All has been read that is wanted: the connection is kept if the body ends within a second or two, else closed. */
+  release?(): void;
   /** Whether bytes of the request may have reached the provider. */
   readonly sent: boolean;
 }
@@ -72,16 +74,28 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | null = null;
   private answered = false;
   private over = false;
+  private released = false;
   private readonly handler: ExchangeHandler;
+  private readonly lingering: Set<HttpExchange>;
 
-  constructor(handler: ExchangeHandler) {
+  constructor(handler: ExchangeHandler, lingering: Set<HttpExchange>) {
     this.handler = handler;
+    this.lingering = lingering;
   }
 
   abort(): void {
     if (this.over) return;
     this.over = true;
+    this.lingering.delete(this);
     this.controller?.abort(new Error('exchange aborted'));
+  }
+  release(): void {
+    if (!this.over) this.lingering.add(this);
+  }
+  /** Called once a second while released. */
+  linger(): void {
+    if (this.released) this.abort();
+    else this.released = true;
   }
   pause(): void {
     if (!this.over) this.controller?.pause();
@@ -107,11 +121,13 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.over) return;
     this.over = true;
+    this.lingering.delete(this);
     this.handler.end();
   }
   onResponseError(_c: unknown, error: Error): void {
     if (this.over) return;
     this.over = true;
+    this.lingering.delete(this);
     const code = (error as { code?: string }).code ?? error.name;
     this.handler.error({
       message: error.message,
@@ -128,6 +144,11 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
  */
 export function createTransport(options: { connections?: number } = {}): Transport {
   const origins = new Map<string, Origin>();
+  // A provider that never ends its body after the end mark would keep a connection for ever (no timeouts here).
+  const lingering = new Set<HttpExchange>();
+  const sweep = setInterval(() => {
+    for (const exchange of lingering) exchange.linger();
+  }, 1_000).unref();
 
   function originOf(base: string): Origin {
     let origin = origins.get(base);
@@ -150,7 +171,7 @@ export function createTransport(options: { connections?: number } = {}): Transpo
   return {
     send(to, request, handler) {
       const { pool, prefix } = originOf(to.base_url);
-      const exchange = new HttpExchange(handler);
+      const exchange = new HttpExchange(handler, lingering);
       // The gateway owns accept-encoding: an upstream that is shown one compresses, and a relay cannot splice that.
       const headers = [
         ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
@@ -170,6 +191,7 @@ export function createTransport(options: { connections?: number } = {}): Transpo
       return open;
     },
     async close() {
+      clearInterval(sweep);
       await Promise.all([...origins.values()].map(({ pool }) => pool.destroy()));
     },
   };

@@ -32,17 +32,20 @@ const COMMA = 44;
 const COLON = 58;
 const BACKSLASH = 92;
 
+/** Bytes looked at one by one before the native search is asked: it costs as much as a few dozen of them. */
+const NEAR = 48;
+
 /** Index of the quote that closes the string whose first content byte is `at`; -1 when none does. */
 export function stringEnd(b: Buffer, at: number): number {
   let i = at;
-  const near = Math.min(b.length, i + 24);
-  // Short strings without a native call; an escape may carry `i` past `near`.
-  for (; i < near; i++) {
-    const c = b[i]!;
-    if (c === QUOTE) return i;
-    if (c === BACKSLASH) i++;
-  }
   for (;;) {
+    const near = Math.min(b.length, i + NEAR);
+    for (; i < near; i++) {
+      const c = b[i]!;
+      if (c === QUOTE) return i;
+      if (c === BACKSLASH) i++;
+    }
+    // An escape may have carried `i` past `near`: nothing before it belongs to the search.
     const quote = b.indexOf(QUOTE, i);
     if (quote < 0) return -1;
     let k = quote - 1;
@@ -178,6 +181,14 @@ export function memberOf(top: TopLevel, name: string): Member | undefined {
 
 /** A name that occurs twice, or null. */
 export function duplicated(top: TopLevel): string | null {
+  const { members } = top;
+  if (members.length <= 16) {
+    for (let i = 1; i < members.length; i++) {
+      const { name } = members[i]!;
+      for (let k = 0; k < i; k++) if (members[k]!.name === name) return name;
+    }
+    return null;
+  }
   const seen = new Set<string>();
   for (const { name } of top.members) {
     if (seen.has(name)) return name;
@@ -229,39 +240,31 @@ export function addMember(top: TopLevel, text: string): Edit {
  */
 export function changeMembers(top: TopLevel, changes: Readonly<Record<string, string | null>>): Edit[] {
   const { members } = top;
+  const names = Object.keys(changes);
+  const found = new Array<boolean>(names.length).fill(false);
   const edits: Edit[] = [];
-  const found = new Set<string>();
-  let kept: Member | null = null;
   let any_kept = false;
   for (let i = 0; i < members.length; i++) {
     const member = members[i]!;
-    const change = Object.hasOwn(changes, member.name) ? changes[member.name] : undefined;
-    if (change === undefined || change === null) {
-      if (change === undefined) {
-        kept = member;
-        any_kept = true;
-        continue;
-      }
-      // A removal takes the comma before it; at the head of the object the one behind it.
-      found.add(member.name);
-      const next = members[i + 1];
-      if (kept !== null) edits.push({ from: members[i - 1]!.to, to: member.to, text: '' });
-      else
-        edits.push({ from: member.key_from, to: next === undefined ? member.to : next.key_from, text: '' });
+    const at = names.indexOf(member.name);
+    const text = at < 0 ? undefined : changes[member.name];
+    if (at >= 0) found[at] = true;
+    if (text !== null) {
+      any_kept = true;
+      if (text !== undefined) edits.push({ from: member.from, to: member.to, text });
       continue;
     }
-    found.add(member.name);
-    kept = member;
-    any_kept = true;
-    edits.push({ from: member.from, to: member.to, text: change });
+    // A removal takes the comma before it; at the head of the object the one behind it.
+    const next = members[i + 1];
+    if (any_kept) edits.push({ from: members[i - 1]!.to, to: member.to, text: '' });
+    else edits.push({ from: member.key_from, to: next === undefined ? member.to : next.key_from, text: '' });
   }
-  for (const [name, text] of Object.entries(changes)) {
-    if (text === null || found.has(name)) continue;
-    edits.push({
-      from: top.close,
-      to: top.close,
-      text: `${any_kept ? ',' : ''}${JSON.stringify(name)}:${text}`,
-    });
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at]!;
+    const text = changes[name];
+    if (found[at] === true || text === null || text === undefined) continue;
+    const comma = any_kept ? ',' : '';
+    edits.push({ from: top.close, to: top.close, text: `${comma}${JSON.stringify(name)}:${text}` });
     any_kept = true;
   }
   return edits;

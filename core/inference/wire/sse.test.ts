@@ -14,7 +14,10 @@ const event = (data: string, name: string | null = null): SseEvent => ({ event: 
 describe('server-sent events', () => {
   it('ends lines at LF, CRLF and CR alike', () => {
     for (const eol of ['\n', '\r\n', '\r']) {
-      expect(once(`event: e${eol}data: 1${eol}${eol}data: 2${eol}${eol}`)).toEqual([event('1', 'e'), event('2')]);
+      expect(once(`event: e${eol}data: 1${eol}${eol}data: 2${eol}${eol}`)).toEqual([
+        event('1', 'e'),
+        event('2'),
+      ]);
     }
   });
 
@@ -44,13 +47,17 @@ describe('server-sent events', () => {
       fc.constantFrom('', ': c', 'event: e', 'data', 'data:x'),
     );
     fc.assert(
-      fc.property(fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r'))), fc.array(fc.nat()), (lines, cuts) => {
-        // A CR directly before a line that begins with LF would be one line end: the lines never begin so.
-        const bytes = Buffer.from(lines.map(([text, eol]) => text + eol).join(''));
-        const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
-        const pieces = [0, ...places].map((from, i) => bytes.subarray(from, places[i] ?? bytes.length));
-        expect(read(pieces)).toEqual(read([bytes]));
-      }),
+      fc.property(
+        fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r'))),
+        fc.array(fc.nat()),
+        (lines, cuts) => {
+          // A CR directly before a line that begins with LF would be one line end: the lines never begin so.
+          const bytes = Buffer.from(lines.map(([text, eol]) => text + eol).join(''));
+          const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+          const pieces = [0, ...places].map((from, i) => bytes.subarray(from, places[i] ?? bytes.length));
+          expect(read(pieces)).toEqual(read([bytes]));
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -1,7 +1,6 @@
 // One chunk of an upstream of the same dialect, rewritten: our id and model, usage as the caller asked for it, and
 // the order of the grammar where a compatible server strays from it. Everything else keeps its bytes.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import type { ReplyMeta } from '../../canonical/types.ts';
 import { CallSequence, type CallStep } from '../../providers/openai-chat/calls.ts';
 import { callDelta } from '../../providers/openai-chat/parts.ts';
 import {
@@ -45,6 +44,15 @@ const STANDARD = new Set([
 /** Members of a text delta that may be learnt as a template. */
 const TEXTS = new Set(['content', 'reasoning_content', 'reasoning', 'refusal']);
 
+/** What is ours in every chunk, as JSON text. */
+export interface Ours {
+  id: string;
+  model: string;
+  include_usage: boolean;
+  /** That of the first chunk. */
+  created: number;
+}
+
 /** A chunk with its bytes and where things stand in them. */
 export class Chunk {
   readonly value: JsonObject;
@@ -53,14 +61,8 @@ export class Chunk {
   readonly edits: Edit[];
   readonly choices: { from: number; to: number }[];
 
-  /** `created` is that of the first chunk; `carry` are members waiting for a chunk with choices. */
-  constructor(
-    value: JsonObject,
-    bytes: Buffer,
-    meta: ReplyMeta,
-    created: number,
-    carry: ReadonlyMap<string, string>,
-  ) {
+  /** `carry` are members waiting for a chunk with choices. */
+  constructor(value: JsonObject, bytes: Buffer, ours: Ours, carry: ReadonlyMap<string, string>) {
     let top = scanObject(bytes);
     this.value = value;
     this.bytes = bytes;
@@ -71,12 +73,12 @@ export class Chunk {
     }
     this.top = top;
     const changes: Record<string, string | null> = {
-      id: JSON.stringify(meta.request_id),
-      model: JSON.stringify(meta.model),
+      id: ours.id,
+      model: ours.model,
       svc: null,
-      usage: meta.include_usage ? 'null' : null,
+      usage: ours.include_usage ? 'null' : null,
     };
-    if (value['created'] !== created) changes['created'] = String(created);
+    if (value['created'] !== ours.created) changes['created'] = String(ours.created);
     if (value['object'] !== 'chat.completion.chunk') changes['object'] = '"chat.completion.chunk"';
     for (const [name, text] of carry) if (!(name in value)) changes[name] = text;
     this.edits = changeMembers(top, changes);
@@ -149,12 +151,20 @@ export function isSemantic(delta: JsonObject): boolean {
   return SEMANTIC.some((name) => says(delta[name]));
 }
 
+/** A chunk whose only news is one text. */
+export interface Learnable {
+  edits: Edit[];
+  hole: Hole;
+  /** The tool call whose arguments the text is, or null. */
+  call: number | null;
+}
+
 /** What came out of one choice of one chunk. */
 export interface Rewritten {
   text: string;
   finished: boolean;
   /** The chunk was forwarded with this edit list and one text: it can be learnt. */
-  learn: { edits: Edit[]; hole: Hole; text_name: string } | null;
+  learn: Learnable | null;
 }
 
 /** Rewrites choice `at` of `chunk`; `choice` is null when this chunk is its first. */
@@ -188,9 +198,11 @@ export function rewriteChoice(
   const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
   if (calls.length === 0 && payload && choice.calls.waiting)
     text += one.steps(choice.calls.flush(), how.request_id);
-  let learn: Rewritten['learn'] = null;
+  let learn: Learnable | null = null;
   if (calls.length > 0) {
-    text += one.callChunks(calls, shown, removed, finish, how.request_id);
+    const written = one.callChunks(calls, shown, removed, finish, how.request_id);
+    text += written.text;
+    learn = written.learn;
   } else if (payload) {
     const edits = one.edits(removed, finish === null ? {} : { finish_reason: 'null' });
     text += chunk.line(edits);
@@ -278,7 +290,7 @@ class OneChoice {
     removed: Record<string, string | null>,
     finish: string | null,
     request_id: string,
-  ): string {
+  ): { text: string; learn: Learnable | null } {
     const { calls } = this.#choice;
     const { tool_calls: _calls, ...rest } = delta;
     const beside = hasPayload(rest);
@@ -287,11 +299,12 @@ class OneChoice {
     const change = finish === null ? {} : { finish_reason: 'null' };
     const [entry] = entries;
     if (entries.length === 1 && !beside && isObject(entry) && inOrder(entry, steps)) {
-      return this.#chunk.line(this.edits(removed, change));
+      const edits = this.edits(removed, change);
+      return { text: this.#chunk.line(edits), learn: this.#learnableCall(steps, edits) };
     }
     for (const one of taken) this.#keepExtras(one.entry, one.slot);
     const text = beside ? this.#chunk.line(this.edits({ ...removed, tool_calls: null }, change)) : '';
-    return text + this.steps(steps, request_id);
+    return { text: text + this.steps(steps, request_id), learn: null };
   }
 
   /** Members of a call that we do not know ride on the next chunk written for it. */
@@ -311,14 +324,30 @@ class OneChoice {
   }
 
   /** What can be learnt of a chunk with one text and nothing else that changes. */
-  learnable(delta: JsonObject, value: JsonObject, edits: Edit[]): Rewritten['learn'] {
+  learnable(delta: JsonObject, value: JsonObject, edits: Edit[]): Learnable | null {
     const names = Object.keys(delta).filter((name) => name !== 'role' && delta[name] !== null);
     const [name] = names;
     if (names.length !== 1 || name === undefined || !TEXTS.has(name) || typeof delta[name] !== 'string')
       return null;
     if (this.#chunk.choices.length !== 1 || (value['logprobs'] ?? null) !== null) return null;
     const member = memberOf(this.#inner, name)!;
-    return { edits, hole: { from: member.from + 1, to: member.to - 1 }, text_name: name };
+    return { edits, hole: { from: member.from + 1, to: member.to - 1 }, call: null };
+  }
+
+  /** The same of a chunk that goes on with the arguments of one call. */
+  #learnableCall(steps: readonly CallStep[], edits: Edit[]): Learnable | null {
+    const { bytes, choices } = this.#chunk;
+    const [step] = steps;
+    const list = memberOf(this.#inner, 'tool_calls')!;
+    if (step?.step !== 'text' || choices.length !== 1 || this.#inner.members.length !== 1) return null;
+    const [span] = scanArray(bytes, list.from) ?? [];
+    const entry = span === undefined ? null : scanObject(bytes, span.from);
+    const body = entry === null ? undefined : memberOf(entry, step.call.kind);
+    const inner = body === undefined ? null : scanObject(bytes, body.from);
+    const text =
+      inner === null ? undefined : memberOf(inner, step.call.kind === 'custom' ? 'input' : 'arguments');
+    if (text === undefined) return null;
+    return { edits, hole: { from: text.from + 1, to: text.to - 1 }, call: step.call.slot };
   }
 }
 

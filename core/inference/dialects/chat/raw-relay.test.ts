@@ -1,11 +1,11 @@
 import { type ChatGrammarOptions, checkChatStream } from '@svc/test/grammar/chat.ts';
 import {
   chatEnd,
-  type Fixture,
   chatFixtures,
   chatMeta,
   chatRequest,
   chatTarget,
+  type Fixture,
   type ReadStream,
   readChatStream,
   runRelay,
@@ -88,11 +88,17 @@ describe('raw lane of a chat stream', () => {
   }
 
   it('gives the same bytes for any split of the upstream bytes', () => {
-    const whole = new Map(fixtures.map((f) => [f.name, runRelay(rawRelay(chatMeta(), f.flags), [Buffer.from(f.sse)])]));
+    const whole = new Map(
+      fixtures.map((f) => [f.name, runRelay(rawRelay(chatMeta(), f.flags), [Buffer.from(f.sse)])]),
+    );
     fc.assert(
-      fc.property(fc.constantFrom(...fixtures), fc.array(fc.nat(), { maxLength: 40 }), ({ name, sse, flags }, cuts) => {
-        expect(runRelay(rawRelay(chatMeta(), flags), splitAt(sse, cuts))).toBe(whole.get(name));
-      }),
+      fc.property(
+        fc.constantFrom(...fixtures),
+        fc.array(fc.nat(), { maxLength: 40 }),
+        ({ name, sse, flags }, cuts) => {
+          expect(runRelay(rawRelay(chatMeta(), flags), splitAt(sse, cuts))).toBe(whole.get(name));
+        },
+      ),
       { numRuns: 200 },
     );
   });
@@ -125,7 +131,9 @@ describe('raw lane of a chat stream', () => {
   });
 
   it('shows the provider usage object byte for byte when it is what was metered', () => {
-    const out = runRelay(rawRelay(chatMeta({ include_usage: true })), [Buffer.from(byName('deepseek-reasoning').sse)]);
+    const out = runRelay(rawRelay(chatMeta({ include_usage: true })), [
+      Buffer.from(byName('deepseek-reasoning').sse),
+    ]);
     expect(out).toContain('"prompt_cache_hit_tokens":20,"prompt_cache_miss_tokens":10');
   });
 
@@ -166,6 +174,58 @@ describe('raw lane of a chat stream', () => {
     }
   });
 
+  it('puts a member of a chunk without choices on the very next chunk', () => {
+    const out = runRelay(rawRelay(chatMeta()), [Buffer.from(byName('moderation-chunk').sse)]);
+    const carrier = out.split('\n\n').find((line) => line.includes('"moderation"'))!;
+    expect(JSON.parse(carrier.slice(6)).choices[0].delta).toEqual({ content: 'c' });
+  });
+
+  it('does not hold a second call back once the arguments of the first are complete', () => {
+    const call = (index: number, body: object): object => ({
+      ...{ id: 'u', object: 'chat.completion.chunk', created: 5, model: 'm' },
+      choices: [
+        { index: 0, delta: { tool_calls: [{ index, ...body }] }, logprobs: null, finish_reason: null },
+      ],
+    });
+    const start = (index: number): object =>
+      call(index, { id: `c${index}`, type: 'function', function: { name: 'f', arguments: '' } });
+    const more = (text: string): object => call(0, { function: { arguments: text } });
+    const chunks = [start(0), ...['{"a"', ':"x', '\\"}', 'y"', ',"b":[1', ']}'].map(more), start(1)];
+    const bytes = Buffer.from(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(''));
+    for (const relay of [rawRelay(chatMeta()), canonical(chatMeta())]) {
+      const calls = readChatStream(relay.push(Buffer.from(bytes)).toString()).choices[0]!.calls;
+      expect(calls.map(({ id, arguments: text }) => [id, text])).toEqual([
+        ['c0', '{"a":"x\\"}y","b":[1]}'],
+        ['c1', ''],
+      ]);
+    }
+  });
+
+  it('finds what is no chunk, also among chunks whose form it has learnt', () => {
+    const lines = byName('deepseek-reasoning').sse.toString().split('\n\n');
+    const text = lines[3]!;
+    for (const bad of [
+      `${text}x`,
+      text.replace('"42"', '"42'),
+      text.replace('"42"', '"\\x"'),
+      text.slice(0, -1),
+    ]) {
+      const relay = rawRelay(chatMeta());
+      relay.push(Buffer.from(`${lines.slice(0, 4).join('\n\n')}\n\n`));
+      relay.push(Buffer.from(`${bad}\n\n${text}\n\n`));
+      expect(relay.state.fault?.class, bad).toBe('protocol');
+    }
+  });
+
+  it('copies chunks of a learnt form with their own text and padding', () => {
+    const lines = byName('tool-single').sse.toString().split('\n\n');
+    const out = runRelay(rawRelay(chatMeta()), [Buffer.from(byName('tool-single').sse)]);
+    for (const line of lines.slice(1, 6)) {
+      const { choices, obfuscation } = JSON.parse(line.slice(6));
+      expect(out).toContain(`"choices":${JSON.stringify(choices)},"obfuscation":"${obfuscation}"`);
+    }
+  });
+
   it('takes one finish of several answers not for the end', () => {
     const lines = byName('two-choices').sse.toString().split('\n\n');
     const relay = rawRelay(chatMeta(), [], 2);
@@ -193,19 +253,24 @@ describe('raw lane of a chat stream', () => {
 
   it('never says what the canonical lane does not, on any stream of legal chunks', () => {
     fc.assert(
-      fc.property(anyStream, fc.array(fc.nat(), { maxLength: 20 }), fc.boolean(), (text, cuts, include_usage) => {
-        const bytes = Buffer.from(text);
-        const raw = rawRelay(chatMeta({ include_usage }));
-        const out = runRelay(raw, splitAt(bytes, cuts));
-        const other = canonical(chatMeta({ include_usage }));
-        const otherOut = runRelay(other, [Buffer.from(bytes)]);
-        expect(checkChatStream(out, { include_usage })).toEqual([]);
-        expect(checkChatStream(otherOut, { include_usage })).toEqual([]);
-        expect(comparable(readChatStream(out))).toEqual(comparable(readChatStream(otherOut)));
-        expect(raw.state.output_bytes).toBe(other.state.output_bytes);
-        expect(raw.state.usage).toEqual(other.state.usage);
-        expect(raw.state.stop).toEqual(other.state.stop);
-      }),
+      fc.property(
+        anyStream,
+        fc.array(fc.nat(), { maxLength: 20 }),
+        fc.boolean(),
+        (text, cuts, include_usage) => {
+          const bytes = Buffer.from(text);
+          const raw = rawRelay(chatMeta({ include_usage }));
+          const out = runRelay(raw, splitAt(bytes, cuts));
+          const other = canonical(chatMeta({ include_usage }));
+          const otherOut = runRelay(other, [Buffer.from(bytes)]);
+          expect(checkChatStream(out, { include_usage })).toEqual([]);
+          expect(checkChatStream(otherOut, { include_usage })).toEqual([]);
+          expect(comparable(readChatStream(out))).toEqual(comparable(readChatStream(otherOut)));
+          expect(raw.state.output_bytes).toBe(other.state.output_bytes);
+          expect(raw.state.usage).toEqual(other.state.usage);
+          expect(raw.state.stop).toEqual(other.state.stop);
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -225,7 +290,12 @@ const callDeltas = fc
     calls.flatMap(([json, cut, whole], index) => {
       const input = JSON.stringify({ v: JSON.parse(json) });
       const id = `call_${index}`;
-      const head = { index, id, type: 'function', function: { name: `f${index}`, arguments: whole ? input : '' } };
+      const head = {
+        index,
+        id,
+        type: 'function',
+        function: { name: `f${index}`, arguments: whole ? input : '' },
+      };
       if (whole) return [{ tool_calls: [head] }];
       const rest = [input.slice(0, cut), input.slice(cut)].map((part) => ({
         tool_calls: [{ index, function: { arguments: part } }],
@@ -249,7 +319,12 @@ const anyStream = fc
     done: fc.boolean(),
   })
   .map(({ role, thoughts, pieces, calls, padded, finish, usage, eol, done }) => {
-    const head = { id: 'u-1', object: 'chat.completion.chunk', created: 5, model: 'm-1', n: 9007199254740993 };
+    const head = {
+      id: 'u-1',
+      object: 'chat.completion.chunk',
+      created: 5,
+      model: 'm-1',
+    };
     const chunk = (delta: object, reason: string | null = null): object => ({
       ...head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],

@@ -22,6 +22,7 @@ import {
   Chunk,
   choiceOf,
   isSemantic,
+  type Ours,
   RawChoice,
   type Rewritten,
   rewriteChoice,
@@ -35,6 +36,7 @@ import { DONE, failText, KEEP_ALIVE } from './writer.ts';
 const LF = 10;
 const CR = 13;
 const EMPTY = Buffer.alloc(0);
+const NONE: ReadonlyMap<string, string> = new Map();
 /** Forms of chunk kept: text, reasoning, refusal, and one for a change of fingerprint. */
 const TEMPLATES_MAX = 4;
 const DATA = Buffer.from('data: ');
@@ -43,7 +45,8 @@ interface Learnt {
   template: Template;
   /** Hole that holds the text; others (obfuscation) are not output. */
   hole: number;
-  refusal: boolean;
+  /** The tool call whose arguments the text is, or null. */
+  call: number | null;
   choice: RawChoice;
 }
 
@@ -59,6 +62,7 @@ export class RawChatRelay implements Relay {
   #rest_bytes = 0;
   /** Set for good once a server is seen to end its lines otherwise than by LF. */
   #reader: SseReader | null = null;
+  readonly #ours: Ours;
   #created: number | null = null;
   #last_stop: Stop | null = null;
   /** The upstream's usage chunk, rewritten, and the text of its usage object wherever it stood. */
@@ -67,6 +71,8 @@ export class RawChatRelay implements Relay {
 
   constructor(meta: ReplyMeta, request: CanonicalRequest, target: Target) {
     this.#meta = meta;
+    const { request_id, model, created, include_usage } = meta;
+    this.#ours = { id: JSON.stringify(request_id), model: JSON.stringify(model), include_usage, created };
     this.#target = target;
     this.#expected = request.generation.candidates ?? 1;
   }
@@ -190,14 +196,14 @@ export class RawChatRelay implements Relay {
   /** Copies a line that has a learnt form. */
   #copy(b: Buffer, from: number, to: number, out: Output): boolean {
     if (this.#carry.size > 0) return false;
-    for (const { template, hole, refusal, choice } of this.#learnt) {
+    for (const { template, hole, call, choice } of this.#learnt) {
       if (choice.held !== null || choice.calls.waiting || !template.matches(b, from, to)) continue;
       const bytes = template.textBytes(b, hole);
       if (bytes < 0) throw new ProtocolFault('a chunk is not JSON');
+      if (call !== null && !choice.calls.more(call, template.text(b, hole) ?? '')) return false;
       if (bytes > 0) {
         this.state.semantic = true;
         this.state.output_bytes += bytes;
-        if (refusal) choice.refusal = true;
       }
       template.write(b, out);
       return true;
@@ -244,7 +250,10 @@ export class RawChatRelay implements Relay {
   }
 
   #chunk(value: JsonObject, data: Buffer, out: Output): void {
-    this.#created ??= typeof value['created'] === 'number' ? value['created'] : this.#meta.created;
+    if (this.#created === null) {
+      this.#created = typeof value['created'] === 'number' ? value['created'] : this.#meta.created;
+      this.#ours.created = this.#created;
+    }
     const tier = value['service_tier'];
     if (typeof tier === 'string') this.state.service_tier = tier;
     const usage = findUsage(value, this.#target.flags);
@@ -260,7 +269,7 @@ export class RawChatRelay implements Relay {
 
   /** A chunk without choices: usage is held, anything else rides on the next chunk. */
   #aside(value: JsonObject, data: Buffer): void {
-    const chunk = new Chunk(value, Buffer.from(data), this.#meta, this.#created ?? 0, new Map());
+    const chunk = new Chunk(value, Buffer.from(data), this.#ours, NONE);
     const usage = chunk.memberText('usage');
     if (usage === null) {
       for (const [name, text] of chunk.strays()) this.#carry.set(name, text);
@@ -271,7 +280,7 @@ export class RawChatRelay implements Relay {
   }
 
   #choicesOf(value: JsonObject, data: Buffer, out: Output): void {
-    const chunk = new Chunk(value, data, this.#meta, this.#created ?? 0, this.#carry);
+    const chunk = new Chunk(value, data, this.#ours, this.#carry);
     this.#usage_value = chunk.memberText('usage') ?? this.#usage_value;
     const carried = this.#carry.size > 0;
     this.#carry.clear();
@@ -334,7 +343,7 @@ export class RawChatRelay implements Relay {
     const edits = [...chunk.edits, ...learn.edits].map((edit) => ({ ...moved(edit), text: edit.text }));
     const template = new Template(Buffer.concat([DATA, chunk.bytes]), edits, holes);
     const hole = holes.length === 1 || holes[0]!.from < holes[1]!.from ? 0 : 1;
-    const form: Learnt = { template, hole, refusal: learn.text_name === 'refusal', choice };
+    const form: Learnt = { template, hole, call: learn.call, choice };
     this.#learnt = [form, ...this.#learnt].slice(0, TEMPLATES_MAX);
   }
 
@@ -344,10 +353,8 @@ export class RawChatRelay implements Relay {
   }
 
   #head(): string {
-    const { request_id, model, created } = this.#meta;
-    const id = JSON.stringify(request_id);
-    const at = this.#created ?? created;
-    return `data: {"id":${id},"object":"chat.completion.chunk","created":${at},"model":${JSON.stringify(model)},"choices":`;
+    const { id, model, created } = this.#ours;
+    return `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${model},"choices":`;
   }
 
   #usageChunk(end: ReplyEnd): string {

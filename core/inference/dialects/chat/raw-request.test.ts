@@ -1,4 +1,4 @@
-import { chatMeta, chatEnd, chatRequest, chatTarget } from '@svc/test/grammar/chat-fixtures.ts';
+import { chatEnd, chatMeta, chatRequest, chatTarget } from '@svc/test/grammar/chat-fixtures.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../kernel/index.ts';
@@ -57,9 +57,9 @@ describe('raw request', () => {
     expect(stream(',"stream_options":{"include_usage":false,"include_obfuscation":false}')).toMatchObject({
       stream_options: { include_usage: true, include_obfuscation: false },
     });
-    expect(JSON.parse(send(`{"model":"a/b",${base},"stream_options":{"include_usage":true}}`))).not.toHaveProperty(
-      'stream_options',
-    );
+    expect(
+      JSON.parse(send(`{"model":"a/b",${base},"stream_options":{"include_usage":true}}`)),
+    ).not.toHaveProperty('stream_options');
   });
 
   it('sends the cap under the name that the endpoint takes', () => {
@@ -101,7 +101,13 @@ describe('raw request', () => {
     const part = fc.constantFrom(
       { role: 'system', content: 's' },
       { role: 'user', content: 'Hi' },
-      { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url', image_url: { url: 'https://e.com/a' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image_url', image_url: { url: 'https://e.com/a' } },
+        ],
+      },
       { role: 'user', name: 'n', content: 'x' },
     );
     const fields = fc.record(
@@ -112,11 +118,17 @@ describe('raw request', () => {
         stop: fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 4 }),
         n: fc.integer({ min: 2, max: 8 }),
         reasoning_effort: fc.constantFrom('low', 'high', 'none'),
-        response_format: fc.constantFrom({ type: 'json_object' }, { type: 'json_schema', json_schema: { name: 'n', schema: {} } }),
+        response_format: fc.constantFrom(
+          { type: 'json_object' },
+          { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
+        ),
         tools: fc.constant([{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]),
         logprobs: fc.constant(true),
         verbosity: fc.constantFrom('low', 'high'),
-        zzz: fc.json().map((text) => JSON.parse(text)).filter((value) => value !== null),
+        zzz: fc
+          .json()
+          .map((text) => JSON.parse(text))
+          .filter((value) => value !== null),
         user: fc.string(),
         metadata: fc.constant({ a: 'b' }),
         store: fc.constant(false),
@@ -124,20 +136,27 @@ describe('raw request', () => {
       { requiredKeys: [] },
     );
     fc.assert(
-      fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), fields, fc.boolean(), (messages, members, stream) => {
-        const body = { model: 'a/b', messages, ...members, ...(stream ? { stream } : {}) };
-        const request = chat.read(body, {});
-        const how = { ...options, stream, max_tokens: 77, user: 'hash' };
-        const target = chatTarget([], ['store']);
-        const raw = JSON.parse(rawChat.request(Buffer.from(JSON.stringify(body)), request, target, how).body.toString());
-        const canonical = JSON.parse(openaiChat.encode(request, target, how).body.toString());
-        // The raw lane keeps the name under which the caller gave the user.
-        for (const sent of [raw, canonical]) {
-          delete sent.user;
-          delete sent.safety_identifier;
-        }
-        expect(raw).toEqual(canonical);
-      }),
+      fc.property(
+        fc.array(part, { minLength: 1, maxLength: 4 }),
+        fields,
+        fc.boolean(),
+        (messages, members, stream) => {
+          const body = { model: 'a/b', messages, ...members, ...(stream ? { stream } : {}) };
+          const request = chat.read(body, {});
+          const how = { ...options, stream, max_tokens: 77, user: 'hash' };
+          const target = chatTarget([], ['store']);
+          const raw = JSON.parse(
+            rawChat.request(Buffer.from(JSON.stringify(body)), request, target, how).body.toString(),
+          );
+          const canonical = JSON.parse(openaiChat.encode(request, target, how).body.toString());
+          // The raw lane keeps the name under which the caller gave the user.
+          for (const sent of [raw, canonical]) {
+            delete sent.user;
+            delete sent.safety_identifier;
+          }
+          expect(raw).toEqual(canonical);
+        },
+      ),
       { numRuns: 200 },
     );
   });
@@ -161,9 +180,14 @@ describe('raw whole answer', () => {
     const out = read.finish(chatMeta(), chatEnd(read.usage)).toString();
     const head = out.slice(0, out.indexOf(',"svc":'));
     expect(`${head}}`).toBe(
-      answer.replace('"chatcmpl-1"', '"01JD0000000000000000000000"').replace('fast-1-upstream', 'acme/fast-1'),
+      answer
+        .replace('"chatcmpl-1"', '"01JD0000000000000000000000"')
+        .replace('fast-1-upstream', 'acme/fast-1'),
     );
-    expect(JSON.parse(out).svc).toMatchObject({ request_id: '01JD0000000000000000000000', cost: { total_micro_usd: 123 } });
+    expect(JSON.parse(out).svc).toMatchObject({
+      request_id: '01JD0000000000000000000000',
+      cost: { total_micro_usd: 123 },
+    });
   });
 
   it('agrees with the canonical lane on usage, stop and text', () => {
@@ -188,23 +212,32 @@ describe('raw whole answer', () => {
   });
 
   it('takes excluded reasoning away', () => {
-    const out = whole(answer).finish(chatMeta({ reasoning: 'exclude' }), chatEnd()).toString();
+    const out = whole(answer)
+      .finish(chatMeta({ reasoning: 'exclude' }), chatEnd())
+      .toString();
     expect(out).not.toContain('reasoning_content');
     expect(JSON.parse(out).choices[0].message.content).toBe('Hé');
   });
 
   it('gives an answer with a key twice as every reader would see it', () => {
-    const out = whole(`${answer.slice(0, -1)},"id":"again"}`).finish(chatMeta(), chatEnd()).toString();
+    const out = whole(`${answer.slice(0, -1)},"id":"again"}`)
+      .finish(chatMeta(), chatEnd())
+      .toString();
     expect(out.match(/"id":/g)).toHaveLength(1);
     expect(JSON.parse(out).id).toBe('01JD0000000000000000000000');
   });
 
   it('has no stop while one of several answers has none', () => {
     const choice = '{"index":1,"message":{"role":"assistant","content":"x"},"finish_reason":null}';
-    expect(whole(answer.replace('"finish_reason":"stop"}', `"finish_reason":"stop"},${choice}`)).stop).toBeNull();
+    expect(
+      whole(answer.replace('"finish_reason":"stop"}', `"finish_reason":"stop"},${choice}`)).stop,
+    ).toBeNull();
   });
 
-  it.each(['', '<html>', '[]', '{"error":{"message":"no"}}', '{"choices":{}}'])('refuses %j as no answer', (text) => {
-    expect(() => whole(text)).toThrow(ProtocolFault);
-  });
+  it.each(['', '<html>', '[]', '{"error":{"message":"no"}}', '{"choices":{}}'])(
+    'refuses %j as no answer',
+    (text) => {
+      expect(() => whole(text)).toThrow(ProtocolFault);
+    },
+  );
 });

@@ -41,6 +41,8 @@ export class Output {
   }
 }
 
+const BLANK = Buffer.from('\n\n');
+
 /** Long-lived bytes in own memory: a pooled Buffer would pin its slab, a subarray the whole read. */
 function own(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -65,7 +67,8 @@ export class Template {
         .filter((edit) => edit.from >= at && edit.to <= next.from)
         .map((edit) => ({ from: edit.from - at, to: edit.to - at, text: edit.text }));
       this.#from.push(own(segment));
-      this.#to.push(own(splice(segment, inside)));
+      const rewritten = splice(segment, inside);
+      this.#to.push(own(next.from < line.length ? rewritten : Buffer.concat([rewritten, BLANK])));
       at = next.to;
     }
   }
@@ -80,7 +83,7 @@ export class Template {
       if (end > to || literal.compare(b, at, end) !== 0) return false;
       if (k === last) return end === to;
       const close = stringEnd(b, end);
-      if (close < 0 || close >= to) return false;
+      if (close < 0) return false;
       this.#starts[k] = end;
       this.#ends[k] = close;
       at = close;
@@ -96,7 +99,15 @@ export class Template {
       out.copy(literal, 0, literal.length);
       if (k < last) out.copy(b, this.#starts[k]!, this.#ends[k]!);
     }
-    out.text('\n\n');
+  }
+
+  /** The text in hole `k` of the last match; null when it is no JSON string. */
+  text(b: Buffer, k: number): string | null {
+    try {
+      return JSON.parse(b.toString('utf8', this.#starts[k]! - 1, this.#ends[k]! + 1)) as string;
+    } catch {
+      return null;
+    }
   }
 
   /** UTF-8 bytes of the text in hole `k` of the last match; -1 when it is no JSON string. */
@@ -105,10 +116,7 @@ export class Template {
     const to = this.#ends[k]!;
     const slash = b.indexOf(92, from);
     if (slash < 0 || slash >= to) return to - from;
-    try {
-      return Buffer.byteLength(JSON.parse(b.toString('utf8', from - 1, to + 1)) as string);
-    } catch {
-      return -1;
-    }
+    const text = this.text(b, k);
+    return text === null ? -1 : Buffer.byteLength(text);
   }
 }

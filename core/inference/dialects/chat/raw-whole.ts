@@ -22,7 +22,9 @@ import { usageText } from './usage.ts';
 export const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** The change that removes them. */
-export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntries(REASONING_MEMBERS.map((name) => [name, null]));
+export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntries(
+  REASONING_MEMBERS.map((name) => [name, null]),
+);
 
 /** Bytes of the strings in `value`'s members that are output: text, reasoning, arguments. */
 export function outputBytes(message: JsonObject): number {

@@ -35,8 +35,27 @@ describe('reading a chat request', () => {
   });
 
   it('counts a null field as absent', () => {
-    const names = ['max_tokens', 'stop', 'tools', 'tool_choice', 'stream', 'stream_options', 'response_format', 'user'];
-    const more = ['reasoning_effort', 'reasoning', 'metadata', 'store', 'logit_bias', 'n', 'models', 'zzz', 'functions'];
+    const names = [
+      'max_tokens',
+      'stop',
+      'tools',
+      'tool_choice',
+      'stream',
+      'stream_options',
+      'response_format',
+      'user',
+    ];
+    const more = [
+      'reasoning_effort',
+      'reasoning',
+      'metadata',
+      'store',
+      'logit_bias',
+      'n',
+      'models',
+      'zzz',
+      'functions',
+    ];
     const nulls = Object.fromEntries([...names, ...more].map((name) => [name, null]));
     expect(read(nulls)).toEqual(read({}));
   });
@@ -47,7 +66,8 @@ describe('reading a chat request', () => {
       ...{ frequency_penalty: -1, presence_penalty: 1, seed: 7, logit_bias: { 50256: -100 } },
     };
     expect(
-      read({ ...generation, max_completion_tokens: 9, stop: 'x', n: 2, logprobs: true, top_logprobs: 3 }).generation,
+      read({ ...generation, max_completion_tokens: 9, stop: 'x', n: 2, logprobs: true, top_logprobs: 3 })
+        .generation,
     ).toEqual({ ...generation, max_tokens: 9, stop: ['x'], candidates: 2, logprobs: 3 });
     expect(read({ max_tokens: 9, max_completion_tokens: 9, logprobs: true }).generation).toEqual({
       max_tokens: 9,
@@ -62,7 +82,12 @@ describe('reading a chat request', () => {
     [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
     [{ messages: [{ role: 'user', content: [{ type: 'text' }] }] }, 'messages[0].content[0].text'],
     [
-      { messages: [...hello, { role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://x/a.png' } }] }] },
+      {
+        messages: [
+          ...hello,
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://x/a.png' } }] },
+        ],
+      },
       'messages[1].content[0].image_url.url',
     ],
     [{ messages: [{ role: 'tool', content: 'x', tool_call_id: 'none' }] }, 'messages[0]'],
@@ -86,18 +111,28 @@ describe('reading a chat request', () => {
     expect(refusal(body)).toEqual(['invalid_request', param]);
   });
 
-  it.each(['models', 'provider', 'plugins', 'transforms', 'route', 'api_key', 'api_base', 'previous_response_id'])(
-    'refuses the foreign field %s instead of ignoring the wish',
-    (name) => {
-      expect(refusal({ [name]: ['x'] })).toEqual(['unsupported_parameter', name]);
-    },
-  );
+  it.each([
+    'models',
+    'provider',
+    'plugins',
+    'transforms',
+    'route',
+    'api_key',
+    'api_base',
+    'previous_response_id',
+  ])('refuses the foreign field %s instead of ignoring the wish', (name) => {
+    expect(refusal({ [name]: ['x'] })).toEqual(['unsupported_parameter', name]);
+  });
 
   it('reads every kind of content part', () => {
     const content = [
       { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
-      { type: 'image_url', image_url: { url: 'https://e.com/a.png' }, prompt_cache_breakpoint: { mode: 'explicit' } },
+      {
+        type: 'image_url',
+        image_url: { url: 'https://e.com/a.png' },
+        prompt_cache_breakpoint: { mode: 'explicit' },
+      },
       { type: 'input_audio', input_audio: { data: 'BBBB', format: 'mp3' } },
       { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,CCCC' } },
       { type: 'file', file: { file_id: 'file-1' } },
@@ -112,7 +147,12 @@ describe('reading a chat request', () => {
       { type: 'document', src: { base64: 'CCCC', media_type: 'application/pdf' }, name: 'a.pdf' },
       { type: 'document', src: { file_id: 'file-1', family: 'openai_chat' } },
       { type: 'video', src: { url: 'https://e.com/a.mp4' } },
-      { type: 'server_tool', family: 'openai_chat', name: 'hologram', payload: { type: 'hologram', hologram: 1 } },
+      {
+        type: 'server_tool',
+        family: 'openai_chat',
+        name: 'hologram',
+        payload: { type: 'hologram', hologram: 1 },
+      },
     ]);
   });
 
@@ -141,8 +181,14 @@ describe('reading a chat request', () => {
           { type: 'tool_call', id: 'c2', name: 'g', arguments: 'x', kind: 'custom' },
         ],
       },
-      { role: 'tool', content: [{ type: 'tool_result', tool_call_id: 'c2', content: [{ type: 'text', text: 'two' }] }] },
-      { role: 'tool', content: [{ type: 'tool_result', tool_call_id: 'c1', content: [{ type: 'text', text: 'one' }] }] },
+      {
+        role: 'tool',
+        content: [{ type: 'tool_result', tool_call_id: 'c2', content: [{ type: 'text', text: 'two' }] }],
+      },
+      {
+        role: 'tool',
+        content: [{ type: 'tool_result', tool_call_id: 'c1', content: [{ type: 'text', text: 'one' }] }],
+      },
     ]);
   });
 
@@ -153,7 +199,11 @@ describe('reading a chat request', () => {
       { role: 'assistant', function_call: { name: 'f', arguments: '{}' } },
       { role: 'function', name: 'f', content: 'r2' },
     ];
-    const request = read({ messages, functions: [{ name: 'f', parameters: { type: 'object' } }], function_call: { name: 'f' } });
+    const request = read({
+      messages,
+      functions: [{ name: 'f', parameters: { type: 'object' } }],
+      function_call: { name: 'f' },
+    });
     expect(request).toMatchObject({
       legacy_functions: true,
       parallel_tools: false,
@@ -161,7 +211,9 @@ describe('reading a chat request', () => {
       tools: [{ kind: 'function', name: 'f', schema: { type: 'object' } }],
     });
     const ids = request.messages.flatMap(({ content }) =>
-      content.map((part) => (part.type === 'tool_call' ? part.id : part.type === 'tool_result' ? part.tool_call_id : '')),
+      content.map((part) =>
+        part.type === 'tool_call' ? part.id : part.type === 'tool_result' ? part.tool_call_id : '',
+      ),
     );
     expect(ids).toEqual(['call_f_0', 'call_f_0', 'call_f_1', 'call_f_1']);
   });
@@ -177,7 +229,10 @@ describe('reading a chat request', () => {
       { type: 'reasoning.summary', summary: 's', format: 'openai-responses-v1', index: 2 },
       { type: 'reasoning.text', text: 'c', signature: wrapped, format: 'unknown', index: 3 },
     ];
-    const messages = [...hello, { role: 'assistant', content: 'x', reasoning_content: 'ab', reasoning_details }];
+    const messages = [
+      ...hello,
+      { role: 'assistant', content: 'x', reasoning_content: 'ab', reasoning_details },
+    ];
     expect(read({ messages }).messages[1]!.content).toEqual([
       { type: 'reasoning', text: 'ab', kind: 'full', signature: 'sig', format },
       { type: 'reasoning', text: '', kind: 'encrypted', data: 'zz', id: 'r', format },
@@ -196,21 +251,29 @@ describe('reading a chat request', () => {
 
   it('reads the three ways to ask for reasoning', () => {
     expect(read({ reasoning_effort: 'none' }).reasoning).toEqual({ mode: 'off', effort: 'none' });
-    expect(read({ reasoning: { effort: 'high', summary: 'auto' } }).reasoning).toEqual({ effort: 'high', display: 'summary' });
+    expect(read({ reasoning: { effort: 'high', summary: 'auto' } }).reasoning).toEqual({
+      effort: 'high',
+      display: 'summary',
+    });
     expect(read({ reasoning: { enabled: false } }).reasoning).toEqual({ mode: 'off' });
     expect(read({ thinking: { type: 'enabled', budget_tokens: 2048 } }).reasoning).toEqual({
       mode: 'enabled',
       max_tokens: 2048,
     });
-    expect(read({ reasoning_effort: 'low', reasoning: { effort: 'low', max_tokens: 10 } }).reasoning).toEqual({
-      effort: 'low',
-      max_tokens: 10,
-    });
+    expect(read({ reasoning_effort: 'low', reasoning: { effort: 'low', max_tokens: 10 } }).reasoning).toEqual(
+      {
+        effort: 'low',
+        max_tokens: 10,
+      },
+    );
     expect(read({ reasoning: { exclude: true } }).svc.reasoning).toBe('exclude');
   });
 
   it('reads tools and choices of every form', () => {
-    const fn = { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true } };
+    const fn = {
+      type: 'function',
+      function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
+    };
     const custom = { type: 'custom', custom: { name: 'g', format: { type: 'text' } } };
     const hosted = { type: 'browser_search' };
     expect(read({ tools: [fn, custom, hosted] }).tools).toEqual([

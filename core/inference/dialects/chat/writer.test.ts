@@ -12,7 +12,14 @@ import {
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import type { CanonicalAnswer, CanonicalEvent, Part, ReplyEnd, ReplyMeta, StopReason } from '../../canonical/types.ts';
+import type {
+  CanonicalAnswer,
+  CanonicalEvent,
+  Part,
+  ReplyEnd,
+  ReplyMeta,
+  StopReason,
+} from '../../canonical/types.ts';
 import { unfoldAnswer } from '../shared/assemble.ts';
 import { unwrapState } from '../shared/reasoning.ts';
 import { chat, rawChat } from './index.ts';
@@ -23,7 +30,11 @@ function answerOf(content: Part[], reason: StopReason = 'end_turn'): CanonicalAn
   return { candidates: [{ index: 0, content, stop: { reason } }], usage: someUsage, upstream_model: 'up' };
 }
 
-function stream(events: readonly CanonicalEvent[], meta: ReplyMeta = chatMeta(), end: ReplyEnd = chatEnd()): string {
+function stream(
+  events: readonly CanonicalEvent[],
+  meta: ReplyMeta = chatMeta(),
+  end: ReplyEnd = chatEnd(),
+): string {
   const writer = chat.writer(meta);
   return events.map((event) => writer.write(event)).join('') + writer.end(end);
 }
@@ -40,7 +51,10 @@ const parts: Record<string, Part[]> = {
     { type: 'reasoning', text: '', kind: 'encrypted', data: 'zz', id: 'r1', format },
     { type: 'text', text: 'A' },
   ],
-  summary: [{ type: 'reasoning', text: 'S', kind: 'summary', format: 'openai-responses-v1' }, { type: 'text', text: 'A' }],
+  summary: [
+    { type: 'reasoning', text: 'S', kind: 'summary', format: 'openai-responses-v1' },
+    { type: 'text', text: 'A' },
+  ],
   'reasoning after text': [
     { type: 'text', text: 'A' },
     { type: 'reasoning', text: 'late', kind: 'full', signature: 'sig', format },
@@ -103,7 +117,11 @@ describe('writing chat answers', () => {
       expect(read.images).toEqual(message.images ?? []);
       expect(read.calls.map(({ id, name: called, arguments: text }) => [id, called, text])).toEqual(
         (message.tool_calls ?? []).map((call: Record<string, { name: string }> & { id: string }) => {
-          const body = (call['function'] ?? call['custom']) as { name: string; arguments?: string; input?: string };
+          const body = (call['function'] ?? call['custom']) as {
+            name: string;
+            arguments?: string;
+            input?: string;
+          };
           return [call.id, body.name, body.arguments ?? body.input];
         }),
       );
@@ -111,7 +129,8 @@ describe('writing chat answers', () => {
   }
 
   it('carries signatures as details of their own, with empty text', () => {
-    const details = readChatStream(stream(unfoldAnswer(answerOf(parts['thinking with signature']!)))).choices[0]!.details;
+    const details = readChatStream(stream(unfoldAnswer(answerOf(parts['thinking with signature']!))))
+      .choices[0]!.details;
     expect(details).toEqual([
       { type: 'reasoning.text', text: 'Hm', format, index: 0 },
       { type: 'reasoning.text', text: '', signature: 'sig', format, index: 0 },
@@ -178,7 +197,8 @@ describe('writing chat answers', () => {
     const reply = whole(answer);
     expect(out.choices[0]!.finish).toBe(finish);
     expect(reply.choices[0].finish_reason).toBe(finish);
-    const codes = (svc: unknown): string[] => (svc as { warnings: { code: string }[] }).warnings.map(({ code }) => code);
+    const codes = (svc: unknown): string[] =>
+      (svc as { warnings: { code: string }[] }).warnings.map(({ code }) => code);
     expect(codes(reply.svc)).toEqual(warning === null ? [] : [warning]);
     expect(codes(out.svc)).toEqual(codes(reply.svc));
   });
@@ -204,7 +224,9 @@ describe('writing chat answers', () => {
 
   it('gives a call without an id the id of the request', () => {
     const nameless: Part = { type: 'tool_call', id: '', name: 'f', arguments: '{}', kind: 'function' };
-    expect(whole(answerOf([nameless])).choices[0].message.tool_calls[0].id).toBe('call_01JD0000000000000000000000_0');
+    expect(whole(answerOf([nameless])).choices[0].message.tool_calls[0].id).toBe(
+      'call_01JD0000000000000000000000_0',
+    );
     expect(readChatStream(stream(unfoldAnswer(answerOf([nameless])))).choices[0]!.calls[0]!.id).toBe(
       'call_01JD0000000000000000000000_0',
     );
@@ -225,13 +247,16 @@ describe('writing chat answers', () => {
   });
 
   it('keeps the grammar for any answer', () => {
-    const any = fc.array(
-      fc.array(fc.constantFrom(...Object.values(parts).flat()), { maxLength: 6 }),
-      { maxLength: 3 },
-    );
+    const any = fc.array(fc.array(fc.constantFrom(...Object.values(parts).flat()), { maxLength: 6 }), {
+      maxLength: 3,
+    });
     fc.assert(
       fc.property(any, fc.boolean(), fc.boolean(), (contents, include_usage, excluded) => {
-        const candidates = contents.map((content, index) => ({ index, content, stop: { reason: 'end_turn' as const } }));
+        const candidates = contents.map((content, index) => ({
+          index,
+          content,
+          stop: { reason: 'end_turn' as const },
+        }));
         const reasoning = excluded ? ('exclude' as const) : ('include' as const);
         const meta = chatMeta({ include_usage, reasoning });
         const out = stream(unfoldAnswer({ candidates, usage: null }), meta);
@@ -242,7 +267,9 @@ describe('writing chat answers', () => {
 });
 
 function sorted(list: Part[]): string[] {
-  return list.filter((part) => part.type !== 'text').map((part) => JSON.stringify(Object.entries(part).sort()));
+  return list
+    .filter((part) => part.type !== 'text')
+    .map((part) => JSON.stringify(Object.entries(part).sort()));
 }
 
 describe('the official client', () => {

@@ -1,8 +1,8 @@
 // Every row of the request table of decisions 4.2.
 import { describe, expect, test } from 'vitest';
 import type { CanonicalRequest } from '../../canonical/types.ts';
+import { parseExact } from '../../wire/exact.ts';
 import { wrapState } from '../shared/reasoning.ts';
-import { parseExact } from './exact.ts';
 import { messagesDialect } from './index.ts';
 
 const base = { model: 'a/b', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };

@@ -5,12 +5,13 @@ import type { CanonicalAnswer, Message, Part } from '../../canonical/types.ts';
 import { foldEvents, unfoldAnswer } from './assemble.ts';
 import { chatError, messagesError, statusOn } from './error.ts';
 import { extLosses } from './ext-losses.ts';
+import { storedFile } from './own-key.ts';
 import { stringMap } from './read.ts';
 import {
   budgetToEffort,
   effortToBudget,
-  fitToolCallId,
   type ForeignState,
+  fitToolCallId,
   isWrapped,
   unwrapState,
   wrapState,
@@ -99,7 +100,9 @@ describe('svc', () => {
   it('refuses metadata beyond its bounds', () => {
     const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v']));
     expect(refusal(() => readSvc({ svc: { metadata: many } }, {})).param).toBe('svc.metadata');
-    expect(refusal(() => readSvc({ svc: { metadata: { a: 'x'.repeat(513) } } }, {})).param).toBe('svc.metadata.a');
+    expect(refusal(() => readSvc({ svc: { metadata: { a: 'x'.repeat(513) } } }, {})).param).toBe(
+      'svc.metadata.a',
+    );
     expect(stringMap({ __proto__x: 'a' }, 'm')).toEqual({ __proto__x: 'a' });
   });
 
@@ -214,7 +217,9 @@ describe('answers and events', () => {
         const part: Part = { type: 'reasoning', text: value, kind: 'full', format: 'anthropic-claude-v1' };
         return signature === null ? part : { ...part, signature };
       }),
-      fc.json().map((json): Part => ({ type: 'tool_call', id: 'c', name: 'f', arguments: json, kind: 'function' })),
+      fc
+        .json()
+        .map((json): Part => ({ type: 'tool_call', id: 'c', name: 'f', arguments: json, kind: 'function' })),
       fc.constant<Part>({ type: 'reasoning', text: '', kind: 'encrypted', data: 'xx', format: 'unknown' }),
       fc.constant<Part>({
         type: 'text',
@@ -240,7 +245,11 @@ describe('answers and events', () => {
 });
 
 describe('errors', () => {
-  const error = new ServiceError('upstream_overloaded', 'Full.', { param: 'p', details: { a: 1 }, beside: { b: 2 } });
+  const error = new ServiceError('upstream_overloaded', 'Full.', {
+    param: 'p',
+    details: { a: 1 },
+    beside: { b: 2 },
+  });
 
   it('carry code, type and param where each client looks for them', () => {
     expect(chatError(error, 'R')).toEqual({
@@ -281,5 +290,16 @@ describe('unknown members', () => {
       ['behaviour', 'unknown_parameter_dropped'],
       ['behaviour', 'unknown_parameter_dropped'],
     ]);
+  });
+});
+
+describe('files stored at a provider', () => {
+  it('are found wherever they stand, so that no pool account is asked for them', () => {
+    const file: Part = { type: 'document', src: { file_id: 'f', family: 'openai_chat' } };
+    const deep: Part = { type: 'tool_result', tool_call_id: 'a', content: [text, file] };
+    const of = (...messages: Message[]): string | null => storedFile({ messages } as never);
+    expect(of(from('user', text))).toBeNull();
+    expect(of(from('user', text, file))).toBe('messages[0].content[1]');
+    expect(of(from('user', text), from('tool', deep))).toBe('messages[1].content[0].content[1]');
   });
 });

@@ -9,7 +9,7 @@ import type {
   ReasoningPart,
   ToolCallPart,
 } from '../../canonical/types.ts';
-import { parseExact } from '../../dialects/messages/exact.ts';
+import { parseExact } from '../../wire/exact.ts';
 import { readCitation } from './citations.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';

@@ -8,17 +8,27 @@ import { readUsage } from './usage.ts';
 
 const options: EncodeOptions = { stream: true, max_tokens: 100, user: null, cache_key: null, extra: {} };
 
-// biome-ignore lint/suspicious/noExplicitAny: wire JSON is read as it comes
-function encode(change: Partial<CanonicalRequest>, parameters: string[] = [], how: Partial<EncodeOptions> = {}): any {
+function encode(
+  change: Partial<CanonicalRequest>,
+  parameters: string[] = [],
+  how: Partial<EncodeOptions> = {},
+  // biome-ignore lint/suspicious/noExplicitAny: wire JSON is read as it comes
+): any {
   const request = chatRequest({ dialect: 'messages', ...change });
   const { path, body } = openaiChat.encode(request, chatTarget([], parameters), { ...options, ...how });
   expect(path).toBe('/chat/completions');
   return JSON.parse(body.toString());
 }
 
-function losses(change: Partial<CanonicalRequest>, parameters: string[] = [], flags: string[] = []): string[] {
+function losses(
+  change: Partial<CanonicalRequest>,
+  parameters: string[] = [],
+  flags: string[] = [],
+): string[] {
   const request = chatRequest({ dialect: 'messages', ...change });
-  return openaiChat.losses(request, chatTarget(flags, parameters)).map(({ class: kind, code }) => `${kind} ${code}`);
+  return openaiChat
+    .losses(request, chatTarget(flags, parameters))
+    .map(({ class: kind, code }) => `${kind} ${code}`);
 }
 
 const user = (...content: Part[]): Partial<CanonicalRequest> => ({ messages: [{ role: 'user', content }] });
@@ -68,7 +78,11 @@ describe('writing an OpenAI-type request', () => {
       { role: 'tool', content: [result] },
     ];
     expect(encode({ messages }).messages).toEqual([
-      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
       { role: 'tool', tool_call_id: 'c1', content: 'Error: broken' },
       { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://e.com/a' } }] },
     ]);
@@ -96,7 +110,11 @@ describe('writing an OpenAI-type request', () => {
       { kind: 'function', name: 'f', schema: { type: 'object' }, strict: true },
       { kind: 'custom', name: 'g' },
     ];
-    const written = encode({ tools, tool_choice: { type: 'required', names: ['f', 'g'] }, parallel_tools: false });
+    const written = encode({
+      tools,
+      tool_choice: { type: 'required', names: ['f', 'g'] },
+      parallel_tools: false,
+    });
     expect(written).toMatchObject({
       tools: [
         { type: 'function', function: { name: 'f', parameters: { type: 'object' }, strict: true } },
@@ -138,7 +156,10 @@ describe('writing an OpenAI-type request', () => {
 
   it('fits tool-call ids to endpoints that take nine characters, call and result alike', () => {
     const messages: CanonicalRequest['messages'] = [
-      { role: 'assistant', content: [{ type: 'tool_call', id: 'toolu_01', name: 'f', arguments: '{}', kind: 'function' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_call', id: 'toolu_01', name: 'f', arguments: '{}', kind: 'function' }],
+      },
       { role: 'tool', content: [{ type: 'tool_result', tool_call_id: 'toolu_01', content: [text('r')] }] },
     ];
     const request = chatRequest({ dialect: 'messages', messages });
@@ -160,7 +181,11 @@ describe('losses on OpenAI-type endpoints', () => {
       user({ type: 'document', src: { base64: 'x', media_type: 'application/pdf' }, citations: true }),
       ['behaviour citations_unsupported'],
     ],
-    ['flac', user({ type: 'audio', src: { base64: 'x', media_type: 'audio/flac' }, format: 'flac' }), ['content audio_format_unsupported']],
+    [
+      'flac',
+      user({ type: 'audio', src: { base64: 'x', media_type: 'audio/flac' }, format: 'flac' }),
+      ['content audio_format_unsupported'],
+    ],
     ['video', user({ type: 'video', src: { url: 'https://e.com/v' } }), ['content video_unsupported']],
     [
       'a file elsewhere',
@@ -189,7 +214,10 @@ describe('losses on OpenAI-type endpoints', () => {
 
   it('name sampling on models that refuse it, and leave it out', () => {
     const change = { generation: { temperature: 1, top_p: 0.5 } };
-    expect(losses(change, [], ['no_sampling'])).toEqual(['behaviour sampling_dropped', 'behaviour sampling_dropped']);
+    expect(losses(change, [], ['no_sampling'])).toEqual([
+      'behaviour sampling_dropped',
+      'behaviour sampling_dropped',
+    ]);
     const request = chatRequest({ dialect: 'messages', ...change });
     const { body } = openaiChat.encode(request, chatTarget(['no_sampling']), options);
     expect(JSON.parse(body.toString())).not.toHaveProperty('temperature');
@@ -259,17 +287,42 @@ describe('classes of OpenAI-type faults', () => {
 
 describe('usage', () => {
   const details = { prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 10 } };
-  const base = { prompt_tokens: 100, completion_tokens: 20, completion_tokens_details: { reasoning_tokens: 8 }, ...details };
+  const base = {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    completion_tokens_details: { reasoning_tokens: 8 },
+    ...details,
+  };
 
   it('is disjoint on the input side, whatever the flags say is outside', () => {
-    expect(readUsage(base, [])).toMatchObject({ input_tokens: 60, cache_read_tokens: 30, cache_write_tokens: 10, output_tokens: 20 });
-    expect(readUsage(base, ['cached_outside_prompt'])).toMatchObject({ input_tokens: 90, cache_read_tokens: 30 });
-    expect(readUsage(base, ['write_outside_prompt'])).toMatchObject({ input_tokens: 70, cache_write_tokens: 10 });
-    expect(readUsage(base, ['reasoning_outside_completion'])).toMatchObject({ output_tokens: 28, reasoning_tokens: 8 });
+    expect(readUsage(base, [])).toMatchObject({
+      input_tokens: 60,
+      cache_read_tokens: 30,
+      cache_write_tokens: 10,
+      output_tokens: 20,
+    });
+    expect(readUsage(base, ['cached_outside_prompt'])).toMatchObject({
+      input_tokens: 90,
+      cache_read_tokens: 30,
+    });
+    expect(readUsage(base, ['write_outside_prompt'])).toMatchObject({
+      input_tokens: 70,
+      cache_write_tokens: 10,
+    });
+    expect(readUsage(base, ['reasoning_outside_completion'])).toMatchObject({
+      output_tokens: 28,
+      reasoning_tokens: 8,
+    });
   });
 
   it('is none when the totals are no counts, so that the answer is counted instead', () => {
-    for (const value of [null, 5, {}, { prompt_tokens: -1, completion_tokens: 2 }, { prompt_tokens: 1.5, completion_tokens: 2 }]) {
+    for (const value of [
+      null,
+      5,
+      {},
+      { prompt_tokens: -1, completion_tokens: 2 },
+      { prompt_tokens: 1.5, completion_tokens: 2 },
+    ]) {
       expect(readUsage(value, [])).toBeNull();
     }
   });

@@ -105,6 +105,17 @@ export class CallSequence {
     return steps;
   }
 
+  /**
+   * Takes further text of call `slot` when it is the open one and none waits, so that it goes on as it came; false
+   * (and nothing taken) otherwise.
+   */
+  more(slot: number, text: string): boolean {
+    const entry = this.#entries[slot];
+    if (entry?.state !== 'open' || slot !== this.#at || this.waiting) return false;
+    if (entry.kind === 'function') entry.progress.feed(text);
+    return true;
+  }
+
   /** Steps that end every call: the turn is over, or text follows. */
   flush(): CallStep[] {
     const steps: CallStep[] = [];

@@ -56,9 +56,13 @@ describe('decoder of OpenAI-type streams', () => {
 
   it('gives the same events for any split of the bytes', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...fixtures), fc.array(fc.nat(), { maxLength: 40 }), ({ sse, flags }, cuts) => {
-        expect(decode(splitAt(sse, cuts), flags)).toEqual(decode([sse], flags));
-      }),
+      fc.property(
+        fc.constantFrom(...fixtures),
+        fc.array(fc.nat(), { maxLength: 40 }),
+        ({ sse, flags }, cuts) => {
+          expect(decode(splitAt(sse, cuts), flags)).toEqual(decode([sse], flags));
+        },
+      ),
       { numRuns: 150 },
     );
   });
@@ -91,6 +95,8 @@ describe('decoder of OpenAI-type streams', () => {
 
   it('reports a chunk that is not JSON as a protocol fault', () => {
     const events = decode([Buffer.from('data: {"choices":[}\n\n')], []);
-    expect(events).toEqual([{ type: 'error', fault: { class: 'protocol', status: 200, message: expect.any(String) } }]);
+    expect(events).toEqual([
+      { type: 'error', fault: { class: 'protocol', status: 200, message: expect.any(String) } },
+    ]);
   });
 });

@@ -1,0 +1,88 @@
+// The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
+// answer's end goes out before this has resolved (4.8 principle 6).
+import { microUsd } from '../../kernel/index.ts';
+import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../canonical/types.ts';
+import type { Admitted } from './admit.ts';
+import { sealAnswer } from './idempotency.ts';
+import { warn } from './record.ts';
+import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
+import { chargeOf, unitsOf } from './usage.ts';
+
+/** How a call with an attempt ends. */
+export interface Ending {
+  readonly estimated: boolean;
+  readonly stop: Stop | null;
+  /** The gateway ended the answer itself: `stop` is what the caller is told. */
+  readonly forced?: boolean;
+  /** The caller gets this error, and pays (4.8 row 26 with a deadline of its own). */
+  readonly fault?: StreamFault;
+}
+
+export interface Settlement {
+  readonly deps: CallDeps;
+  readonly record: CallRecord;
+  readonly attempt: AttemptRecord;
+  readonly admitted: Admitted;
+  readonly reported: Usage;
+  readonly how: Ending;
+  readonly meta: ReplyMeta;
+  /** The canonical answer for a replay, where it was assembled. */
+  readonly kept: (() => CanonicalAnswer) | null;
+  /** Asked when the settle is written: whether the caller has gone by then. */
+  left(): boolean;
+}
+
+/** Prices and settles; fills the record and returns what the caller is told. Never rejects for a database fault. */
+export async function settleCall(s: Settlement): Promise<ReplyEnd> {
+  const { deps, record, attempt, admitted, how } = s;
+  const { endpoint } = attempt;
+  const held = admitted.watch.amount_micro_usd;
+  const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
+  const { usage, cost, insured } = chargeOf(s.reported, how, { price: endpoint.price, held, ordinary });
+  record.usage = usage;
+  record.stop = how.stop;
+  record.cost = cost;
+  record.insured = insured;
+  attempt.output_tokens = usage.output_tokens;
+  if (cost.total_micro_usd > held) {
+    warn(record, 'hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
+  }
+  const end = { usage, cost, warnings: record.warnings };
+  if (admitted.idempotency !== null) await keep(s, end);
+  const outcome = how.fault === undefined ? 'ok' : 'error';
+  const result = await deps.ledger.settle({
+    ...record.grant.subject,
+    request_id: record.request_id,
+    cost_micro_usd: microUsd(cost.total_micro_usd),
+    model_no: admitted.model_no(endpoint),
+    endpoint_no: endpoint.endpoint_no,
+    price_no: endpoint.price.price_no,
+    units: unitsOf(usage),
+    estimated: how.estimated,
+    outcome: s.left() ? 'cancelled' : outcome,
+    ...(admitted.idempotency === null ? {} : { claimed: true }),
+  });
+  if (result.status === 'refused') {
+    deps.log.error({ request_id: record.request_id, cost: cost.total_micro_usd }, 'settle refused');
+  }
+  record.charged_micro_usd = result.charged_micro_usd ?? cost.total_micro_usd;
+  return how.forced && how.stop !== null ? { ...end, stop: how.stop } : end;
+}
+
+/** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
+async function keep(s: Settlement, end: ReplyEnd): Promise<void> {
+  const { deps, record, attempt, admitted, kept, meta } = s;
+  const answer = kept === null || attempt.outcome !== 'ok' ? null : kept();
+  const facts = { meta, end, region: attempt.endpoint.region, attempts: record.attempts.length };
+  const material = admitted.idempotency?.material;
+  const sealed_answer =
+    answer === null || material === undefined
+      ? null
+      : sealAnswer(material, record.request_id, { answer, ...facts });
+  try {
+    await deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer });
+  } catch (error) {
+    // The charge does not wait for it: a retry is then told the charge instead of the answer.
+    deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
+  }
+}

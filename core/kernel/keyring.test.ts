@@ -1,0 +1,23 @@
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadRootKey } from './keyring.ts';
+
+test('a ring is made once, private to its owner, and read as it was made', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-ring-'));
+  const path = join(dir, 'deep', 'keyring.json');
+  const key = loadRootKey(path);
+  expect(key).toHaveLength(32);
+  expect(loadRootKey(path)).toEqual(key);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(dir, 'deep'))).toEqual(['keyring.json']);
+});
+
+test('a damaged ring is refused, never replaced', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'svc-ring-')), 'keyring.json');
+  for (const text of ['', '{}', '[]', '{"version":1,"current":"a","keys":{"a":"c2hvcnQ="}}']) {
+    writeFileSync(path, text);
+    expect(() => loadRootKey(path)).toThrow();
+  }
+});

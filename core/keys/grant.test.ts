@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { OrgDataPolicy } from '../orgs/index.ts';
+import { combinePolicies, effectiveLimits, statusAt } from './grant.ts';
+import type { KeyPolicyWish } from './types.ts';
+
+const region = fc.constantFrom('eu', 'us', 'in');
+const regions = fc.uniqueArray(region);
+const orgPolicy: fc.Arbitrary<OrgDataPolicy> = fc.record({
+  logging: fc.constantFrom('on' as const, 'off' as const),
+  retention_days: fc.nat(),
+  zdr: fc.boolean(),
+  no_train: fc.boolean(),
+  regions,
+  redact: fc.constant({ presets: [], patterns: [] }),
+});
+const keyPolicy = fc.option(
+  fc.record(
+    {
+      logging: fc.constantFrom('on' as const, 'off' as const),
+      zdr: fc.boolean(),
+      no_train: fc.boolean(),
+      regions,
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<KeyPolicyWish>,
+);
+
+test("a key's data policy is never looser than its organisation's or its own", () => {
+  fc.assert(
+    fc.property(orgPolicy, keyPolicy, region, (org, key, where) => {
+      const both = combinePolicies(org, key);
+      if (both.logging) expect([org.logging, key?.logging ?? 'on', both.zdr]).toEqual(['on', 'on', false]);
+      expect(both.zdr).toBe(org.zdr || key?.zdr === true);
+      expect(both.no_train).toBe(org.no_train || key?.no_train === true);
+      const allows = (list: readonly string[] | undefined) =>
+        list === undefined || list.length === 0 || list.includes(where);
+      expect(both.regions === null || both.regions.includes(where)).toBe(
+        allows(org.regions) && allows(key?.regions),
+      );
+    }),
+  );
+});
+
+test("a limit is the key's own where set, and never above its plan's", () => {
+  const own = { rpm: 10, tpm: null, concurrency: 1_000 };
+  expect(effectiveLimits(own, 'payg')).toEqual({ rpm: 10, tpm: 1_000_000, concurrency: 20 });
+  expect(effectiveLimits(own, 'enterprise')).toEqual(own);
+});
+
+test('a key is expired from the very millisecond of its end; revoked stays revoked', () => {
+  const ends = new Date(1_000);
+  expect(statusAt({ status: 'rotating', expires_at: ends }, new Date(999))).toBe('rotating');
+  expect(statusAt({ status: 'rotating', expires_at: ends }, ends)).toBe('expired');
+  expect(statusAt({ status: 'revoked', expires_at: ends }, new Date(2_000))).toBe('revoked');
+});

@@ -1,0 +1,36 @@
+// The ledger that benchmarks put in place of the real one, to see what money costs.
+import type { MicroUsd } from '../kernel/index.ts';
+import type { LedgerClient } from './types.ts';
+
+/** A ledger that grants everything and keeps nothing, for benchmarks; answers once per turn of the event loop. */
+export function openNullLedger(): LedgerClient {
+  let waiting: (() => void)[] = [];
+  const next = <T>(value: T) =>
+    new Promise<T>((resolve) => {
+      if (waiting.length === 0) {
+        setImmediate(() => {
+          const all = waiting;
+          waiting = [];
+          for (const done of all) done();
+        });
+      }
+      waiting.push(() => resolve(value));
+    });
+  const empty = 0 as MicroUsd;
+  return {
+    hold: () => next({ status: 'ok' }),
+    extend: () => next('ok'),
+    settle: ({ cost_micro_usd }) => next({ status: 'settled', charged_micro_usd: cost_micro_usd }),
+    release() {},
+    availableHint: () => Number.MAX_SAFE_INTEGER,
+    balance: () =>
+      next({
+        available_micro_usd: Number.MAX_SAFE_INTEGER as MicroUsd,
+        held_micro_usd: empty,
+        granted_micro_usd: empty,
+      }),
+    pending: 0,
+    healthy: true,
+    close: async () => {},
+  };
+}

@@ -1,0 +1,338 @@
+// Other endpoints (decisions 4.6 table 2, 4.8 rows 6 to 9): tried before the first content, never after it.
+import { describe, expect, test } from 'vitest';
+import { errorOf, type Json, saidBy, svcOf } from './caller.ts';
+import { endChunks, type Handler, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
+import {
+  bodyOf,
+  type Dialect,
+  eventually,
+  grammarFaults,
+  idOf,
+  type Kind,
+  priceOf,
+  send,
+  useWorld,
+} from './world.ts';
+
+const world = useWorld({ models: { 'script-pair': 60 } });
+
+const inOrder = (...order: string[]) => ({ svc: { route: { providers: { order } } } });
+
+/** A call of `dialect` to a model whose sites answer as `sites` says. */
+async function scripted(
+  kind: Kind,
+  sites: Record<string, (model: string) => Handler>,
+  call: { dialect?: Dialect; more?: object } = {},
+) {
+  const org = await world().org();
+  const { id, upstream } = world().model(kind);
+  for (const [site, handler] of Object.entries(sites)) world().script.on(upstream, site, handler(upstream));
+  const more = { ...inOrder('script-a', 'script-b'), ...call.more };
+  const reply = await send(world(), call.dialect ?? 'chat', org.live_key, bodyOf(id, 'Hi', more)).reply;
+  const ended = await world().ended(org, idOf(reply));
+  return { reply, ended, received: world().script.received(upstream), error: errorOf(reply) as Json };
+}
+
+const answering =
+  (stream: boolean) =>
+  (model: string): Handler =>
+  (response, received) => {
+    if (!stream) return refuse(200, wholeAnswer(model))(response, received);
+    streamHead(response);
+    response.end(`${textChunk(model, 'a whole answer')}${endChunks(model, usageOf(10, 3))}`);
+  };
+const refusing =
+  (status: number, body: unknown = { error: { message: 'no' } }, headers: Record<string, string> = {}) =>
+  (): Handler =>
+    refuse(status, body, headers);
+
+describe.concurrent('a fault before the first content is taken over by another endpoint', () => {
+  const faults: Record<string, (model: string) => Handler> = {
+    'error server': refusing(500),
+    'error rate_limit': refusing(429),
+    'error auth': refusing(401),
+    'error quota': refusing(402),
+    'error overloaded': refusing(529),
+    'error model_missing': refusing(404, { error: { message: 'no such model', code: 'model_not_found' } }),
+    'error network': () => (response) => response.destroy(),
+    'error protocol': () => (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<html><body>captive portal</body></html>');
+    },
+  };
+  const all = Object.keys(faults).flatMap((fault) => [true, false].map((stream) => ({ fault, stream })));
+  test.each(all)('$fault, stream $stream', async ({ fault, stream }) => {
+    const { reply, ended } = await scripted(
+      'script-pair',
+      { a: faults[fault] as (model: string) => Handler, b: answering(stream) },
+      { more: { stream, ...inOrder('script-a', 'script-b') } },
+    );
+    expect(reply.status).toBe(200);
+    expect(saidBy(reply)).toBe('a whole answer');
+    expect(reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'script-b' });
+    expect(ended.attempts).toEqual([fault, 'ok']);
+    expect(ended.row).toMatchObject({ status: 'ok', provider: 'script-b' });
+    expect(ended.charged).toBe(priceOf(10, 3));
+    expect(svcOf(reply)?.['provider']).toBe('script-b');
+    if (stream) expect(grammarFaults('chat', reply)).toEqual([]);
+  });
+
+  test.each(['stream', 'truncated'] as const)(
+    '%s before content leaves no trace in the stream',
+    async (fault) => {
+      const failing =
+        (model: string): Handler =>
+        (response) => {
+          streamHead(response);
+          const role = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null };
+          response.write(
+            `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model, choices: [role] })}\n\n`,
+          );
+          response.end(
+            fault === 'stream' ? 'data: {"error":{"message":"down","type":"server_error"}}\n\n' : '',
+          );
+        };
+      const { reply, ended } = await scripted(
+        'script-pair',
+        { a: failing, b: answering(true) },
+        { more: { stream: true, ...inOrder('script-a', 'script-b') } },
+      );
+      expect(grammarFaults('chat', reply)).toEqual([]);
+      expect(reply.text.match(/"role":"assistant"/g)).toHaveLength(1);
+      expect(ended.attempts).toEqual([`error ${fault}`, 'ok']);
+    },
+  );
+
+  test('also from one wire format to another, in both directions', async () => {
+    for (const order of [inOrder('sim-a', 'sim-x'), inOrder('sim-x', 'sim-a')]) {
+      for (const dialect of ['chat', 'messages'] as const) {
+        const org = await world().org();
+        const { id } = world().model('cross');
+        const text = `sim: mark=${id} fail_first=1 tokens=12`;
+        const reply = await send(world(), dialect, org.live_key, bodyOf(id, text, { stream: true, ...order }))
+          .reply;
+        expect(reply.headers['x-svc-attempts']).toBe('2');
+        const raw = (reply.headers['x-svc-provider'] === 'sim-x') === (dialect === 'messages');
+        expect(grammarFaults(dialect, reply, { raw })).toEqual([]);
+        const ended = await world().ended(org, idOf(reply));
+        expect(ended.attempts).toEqual(['error overloaded', 'ok']);
+        expect(ended.row.output_tokens).toBe(12);
+      }
+    }
+  });
+
+  test('fallbacks: false and max_attempts: 1 try one endpoint alone', async () => {
+    for (const route of [{ fallbacks: false }, { max_attempts: 1 }]) {
+      const wish = { svc: { route: { ...route, providers: { order: ['script-a', 'script-b'] } } } };
+      const sites = { a: refusing(500), b: answering(false) };
+      const { reply, received } = await scripted('script-pair', sites, { more: wish });
+      expect(reply.status).toBe(502);
+      expect(reply.headers['x-svc-attempts']).toBe('1');
+      expect(received.map(({ site }) => site)).toEqual(['a']);
+    }
+  });
+});
+
+test.concurrent('after content there is no failover: the stream ends with the error', async () => {
+  const failing =
+    (model: string): Handler =>
+    (response) => {
+      streamHead(response);
+      response.end(
+        `${textChunk(model, 'half an')}data: {"error":{"message":"down","type":"server_error"}}\n\n`,
+      );
+    };
+  const { reply, ended, received } = await scripted(
+    'script-pair',
+    { a: failing, b: answering(true) },
+    { more: { stream: true, ...inOrder('script-a', 'script-b') } },
+  );
+  expect(saidBy(reply)).toBe('half an');
+  expect(errorOf(reply)?.['code']).toBe('upstream_error');
+  expect(received.map(({ site }) => site)).toEqual(['a']);
+  expect(ended).toMatchObject({ charged: 0, attempts: ['error stream'] });
+});
+
+describe.concurrent('a refusal of the request itself', () => {
+  const leaky =
+    'Bad value for org-AbCdEf123456 with key sk-proj-abcdefghijklmnop; see https://internal.example/path?x=1 ' +
+    'or request req_0123456789abcdef (id 123e4567-e89b-12d3-a456-426614174000).';
+
+  test('is relayed in the raw lane without failover, with secrets and addresses redacted', async () => {
+    const body = {
+      error: { message: leaky, type: 'invalid_request_error', param: 'temperature', code: 'bad_value' },
+    };
+    const sites = { a: refusing(400, body), b: answering(false) };
+    const { reply, error, received } = await scripted('script-pair', sites);
+    expect(reply.status).toBe(400);
+    expect(received.map(({ site }) => site)).toEqual(['a']);
+    expect(error).toMatchObject({ code: 'invalid_request', param: 'temperature' });
+    expect(error['message']).toBe(
+      'Bad value for [redacted] with key [redacted]; see [redacted] or request [redacted] (id [redacted]).',
+    );
+    expect(error['details'].upstream).toMatchObject({ provider: 'script-a', status: 400, code: 'bad_value' });
+    for (const secret of ['org-Ab', 'sk-proj', 'internal.example', 'req_0123', '123e4567']) {
+      expect(reply.text).not.toContain(secret);
+    }
+  });
+
+  test('gets one more endpoint in the canonical lane', async () => {
+    const sites = { a: refusing(400), b: answering(true) };
+    const { reply, ended, received } = await scripted('script-pair', sites, { dialect: 'messages' });
+    expect(reply.status).toBe(200);
+    expect(received.map(({ site }) => site)).toEqual(['a', 'b']);
+    expect(ended.attempts).toEqual(['error client', 'ok']);
+  });
+
+  test('ends after the second in the canonical lane', async () => {
+    const sites = { a: refusing(400), b: refusing(400) };
+    const { reply, ended, error } = await scripted('script-pair', sites, { dialect: 'messages' });
+    expect(reply.status).toBe(400);
+    expect(ended.attempts).toEqual(['error client', 'error client']);
+    expect(error['details'].attempts).toMatchObject([
+      { provider: 'script-a', outcome: 'client', http_status: 400 },
+      { provider: 'script-b', outcome: 'client', http_status: 400 },
+    ]);
+  });
+
+  test('for its length is told with the class of its own', async () => {
+    const body = {
+      error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
+    };
+    const { reply, error } = await scripted('script-pair', { a: refusing(400, body), b: answering(false) });
+    expect(reply.status).toBe(400);
+    expect(error['code']).toBe('context_length_exceeded');
+  });
+});
+
+describe.concurrent('when every endpoint fails', () => {
+  test('429 from all: upstream_rate_limited with the smallest time to wait', async () => {
+    const sites = {
+      a: refusing(429, { error: { message: 'limit of org-Secret123456' } }, { 'retry-after': '30' }),
+      b: refusing(429, { error: { message: 'slow down' } }, { 'retry-after': '4' }),
+    };
+    const { reply, error, ended } = await scripted('script-pair', sites);
+    expect(reply.status).toBe(429);
+    expect(error).toMatchObject({ code: 'upstream_rate_limited', type: 'rate_limit_error' });
+    expect(reply.headers).toMatchObject({
+      'retry-after': '4',
+      'retry-after-ms': '4000',
+      'x-should-retry': 'true',
+    });
+    expect(reply.text).not.toContain('org-Secret');
+    expect(error['details'].upstream).toEqual({ provider: 'script-b', status: 429 });
+    expect(ended.attempts).toEqual(['error rate_limit', 'error rate_limit']);
+  });
+
+  test.each([
+    ['the first', [429, 500], 'upstream_error', 502],
+    ['the last', [500, 429], 'upstream_error', 502],
+    ['the first', [429, 529], 'upstream_overloaded', 503],
+  ] as const)(
+    'one of two throttled (%s): the other class is told',
+    async (_which, [one, two], code, status) => {
+      const { reply, error } = await scripted('script-pair', { a: refusing(one), b: refusing(two) });
+      expect(reply.status).toBe(status);
+      expect(error['code']).toBe(code);
+      expect(error['details'].attempts).toHaveLength(2);
+    },
+  );
+
+  test('overload is 529 on messages and 503 on chat', async () => {
+    const sites = { a: refusing(529), b: refusing(503) };
+    const messages = await scripted('script-pair', sites, { dialect: 'messages' });
+    expect(messages.reply.status).toBe(529);
+    expect(JSON.parse(messages.reply.text)).toMatchObject({
+      type: 'error',
+      error: { type: 'overloaded_error', details: { error_code: 'upstream_overloaded' } },
+    });
+    expect(messages.ended.row.http_status).toBe(529);
+    expect(Number(messages.reply.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await scripted('script-pair', sites)).reply.status).toBe(503);
+  });
+
+  test('a page of HTML never reaches the caller', async () => {
+    const page = '<html><head><title>nginx</title></head><body>secret-host.internal</body></html>';
+    for (const status of [200, 400, 404, 502]) {
+      const html = refusing(status, page, { 'content-type': 'text/html' });
+      for (const stream of [true, false]) {
+        const { reply } = await scripted('script-pair', { a: html, b: html }, { more: { stream } });
+        expect(reply.status).toBeGreaterThanOrEqual(400);
+        expect(reply.headers['content-type']).toBe('application/json');
+        expect(reply.text).not.toMatch(/<html|nginx|secret-host/);
+      }
+    }
+  });
+});
+
+describe.concurrent('connections', () => {
+  test('a refused connection is tried once more on the same endpoint, then told', async () => {
+    const org = await world().org();
+    const { id } = world().model('dead');
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
+    expect(reply.status).toBe(502);
+    expect(errorOf(reply)?.['code']).toBe('upstream_error');
+    expect(reply.text).not.toContain('ECONNREFUSED');
+    expect(reply.text).not.toContain('127.0.0.1');
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended).toMatchObject({ charged: 0, attempts: ['error network', 'error network'] });
+  });
+
+  test('a dead endpoint costs two attempts, and the third is another endpoint', async () => {
+    const org = await world().org();
+    const { id } = world().model('dead-pair');
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', inOrder('dead', 'sim-a'))).reply;
+    expect(reply.status).toBe(200);
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended.attempts).toEqual(['error network', 'error network', 'ok']);
+  });
+
+  test('a request that was sent is not sent again to the same endpoint', async () => {
+    const { received } = await scripted('script', { a: () => (response) => response.destroy() });
+    expect(received).toHaveLength(1);
+  });
+
+  test('a kept connection that the provider closes is opened anew', async () => {
+    const org = await world().org();
+    const { id, upstream } = world().model('script');
+    world().script.on(upstream, 'a', (response, received) => {
+      response.on('finish', () => setImmediate(() => response.socket?.destroy()));
+      refuse(200, wholeAnswer(upstream))(response, received);
+    });
+    for (let i = 0; i < 5; i++) {
+      const reply = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
+      expect(reply.status).toBe(200);
+      await world().ended(org, idOf(reply));
+    }
+  });
+});
+
+test.concurrent('a pool key that the provider refuses is parked: the next calls take the other one', async () => {
+  const org = await world().org();
+  const { id, upstream } = world().model('keyed');
+  world().script.on(upstream, 'k', (response, received) => {
+    const bad = received.headers.authorization === 'Bearer sk-calls-one';
+    refuse(
+      bad ? 401 : 200,
+      bad ? { error: { message: 'Incorrect API key sk-calls-one' } } : wholeAnswer(upstream),
+    )(response, received);
+  });
+  const statuses: number[] = [];
+  for (let i = 0; i < 8; i++) {
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
+    expect(reply.text).not.toContain('sk-calls');
+    statuses.push(reply.status);
+  }
+  expect(statuses.filter((status) => status === 502).length).toBeLessThanOrEqual(1);
+  const keys = world()
+    .script.received(upstream)
+    .map(({ headers }) => headers.authorization);
+  expect(keys.filter((key) => key === 'Bearer sk-calls-one')).toHaveLength(
+    statuses.filter((s) => s === 502).length,
+  );
+  expect(keys.slice(2)).toEqual(Array.from({ length: 6 }, () => 'Bearer sk-calls-two'));
+});
+
+test('nothing is left open at the scripted provider', async () => {
+  await eventually('idle sockets are closed', () => world().sim.stats().open_calls === 0);
+});
