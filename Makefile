@@ -40,4 +40,4 @@ tools:
 	@$(install) all && exec $(node) cli/tools/main.ts
 
 catalog:
-	@$(install) all && exec $(node) core/catalog/generate.ts
+	@$(install) all && exec $(node) core/catalog/generate.ts $(or $(DATE),$(shell date -u +%F))

@@ -26,8 +26,10 @@ export interface Row {
   readonly hosts: readonly Host[];
 }
 
-function openai(model: string): Host {
-  return { provider: 'openai', upstream_model: model, priced_as: ['openai', model] };
+function openai(model: string, flags?: string[]): Host {
+  const capabilities = { parameters: ['max_completion_tokens', 'store'] };
+  const host: Host = { provider: 'openai', upstream_model: model, priced_as: ['openai', model], capabilities };
+  return flags === undefined ? host : { ...host, flags };
 }
 /** Tools that Anthropic's models know and the caller runs: no unit of theirs is billed. */
 const callerRunTools = ['bash', 'str_replace_based_edit_tool', 'computer', 'memory'];
@@ -98,13 +100,14 @@ function gpt(model: string, name: string, max_output: number | null, more: Parti
     in: textAndImage,
     capabilities: openaiReasoning,
     reasoning: hiddenEffort,
-    hosts: [openai(model)],
+    hosts: [openai(model, rejectsSampling)],
     ...more,
   };
   return max_output === null ? row : { ...row, max_output };
 }
 function plainGpt(model: string, name: string, max_output: number): Row {
-  const { reasoning: _, ...row } = gpt(model, name, max_output, { capabilities: openaiAll });
+  const more = { capabilities: openaiAll, hosts: [openai(model)] };
+  const { reasoning: _, ...row } = gpt(model, name, max_output, more);
   return row;
 }
 function anthropicRow(model: string, name: string, max_output: number, more: Partial<Row> = {}): Row {

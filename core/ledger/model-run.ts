@@ -9,6 +9,7 @@ import type { LedgerHandle } from './client.ts';
 import { uuidToUlid } from './encode.ts';
 import { sweepOnce } from './lease-store.ts';
 import { type Call, Model } from './model.ts';
+import { first, type Step, step } from './model-steps.ts';
 import { readBalance, readEntries, readLots, readMeter } from './read-store.ts';
 import { credit, debit, expireLots, setBudget } from './store.ts';
 import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
@@ -16,82 +17,6 @@ import type { Settle } from './types.ts';
 import { verifyLedger } from './verify.ts';
 
 const DAY_MS = 86_400_000;
-/** Amounts are small, so that balances and budgets run out often. */
-const amount = fc.integer({ min: 1, max: 40 });
-const pick = fc.nat({ max: 1_000 });
-
-const step = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      op: fc.constant('hold' as const),
-      calls: fc.array(fc.record({ key: pick, yesterday: fc.boolean(), amount }), {
-        minLength: 1,
-        maxLength: 6,
-      }),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      op: fc.constant('settle' as const),
-      calls: fc.array(fc.record({ which: pick, cost: fc.integer({ min: 0, max: 50 }) }), {
-        minLength: 1,
-        maxLength: 6,
-      }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      op: fc.constant('extend' as const),
-      which: pick,
-      total: fc.integer({ min: 1, max: 90 }),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('release' as const), which: pick }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      op: fc.constant('credit' as const),
-      amount,
-      grant: fc.boolean(),
-      days: fc.option(fc.integer({ min: 0, max: 2 }), { nil: null, freq: 3 }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      op: fc.constant('debit' as const),
-      amount,
-      lot: fc.option(pick, { nil: null, freq: 2 }),
-      paid_only: fc.constantFrom(true, true, false),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      op: fc.constant('budget' as const),
-      subject: fc.constantFrom('key 0', 'key 1', 'key 2', 'project 0', 'project 1'),
-      cap: fc.option(fc.integer({ min: 0, max: 80 }), { nil: null, freq: 4 }),
-      hard: fc.boolean(),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('expire' as const) }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('sweep' as const) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ op: fc.constant('later' as const), hours: fc.integer({ min: 1, max: 30 }) }),
-  },
-);
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-
-/** Scarce credit that ends soon, or so much that budgets are what runs out. */
-const first = fc.constantFrom(
-  { op: 'credit', amount: 60, grant: false, days: 1 } as const,
-  { op: 'credit', amount: 600, grant: false, days: null } as const,
-);
-
 let runs = 0;
 let drawn = 0;
 /** A request id of the given time; ids of one run rise, so that a batch has one order. */

@@ -23,7 +23,10 @@ export interface WorkerReport {
   readonly pairs: number;
   readonly seconds: number;
   readonly cpu_us: number;
-  readonly faults: number;
+  /** Answers other than `ok` and `settled`, by their status. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Settles that took over a second and went by way of the journal; they are booked all the same. */
+  readonly journaled: number;
   readonly hold_batch: number;
   readonly settle_batch: number;
   /** Milliseconds of hold and settle together, and apart: p50 and p99. */
@@ -56,7 +59,12 @@ const holds: number[] = [];
 const settles: number[] = [];
 const both: number[] = [];
 let pairs = 0;
-let faults = 0;
+let journaled = 0;
+const faults: Record<string, number> = {};
+
+function count(status: string): void {
+  faults[status] = (faults[status] ?? 0) + 1;
+}
 
 async function call(to: LedgerHandle): Promise<void> {
   const subject = nextSubject();
@@ -65,7 +73,7 @@ async function call(to: LedgerHandle): Promise<void> {
   const held = await to.hold({ ...subject, request_id, amount_micro_usd: microUsd(HOLD_MICRO_USD) });
   const hold_ms = performance.now() - start;
   if (held.status !== 'ok') {
-    faults++;
+    count(held.status);
     return;
   }
   await new Promise((resolve) => setTimeout(resolve, Math.random() * STAND_MS_MAX));
@@ -73,7 +81,8 @@ async function call(to: LedgerHandle): Promise<void> {
   const before = performance.now();
   const settled = await to.settle(settleOf(subject, request_id, cost));
   const settle_ms = performance.now() - before;
-  if (settled.status !== 'settled') faults++;
+  if (settled.status === 'journaled') journaled++;
+  else if (settled.status !== 'settled') count(settled.status);
   pairs++;
   holds.push(hold_ms);
   settles.push(settle_ms);
@@ -116,6 +125,7 @@ const report: WorkerReport = {
   seconds,
   cpu_us: used.user + used.system,
   faults,
+  journaled,
   hold_batch: (now.holds - counted.holds) / Math.max(1, now.hold_batches - counted.hold_batches),
   settle_batch: (now.settles - counted.settles) / Math.max(1, now.settle_batches - counted.settle_batches),
   both: percentiles(both),

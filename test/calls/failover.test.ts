@@ -133,24 +133,51 @@ describe.concurrent('a fault before the first content is taken over by another e
   });
 });
 
-test.concurrent('after content there is no failover: the stream ends with the error', async () => {
-  const failing =
-    (model: string): Handler =>
-    (response) => {
+describe.concurrent('an error event after content', () => {
+  const ERROR = 'data: {"error":{"message":"down","type":"server_error"}}\n\n';
+  const order = { stream: true, ...inOrder('script-a', 'script-b') };
+
+  test('that the caller has seen ends the stream: there is no failover', async () => {
+    const org = await world().org();
+    const { id, upstream } = world().model('script-pair');
+    world().script.on(upstream, 'a', (response) => {
       streamHead(response);
-      response.end(
-        `${textChunk(model, 'half an')}data: {"error":{"message":"down","type":"server_error"}}\n\n`,
-      );
-    };
-  const { reply, ended, received } = await scripted(
-    'script-pair',
-    { a: failing, b: answering(true) },
-    { more: { stream: true, ...inOrder('script-a', 'script-b') } },
-  );
-  expect(saidBy(reply)).toBe('half an');
-  expect(errorOf(reply)?.['code']).toBe('upstream_error');
-  expect(received.map(({ site }) => site)).toEqual(['a']);
-  expect(ended).toMatchObject({ charged: 0, attempts: ['error stream'] });
+      response.write(textChunk(upstream, 'half an'));
+      fail = () => response.end(ERROR);
+    });
+    let fail = () => {};
+    const exchange = world().chat(org.live_key, bodyOf(id, 'Hi', order));
+    await exchange.until((text) => text.includes('half an'));
+    fail();
+    const reply = await exchange.reply;
+    expect(saidBy(reply)).toBe('half an');
+    expect(grammarFaults('chat', reply)).toEqual([]);
+    expect(errorOf(reply)?.['code']).toBe('upstream_error');
+    expect(
+      world()
+        .script.received(upstream)
+        .map(({ site }) => site),
+    ).toEqual(['a']);
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended).toMatchObject({ charged: 0, attempts: ['error stream'] });
+  });
+
+  test('that came in one read with it, so that the caller has seen nothing, is taken over', async () => {
+    const failing =
+      (model: string): Handler =>
+      (response) => {
+        streamHead(response);
+        response.end(`${textChunk(model, 'half an')}${ERROR}`);
+      };
+    const { reply, ended } = await scripted(
+      'script-pair',
+      { a: failing, b: answering(true) },
+      { more: order },
+    );
+    expect(saidBy(reply)).toBe('a whole answer');
+    expect(grammarFaults('chat', reply)).toEqual([]);
+    expect(ended.attempts).toEqual(['error stream', 'ok']);
+  });
 });
 
 describe.concurrent('a refusal of the request itself', () => {

@@ -160,8 +160,9 @@ export class Call implements AttemptListener {
       return semantic ? this.settleLeft(attempt) : this.endCancelled();
     }
     this.faults.push({ fault, endpoint: record.endpoint });
-    // A whole answer is still ours alone: only what a stream has shown cannot be taken back.
-    if (semantic && this.streams()) {
+    // Only what a stream has shown cannot be taken back: a whole answer is still ours alone, and so is content that
+    // came in one read with its error.
+    if (semantic && this.shown()) {
       if (fault.class === 'idle' && this.admitted?.chosen.idle) return this.timeIsUp(attempt);
       return this.failInStream(streamFaultOf(fault), attempt);
     }
@@ -207,6 +208,11 @@ export class Call implements AttemptListener {
 
   private streams(): boolean {
     return this.admitted?.stream === true;
+  }
+
+  /** Whether the caller has seen content. */
+  private shown(): boolean {
+    return this.streams() && this.incoming === null;
   }
 
   /** Content has gone out, so no other endpoint is tried: neither body nor request are needed any more. */

@@ -63,7 +63,7 @@ function topChanges(
   }
   if ((valueText(body, top, 'stream') === 'true') !== options.stream)
     changes['stream'] = String(options.stream);
-  if (target.flags.includes('no_sampling')) {
+  if (target.flags.includes('rejects_sampling')) {
     for (const name of ['temperature', 'top_p', 'top_k']) changes[name] = null;
   }
   // Fast mode costs a multiple; only an endpoint that lists the field is priced for it.

@@ -330,8 +330,8 @@ describe('tools and wishes', () => {
     const thinks = { generation, reasoning: { effort: 'low' as const } };
     for (const key of ['temperature', 'top_p', 'top_k']) expect(wire(thinks)).not.toHaveProperty(key);
     expect(codes(thinks)).toEqual(Array(3).fill('behaviour:sampling_dropped'));
-    expect(wire({ generation }, target({}, ['no_sampling']))).not.toHaveProperty('top_k');
-    expect(codes({ generation }, target({}, ['no_sampling']))).toEqual(
+    expect(wire({ generation }, target({}, ['rejects_sampling']))).not.toHaveProperty('top_k');
+    expect(codes({ generation }, target({}, ['rejects_sampling']))).toEqual(
       Array(3).fill('behaviour:sampling_dropped'),
     );
   });

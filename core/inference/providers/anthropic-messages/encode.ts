@@ -108,7 +108,7 @@ function writeSampling(
 ): void {
   const { temperature, top_p, top_k, stop } = request.generation;
   if (stop !== undefined && stop.length > 0) members.set('stop_sequences', JSON.stringify(stop));
-  if (target.flags.includes('no_sampling')) return;
+  if (target.flags.includes('rejects_sampling')) return;
   const free = !thinks || request.dialect === 'messages';
   if (temperature !== undefined && (free || temperature === 1)) {
     members.set('temperature', String(Math.min(1, Math.max(0, temperature))));

@@ -114,7 +114,7 @@ function sampling(request: CanonicalRequest, target: Target, own: boolean, say: 
   const drop = (name: keyof typeof generation, why: string): void => {
     if (generation[name] !== undefined) say('behaviour', 'sampling_dropped', name, why);
   };
-  if (target.flags.includes('no_sampling')) {
+  if (target.flags.includes('rejects_sampling')) {
     for (const name of ['temperature', 'top_p', 'top_k'] as const)
       drop(name, 'This model takes no sampling fields.');
   } else if (!own) {

@@ -214,12 +214,12 @@ describe('losses on OpenAI-type endpoints', () => {
 
   it('name sampling on models that refuse it, and leave it out', () => {
     const change = { generation: { temperature: 1, top_p: 0.5 } };
-    expect(losses(change, [], ['no_sampling'])).toEqual([
+    expect(losses(change, [], ['rejects_sampling'])).toEqual([
       'behaviour sampling_dropped',
       'behaviour sampling_dropped',
     ]);
     const request = chatRequest({ dialect: 'messages', ...change });
-    const { body } = openaiChat.encode(request, chatTarget(['no_sampling']), options);
+    const { body } = openaiChat.encode(request, chatTarget(['rejects_sampling']), options);
     expect(JSON.parse(body.toString())).not.toHaveProperty('temperature');
   });
 });

@@ -22,7 +22,7 @@ export function isDefaultTier(tier: string | undefined): boolean {
 
 /** Whether the endpoint refuses sampling parameters (reasoning models). */
 export function rejectsSampling(target: Target): boolean {
-  return target.flags.includes('no_sampling');
+  return target.flags.includes('rejects_sampling');
 }
 
 /**

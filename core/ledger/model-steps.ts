@@ -1,0 +1,79 @@
+// What the sequences of the model test are drawn from, weighted so that credit, budgets and holds run out often.
+import fc from 'fast-check';
+
+/** Amounts are small, so that balances and budgets run out often. */
+const amount = fc.integer({ min: 1, max: 40 });
+const pick = fc.nat({ max: 1_000 });
+
+/** One step of a sequence. */
+export const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('hold' as const),
+      calls: fc.array(fc.record({ key: pick, yesterday: fc.boolean(), amount }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      op: fc.constant('settle' as const),
+      calls: fc.array(fc.record({ which: pick, cost: fc.integer({ min: 0, max: 50 }) }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      op: fc.constant('extend' as const),
+      which: pick,
+      total: fc.integer({ min: 1, max: 90 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('release' as const), which: pick }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      op: fc.constant('credit' as const),
+      amount,
+      grant: fc.boolean(),
+      days: fc.option(fc.integer({ min: 0, max: 2 }), { nil: null, freq: 3 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      op: fc.constant('debit' as const),
+      amount,
+      lot: fc.option(pick, { nil: null, freq: 2 }),
+      paid_only: fc.constantFrom(true, true, false),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      op: fc.constant('budget' as const),
+      subject: fc.constantFrom('key 0', 'key 1', 'key 2', 'project 0', 'project 1'),
+      cap: fc.option(fc.integer({ min: 0, max: 80 }), { nil: null, freq: 4 }),
+      hard: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('expire' as const) }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('sweep' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ op: fc.constant('later' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+  },
+);
+export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Scarce credit that ends soon, or so much that budgets are what runs out. */
+export const first = fc.constantFrom(
+  { op: 'credit', amount: 60, grant: false, days: 1 } as const,
+  { op: 'credit', amount: 600, grant: false, days: null } as const,
+);

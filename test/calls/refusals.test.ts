@@ -1,0 +1,283 @@
+// Bad input (decisions 4.6): a clear error in the envelope of the dialect, no attempt, and no money moved.
+import { readFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBook } from '../support/books.ts';
+import { type Exchange, errorOf, type Json, open, type Reply, type Wish } from './caller.ts';
+import { bodyOf, type Dialect, eventually, idOf, type Org, useWorld } from './world.ts';
+
+const LIMIT = 65_536;
+const world = useWorld({ env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
+let org: Org;
+let model: string;
+
+beforeAll(async () => {
+  org = await world().org(5_000);
+  model = world().model('chat').id;
+});
+
+const pathOf = (dialect: Dialect) => (dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages');
+
+function post(dialect: Dialect, body: string | Buffer, headers: Wish['headers'] = {}): Exchange {
+  const wish = {
+    path: pathOf(dialect),
+    body,
+    headers: { authorization: `Bearer ${org.live_key}`, ...headers },
+  };
+  return open(world().gateway.base_url, wish);
+}
+
+async function keyWith(wish: Json): Promise<Json> {
+  const reply = await fetch(`${world().gateway.base_url}/v1/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${org.live_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(wish),
+  });
+  return (await reply.json()) as Json;
+}
+
+/** Envelope, status and headers of a refusal that no attempt preceded; returns the error. */
+function expectError(dialect: Dialect, reply: Reply, status: number, code: string): Json {
+  const error = errorOf(reply) as Json;
+  expect({ status: reply.status, code: error['code'] }).toEqual({ status, code });
+  const body = JSON.parse(reply.text) as Json;
+  if (dialect === 'messages') {
+    expect(body).toMatchObject({ type: 'error', request_id: idOf(reply) });
+    expect(error['details']['error_code']).toBe(code);
+  } else {
+    expect(body['type']).toBeUndefined();
+    expect(error['request_id']).toBe(idOf(reply));
+  }
+  expect(error['type']).toMatch(/_error$/);
+  expect(error['message']).toMatch(/\S \S.*[.?!]$/);
+  expect(reply.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-svc-attempts': '0',
+    'x-svc-cost-micro': '0',
+    'x-should-retry': 'false',
+  });
+  return error;
+}
+
+describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
+  const good = (more: object = {}) => JSON.stringify(bodyOf(model, 'Hi', more));
+
+  test('malformed JSON is told with the place of the fault', async () => {
+    const error = expectError(dialect, await post(dialect, '{"model": "x",, }').reply, 400, 'invalid_json');
+    expect(error['details'].offset).toBe(14);
+    const cut = expectError(dialect, await post(dialect, '{"model": "x"').reply, 400, 'invalid_json');
+    expect(cut['details'].offset).toBe(13);
+  });
+
+  test('an empty body and a body that is no object are refused', async () => {
+    expectError(dialect, await post(dialect, '').reply, 400, 'invalid_json');
+    for (const body of ['[]', '"text"', 'null', '7']) {
+      const { status } = await post(dialect, body).reply;
+      expect(status).toBe(400);
+    }
+  });
+
+  test('an unknown model gets the nearest names', async () => {
+    const body = JSON.stringify(bodyOf('calls/chta-1', 'Hi'));
+    const error = expectError(dialect, await post(dialect, body).reply, 404, 'model_not_found');
+    expect(error['param']).toBe('model');
+    expect(error['details'].suggestions).toContain('calls/chat-1');
+    expect(error['details'].suggestions.length).toBeLessThanOrEqual(3);
+  });
+
+  test.each([
+    [{ messages: 'Hi' }, 'messages'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content'],
+    [
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'user', content: [{ type: 'text', text: 1 }] },
+        ],
+      },
+      'messages[1].content[0].text',
+    ],
+    [{ max_tokens: 'many' }, 'max_tokens'],
+    [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ temperature: 'hot' }, 'temperature'],
+    [{ stream: 'yes' }, 'stream'],
+    [{ model: 7 }, 'model'],
+    [{ model: null }, 'model'],
+    [{ svc: 'x' }, 'svc'],
+    [{ svc: { rout: {} } }, 'svc.rout'],
+    [{ svc: { route: { zdr: true } } }, 'svc.route.zdr'],
+    [{ svc: { route: { require: { zdr: 'yes' } } } }, 'svc.route.require.zdr'],
+    [{ svc: { data_policy: 'zrd' } }, 'svc.data_policy'],
+    [{ svc: { compat: 'loose' } }, 'svc.compat'],
+    [{ svc: { metadata: { a: 1 } } }, 'svc.metadata.a'],
+  ])('%j is refused, naming %s', async (wrong, param) => {
+    const reply = await post(dialect, good(wrong)).reply;
+    const error = expectError(dialect, reply, 400, 'invalid_request');
+    expect(error['param']).toBe(param);
+  });
+
+  test('a duplicate key that we rewrite is refused in the raw lane', async () => {
+    const own = dialect === 'chat' ? model : world().model('messages').id;
+    const body = `{"model":"${own}","max_tokens":5,"max_tokens":60,"messages":[{"role":"user","content":"Hi"}]}`;
+    expectError(dialect, await post(dialect, body).reply, 400, 'invalid_json');
+    const escaped = `{"model":"${own}","max_tokens":5,"mo\\u0064el":"x","messages":[{"role":"user","content":"Hi"}]}`;
+    const reply = await post(dialect, escaped).reply;
+    expect([400, 404]).toContain(reply.status);
+    const row = await eventually('the row', async () => {
+      const found = await world().db.query<{ status: string }>(
+        `select status from request_row where org_id = $1 and error_code = 'invalid_json' and model = $2`,
+        [org.org_id, own],
+      );
+      return found.rows[0] ?? null;
+    });
+    expect(row.status).toBe('rejected');
+  });
+
+  test('a prompt beyond the context is refused unasked', async () => {
+    const body = JSON.stringify(bodyOf('sandbox/context', 'word '.repeat(2_000)));
+    const error = expectError(dialect, await post(dialect, body).reply, 400, 'context_length_exceeded');
+    expect(error['details'].context_length).toBe(1_000);
+  });
+
+  test('max_tokens above the largest answer is refused with the largest', async () => {
+    const error = expectError(
+      dialect,
+      await post(dialect, good({ max_tokens: 9_000 })).reply,
+      400,
+      'invalid_request',
+    );
+    expect(error).toMatchObject({ param: 'max_tokens', details: { max_output: 8_192 } });
+  });
+
+  test('a body above the limit is refused, declared or not', async () => {
+    const long = JSON.stringify(bodyOf(model, 'x'.repeat(LIMIT)));
+    expectError(dialect, await post(dialect, long).reply, 413, 'request_too_large');
+    const chunked = open(world().gateway.base_url, {
+      path: pathOf(dialect),
+      body: Buffer.alloc(0),
+      headers: { authorization: `Bearer ${org.live_key}`, 'transfer-encoding': 'chunked' },
+      declared: 0,
+    });
+    for (let i = 0; i < 20; i++) chunked.request.write(Buffer.alloc(8_192, 0x20));
+    expectError(dialect, await chunked.reply, 413, 'request_too_large');
+  });
+
+  test('compressed bodies are read, and a bomb is refused after its limit', async () => {
+    const text = good({ stream: false });
+    for (const [encoding, bytes] of [
+      ['gzip', gzipSync(text)],
+      ['br', brotliCompressSync(text)],
+    ] as const) {
+      const reply = await post(dialect, bytes, { 'content-encoding': encoding }).reply;
+      expect(reply.status).toBe(200);
+    }
+    const bomb = gzipSync(Buffer.alloc(200_000_000, 0x20));
+    const before = cpuSeconds();
+    expectError(
+      dialect,
+      await post(dialect, bomb, { 'content-encoding': 'gzip' }).reply,
+      413,
+      'request_too_large',
+    );
+    await post(dialect, '').reply;
+    // To unpack it whole takes several times as long.
+    expect(cpuSeconds() - before).toBeLessThan(0.25);
+    expectError(
+      dialect,
+      await post(dialect, gzipSync(text).subarray(0, 40), { 'content-encoding': 'gzip' }).reply,
+      400,
+      'invalid_json',
+    );
+    expectError(
+      dialect,
+      await post(dialect, 'no gzip', { 'content-encoding': 'gzip' }).reply,
+      400,
+      'invalid_json',
+    );
+    expectError(
+      dialect,
+      await post(dialect, text, { 'content-encoding': 'zstd' }).reply,
+      415,
+      'unsupported_media_type',
+    );
+  });
+
+  test('another content type is refused', async () => {
+    const reply = await post(dialect, good(), { 'content-type': 'text/plain' }).reply;
+    expectError(dialect, reply, 415, 'unsupported_media_type');
+  });
+
+  test('no key, two different keys, an unknown key and a test key as another are told apart', async () => {
+    const { base_url } = world().gateway;
+    const bare = (headers: Wish['headers'] = {}) =>
+      open(base_url, { path: pathOf(dialect), body: good(), headers }).reply;
+    expectError(dialect, await bare(), 401, 'authentication_required');
+    const two = { authorization: `Bearer ${org.live_key}`, 'x-api-key': org.sandbox_key };
+    expectError(dialect, await bare(two), 401, 'authentication_required');
+    expectError(
+      dialect,
+      await bare({ 'x-api-key': `${org.live_key.slice(0, -1)}x` }),
+      401,
+      'invalid_api_key',
+    );
+    expectError(dialect, await bare({ authorization: 'Bearer sk-something' }), 401, 'invalid_api_key');
+    const same = { authorization: `Bearer ${org.live_key}`, 'x-api-key': org.live_key };
+    expect((await bare(same)).status).toBe(200);
+  });
+
+  test('a revoked key and a key without the scope are refused', async () => {
+    const reader = await keyWith({ name: 'reader', scopes: ['read:usage'] });
+    const denied = await post(dialect, good(), { authorization: `Bearer ${reader['secret']}` }).reply;
+    const error = expectError(dialect, denied, 403, 'permission_denied');
+    expect(error['details'].scope).toBe('inference');
+    const gone = await keyWith({ name: 'gone', scopes: ['inference'] });
+    const authorization = `Bearer ${gone['secret']}`;
+    expect((await post(dialect, good(), { authorization }).reply).status).toBe(200);
+    await fetch(`${world().gateway.base_url}/v1/keys/${gone['id']}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${org.live_key}` },
+    });
+    const reply = await eventually('the key is refused', async () => {
+      const answer = await post(dialect, good(), { authorization }).reply;
+      return answer.status === 401 ? answer : null;
+    });
+    expectError(dialect, reply, 401, 'invalid_api_key');
+  });
+
+  test('no credit is told with what is needed, what is there and what it would pay for', async () => {
+    const reply = await post(dialect, good({ max_tokens: 8_000 })).reply;
+    const error = expectError(dialect, reply, 402, 'insufficient_credits');
+    const { required_micro, available_micro, affordable_max_tokens } = error['details'];
+    expect(available_micro).toBeLessThanOrEqual(5_000);
+    expect(required_micro).toBeGreaterThan(available_micro);
+    expect(affordable_max_tokens).toBeGreaterThan(0);
+    const asked = await post(dialect, good({ max_tokens: affordable_max_tokens - 100 })).reply;
+    expect(asked.status).toBe(200);
+  });
+
+  test('an unknown svc-version is refused with the known ones', async () => {
+    const reply = await post(dialect, good(), { 'svc-version': '1999-01-01' }).reply;
+    const error = expectError(dialect, reply, 400, 'unsupported_version');
+    expect(error['param']).toBe('svc-version');
+  });
+});
+
+function cpuSeconds(): number {
+  const stat = readFileSync(`/proc/${world().gateway.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(stat[11]) + Number(stat[12])) / 100;
+}
+
+afterAll(async () => {
+  // Whatever was refused above: the book knows of the answered calls alone, and each is a row.
+  const book = await eventually('the book is at rest', async () => {
+    const read = await readBook(world().database_url, org.live_book_id);
+    return read.held === 0 ? read : null;
+  });
+  const { rows } = await world().db.query<{ n: string }>(
+    `select count(*) as n from request_row where org_id = $1 and status = 'ok' and cost_micro > 0`,
+    [org.org_id],
+  );
+  expect(book.charges).toHaveLength(Number(rows[0]?.n));
+  expect(book.available).toBe(5_000 + book.charges.reduce((sum, { amount }) => sum + amount, 0));
+});
