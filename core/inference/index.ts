@@ -1,5 +1,6 @@
-export { Call, startCall } from './call/call.ts';
+export { createDrained } from './call/drained.ts';
 export { lostRow, rowOf } from './call/row.ts';
+export { startCall } from './call/start.ts';
 export { createTicker, type Ticker } from './call/ticker.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';
 export type { Adapter, Dialect, RawLane } from './canonical/contract.ts';

@@ -48,7 +48,11 @@ export function open(origin: string, wish: Wish): Exchange {
   const outgoing = request(url, {
     method: 'POST',
     agent: false,
-    headers: { 'content-type': 'application/json', 'content-length': length, ...(wish.headers ?? {}) },
+    headers: {
+      'content-type': 'application/json',
+      ...(wish.headers?.['transfer-encoding'] === undefined ? { 'content-length': length } : {}),
+      ...wish.headers,
+    },
   });
   let incoming: IncomingMessage | null = null;
   const chunks: Buffer[] = [];

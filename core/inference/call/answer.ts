@@ -2,8 +2,8 @@
 import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../kernel/index.ts';
 import type { Dialect, Relay } from '../canonical/contract.ts';
-import type { ReplyEnd, StreamFault } from '../canonical/types.ts';
-import { replyHeaders, sendError } from './reply.ts';
+import type { ReplyEnd } from '../canonical/types.ts';
+import { replyHeaders, sendError, statusFor } from './reply.ts';
 import type { CallRecord, Sink } from './types.ts';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -13,7 +13,8 @@ const COMMIT_AFTER_MS = 15_000;
 const COMMENT = ': svc keep-alive\n\n';
 
 export class Answer {
-  readonly sink: Sink;
+  /** Replaced when a caller that left comes back for a drained answer. */
+  sink: Sink;
   /** Status and headers are out; from now on an error rides in the stream. */
   committed = false;
   private readonly record: CallRecord;
@@ -90,21 +91,25 @@ export class Answer {
     this.sink.end(body);
   }
 
-  /** The dialect's in-stream error; only after the commit. */
-  endFault(relay: Relay, fault: StreamFault, end: ReplyEnd): void {
+  /**
+   * Ends with `error`: in the stream once status and headers are out, as a plain HTTP error before. Returns the status
+   * that the caller saw.
+   */
+  fail(error: ServiceError, relay: Relay | null, end: ReplyEnd): number {
     this.pending = [];
-    this.sink.end(relay.fail(fault, end), this.trailers(end));
-  }
-
-  /** A plain HTTP error; only before the commit. Returns the status sent. */
-  endError(error: ServiceError, cost_micro_usd: number): number {
-    return sendError(this.sink, this.dialect, error, {
+    if (this.committed && relay !== null) {
+      const { code, message, details } = error;
+      this.sink.end(relay.fail({ code, message, details }, end), this.trailers(end));
+      return 200;
+    }
+    sendError(this.sink, this.dialect, error, {
       request_id: this.record.request_id,
       attempts: this.record.attempts.length,
       endpoint: this.record.endpoint,
-      cost_micro_usd,
+      cost_micro_usd: end.cost.total_micro_usd,
       trace: this.trace(),
     });
+    return statusFor(error, this.dialect.name);
   }
 
   private commit(): void {

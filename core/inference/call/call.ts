@@ -17,7 +17,7 @@ import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
 import { type Ending, settleCall } from './settlement.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './types.ts';
-import { estimateUsage, soundUsage } from './usage.ts';
+import { estimateUsage, learn, soundUsage } from './usage.ts';
 
 /** How long a left call may run on upstream (4.8 row 15). */
 const DRAIN_MAX_MS = 600_000;
@@ -56,6 +56,10 @@ export class Call implements AttemptListener {
       started: this.started,
       trace: () => (this.admitted?.debug ? this.trace() : null),
     });
+    this.listenTo(sink);
+  }
+
+  private listenTo(sink: Sink): void {
     sink.onGone = () => this.callerLeft();
     sink.onDrain = () => this.attempt?.resume();
   }
@@ -103,7 +107,8 @@ export class Call implements AttemptListener {
       this.attempt.exchange = lane.send(this.attempt);
       admitted.request = null;
     } catch (error) {
-      this.refuse(error, 'error');
+      // A raw lane that finds a key twice refuses before anything is tried.
+      this.refuse(error, this.record.attempts.length === 0 ? 'rejected' : 'error');
     }
   }
 
@@ -126,14 +131,7 @@ export class Call implements AttemptListener {
     const read = attempt.whole ?? (attempt.relay as Relay).state;
     const usage = soundUsage(read.usage);
     this.endAttempt(attempt.record, 'ok', '');
-    const ratio = this.deps.ratioOf(attempt.record.endpoint.id);
-    const { ttft_ms, duration_ms } = attempt.record;
-    const output_tokens = usage?.output_tokens ?? 0;
-    this.deps.health.succeeded(
-      attempt.record.endpoint.id,
-      { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens },
-      nowMs(),
-    );
+    learn(this.deps, attempt.record, { usage, output_bytes: read.output_bytes });
     if (usage === null) {
       warn(
         this.record,
@@ -142,7 +140,6 @@ export class Call implements AttemptListener {
       );
       return this.settle(this.estimate(attempt, read.output_bytes), { estimated: true, stop: read.stop });
     }
-    if (read.output_bytes > 0) ratio.observe(read.output_bytes, output_tokens);
     this.settle(usage, { estimated: false, stop: read.stop });
   }
 
@@ -312,14 +309,9 @@ export class Call implements AttemptListener {
   }
 
   private sendFault(fault: StreamFault, attempt: Attempt, end: ReplyEnd): void {
-    if (this.answer.committed && attempt.relay !== null) {
-      this.answer.endFault(attempt.relay, fault, end);
-      return this.finish('error', 200, fault.code);
-    }
-    const cost = end.cost.total_micro_usd;
-    const details = { ...fault.details, ...(cost > 0 ? { cost: end.cost } : {}) };
-    const error = new ServiceError(fault.code, fault.message, { details });
-    this.finish('error', this.answer.endError(error, cost), fault.code);
+    const cost = end.cost.total_micro_usd > 0 ? { cost: end.cost } : {};
+    const error = new ServiceError(fault.code, fault.message, { details: { ...fault.details, ...cost } });
+    this.finish('error', this.answer.fail(error, attempt.relay, end), fault.code);
   }
 
   /** A refusal before the first content. What is no ServiceError is a defect: told as `internal`, logged whole. */
@@ -333,16 +325,9 @@ export class Call implements AttemptListener {
       this.deps.log.error({ request_id: this.record.request_id, error }, 'call failed');
       refusal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
     }
-    const kind = refusal.code === 'internal' ? 'error' : status;
-    const relay = this.attempt?.relay ?? null;
-    if (this.answer.committed && relay !== null) {
-      // Only a comment went out so far (timed commit): the error rides in the stream.
-      const fault = { code: refusal.code, message: refusal.message, details: refusal.details };
-      const cost = noCost(this.record.endpoint);
-      this.answer.endFault(relay, fault, { usage: emptyUsage(), cost, warnings: this.record.warnings });
-      return this.finish(kind, 200, refusal.code);
-    }
-    this.finish(kind, this.answer.endError(refusal, 0), refusal.code);
+    const end = { usage: emptyUsage(), cost: noCost(this.record.endpoint), warnings: this.record.warnings };
+    const http_status = this.answer.fail(refusal, this.attempt?.relay ?? null, end);
+    this.finish(refusal.code === 'internal' ? 'error' : status, http_status, refusal.code);
   }
 
   // ---- the caller leaves ----
@@ -368,6 +353,14 @@ export class Call implements AttemptListener {
     }
     // Otherwise the provider bills the whole answer: it is drained and settled from the reported usage (row 15).
     attempt.resume();
+    if (!this.streams() && this.incoming !== null) this.deps.drained.add(this.incoming, this);
+  }
+
+  /** The same caller asks again for the whole answer that is being drained: it gets this one and pays once. */
+  reattach(sink: Sink): void {
+    this.left_at = null;
+    this.answer.sink = sink;
+    this.listenTo(sink);
   }
 
   private settleLeft(attempt: Attempt): void {
@@ -453,13 +446,9 @@ export class Call implements AttemptListener {
     record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
     record.trace = this.trace();
     this.deps.ticker.delete(this);
+    this.deps.drained.delete(this);
     answer.sink.onDrain = null;
     answer.sink.onGone = null;
     this.deps.record(record);
   }
-}
-
-/** Runs one call; returns at once, everything else happens in callbacks. */
-export function startCall(deps: CallDeps, incoming: Incoming, sink: Sink): void {
-  void new Call(deps, incoming, sink).begin();
 }

@@ -10,6 +10,7 @@ import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../providers/sandbox/index.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
+import type { Drained } from './drained.ts';
 import type { Ticker } from './ticker.ts';
 
 /** One request as it came in, already authenticated. */
@@ -113,6 +114,8 @@ export interface CallDeps {
   readonly adapters: ReadonlyMap<Family, Adapter>;
   /** By `dialect family`. */
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
+  /** Whole answers whose caller left, for its retry. */
+  readonly drained: Drained;
   /** Idempotency claims after their hold (core/ledger). */
   readonly claims: {
     find(scope: string, key_hash: Buffer): Promise<Claim | null>;

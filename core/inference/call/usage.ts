@@ -1,9 +1,11 @@
 // Usage as it is metered: what a provider reports, made sound, or what was counted where it reports nothing.
 
 import type { PriceVersion } from '../../catalog/index.ts';
+import { nowMs } from '../../kernel/index.ts';
 import type { MeteredUnits } from '../../ledger/index.ts';
 import { fitUsage, price } from '../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../canonical/types.ts';
+import type { AttemptRecord, CallDeps } from './types.ts';
 
 /** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
 const COUNT_MAX = 2_147_483_647;
@@ -85,4 +87,18 @@ export function chargeOf(
     ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
     : price(usage, terms.price);
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
+}
+
+/** What a successful attempt teaches: health of its endpoint, and its bytes per token where usage was reported. */
+export function learn(
+  deps: CallDeps,
+  attempt: AttemptRecord,
+  read: { usage: Usage | null; output_bytes: number },
+): void {
+  const { endpoint, ttft_ms, duration_ms } = attempt;
+  const output_tokens = read.usage?.output_tokens ?? 0;
+  deps.health.succeeded(endpoint.id, { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens }, nowMs());
+  if (read.usage !== null && read.output_bytes > 0) {
+    deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
+  }
 }

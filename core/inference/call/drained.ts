@@ -1,0 +1,54 @@
+// Official clients retry by themselves after a timeout and send no Idempotency-Key, only a retry count. While the
+// first call is still being drained its retry is given that answer, so that a client's own retry never pays twice
+// (design 15). Only whole answers: of a stream the first words are gone with the caller that left.
+import { sha256Hex } from '../../kernel/index.ts';
+import type { Incoming, Sink } from './types.ts';
+
+/** Header of the official clients: 0 on the first try. */
+const RETRY_COUNT = 'x-stainless-retry-count';
+
+export interface Reattachable {
+  reattach(sink: Sink): void;
+}
+
+export interface Drained {
+  /** Remembers `call`, whose caller left, until it ends. */
+  add(incoming: Incoming, call: Reattachable): void;
+  delete(call: Reattachable): void;
+  /** The call that `incoming` is a client's own retry of; null for any other request. It is forgotten here. */
+  take(incoming: Incoming): Reattachable | null;
+}
+
+function fingerprint(incoming: Incoming): string {
+  return sha256Hex(`${incoming.grant.key_id} ${incoming.path} ${sha256Hex(incoming.body)}`);
+}
+
+/** The drained calls of one process; hashing is paid only by calls that were left and by retries. */
+export function createDrained(): Drained {
+  const calls = new Map<string, Reattachable>();
+  const prints = new Map<Reattachable, string>();
+  return {
+    add(incoming, call) {
+      const print = fingerprint(incoming);
+      calls.set(print, call);
+      prints.set(call, print);
+    },
+    delete(call) {
+      const print = prints.get(call);
+      if (print === undefined) return;
+      prints.delete(call);
+      if (calls.get(print) === call) calls.delete(print);
+    },
+    take(incoming) {
+      const count = incoming.headers[RETRY_COUNT];
+      if (calls.size === 0 || count === undefined || !(Number(count) >= 1)) return null;
+      const print = fingerprint(incoming);
+      const call = calls.get(print) ?? null;
+      if (call !== null) {
+        calls.delete(print);
+        prints.delete(call);
+      }
+      return call;
+    },
+  };
+}
