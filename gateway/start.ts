@@ -35,7 +35,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const url = config.database_url;
   if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
   const name = config.process_name ?? `gateway-${process.pid}`;
-  const pool = createPool(url, { application: name });
+  const pool = createPool(url, { application: name, role: 'svc_runtime' });
   const clock = config.dev ? await followClock(pool, log) : null;
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
   const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });

@@ -35,14 +35,18 @@ function bind(client: pg.Pool | pg.PoolClient): Db {
 
 /**
  * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
- * queues without end (peers.md 2: a database fault is never an authentication fault).
+ * queues without end. With `role` every session acts as that role: `svc_runtime` has no right to change history.
  */
-export function createPool(url: string, options: { max?: number; application?: string } = {}): Pool {
+export function createPool(
+  url: string,
+  options: { max?: number; application?: string; role?: string } = {},
+): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 8,
     connectionTimeoutMillis: 5_000,
     application_name: options.application ?? 'svc',
+    ...(options.role === undefined ? {} : { options: `-c role=${options.role}` }),
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
   pool.on('error', () => {});

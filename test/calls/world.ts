@@ -8,7 +8,12 @@ import { checkMessagesStream } from '../grammar/messages.ts';
 import { type Sim, startProviderSim } from '../sim/providers/index.ts';
 import { readBook, ulidOf } from '../support/books.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import {
+  freshDataDir,
+  type GatewayOptions,
+  type GatewayProcess,
+  startGatewayProcess,
+} from '../support/gateway.ts';
 import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
 import { type Exchange, type Json, open, type Reply, type Wish } from './caller.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './upstream.ts';
@@ -131,6 +136,8 @@ export interface World {
   readonly script: ScriptedUpstream;
   readonly database_url: string;
   readonly db: pg.Pool;
+  /** Starts the gateway again, on the same database and data directory, after it has ended. */
+  restart(): Promise<void>;
   /** An organisation with `balance` micro-USD. */
   org(balance?: number, keys?: readonly KeyWish[]): Promise<Org>;
   /** A model of `kind` that no other test uses: its id, and its name upstream. */
@@ -222,7 +229,6 @@ export interface WorldWish {
   readonly models?: Readonly<Partial<Record<Kind, number>>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly database_url?: string;
-  readonly data_dir?: string;
 }
 
 /** Opens a world; all of it ends with the test file. */
@@ -231,12 +237,13 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
   const copiesOf = (kind: Kind) => wish.models?.[kind] ?? COPIES;
   const sim = await startProviderSim();
   const script = await startScriptedUpstream();
-  const gateway = await startGatewayProcess({
+  const options: GatewayOptions = {
     database_url,
     providers: providersYaml({ sim, script, dead_port: await closedPort() }, copiesOf),
     env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wish.env },
-    ...(wish.data_dir === undefined ? {} : { data_dir: wish.data_dir }),
-  });
+    data_dir: freshDataDir(),
+  };
+  let gateway = await startGatewayProcess(options);
   const db = new pg.Pool({ connectionString: database_url, max: 4 });
   db.on('error', () => {});
   afterAll(async () => {
@@ -255,7 +262,13 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
       headers: { authorization: `Bearer ${key}`, ...(more.headers ?? {}) },
     });
   return {
-    ...{ gateway, sim, script, database_url, db },
+    ...{ sim, script, database_url, db },
+    get gateway() {
+      return gateway;
+    },
+    async restart() {
+      gateway = await startGatewayProcess(options);
+    },
     async org(balance = 1_000_000, keys) {
       const slug = `org-${++orgs}`;
       const provisioned = await provision({

@@ -1,5 +1,6 @@
 // kill -9 of a gateway at each point of a call. Bound: a lease of two seconds, and the sweeper's round.
 
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openCallers } from '../crash/caller.ts';
@@ -45,6 +46,7 @@ async function openScene() {
     await callers.close();
     await gateway.kill();
     await provider.close();
+    rmSync(data_dir, { recursive: true, force: true });
   });
   return {
     ...{ database_url, provider, org, callers },

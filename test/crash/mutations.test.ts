@@ -43,10 +43,12 @@ const mutations: readonly Mutation[] = [
     said: /has 2 entries/,
   },
   {
-    name: 'a release that keeps the money',
+    name: 'a release that gives back more than was held',
     kinds: ['gateway'],
     broken: {
-      mutate: [patch('ledger.release_run', 'available = t.available + x.a', 'available = t.available')],
+      mutate: [
+        patch('ledger.release_run', 'available = t.available + x.a', 'available = t.available + x.a + 1'),
+      ],
     },
     said: /its entries say/,
   },

@@ -2,7 +2,7 @@
 // providers file that names simulators. Nothing here needs vitest, so that the crash test and the bench
 // use it from the command line too.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly database_url: string;
   /** Text of the providers file; absent: the committed catalog only. */
   readonly providers?: string;
-  /** Directory of journals and key ring; gateways that shall share a key ring share it. Absent: a fresh one. */
+  /** Directory of journals and key ring; gateways that shall share a key ring share it. Absent: one that goes with the process. */
   readonly data_dir?: string;
   readonly name?: string;
   readonly port?: number;
@@ -118,6 +118,7 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
   let exit: string | null = null;
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', (code, signal) => {
+      if (options.data_dir === undefined) rmSync(data_dir, { recursive: true, force: true });
       exit = `the gateway ended with ${code ?? signal}: ${output()}`;
       resolve(code);
     });

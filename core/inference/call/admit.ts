@@ -48,6 +48,8 @@ export interface Admitted {
   readonly debug: boolean;
   /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
   readonly idempotency: Idempotency | null;
+  /** Key or request demand zero retention: no answer is kept. */
+  readonly zdr: boolean;
   readonly plan: readonly Planned[];
   readonly max_attempts: number;
   readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
@@ -92,18 +94,42 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   record.has_images = features.images;
   record.has_schema = features.json_schema;
   const catalog = deps.catalog();
-  const route = routeFor(deps, { catalog, incoming, request, features });
-  const money = await claimAndHold(deps, { incoming, request, route, bound, idempotency });
+  let route: RoutePlan;
+  let money: Money | { replay: Replayed };
+  try {
+    route = routeFor(deps, { catalog, incoming, request, features });
+    money = await claimAndHold(deps, { incoming, request, route, bound, idempotency });
+  } catch (refusal) {
+    return { replay: await replayInstead(deps, refusal, request, idempotency) };
+  }
   if ('replay' in money) return money;
   record.warnings.push(...request.warnings, ...route.warnings, ...lossWarnings(route, request));
   const plan = planOf(route, money, request, record);
   const { text_bytes } = size;
   const debug = headers['x-svc-debug'] === '1';
-  const facts = { plan, dialect, stream: request.stream, debug, idempotency, prompt_bytes: text_bytes };
+  const { zdr } = record;
+  const facts = { plan, dialect, stream: request.stream, debug, idempotency, zdr, prompt_bytes: text_bytes };
   const raw = rawLaneOf(deps, dialect.name, (plan[0] as Planned).endpoint) !== null;
   // The raw lane sends the caller's bytes; the canonical one writes numbers anew and must not lose their digits.
   const exact = raw ? request : dialect.read(parseBodyExact(incoming.body), headers);
   return { call: { request: exact, ...facts, ...terms(deps, incoming, { catalog, route, money }) } };
+}
+
+/**
+ * The answer of an earlier call with the same key, which needs neither credit nor an endpoint.
+ * @throws `refusal` where there is none, or why that answer cannot be given.
+ */
+async function replayInstead(
+  deps: CallDeps,
+  refusal: unknown,
+  request: CanonicalRequest,
+  idempotency: Idempotency | null,
+): Promise<Replayed> {
+  const known = refusal instanceof ServiceError && !refusal.code.startsWith('idempotency_');
+  if (idempotency === null || !known || refusal.code === 'service_unavailable') throw refusal;
+  const found = await findReplay(deps.claims.find, idempotency);
+  if (found === null) throw refusal;
+  return { ...found, request };
 }
 
 function routeFor(

@@ -248,7 +248,7 @@ export function prepare(
     raw === null
       ? adapter.encode(request, target, options)
       : raw.request(incoming.body, request, target, options);
-  const keep = admitted.idempotency !== null && !grant.data_policy.zdr;
+  const keep = admitted.idempotency !== null && !admitted.zdr;
   const asked: CanonicalRequest = { ...request, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
   const credential =

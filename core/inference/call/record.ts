@@ -47,3 +47,11 @@ export function newRecord(incoming: Incoming, received_at_ms: number): CallRecor
 export function warn(record: CallRecord, code: string, message: string): void {
   if (record.warnings.length < 20) record.warnings.push({ code, message });
 }
+
+/** Fills the timings of an ended call that ran `total_ms`: what its attempts did not take is the gateway's own. */
+export function timeTaken(record: CallRecord, total_ms: number): void {
+  record.duration_ms = Math.round(total_ms);
+  record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
+  const upstream = record.attempts.reduce((sum, attempt) => sum + (attempt.duration_ms ?? 0), 0);
+  record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
+}

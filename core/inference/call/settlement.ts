@@ -47,7 +47,9 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   if (cost.total_micro_usd > held) {
     warn(record, 'hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
   }
-  const end = { usage, cost, warnings: record.warnings };
+  const { warnings } = record;
+  const end: ReplyEnd =
+    how.forced && how.stop !== null ? { usage, cost, warnings, stop: how.stop } : { usage, cost, warnings };
   if (admitted.idempotency !== null) await keep(s, end);
   const outcome = how.fault === undefined ? 'ok' : 'error';
   const result = await deps.ledger.settle({
@@ -66,7 +68,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     deps.log.error({ request_id: record.request_id, cost: cost.total_micro_usd }, 'settle refused');
   }
   record.charged_micro_usd = result.charged_micro_usd ?? cost.total_micro_usd;
-  return how.forced && how.stop !== null ? { ...end, stop: how.stop } : end;
+  return end;
 }
 
 /** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
