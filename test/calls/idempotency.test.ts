@@ -1,6 +1,7 @@
 // Idempotency-Key (decisions 4.12): a retry gets the answer of its first call for no more money.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
+import { endChunks, streamHead, textChunk, usageOf } from './upstream.ts';
 import {
   bodyOf,
   type Dialect,
@@ -137,25 +138,27 @@ describe.concurrent('a retry is a replay', () => {
     expect(eventsOf(replay.text).at(-1)?.['usage'].completion_tokens).toBe(20);
   });
 
-  test('of an empty balance as well: the first call took it all', async () => {
-    const org = await world().org(5_000);
+  test.each([64, null])(
+    'of an empty balance as well: the first call took it all (max_tokens %s)',
+    async (max_tokens) => {
+      const org = await world().org(5_000);
+      const body = bodyOf(world().model('chat').id, 'sim: over_report=10000', { max_tokens });
+      const original = await ask(org, body, 'k').reply;
+      expect(original.status).toBe(200);
+      const replay = await ask(org, body, 'k').reply;
+      expect(replay.headers['x-svc-idempotent-replay']).toBe('true');
+      expect(idOf(replay)).toBe(idOf(original));
+    },
+  );
+
+  test('although no endpoint could serve the call any more', async () => {
+    const org = await world().org();
     const { id } = world().model('chat');
-    for (const more of [{}, { max_tokens: null }]) {
-      const body = bodyOf(id, 'sim: over_report=10000', more);
-      const key = JSON.stringify(more);
-      const original = await ask(org, body, key).reply;
-      if (more.max_tokens === null) expect(original.status).toBe(402);
-      else expect(original.status).toBe(200);
-      const replay = await ask(org, body, key).reply;
-      expect(replay.status).toBe(original.status);
-    }
-    const poor = await world().org(5_000);
-    const open = { ...bodyOf(world().model('chat').id, 'sim: over_report=10000'), max_tokens: null };
-    const original = await ask(poor, open, 'k').reply;
-    expect(original.status).toBe(200);
-    const replay = await ask(poor, open, 'k').reply;
-    expect(replay.headers['x-svc-idempotent-replay']).toBe('true');
-    expect(idOf(replay)).toBe(idOf(original));
+    const body = bodyOf(id, 'Hi');
+    const original = await ask(org, body, 'k').reply;
+    for (let i = 0; i < 6; i++) await world().chat(org.live_key, bodyOf(id, 'sim: status=500')).reply;
+    expect((await world().chat(org.live_key, body).reply).status).toBe(503);
+    expect(idOf(await ask(org, body, 'k').reply)).toBe(idOf(original));
   });
 
   test.each([true, false])('of an answer that credit ended (first as stream: %s)', async (stream) => {
@@ -202,18 +205,25 @@ test.concurrent('another body under the same key is 422, and the order of keys o
 
 test.concurrent('still running after two seconds is 409, worth a retry', async () => {
   const org = await world().org();
-  const { id, upstream } = world().model('chat');
-  const body = bodyOf(id, 'sim: tokens=20 chunks=20 chunk_ms=150', { stream: true });
+  const { id, upstream } = world().model('script');
+  let finish = () => {};
+  world().script.on(upstream, 'a', (response) => {
+    streamHead(response);
+    response.write(textChunk(upstream, 'lorem '));
+    finish = () => response.end(endChunks(upstream, usageOf(10, 1)));
+  });
+  const body = bodyOf(id, 'Hi', { stream: true });
   const first = ask(org, body, 'k');
   await first.until((text) => text.includes('lorem'));
   const second = await ask(org, body, 'k').reply;
   expect(second.status).toBe(409);
   expect(errorOf(second)).toMatchObject({ code: 'idempotency_in_progress' });
   expect(second.headers).toMatchObject({ 'retry-after': '1', 'x-should-retry': 'true' });
+  finish();
   const reply = await first.reply;
   expect(errorOf(second)?.['details'].request_id).toBe(idOf(reply));
   expect(idOf(await ask(org, body, 'k').reply)).toBe(idOf(reply));
-  expect(simCalls(upstream)).toHaveLength(1);
+  expect(world().script.received(upstream)).toHaveLength(1);
   await expectOneCharge(org, reply);
 });
 
@@ -245,7 +255,10 @@ test.concurrent.each([
     await first.until((text) => text.includes('ipsum'));
     first.leave();
     await first.reply;
-    const retry = await ask(org, body, 'k', dialect).reply;
+    const retry = await eventually('the call is drained', async () => {
+      const reply = await ask(org, body, 'k', dialect).reply;
+      return reply.status === 409 ? null : reply;
+    });
     expect(retry.headers['x-svc-idempotent-replay']).toBe('true');
     expect(saidBy(retry)).toHaveLength(180);
     expect(grammarFaults(dialect, retry)).toEqual([]);

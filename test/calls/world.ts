@@ -138,6 +138,7 @@ export interface World {
   readonly db: pg.Pool;
   /** Starts the gateway again, on the same database and data directory, after it has ended. */
   restart(): Promise<void>;
+  close(): Promise<void>;
   /** An organisation with `balance` micro-USD. */
   org(balance?: number, keys?: readonly KeyWish[]): Promise<Org>;
   /** A model of `kind` that no other test uses: its id, and its name upstream. */
@@ -231,7 +232,7 @@ export interface WorldWish {
   readonly database_url?: string;
 }
 
-/** Opens a world; all of it ends with the test file. */
+/** Opens a world; the caller closes it. */
 export async function openWorld(wish: WorldWish = {}): Promise<World> {
   const database_url = wish.database_url ?? (await createTestDatabase());
   const copiesOf = (kind: Kind) => wish.models?.[kind] ?? COPIES;
@@ -246,12 +247,6 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
   let gateway = await startGatewayProcess(options);
   const db = new pg.Pool({ connectionString: database_url, max: 4 });
   db.on('error', () => {});
-  afterAll(async () => {
-    await gateway.kill();
-    await sim.close();
-    await script.close();
-    await db.end();
-  });
   const used = new Map<Kind, number>();
   let orgs = 0;
   const post = (path: string, key: string, body: object, more: Partial<Wish> = {}): Exchange =>
@@ -268,6 +263,12 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
     },
     async restart() {
       gateway = await startGatewayProcess(options);
+    },
+    async close() {
+      await gateway.kill();
+      await sim.close();
+      await script.close();
+      await db.end();
     },
     async org(balance = 1_000_000, keys) {
       const slug = `org-${++orgs}`;
@@ -302,6 +303,7 @@ export function useWorld(wish: WorldWish = {}): () => World {
   beforeAll(async () => {
     world = await openWorld(wish);
   });
+  afterAll(() => world?.close());
   return () => {
     if (world === null) throw new Error('the world is not open yet');
     return world;

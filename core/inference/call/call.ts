@@ -1,18 +1,18 @@
 // A call from its bytes to its last byte: admitted, held, attempted, relayed, settled (decisions 4.8, 4.10).
-//
-// It is an object with callbacks and not one long async function: a suspended function keeps every local alive,
-// and the prompt of an idle stream would stay in memory as long as the stream.
+// An object with callbacks and not one long async function: a suspended function keeps every local alive, and the
+// prompt of an idle stream would stay in memory as long as the stream.
 import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
-import { type Admitted, admit, type Planned, type Replayed } from './admit.ts';
+import { type Admitted, admit, type Replayed } from './admit.ts';
 import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
+import { readAgain } from './draft.ts';
 import { answerOf, type Lane, prepare } from './lane.ts';
-import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf } from './outcome.ts';
-import { parseBodyExact } from './parse.ts';
-import { newRecord, timeTaken, warn } from './record.ts';
+import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf, TIME_IS_UP } from './outcome.ts';
+import type { Planned } from './plan.ts';
+import { newRecord, startNow, timeTaken, warn } from './record.ts';
 import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
 import { type Ending, settleCall } from './settlement.ts';
@@ -21,10 +21,6 @@ import { estimateUsage, learn, soundUsage } from './usage.ts';
 
 /** How long a left call may run on upstream (4.8 row 15). */
 const DRAIN_MAX_MS = 600_000;
-const TIME_IS_UP: StreamFault = {
-  code: 'deadline_exceeded',
-  message: 'The time allowed for this call is used up.',
-};
 
 export class Call implements AttemptListener {
   private readonly deps: CallDeps;
@@ -88,10 +84,15 @@ export class Call implements AttemptListener {
       const { deps } = this;
       const admitted = this.admitted as Admitted;
       const incoming = this.incoming as Incoming;
-      // After the first attempt only the bytes were kept; the rare second one reads them again.
-      admitted.request ??= incoming.dialect.read(parseBodyExact(incoming.body), incoming.headers);
       const planned = admitted.plan[this.next] as Planned;
-      const lane = prepare(deps, incoming, admitted, planned, this.record.attempts.length + 1);
+      const attempt = this.record.attempts.length + 1;
+      const { keep, prompt_bytes } = admitted;
+      // The first attempt was written with the draft; the rare later one reads the bytes again.
+      const lane =
+        admitted.first ??
+        prepare(deps, incoming, readAgain(incoming), { planned, attempt, keep, prompt_bytes });
+      admitted.first = null;
+      startNow(lane.record);
       this.lane = lane;
       this.meta = lane.meta;
       this.credential = lane.credential;
@@ -105,9 +106,7 @@ export class Call implements AttemptListener {
         listener: this,
       });
       this.attempt.exchange = lane.send(this.attempt);
-      admitted.request = null;
     } catch (error) {
-      // A raw lane that finds a key twice refuses before anything is tried.
       this.refuse(error, this.record.attempts.length === 0 ? 'rejected' : 'error');
     }
   }
@@ -227,10 +226,8 @@ export class Call implements AttemptListener {
 
   private watchOutput(attempt: Attempt, bytes: number): void {
     const { endpoint } = attempt.record;
-    const reached = this.admitted?.watch.look(endpoint, bytes, this.deps.ratioOf(endpoint.id), () =>
-      this.cut(attempt, 'credit'),
-    );
-    if (reached === 'cap') this.cut(attempt, 'cap');
+    const reached = this.admitted?.watch.look(endpoint, bytes, this.deps.ratioOf(endpoint.id)) ?? null;
+    if (reached !== null) this.cut(attempt, reached);
   }
 
   /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap (rows 17, 18). */

@@ -5,6 +5,12 @@ import type { MicroUsd, RequestId } from '../../kernel/index.ts';
 import type { LedgerClient, Subject } from '../../ledger/index.ts';
 import type { TokenRatio } from '../../pricing/index.ts';
 
+/**
+ * Text has at most so many bytes a token (scripts of three bytes a letter). The measured ratio is an average, and of
+ * all tokens, shown or hidden: by it alone a plain answer within its cap could look too long and be cut.
+ */
+const BYTES_PER_TOKEN_MAX = 12;
+
 export interface HoldFacts {
   readonly ledger: LedgerClient;
   readonly subject: Subject;
@@ -24,6 +30,8 @@ export class HoldWatch {
   amount_micro_usd: MicroUsd;
   private covered: number;
   private extending = false;
+  /** Credit allows no more than what is held. */
+  private refused = false;
   private readonly facts: HoldFacts;
 
   constructor(facts: HoldFacts) {
@@ -33,22 +41,26 @@ export class HoldWatch {
   }
 
   /**
-   * Looks at `bytes` of output so far on `endpoint`; answers `cap` when the endpoint ignores its cap. When credit
-   * allows no extension, `refused` is called later.
+   * Looks at `bytes` of output so far on `endpoint`; answers `cap` when the endpoint ignores its cap, and `credit` when
+   * no extension was allowed and what is held is used up.
    */
-  look(endpoint: Endpoint, bytes: number, ratio: TokenRatio, refused: () => void): 'cap' | null {
+  look(endpoint: Endpoint, bytes: number, ratio: TokenRatio): 'cap' | 'credit' | null {
     const { facts } = this;
     const cap = facts.capOf(endpoint);
     if (cap === null) return null;
-    if (ratio.count(bytes) > cap * 1.05 + 64) return 'cap';
+    const least = Math.min(ratio.count(bytes), bytes / BYTES_PER_TOKEN_MAX);
+    if (least > cap * 1.05 + 64) return 'cap';
     // For the hold the count errs upwards: three bytes a token.
-    if (this.extending || this.covered >= cap || bytes / 3 < this.covered * 0.75) return null;
+    const most = bytes / 3;
+    if (this.refused) return most < this.covered ? null : 'credit';
+    if (this.extending || this.covered >= cap || most < this.covered * 0.75) return null;
     this.extending = true;
     const total = Math.min(cap, this.covered + facts.step);
     const amount = facts.holdFor(endpoint, total);
     void facts.ledger.extend(facts.subject, facts.request_id, amount).then((answer) => {
       this.extending = false;
-      if (answer === 'insufficient_credits' || answer === 'budget_exhausted') return refused();
+      this.refused = answer === 'insufficient_credits' || answer === 'budget_exhausted';
+      if (this.refused) return;
       // `missing` and `unavailable` are for the settle to find out; to cut the answer would lose it for the caller.
       this.covered = total;
       if (answer === 'ok') this.amount_micro_usd = amount;

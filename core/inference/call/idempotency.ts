@@ -4,6 +4,7 @@ import {
   canonicalJson,
   hkdfSha256,
   isObject,
+  monotonicMs,
   open,
   type RequestId,
   ServiceError,
@@ -78,14 +79,15 @@ export async function findReplay(
   find: (scope: string, key_hash: Buffer) => Promise<Claim | null>,
   { claim, material }: Idempotency,
 ): Promise<{ id: RequestId; stored: StoredAnswer } | null> {
-  for (let waited = 0; ; waited += POLL_MS) {
+  const patience_ends = monotonicMs() + WAIT_MS;
+  for (;;) {
     const found = await find(claim.scope, claim.key_hash);
     if (found === null) return null;
     if (!found.fingerprint.equals(claim.fingerprint)) {
       throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.');
     }
     if (found.state === 'done') return { id: found.request_id, stored: openStored(found, material) };
-    if (waited >= WAIT_MS) {
+    if (monotonicMs() >= patience_ends) {
       throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
         details: { request_id: found.request_id },
         retry_after_ms: 1_000,

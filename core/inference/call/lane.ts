@@ -24,8 +24,8 @@ import { Assembler } from '../dialects/shared/assemble.ts';
 import { canonicalRelay } from '../dialects/shared/canonical-relay.ts';
 import type { Credential } from '../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../upstream/exchange.ts';
-import type { Admitted, Planned } from './admit.ts';
 import type { Attempt, Classify, Reading } from './attempt.ts';
+import type { Planned } from './plan.ts';
 import type { AttemptRecord, CallDeps, Incoming } from './types.ts';
 
 export interface Lane {
@@ -224,31 +224,29 @@ function senderOf(
 }
 
 /**
- * Everything for one attempt at `planned`; nothing is sent yet. What it returns lives as long as the answer, so no
+ * Everything for one attempt; nothing is sent yet. What it returns lives as long as the answer, so no
  * closure made here may name the prompt: each is made in a function that does not see it.
  */
 export function prepare(
   deps: CallDeps,
   incoming: Incoming,
-  admitted: Admitted,
-  planned: Planned,
-  attempt: number,
+  request: CanonicalRequest,
+  facts: { planned: Planned; attempt: number; keep: boolean; prompt_bytes: number },
 ): Lane {
-  const request = admitted.request as CanonicalRequest;
+  const { planned, attempt, keep, prompt_bytes } = facts;
   const { endpoint } = planned;
   const { dialect, grant } = incoming;
   const target = targetOf(endpoint);
   const raw = rawLaneOf(deps, dialect.name, endpoint);
   const adapter = deps.adapters.get(endpoint.family);
   if (adapter === undefined) throw new Error(`no adapter for family ${endpoint.family}`);
-  const meta = replyMeta(incoming, request, planned, admitted.prompt_bytes);
+  const meta = replyMeta(incoming, request, planned, prompt_bytes);
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const options = encodeOptions(incoming, request, planned, raw === null ? true : request.stream);
   const message =
     raw === null
       ? adapter.encode(request, target, options)
       : raw.request(incoming.body, request, target, options);
-  const keep = admitted.idempotency !== null && !admitted.zdr;
   const asked: CanonicalRequest = { ...request, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
   const credential =

@@ -34,6 +34,12 @@ const sentenceOf: Partial<Record<ErrorCode, string>> = {
   upstream_incomplete: 'The answer was cut off by the provider. Nothing was charged; try again.',
 };
 
+/** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
+export const TIME_IS_UP: StreamFault = {
+  code: 'deadline_exceeded',
+  message: 'The time allowed for this call is used up.',
+};
+
 /** Classes whose own text helps the caller and tells nothing of our accounts. */
 const told: ReadonlySet<FaultClass> = new Set(['client', 'context_length', 'content_filter', 'too_large']);
 

@@ -1,5 +1,6 @@
 // The record of a call, filled as it runs; it becomes a request row. It never holds content.
-import type { CallRecord, Incoming } from './types.ts';
+import { monotonicMs, nowMs } from '../../kernel/index.ts';
+import type { AttemptRecord, CallRecord, Incoming } from './types.ts';
 
 const USER_AGENT_MAX = 256;
 
@@ -54,4 +55,10 @@ export function timeTaken(record: CallRecord, total_ms: number): void {
   record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
   const upstream = record.attempts.reduce((sum, attempt) => sum + (attempt.duration_ms ?? 0), 0);
   record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
+}
+
+/** An attempt begins when it is sent, not when it was written. */
+export function startNow(attempt: AttemptRecord): void {
+  attempt.started_at_ms = nowMs();
+  attempt.started = monotonicMs();
 }

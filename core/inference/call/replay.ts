@@ -7,9 +7,9 @@ import type { CallRecord, Sink } from './types.ts';
 
 /** Answers with `replayed` as a stream or whole, as its new request asks; marked `x-svc-idempotent-replay: true`. */
 export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, record: CallRecord): void {
-  const { stored, request, id } = replayed;
+  const { stored, stream, include_usage, id } = replayed;
   const { answer, end } = stored;
-  const meta = { ...stored.meta, include_usage: request.include_usage };
+  const meta = { ...stored.meta, include_usage };
   const cost = String(end.cost.total_micro_usd);
   const headers = [
     ...replyHeaders({
@@ -29,7 +29,7 @@ export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, rec
     }),
     ...['x-svc-idempotent-replay', 'true', 'cache-control', 'no-store'],
   ];
-  if (!request.stream) {
+  if (!stream) {
     const body = Buffer.from(dialect.write(answer, meta, end));
     const length = String(body.length);
     sink.head(200, [

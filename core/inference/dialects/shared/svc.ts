@@ -311,7 +311,10 @@ type Compacted<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 /** `object` without its undefined members, so that an absent field stays absent. */
 export function compact<T extends object>(object: T): Compacted<T> {
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(object)) if (present(value)) result[key] = value;
+  for (const key in object) {
+    const value = object[key];
+    if (present(value)) result[key] = value;
+  }
   return result as Compacted<T>;
 }
 

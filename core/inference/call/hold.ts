@@ -1,0 +1,127 @@
+// Holds the money of a drafted call. Two rounds at most: the remembered balance may be stale, the committed one decides.
+import type { Endpoint } from '../../catalog/index.ts';
+import { type MicroUsd, microUsd, nowMs, ServiceError } from '../../kernel/index.ts';
+import {
+  affordableTokens,
+  type EndpointReserve,
+  holdMicroUsd,
+  type ReserveInput,
+  reserve,
+} from '../../pricing/index.ts';
+import type { RoutePlan } from '../../routing/index.ts';
+import type { Draft } from './draft.ts';
+import type { CallDeps, Incoming } from './types.ts';
+
+export interface Money {
+  readonly amount_micro_usd: MicroUsd;
+  readonly endpoints: readonly EndpointReserve[];
+  readonly wish: ReserveInput;
+}
+
+/**
+ * Holds for `draft` on the dearest endpoint of `route`; `claimed` where its Idempotency-Key is taken.
+ * @throws ServiceError insufficient_credits with `affordable_max_tokens`, budget_exhausted, service_unavailable.
+ */
+export async function holdMoney(
+  deps: CallDeps,
+  incoming: Incoming,
+  draft: Draft,
+  route: RoutePlan,
+): Promise<Money | 'claimed'> {
+  const { idempotency } = draft;
+  const { subject } = incoming.grant;
+  const endpoints = route.plan.map((item) => item.endpoint);
+  let available = deps.ledger.availableHint(subject.book_id);
+  // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
+  if (available === null && !draft.cap_given) available = await availableNow(deps, subject.book_id);
+  for (let again = false; ; again = true) {
+    const wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
+    const wanted = reserve(endpoints, wish);
+    if (wanted.status === 'ok') {
+      const result = await deps.ledger.hold({
+        ...subject,
+        request_id: incoming.request_id,
+        amount_micro_usd: wanted.amount_micro_usd,
+        ...(idempotency === null ? {} : { idempotency: idempotency.claim }),
+      });
+      if (result.status === 'ok') return { ...wanted, wish };
+      if (result.status === 'claimed') return 'claimed';
+      if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
+    }
+    // The hint may be stale either way: the committed balance decides once more before the caller is refused.
+    available = await availableNow(deps, subject.book_id);
+    if (again || !mayFit(wanted, wish, available)) {
+      const required = wanted.status === 'ok' ? wanted.amount_micro_usd : null;
+      throw insufficient(endpoints, wish, required, available);
+    }
+  }
+}
+
+function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, available: number): boolean {
+  if (wanted.status === 'ok' && wanted.amount_micro_usd <= available) return true;
+  return wish.max_tokens === null && available !== wish.available_micro_usd;
+}
+
+async function availableNow(deps: CallDeps, book_id: number): Promise<number> {
+  try {
+    return (await deps.ledger.balance(book_id)).available_micro_usd;
+  } catch {
+    throw unavailable();
+  }
+}
+
+function unavailable(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'The ledger cannot be reached; no call is made unpaid. Try again.',
+    {
+      details: { component: 'ledger' },
+      retry_after_ms: 1_000,
+    },
+  );
+}
+
+function holdRefusal(
+  result: { status: string; scope?: 'key' | 'project'; reason?: string },
+  incoming: Incoming,
+): Error {
+  if (result.status === 'unavailable') return unavailable();
+  if (result.status === 'budget_exhausted') {
+    const scope = result.scope as 'key' | 'project';
+    return new ServiceError('budget_exhausted', `The ${scope}'s budget is used up until it resets.`, {
+      details: { scope, resets_at: resetsAt(scope) },
+    });
+  }
+  return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
+}
+
+/** End of the present window: the key's UTC day, the project's UTC month (P7.1). */
+function resetsAt(scope: 'key' | 'project'): string {
+  const at = new Date(nowMs());
+  const end =
+    scope === 'key'
+      ? Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1)
+      : Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
+  return new Date(end).toISOString();
+}
+
+function insufficient(
+  endpoints: readonly Endpoint[],
+  wish: ReserveInput,
+  required: number | null,
+  available: number,
+): ServiceError {
+  const affordable = Math.max(...endpoints.map((endpoint) => affordableTokens(endpoint, wish, available)));
+  const least = required ?? Math.min(...endpoints.map((endpoint) => holdMicroUsd(endpoint, wish, 16)));
+  return new ServiceError(
+    'insufficient_credits',
+    'The balance does not cover this call; top up or lower max_tokens.',
+    {
+      details: {
+        required_micro: microUsd(least),
+        available_micro: available,
+        affordable_max_tokens: affordable,
+      },
+    },
+  );
+}
