@@ -28,7 +28,12 @@ export interface Row {
 
 function openai(model: string, flags?: string[]): Host {
   const capabilities = { parameters: ['max_completion_tokens', 'store'] };
-  const host: Host = { provider: 'openai', upstream_model: model, priced_as: ['openai', model], capabilities };
+  const host: Host = {
+    provider: 'openai',
+    upstream_model: model,
+    priced_as: ['openai', model],
+    capabilities,
+  };
   return flags === undefined ? host : { ...host, flags };
 }
 /** Tools that Anthropic's models know and the caller runs: no unit of theirs is billed. */

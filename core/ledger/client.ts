@@ -26,6 +26,8 @@ const HOLD_PATIENCE_MS = 3_000;
 const SETTLE_PATIENCE_MS = 1_000;
 const TICK_MS = 100;
 const RECONCILE_MS = 60_000;
+/** While PostgreSQL does not answer it is asked so often: without traffic no flush would ever find it back. */
+const PROBE_MS = 500;
 const MAX_BATCH = 512;
 const MAX_HINTS = 200_000;
 /** With `auto` the planner plans array parameters anew on every call; scans would make a plan of a quiet night last. */
@@ -209,6 +211,16 @@ class Ledger implements LedgerHandle {
       void this.journal.touch();
     });
     this.every(RECONCILE_MS, () => void this.reconcile().catch(() => {}));
+    this.every(PROBE_MS, () => this.probe());
+  }
+
+  /** A gateway out of rotation gets no calls, so its lanes flush nothing: the lease's renewal tells that all is well. */
+  private probe(): void {
+    if (this.up) return;
+    this.renew().then(
+      () => this.onHealth(true, null),
+      () => {},
+    );
   }
 
   private every(ms: number, work: () => void): void {
