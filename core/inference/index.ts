@@ -4,6 +4,7 @@ export { startCall } from './call/start.ts';
 export { createTicker, type Ticker } from './call/ticker.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';
 export type { Adapter, Dialect, RawLane } from './canonical/contract.ts';
+export { chatError, messagesError } from './dialects/shared/error.ts';
 export { adapters, dialects, rawLanes } from './families.ts';
 export { createSandboxUpstream } from './providers/sandbox/index.ts';
 export { createCredentials } from './upstream/credentials.ts';

@@ -1,5 +1,5 @@
 // The only source of randomness. Bytes come from the operating system in slabs of 4 KiB: a system call per
-// id costs 30 µs, a slab shared by 256 ids 0.1 µs (gateway trial, section 7).
+// id costs 30 µs, a slab shared by 256 ids 0.1 µs.
 import { randomBytes } from 'node:crypto';
 
 const SLAB = 4096;

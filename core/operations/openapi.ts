@@ -219,7 +219,7 @@ export function openApiDocument(base_url: string): Json {
     info: {
       title: 'LLM gateway',
       version: '2026-09-09',
-      description: 'Prepaid gateway for large-language-model calls. Errors: docs/errors.md.',
+      description: 'Prepaid gateway for large-language-model calls. Errors: [/docs/errors](/docs/errors).',
     },
     servers: [{ url: base_url }],
     tags: [...new Set(['inference', ...operations.map((o) => o.name.split('.')[0] as string)])].map(

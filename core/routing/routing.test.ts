@@ -1,137 +1,19 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Catalog, Endpoint, Model, TargetCapabilities } from '../catalog/index.ts';
-import { nanoUsd, ServiceError } from '../kernel/index.ts';
+import type { Endpoint } from '../catalog/index.ts';
+import { createHealth, planRoute, type RouteInput, type RouteLoss, suggestions } from './index.ts';
 import {
-  choose,
-  createHealth,
-  exclusionReasons,
-  planRoute,
-  type RouteInput,
-  type RouteLoss,
-  suggestions,
-} from './index.ts';
-
-const able: TargetCapabilities = {
-  tools: true,
-  parallel_tools: true,
-  json_schema: true,
-  vision: true,
-  audio: true,
-  pdf: true,
-  reasoning: true,
-  cache: true,
-  parameters: [],
-  betas: [],
-  server_tools: ['web_search'],
-  prefill: false,
-  reasoning_controls: [],
-  max_output: 10_000,
-};
-
-function endpoint(
-  name: string,
-  over: Partial<Endpoint> = {},
-  rates = { input: 1000, output: 1000 },
-): Endpoint {
-  const id = `ep_${name}` as const;
-  return {
-    id,
-    endpoint_no: 1,
-    model_id: 'acme/large',
-    provider: name,
-    provider_name: name,
-    family: 'openai_chat',
-    upstream_model: 'large',
-    region: 'global',
-    status: 'active',
-    quantization: null,
-    context_length: 100_000,
-    max_output: 10_000,
-    capabilities: able,
-    price: {
-      id: `pv_${name}`,
-      price_no: 1,
-      endpoint_id: id,
-      rates: { input: nanoUsd(rates.input), output: nanoUsd(rates.output) },
-      bands: [],
-    },
-    data_policy: { trains: false, retention_days: 30, zdr: false },
-    cancel_billing: 'unknown',
-    hidden_reasoning: false,
-    flags: [],
-    missing: null,
-    ...over,
-  };
-}
-function model(endpoints: Endpoint[], id = 'acme/large'): Model {
-  return {
-    id,
-    model_no: 1,
-    vendor: 'acme',
-    name: id,
-    context_length: 100_000,
-    max_output: 10_000,
-    modalities: { in: ['text'], out: ['text'] },
-    status: 'active',
-    markup_bps: 0,
-    released_at: null,
-    deprecated_at: null,
-    retires_at: null,
-    endpoints,
-  };
-}
-function catalogOf(...models: Model[]): Catalog {
-  const map = new Map(models.map((one) => [one.id, one]));
-  return { version: 'v', models: map, sandbox: map, providers: new Map(), endpoints: new Map() };
-}
-function input(over: Partial<RouteInput> = {}): RouteInput {
-  return {
-    request_id: '01J00000000000000000000000',
-    environment: 'live',
-    model: 'acme/large',
-    wish: {},
-    data_policy: { zdr: false, no_train: false, regions: null },
-    compat: 'warn',
-    features: {
-      modalities_in: ['text'],
-      tools: false,
-      json_schema: false,
-      images: false,
-      audio: false,
-      pdf: false,
-      reasoning: false,
-      server_tools: [],
-      stream: true,
-      input_tokens_bound: 1_000,
-      max_tokens: null,
-      expected_output_tokens: 500,
-      signed_format: null,
-    },
-    losses: () => [],
-    health: createHealth(),
-    now_ms: 1_000_000,
-    ...over,
-  };
-}
-function run(endpoints: Endpoint[], over: Partial<RouteInput> = {}) {
-  const one = model(endpoints);
-  return choose({ catalog: catalogOf(one), models: [one] }, input(over));
-}
-const order = (choice: ReturnType<typeof run>) => choice.plan.map((item) => item.endpoint.provider);
-const drops = (choice: ReturnType<typeof run>) =>
-  choice.excluded.map((item) => `${item.provider}:${item.reason}`);
-const features = (over: Partial<RouteInput['features']>) => ({ features: { ...input().features, ...over } });
-function refusal(endpoints: Endpoint[], over: Partial<RouteInput> = {}): ServiceError {
-  const full = input(over);
-  try {
-    planRoute(catalogOf(model(endpoints)), { ...full, health: createHealth() });
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}
+  able,
+  catalogOf,
+  drops,
+  endpoint,
+  features,
+  input,
+  loss,
+  model,
+  order,
+  refusal,
+  run,
+} from './test-kit.ts';
 
 test('each filter excludes with its own reason', () => {
   const one = (over: Partial<Endpoint>, wish: Partial<RouteInput> = {}) =>
@@ -172,13 +54,6 @@ test('the regions of key and request must both admit an endpoint', () => {
     'a:region',
     'b:region',
   ]);
-});
-
-const loss = (kind: RouteLoss['class']): RouteLoss => ({
-  class: kind,
-  code: 'x_dropped',
-  param: 'x',
-  message: 'x is lost',
 });
 
 test('what a loss does follows compat: strict excludes any, warn excludes content, drop none, parameters any', () => {
@@ -361,117 +236,4 @@ test('an affinity that is not offered yet is told, not ignored in silence', () =
   expect(run([endpoint('a')], { wish: { affinity: 'session' } }).warnings).toMatchObject([
     { code: 'route_option_ignored', param: 'svc.route.affinity' },
   ]);
-});
-
-const names = ['a', 'b', 'c', 'd', 'e'];
-const regions = ['us', 'eu', 'eu-west', 'global'];
-const anyEndpoint = (name: string) =>
-  fc
-    .record({
-      status: fc.constantFrom<Endpoint['status']>('active', 'active', 'active', 'disabled'),
-      missing: fc.constantFrom(null, null, null, 'KEY'),
-      region: fc.constantFrom(...regions),
-      quantization: fc.constantFrom(null, 'fp8', 'bf16'),
-      family: fc.constantFrom<Endpoint['family']>('openai_chat', 'anthropic_messages', 'sandbox'),
-      context_length: fc.constantFrom(500, 100_000),
-      data_policy: fc.record({
-        trains: fc.boolean(),
-        retention_days: fc.constantFrom(null, 0, 30),
-        zdr: fc.boolean(),
-      }),
-      capabilities: fc
-        .record({ tools: fc.boolean(), vision: fc.boolean() })
-        .map((can) => ({ ...able, ...can })),
-    })
-    .map((over) => endpoint(name, over));
-const anyList = fc.option(fc.subarray(names, { minLength: 1 }), { nil: undefined });
-const anyWish = fc.record(
-  {
-    sort: fc.constantFrom<'price' | 'latency' | 'throughput'>('price', 'latency', 'throughput'),
-    fallbacks: fc.boolean(),
-    max_attempts: fc.integer({ min: 1, max: 6 }),
-    providers: fc.record(
-      { order: fc.subarray(names), only: fc.subarray(names, { minLength: 1 }), ignore: fc.subarray(names) },
-      { requiredKeys: [] },
-    ),
-    require: fc.record(
-      {
-        zdr: fc.boolean(),
-        no_train: fc.boolean(),
-        regions: fc.subarray(regions, { minLength: 1 }),
-        max_retention_days: fc.constantFrom(0, 30),
-      },
-      { requiredKeys: [] },
-    ),
-    data_policy: fc.constantFrom<'zdr' | 'no_train'>('zdr', 'no_train'),
-  },
-  { requiredKeys: [] },
-) as fc.Arbitrary<RouteInput['wish']>;
-const anyInput = fc
-  .record({
-    wish: anyWish,
-    environment: fc.constantFrom<'live' | 'test'>('live', 'test'),
-    compat: fc.constantFrom<'strict' | 'warn' | 'drop'>('strict', 'warn', 'drop'),
-    key: fc.record({
-      zdr: fc.boolean(),
-      no_train: fc.boolean(),
-      regions: fc.option(fc.subarray(regions, { minLength: 1 })),
-    }),
-    tools: fc.boolean(),
-    lost: anyList,
-    open: anyList,
-    request_id: fc.string(),
-  })
-  .map(({ key, tools, lost, open, ...rest }) => {
-    const health = createHealth();
-    for (const name of open ?? [])
-      for (let i = 0; i < 5; i++) health.failed(`ep_${name}`, 'server', 1_000_000);
-    const losses = (e: Endpoint) => (lost?.includes(e.provider) ? [loss('content')] : []);
-    return input({ ...rest, data_policy: key, health, losses, ...features({ tools }) });
-  });
-const anyEndpoints = fc.tuple(...names.map(anyEndpoint));
-
-test('every endpoint is planned, spare, or excluded with exactly one known reason', () => {
-  fc.assert(
-    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
-      const one = model(endpoints);
-      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
-      const seen = [
-        ...choice.plan.map((item) => item.endpoint.id),
-        ...choice.spare.map((item) => item.endpoint.id),
-        ...choice.excluded.map((item) => item.endpoint_id),
-      ];
-      expect(seen.sort()).toEqual(endpoints.map((e) => e.id).sort());
-      for (const item of choice.excluded) expect(exclusionReasons).toContain(item.reason);
-      expect(choice.plan.length).toBeLessThanOrEqual(choice.max_attempts);
-      expect(choice).toEqual(choose({ catalog: catalogOf(one), models: [one] }, given));
-    }),
-    { numRuns: 500 },
-  );
-});
-
-test('no endpoint that a security wish forbids is ever planned or spare', () => {
-  fc.assert(
-    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
-      const one = model(endpoints);
-      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
-      const { wish, data_policy: key } = given;
-      for (const { endpoint: e } of [...choice.plan, ...choice.spare]) {
-        expect(e.status).toBe('active');
-        if (given.environment === 'test') expect(e.family).toBe('sandbox');
-        if (key.zdr || wish.require?.zdr || wish.data_policy === 'zdr') expect(e.data_policy.zdr).toBe(true);
-        if (key.no_train || wish.require?.no_train || wish.data_policy === 'no_train') {
-          expect(e.data_policy.trains).toBe(false);
-        }
-        for (const list of [key.regions, wish.require?.regions]) {
-          if (list) expect(list.some((r) => e.region === r || e.region.startsWith(`${r}-`))).toBe(true);
-        }
-        const days = wish.require?.max_retention_days;
-        if (days !== undefined) expect(e.data_policy.retention_days ?? Infinity).toBeLessThanOrEqual(days);
-        if (wish.providers?.only) expect(wish.providers.only).toContain(e.provider);
-        expect(wish.providers?.ignore ?? []).not.toContain(e.provider);
-      }
-    }),
-    { numRuns: 500 },
-  );
 });

@@ -1,4 +1,4 @@
-// Which key calls. One header, sent once: a second way in would be a second set of rules (field.md 3).
+// Which key calls. One header, sent once: a second way in would be a second set of rules.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 

@@ -1,6 +1,7 @@
 // From anything thrown to the body a caller sees (decisions 4.6). A refusal keeps its code, a database that is away
 // is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
+import { chatError, messagesError } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
 export type Surface = 'chat' | 'messages';
@@ -14,15 +15,8 @@ export function surfaceOf(path: string): Surface {
 
 /** The error envelope of a surface as JSON text. */
 export function errorBody(error: ServiceError, request_id: string, surface: Surface): string {
-  const { message, type, code, param, details, beside } = error;
-  if (surface === 'messages') {
-    return JSON.stringify({
-      type: 'error',
-      error: { type, message, code, param, details: { error_code: code, ...details }, ...beside },
-      request_id,
-    });
-  }
-  return JSON.stringify({ error: { message, type, code, param, request_id, details, ...beside } });
+  const envelope = surface === 'messages' ? messagesError : chatError;
+  return JSON.stringify(envelope(error, request_id));
 }
 
 /** Headers that go with a refusal: whether and when to try again, and how to sign in. */

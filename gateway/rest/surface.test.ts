@@ -259,7 +259,9 @@ test('a refusal with retry advice reads the same in both envelopes', () => {
     code: chat.code,
     param: 'x',
     details: { error_code: 'rate_limit_exceeded', limit: 'rpm' },
+    doc_url: '/docs/errors#rate_limit_exceeded',
   });
+  expect(chat.doc_url).toBe(messages.error.doc_url);
   expect(messages.request_id).toBe(chat.request_id);
 });
 

@@ -108,6 +108,13 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
   },
 );
 
+test('every error code has its place on the page that doc_url names', async () => {
+  const page = await harness.call('GET', '/docs/errors');
+  expect(page.statusCode).toBe(200);
+  const places = [...page.body.matchAll(/<section id="(\w+)">/g)].map((match) => match[1]);
+  expect(places.sort()).toEqual(Object.keys(codes).sort());
+});
+
 test('the gateway serves the document and a reference that loads nothing from elsewhere', async () => {
   const served = await harness.call('GET', '/openapi.json');
   expect(served.statusCode).toBe(200);

@@ -3,7 +3,8 @@ import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../kernel/index.ts';
 import type { Dialect, Relay } from '../canonical/contract.ts';
 import type { ReplyEnd } from '../canonical/types.ts';
-import { replyHeaders, sendError, statusFor } from './reply.ts';
+import { statusOn } from '../dialects/shared/error.ts';
+import { replyHeaders, sendError } from './reply.ts';
 import type { CallRecord, Sink } from './types.ts';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -109,7 +110,7 @@ export class Answer {
       cost_micro_usd: end.cost.total_micro_usd,
       trace: this.trace(),
     });
-    return statusFor(error, this.dialect.name);
+    return statusOn(this.dialect.name, error);
   }
 
   private commit(): void {

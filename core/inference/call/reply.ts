@@ -4,6 +4,7 @@ import type { Endpoint } from '../../catalog/index.ts';
 import type { RequestId, ServiceError } from '../../kernel/index.ts';
 import type { Dialect } from '../canonical/contract.ts';
 import type { Cost, Usage, Warning } from '../canonical/types.ts';
+import { statusOn } from '../dialects/shared/error.ts';
 import type { Sink } from './types.ts';
 
 export interface HeadFacts {
@@ -67,12 +68,6 @@ export interface ErrorFacts {
   readonly trace: string | null;
 }
 
-/** Overload is 529 on the messages dialect, whose clients know it (4.6). */
-export function statusFor(error: ServiceError, dialect: string): number {
-  const overloaded = error.code === 'overloaded' || error.code === 'upstream_overloaded';
-  return overloaded && dialect === 'messages' ? 529 : error.status;
-}
-
 function retryAfter(error: ServiceError): string[] {
   const waits = error.retry && (error.status === 503 || error.status === 429);
   const ms = error.retry_after_ms ?? (waits ? 1_000 : null);
@@ -83,7 +78,7 @@ function retryAfter(error: ServiceError): string[] {
 export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): number {
   const body = JSON.stringify(dialect.error(error, facts.request_id));
   const { request_id: id, endpoint } = facts;
-  const status = statusFor(error, dialect.name);
+  const status = statusOn(dialect.name, error);
   sink.head(status, [
     ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
     ...['x-svc-request-id', id, 'x-request-id', id, 'request-id', id],

@@ -70,12 +70,22 @@ export interface Adapter {
   /** Reads a whole 2xx answer. @throws ProtocolFault when it is not the family's format. */
   decode(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer;
   decoder(request: CanonicalRequest, target: Target): StreamDecoder;
-  /** Class of a non-2xx answer. */
+  /** Class of a non-2xx answer, or of a whole 2xx body where a stream was asked for. */
   classify(status: number, headers: Readonly<Record<string, string>>, body: Buffer): UpstreamFault;
 }
 
-/** Thrown by `decode`; becomes class `protocol`. */
+/** Thrown by `decode` and `RawLane.whole`; becomes class `protocol`. */
 export class ProtocolFault extends Error {}
+
+/** An error object where an answer belongs (status 200): `fault` says what it would have been as an HTTP refusal. */
+export class StreamErrorFault extends ProtocolFault {
+  readonly fault: UpstreamFault;
+
+  constructor(fault: UpstreamFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
 
 export interface StreamWriter {
   /** Bytes for the caller, '' when the event writes nothing yet. Finish marks are held until `end`. */
@@ -108,6 +118,8 @@ export interface RelayState {
   semantic: boolean;
   /** Bytes of text, reasoning and tool arguments produced so far (for counting when usage is missing). */
   output_bytes: number;
+  /** Tool calls begun, of all candidates. */
+  tool_calls: number;
   usage: Usage | null;
   /** Input counts told early (Anthropic's message_start). */
   early_usage: Partial<Usage> | null;
@@ -141,7 +153,10 @@ export interface RawLane {
    * @throws ServiceError invalid_json when a key we rewrite occurs twice.
    */
   request(body: Buffer, request: CanonicalRequest, target: Target, options: EncodeOptions): UpstreamRequest;
-  /** Reads what metering needs of a whole answer; `finish` gives the caller's bytes: id, model and svc replaced. */
+  /**
+   * Reads what metering needs of a whole answer; `finish` gives the caller's bytes: id, model and svc replaced.
+   * @throws StreamErrorFault for an error object, ProtocolFault when it is not the family's format.
+   */
   whole(body: Buffer, request: CanonicalRequest, target: Target): RawWhole;
   relay(meta: ReplyMeta, request: CanonicalRequest, target: Target): Relay;
 }
@@ -150,6 +165,7 @@ export interface RawWhole {
   usage: Usage | null;
   stop: Stop | null;
   output_bytes: number;
+  tool_calls: number;
   service_tier: string | null;
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer;
 }

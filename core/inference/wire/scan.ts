@@ -1,6 +1,6 @@
 // Where the members of a JSON object stand in its bytes, so that a few can be replaced and all the rest keeps its
 // numbers, order and spelling. The scan does not validate: what it is given was, or will be, parsed as a whole
-// (gateway trial 3: it takes some invalid documents, and finds every member of the valid ones).
+// (it takes some invalid documents, and finds every member of the valid ones).
 
 export interface Member {
   /** Unescaped. */

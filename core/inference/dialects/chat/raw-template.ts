@@ -1,5 +1,5 @@
 // What is the same in every text chunk of a stream, learnt from one that was read in full. A chunk that matches is
-// copied between the literals without being parsed (gateway trial 8: 0.4 µs against 1.3).
+// copied between the literals without being parsed (0.4 µs a chunk against 1.3).
 import { type Edit, splice, stringEnd } from '../../wire/scan.ts';
 
 /** A string's inside, the part that differs from chunk to chunk. */

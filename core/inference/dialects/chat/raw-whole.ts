@@ -1,6 +1,6 @@
 // A whole answer of the same dialect: read for metering, given on with our id, model and `svc` spliced in.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import { ProtocolFault, type RawWhole, type Target } from '../../canonical/contract.ts';
+import { type RawWhole, StreamErrorFault, type Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../canonical/types.ts';
 import { parseAnswer } from '../../providers/openai-chat/decode.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
@@ -43,6 +43,12 @@ export function outputBytes(message: JsonObject): number {
   return isObject(single) ? bytes + length(single['arguments']) : bytes;
 }
 
+function callCount(message: JsonObject): number {
+  const calls = message['tool_calls'];
+  if (Array.isArray(calls) && calls.length > 0) return calls.length;
+  return isObject(message['function_call']) ? 1 : 0;
+}
+
 function length(value: unknown): number {
   return typeof value === 'string' && value !== '' ? Buffer.byteLength(value) : 0;
 }
@@ -53,7 +59,7 @@ export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): 
   return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
 }
 
-/** @throws ProtocolFault when `body` is no chat completion */
+/** @throws StreamErrorFault for an error object, ProtocolFault when `body` is no chat completion otherwise */
 export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
   const value = parseAnswer(body);
   const choices = (value['choices'] as unknown[]).filter(isObject);
@@ -66,6 +72,7 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
       (sum, { message }) => sum + (isObject(message) ? outputBytes(message) : 0),
       0,
     ),
+    tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),
     service_tier: typeof tier === 'string' ? tier : null,
     finish: (meta, end) => finish(body, value, meta, end, keepsUsage(usage, end, target)),
   };
@@ -77,7 +84,7 @@ function stopOfAll(choices: readonly JsonObject[]): Stop | null {
   for (const { finish_reason: raw, message } of choices) {
     if (typeof raw !== 'string') return null;
     const fault = finishFault(raw);
-    if (fault !== null) throw new ProtocolFault(fault.message);
+    if (fault !== null) throw new StreamErrorFault(fault);
     const parts = isObject(message) ? message : {};
     const calls = Array.isArray(parts['tool_calls']) && parts['tool_calls'].length > 0;
     const refusal = typeof parts['refusal'] === 'string' && parts['refusal'] !== '';

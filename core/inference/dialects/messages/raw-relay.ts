@@ -13,14 +13,23 @@ import {
   readEarlyUsage,
   readUsage,
   writeDeltaUsage,
+  writeUsage,
 } from '../../providers/anthropic-messages/usage.ts';
-import { changeMembers, memberOf, scanObject, splice, stringEnd } from '../../wire/scan.ts';
+import { changeMembers, type Edit, memberOf, scanObject, splice, stringEnd } from '../../wire/scan.ts';
 import { EVENT_BYTES_MAX } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
 import { BLANK_LINE, eventOf, isWholeEvent, readLines } from './raw-events.ts';
 import { textBytes, withMissing } from './raw-text.ts';
-import { blockStop, errorEvent, MESSAGE_STOP, MessagesWriter, messageDelta, PING } from './writer.ts';
+import {
+  blockStop,
+  errorEvent,
+  MESSAGE_STOP,
+  MessagesWriter,
+  messageDelta,
+  PING,
+  startUsage,
+} from './writer.ts';
 
 const LF = 10;
 const CR = 13;
@@ -256,19 +265,27 @@ export class MessagesRelay implements Relay {
     const member = top === null ? undefined : memberOf(top, 'message');
     const inner = member === undefined ? null : scanObject(body, member.from);
     if (inner === null) throw new ProtocolFault('message_start without a message');
-    const edits = changeMembers(inner, {
+    const changes: Record<string, string> = {
       id: `"${this.#meta.request_id}"`,
       model: JSON.stringify(this.#meta.model),
       ...withMissing.message(inner),
       svc: svcText(this.#meta, null),
-    });
+    };
     const counts = memberOf(inner, 'usage');
     const told = counts === undefined ? null : scanObject(body, counts.from);
-    if (told !== null) {
-      const changes: Record<string, string> = withMissing.usage(told);
-      if (isZero(usage)) changes['input_tokens'] = String(Math.max(1, this.#meta.input_estimate));
-      edits.push(...changeMembers(told, changes));
+    const edits: Edit[] = [];
+    if (told === null) {
+      // Clients read the counts of `message_start` without asking whether there are any.
+      changes['usage'] = writeUsage(startUsage(this.state.early_usage ?? undefined, this.#meta), undefined);
+    } else {
+      const missing: Record<string, string> = withMissing.usage(told);
+      const { input_tokens: input, output_tokens: output } = usage as JsonObject;
+      if (isZero(usage)) missing['input_tokens'] = String(Math.max(1, this.#meta.input_estimate));
+      else if (typeof input !== 'number') missing['input_tokens'] = '0';
+      if (typeof output !== 'number') missing['output_tokens'] = '1';
+      edits.push(...changeMembers(told, missing));
     }
+    edits.push(...changeMembers(inner, changes));
     return eventOf('message_start', splice(body, edits));
   }
 

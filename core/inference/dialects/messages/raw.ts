@@ -10,7 +10,7 @@ import {
   type UpstreamRequest,
 } from '../../canonical/contract.ts';
 import type { CanonicalAnswer, CanonicalRequest, ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
-import { decodeMessage, FORMAT } from '../../providers/anthropic-messages/decode.ts';
+import { decodeMessage, FORMAT, notMessage } from '../../providers/anthropic-messages/decode.ts';
 import { AnthropicDecoder } from '../../providers/anthropic-messages/decoder.ts';
 import { encodeRequest, wireHeaders } from '../../providers/anthropic-messages/encode.ts';
 import { findLosses } from '../../providers/anthropic-messages/losses.ts';
@@ -176,6 +176,14 @@ function parsed(body: Buffer, top: TopLevel, name: string): unknown {
   }
 }
 
+function parsedWhole(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}
+
 class Whole implements RawWhole {
   readonly usage;
   readonly stop;
@@ -188,7 +196,7 @@ class Whole implements RawWhole {
     const top = scanObject(body);
     const content = top === null ? undefined : memberOf(top, 'content');
     if (top === null || content === undefined || duplicated(top) !== null) {
-      throw new ProtocolFault('the answer is not a message');
+      throw notMessage(content === undefined ? parsedWhole(body) : null);
     }
     const usage = parsed(body, top, 'usage') as JsonObject | undefined;
     this.#body = body;

@@ -50,7 +50,7 @@ export function blockStop(index: number): string {
  * Usage of `message_start`: what the provider told early, else the estimate; never all zero (clients divide
  * by it).
  */
-function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {
+export function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {
   const usage: Usage = {
     input_tokens: 0,
     cache_read_tokens: 0,

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   ServiceError,
 } from '../../../kernel/index.ts';
-import type { StreamFault } from '../../canonical/types.ts';
+import type { DialectName, StreamFault } from '../../canonical/types.ts';
 
 interface Facts {
   type: ErrorType;
@@ -56,7 +56,7 @@ export function messagesError(error: ServiceError | StreamFault, request_id: str
 }
 
 /** HTTP status of `error` on a dialect: the messages routes say 529 where a queue is full (4.6). */
-export function statusOn(dialect: 'chat' | 'messages', error: ServiceError): number {
+export function statusOn(dialect: DialectName, error: ServiceError): number {
   const full = error.code === 'overloaded' || error.code === 'upstream_overloaded';
   return dialect === 'messages' && full ? 529 : error.status;
 }

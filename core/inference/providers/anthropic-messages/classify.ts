@@ -95,15 +95,26 @@ function retryAfter(headers: Readonly<Record<string, string>>): { retry_after_ms
 }
 
 /**
- * Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone.
+ * Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone. Of a 2xx
+ * body that is not the stream asked for: what its error object says, else `protocol`.
  */
 export function classifyAnswer(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Buffer,
 ): UpstreamFault {
-  const words = told(parse(body));
+  const value = parse(body);
+  if (status >= 200 && status < 300) {
+    const fault = errorIn(value) ?? { class: 'protocol', status, message: 'the answer is not a stream' };
+    return { ...fault, ...retryAfter(headers) };
+  }
+  const words = told(value);
   return { class: classOf(status, words), status, ...words, ...retryAfter(headers) };
+}
+
+/** The fault that a 200 body reports in place of a message, or null when it holds no error. */
+export function errorIn(value: unknown): UpstreamFault | null {
+  return isObject(value) && isObject(value['error']) ? classifyEvent(value) : null;
 }
 
 /**

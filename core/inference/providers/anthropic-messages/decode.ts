@@ -1,6 +1,6 @@
 // A whole message of the family into the canonical form.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import { ProtocolFault } from '../../canonical/contract.ts';
+import { ProtocolFault, StreamErrorFault } from '../../canonical/contract.ts';
 import type {
   CanonicalAnswer,
   CanonicalRequest,
@@ -11,6 +11,7 @@ import type {
 } from '../../canonical/types.ts';
 import { parseExact } from '../../wire/exact.ts';
 import { readCitation } from './citations.ts';
+import { errorIn } from './classify.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
 
@@ -98,7 +99,13 @@ export function readContentBlock(block: JsonObject, custom: ReadonlySet<string>)
   }
 }
 
-/** @throws ProtocolFault when `body` is not a message of this family. */
+/** What to throw for a 200 body that parses to `wire` and is no message. */
+export function notMessage(wire: unknown): ProtocolFault {
+  const fault = errorIn(wire);
+  return fault === null ? new ProtocolFault('the answer is not a message') : new StreamErrorFault(fault);
+}
+
+/** @throws StreamErrorFault for an error object, ProtocolFault when `body` is not a message of this family otherwise. */
 export function decodeMessage(body: Buffer, request: CanonicalRequest): CanonicalAnswer {
   let wire: unknown;
   try {
@@ -106,8 +113,7 @@ export function decodeMessage(body: Buffer, request: CanonicalRequest): Canonica
   } catch {
     throw new ProtocolFault('the answer is not JSON');
   }
-  if (!isObject(wire) || !Array.isArray(wire['content']))
-    throw new ProtocolFault('the answer is not a message');
+  if (!isObject(wire) || !Array.isArray(wire['content'])) throw notMessage(wire);
   const custom = emulatedTools(request);
   const content: Part[] = [];
   for (const block of wire['content']) {

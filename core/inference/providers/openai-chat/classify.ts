@@ -92,7 +92,10 @@ export function retryAfterMs(headers: Readonly<Record<string, string>>): number 
   return undefined;
 }
 
-/** Class and texts of a non-2xx answer. A body that is not JSON (a proxy's HTML page) gives no text. */
+/**
+ * Class and texts of a non-2xx answer, or of a 2xx body that is not the stream asked for: what its error object says,
+ * else `protocol`. A body that is not JSON (a proxy's HTML page) gives no text.
+ */
 export function classify(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -104,11 +107,19 @@ export function classify(
   } catch {
     value = null;
   }
-  const found = errorText(value);
-  const fault: UpstreamFault = { class: classOf(status, found), status, ...found };
+  const fault = status >= 200 && status < 300 ? (errorIn(value) ?? noStream(status)) : refused(status, value);
   const wait = retryAfterMs(headers);
   if (wait !== undefined) fault.retry_after_ms = wait;
   return fault;
+}
+
+function refused(status: number, value: unknown): UpstreamFault {
+  const found = errorText(value);
+  return { class: classOf(status, found), status, ...found };
+}
+
+function noStream(status: number): UpstreamFault {
+  return { class: 'protocol', status, message: 'the answer is not a stream' };
 }
 
 const statusOfWord: readonly (readonly [RegExp, number])[] = [
@@ -118,6 +129,14 @@ const statusOfWord: readonly (readonly [RegExp, number])[] = [
   [/authentication|permission|invalid_api_key/i, 401],
   [/invalid_request|bad_request/i, 400],
 ];
+
+/** The fault that a 200 body reports in place of an answer, or null when it holds no error. */
+export function errorIn(value: unknown): UpstreamFault | null {
+  const outer = Array.isArray(value) ? value[0] : value;
+  if (!isObject(outer)) return null;
+  const { error } = outer;
+  return error === undefined || error === null ? null : streamFault(outer);
+}
 
 /** The fault of an error object inside a 200 stream; `inner` is the class it would have had as an HTTP answer. */
 export function streamFault(value: unknown): UpstreamFault {

@@ -1,26 +1,28 @@
 // A whole OpenAI-type answer: its message goes through the stream decoder's rules as one delta, so that both forms
 // of an answer mean the same.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import { ProtocolFault } from '../../canonical/contract.ts';
+import { ProtocolFault, StreamErrorFault } from '../../canonical/contract.ts';
 import type { CanonicalAnswer } from '../../canonical/types.ts';
 import { foldEvents } from '../../dialects/shared/assemble.ts';
+import { errorIn } from './classify.ts';
 import { ChatDecoder } from './decoder.ts';
 
 /**
- * The answer in `body`. @throws ProtocolFault when it is not the family's format or reports a fault.
+ * The answer in `body`. @throws StreamErrorFault when it reports a fault, ProtocolFault when it is not the family's
+ * format.
  */
 export function decodeAnswer(body: Buffer, flags: readonly string[]): CanonicalAnswer {
   const value = parseAnswer(body);
   const choices = value['choices'] as unknown[];
   const events = new ChatDecoder(flags).whole({ ...value, choices: choices.map(withIndexes) });
   const { answer, fault } = foldEvents(events);
-  if (fault !== null) throw new ProtocolFault(fault.message);
+  if (fault !== null) throw new StreamErrorFault(fault);
   if (typeof value['system_fingerprint'] === 'string')
     answer.system_fingerprint = value['system_fingerprint'];
   return answer;
 }
 
-/** The parsed answer, checked to have choices. @throws ProtocolFault otherwise. */
+/** The parsed answer, checked to have choices. @throws StreamErrorFault for an error object, ProtocolFault otherwise. */
 export function parseAnswer(body: Buffer): JsonObject {
   let value: unknown;
   try {
@@ -28,6 +30,8 @@ export function parseAnswer(body: Buffer): JsonObject {
   } catch {
     throw new ProtocolFault('the answer is not JSON');
   }
+  const fault = errorIn(value);
+  if (fault !== null) throw new StreamErrorFault(fault);
   if (!isObject(value) || !Array.isArray(value['choices']))
     throw new ProtocolFault('the answer has no choices');
   return value;

@@ -1,0 +1,119 @@
+// Whatever the endpoints and the wishes: nothing is lost from sight, and no security wish is passed over.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../catalog/index.ts';
+import { choose, createHealth, exclusionReasons, type RouteInput } from './index.ts';
+import { able, catalogOf, endpoint, features, input, loss, model } from './test-kit.ts';
+
+const names = ['a', 'b', 'c', 'd', 'e'];
+const regions = ['us', 'eu', 'eu-west', 'global'];
+const anyEndpoint = (name: string) =>
+  fc
+    .record({
+      status: fc.constantFrom<Endpoint['status']>('active', 'active', 'active', 'disabled'),
+      missing: fc.constantFrom(null, null, null, 'KEY'),
+      region: fc.constantFrom(...regions),
+      quantization: fc.constantFrom(null, 'fp8', 'bf16'),
+      family: fc.constantFrom<Endpoint['family']>('openai_chat', 'anthropic_messages', 'sandbox'),
+      context_length: fc.constantFrom(500, 100_000),
+      data_policy: fc.record({
+        trains: fc.boolean(),
+        retention_days: fc.constantFrom(null, 0, 30),
+        zdr: fc.boolean(),
+      }),
+      capabilities: fc
+        .record({ tools: fc.boolean(), vision: fc.boolean() })
+        .map((can) => ({ ...able, ...can })),
+    })
+    .map((over) => endpoint(name, over));
+const anyList = fc.option(fc.subarray(names, { minLength: 1 }), { nil: undefined });
+const anyWish = fc.record(
+  {
+    sort: fc.constantFrom<'price' | 'latency' | 'throughput'>('price', 'latency', 'throughput'),
+    fallbacks: fc.boolean(),
+    max_attempts: fc.integer({ min: 1, max: 6 }),
+    providers: fc.record(
+      { order: fc.subarray(names), only: fc.subarray(names, { minLength: 1 }), ignore: fc.subarray(names) },
+      { requiredKeys: [] },
+    ),
+    require: fc.record(
+      {
+        zdr: fc.boolean(),
+        no_train: fc.boolean(),
+        regions: fc.subarray(regions, { minLength: 1 }),
+        max_retention_days: fc.constantFrom(0, 30),
+      },
+      { requiredKeys: [] },
+    ),
+    data_policy: fc.constantFrom<'zdr' | 'no_train'>('zdr', 'no_train'),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<RouteInput['wish']>;
+const anyInput = fc
+  .record({
+    wish: anyWish,
+    environment: fc.constantFrom<'live' | 'test'>('live', 'test'),
+    compat: fc.constantFrom<'strict' | 'warn' | 'drop'>('strict', 'warn', 'drop'),
+    key: fc.record({
+      zdr: fc.boolean(),
+      no_train: fc.boolean(),
+      regions: fc.option(fc.subarray(regions, { minLength: 1 })),
+    }),
+    tools: fc.boolean(),
+    lost: anyList,
+    open: anyList,
+    request_id: fc.string(),
+  })
+  .map(({ key, tools, lost, open, ...rest }) => {
+    const health = createHealth();
+    for (const name of open ?? [])
+      for (let i = 0; i < 5; i++) health.failed(`ep_${name}`, 'server', 1_000_000);
+    const losses = (e: Endpoint) => (lost?.includes(e.provider) ? [loss('content')] : []);
+    return input({ ...rest, data_policy: key, health, losses, ...features({ tools }) });
+  });
+const anyEndpoints = fc.tuple(...names.map(anyEndpoint));
+
+test('every endpoint is planned, spare, or excluded with exactly one known reason', () => {
+  fc.assert(
+    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
+      const one = model(endpoints);
+      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
+      const seen = [
+        ...choice.plan.map((item) => item.endpoint.id),
+        ...choice.spare.map((item) => item.endpoint.id),
+        ...choice.excluded.map((item) => item.endpoint_id),
+      ];
+      expect(seen.sort()).toEqual(endpoints.map((e) => e.id).sort());
+      for (const item of choice.excluded) expect(exclusionReasons).toContain(item.reason);
+      expect(choice.plan.length).toBeLessThanOrEqual(choice.max_attempts);
+      expect(choice).toEqual(choose({ catalog: catalogOf(one), models: [one] }, given));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no endpoint that a security wish forbids is ever planned or spare', () => {
+  fc.assert(
+    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
+      const one = model(endpoints);
+      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
+      const { wish, data_policy: key } = given;
+      for (const { endpoint: e } of [...choice.plan, ...choice.spare]) {
+        expect(e.status).toBe('active');
+        if (given.environment === 'test') expect(e.family).toBe('sandbox');
+        if (key.zdr || wish.require?.zdr || wish.data_policy === 'zdr') expect(e.data_policy.zdr).toBe(true);
+        if (key.no_train || wish.require?.no_train || wish.data_policy === 'no_train') {
+          expect(e.data_policy.trains).toBe(false);
+        }
+        for (const list of [key.regions, wish.require?.regions]) {
+          if (list) expect(list.some((r) => e.region === r || e.region.startsWith(`${r}-`))).toBe(true);
+        }
+        const days = wish.require?.max_retention_days;
+        if (days !== undefined) expect(e.data_policy.retention_days ?? Infinity).toBeLessThanOrEqual(days);
+        if (wish.providers?.only) expect(wish.providers.only).toContain(e.provider);
+        expect(wish.providers?.ignore ?? []).not.toContain(e.provider);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

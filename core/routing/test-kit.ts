@@ -1,0 +1,133 @@
+// For tests of routing: models, endpoints and requests where only what a test is about differs from the usual.
+import type { Catalog, Endpoint, Model, TargetCapabilities } from '../catalog/index.ts';
+import { nanoUsd, ServiceError } from '../kernel/index.ts';
+import { choose, createHealth, planRoute, type RouteInput, type RouteLoss } from './index.ts';
+
+export const able: TargetCapabilities = {
+  tools: true,
+  parallel_tools: true,
+  json_schema: true,
+  vision: true,
+  audio: true,
+  pdf: true,
+  reasoning: true,
+  cache: true,
+  parameters: [],
+  betas: [],
+  server_tools: ['web_search'],
+  prefill: false,
+  reasoning_controls: [],
+  max_output: 10_000,
+};
+
+export function endpoint(
+  name: string,
+  over: Partial<Endpoint> = {},
+  rates = { input: 1000, output: 1000 },
+): Endpoint {
+  const id = `ep_${name}` as const;
+  return {
+    id,
+    endpoint_no: 1,
+    model_id: 'acme/large',
+    provider: name,
+    provider_name: name,
+    family: 'openai_chat',
+    upstream_model: 'large',
+    region: 'global',
+    status: 'active',
+    quantization: null,
+    context_length: 100_000,
+    max_output: 10_000,
+    capabilities: able,
+    price: {
+      id: `pv_${name}`,
+      price_no: 1,
+      endpoint_id: id,
+      rates: { input: nanoUsd(rates.input), output: nanoUsd(rates.output) },
+      bands: [],
+    },
+    data_policy: { trains: false, retention_days: 30, zdr: false },
+    cancel_billing: 'unknown',
+    hidden_reasoning: false,
+    flags: [],
+    missing: null,
+    ...over,
+  };
+}
+export function model(endpoints: Endpoint[], id = 'acme/large'): Model {
+  return {
+    id,
+    model_no: 1,
+    vendor: 'acme',
+    name: id,
+    context_length: 100_000,
+    max_output: 10_000,
+    modalities: { in: ['text'], out: ['text'] },
+    status: 'active',
+    markup_bps: 0,
+    released_at: null,
+    deprecated_at: null,
+    retires_at: null,
+    endpoints,
+  };
+}
+export function catalogOf(...models: Model[]): Catalog {
+  const map = new Map(models.map((one) => [one.id, one]));
+  return { version: 'v', models: map, sandbox: map, providers: new Map(), endpoints: new Map() };
+}
+export function input(over: Partial<RouteInput> = {}): RouteInput {
+  return {
+    request_id: '01J00000000000000000000000',
+    environment: 'live',
+    model: 'acme/large',
+    wish: {},
+    data_policy: { zdr: false, no_train: false, regions: null },
+    compat: 'warn',
+    features: {
+      modalities_in: ['text'],
+      tools: false,
+      json_schema: false,
+      images: false,
+      audio: false,
+      pdf: false,
+      reasoning: false,
+      server_tools: [],
+      stream: true,
+      input_tokens_bound: 1_000,
+      max_tokens: null,
+      expected_output_tokens: 500,
+      signed_format: null,
+    },
+    losses: () => [],
+    health: createHealth(),
+    now_ms: 1_000_000,
+    ...over,
+  };
+}
+export function run(endpoints: Endpoint[], over: Partial<RouteInput> = {}) {
+  const one = model(endpoints);
+  return choose({ catalog: catalogOf(one), models: [one] }, input(over));
+}
+export const order = (choice: ReturnType<typeof run>) => choice.plan.map((item) => item.endpoint.provider);
+export const drops = (choice: ReturnType<typeof run>) =>
+  choice.excluded.map((item) => `${item.provider}:${item.reason}`);
+export const features = (over: Partial<RouteInput['features']>) => ({
+  features: { ...input().features, ...over },
+});
+export function refusal(endpoints: Endpoint[], over: Partial<RouteInput> = {}): ServiceError {
+  const full = input(over);
+  try {
+    planRoute(catalogOf(model(endpoints)), { ...full, health: createHealth() });
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+export const loss = (kind: RouteLoss['class']): RouteLoss => ({
+  class: kind,
+  code: 'x_dropped',
+  param: 'x',
+  message: 'x is lost',
+});
