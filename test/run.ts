@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
 import { type Counts, countVitest, crashed, oneCheck } from './counts.ts';
+import { leftovers, mark } from './leftovers.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const cache = join(root, '.cache/test');
@@ -23,6 +24,7 @@ interface Suite {
 
 const env: NodeJS.ProcessEnv = {
   ...process.env,
+  ...mark,
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
 };
 // Colours are for people: a log file, and whoever reads it, does without.
@@ -86,6 +88,16 @@ const suites: readonly Suite[] = [
   check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
   check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
   vitest,
+  {
+    name: 'cleanup',
+    async run() {
+      const left = await leftovers();
+      return {
+        counts: oneCheck('cleanup: a test left processes behind', left.length),
+        output: left.join('\n'),
+      };
+    },
+  },
 ];
 
 async function runSuite(suite: Suite): Promise<Counts> {

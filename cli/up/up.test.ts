@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
+import { endWithUs } from '../../test/support/watch.ts';
 import { root } from '../installation.ts';
 import { freePort } from '../tools/postgres.ts';
 import { startOf } from './lock.ts';
@@ -38,6 +39,7 @@ function up(variables: Record<string, string>): Up {
   const ended = new Promise<number | string | null>((done) =>
     child.once('close', (code, signal) => done(code ?? signal)),
   );
+  endWithUs(child.pid as number, ended, 'INT');
   return {
     output: () => output,
     line: (words) =>

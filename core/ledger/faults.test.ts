@@ -133,15 +133,15 @@ test('holds of a process whose lease has lapsed are swept, told with their book,
   const book = await makeBook(db, { amount: 1_000 });
   const hold = holdOf(subjectOf(book), 100);
   await ledger.hold(hold);
-  expect(await sweepOnce(db)).toEqual([]);
+  // Other books may have a stray of an earlier test: a hold that was in the air when its process gave it up.
+  const sweep = async () => (await sweepOnce(db)).filter(({ book_id }) => book_id === book);
+  expect(await sweep()).toEqual([]);
   await db.query({
     name: 'test.lapse',
     text: `update ledger.lease set expires_at = clock_timestamp() - interval '1 second' where lease_id = $1`,
     values: [ledger.lease_id],
   });
-  expect(await sweepOnce(db)).toEqual([
-    { ...subjectOf(book), request_id: hold.request_id, amount_micro_usd: 100 },
-  ]);
+  expect(await sweep()).toEqual([{ ...subjectOf(book), request_id: hold.request_id, amount_micro_usd: 100 }]);
   expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 1_000, held_micro_usd: 0 });
   // Fenced off until the lease is renewed, which the client does by itself.
   expect(await ledger.hold(holdOf(subjectOf(book), 950))).toEqual({ status: 'ok' });

@@ -3,9 +3,10 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startPostgres } from '@svc/cli/tools/postgres.ts';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { startTestPostgres } from '../../test/support/postgres.ts';
+import { endWithUs } from '../../test/support/watch.ts';
 import { createPool, migrate } from '../db/index.ts';
 import { newRequestId, silentLog } from '../kernel/index.ts';
 import { readBalance, readMeter, sweepOnce, verifyLedger } from './index.ts';
@@ -98,6 +99,7 @@ function startProcess(url: string, journal_dir: string) {
   const child = spawn(process.execPath, [script, url, journal_dir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  endWithUs(child.pid as number, ended);
   return {
     answer: async () => JSON.parse((await lines.next()).value as string) as { status: string },
     tell: (order: object) => child.stdin.write(`${JSON.stringify(order)}\n`),
@@ -111,7 +113,7 @@ function startProcess(url: string, journal_dir: string) {
 test('PostgreSQL gone at settle, then the process killed: the next process books the charge, once', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
   const journal = journalDirectory();
-  let server = await startPostgres({ dir });
+  let server = await startTestPostgres({ dir });
   const { port } = server;
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
@@ -134,7 +136,7 @@ test('PostgreSQL gone at settle, then the process killed: the next process books
   expect(readdirSync(journal.dir)).toHaveLength(1);
   await victim.kill();
 
-  server = await startPostgres({ dir, port });
+  server = await startTestPostgres({ dir, port });
   db = createPool(url);
   expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 900, held_micro_usd: 100 });
   expect(await sweepOnce(db)).toEqual([]);
@@ -155,7 +157,7 @@ test('PostgreSQL gone at settle, then the process killed: the next process books
 test('PostgreSQL gone at settle and back: the same process books what it journaled and removes the file', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
   const journal = journalDirectory();
-  let server = await startPostgres({ dir });
+  let server = await startTestPostgres({ dir });
   const { port } = server;
   const url = server.urlOf('postgres');
   await migrate(url);
@@ -170,7 +172,7 @@ test('PostgreSQL gone at settle and back: the same process books what it journal
   const results = await Promise.all(ids.map((id) => ledger.settle(settleOf(subjectOf(book), id, 7))));
   expect(results.every(({ status }) => status === 'journaled')).toBe(true);
   expect(ledger).toMatchObject({ healthy: false, pending: 20, journaled: 20 });
-  server = await startPostgres({ dir, port });
+  server = await startTestPostgres({ dir, port });
   await until(() => ledger.pending === 0);
   expect(ledger.healthy).toBe(true);
   db = createPool(url);

@@ -54,7 +54,10 @@ function isDense(size: PromptSize): boolean {
   return size.non_latin_bytes * 10 > size.text_bytes * 3 || size.white_space_bytes * 20 < size.text_bytes;
 }
 
-/** Tokens of the text of `size` by bytes-v1: ⌈bytes / 3⌉, ⌈bytes / 1.5⌉ when dense. Also the sandbox's exact count. */
+/**
+ * Tokens of the text of `size` by bytes-v1: ⌈bytes / 3⌉, ⌈bytes / 1.5⌉ when dense. Never below the sandbox's own count,
+ * which is ⌈bytes / 3⌉ of any text: what it bills fits what is held.
+ */
 export function textTokens(size: PromptSize): number {
   return Math.ceil(isDense(size) ? (size.text_bytes * 2) / 3 : size.text_bytes / 3);
 }

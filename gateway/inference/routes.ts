@@ -2,9 +2,9 @@
 // rest of the call. Everything of meaning happens in core/inference/call.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CallDeps, type Dialect, startCall } from '@svc/core/inference/index.ts';
-import { type Log, newRequestId, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { credentialOf } from '../rest/index.ts';
 import { readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
@@ -77,17 +77,18 @@ class InferenceRequest {
   private readonly path: string;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  private readonly id = newRequestId();
+  private readonly id: RequestId;
   private secret = '';
 
   constructor(
     deps: InferenceRoutesDeps,
     route: { path: string; dialect: Dialect },
-    http: { request: IncomingMessage; response: ServerResponse },
+    http: { id: RequestId; request: IncomingMessage; response: ServerResponse },
   ) {
     this.deps = deps;
     this.path = route.path;
     this.dialect = route.dialect;
+    this.id = http.id;
     this.request = http.request;
     this.response = http.response;
   }
@@ -172,20 +173,22 @@ class InferenceRequest {
   }
 }
 
-/** Registers POST for each dialect's path on `app`, in a scope whose body parser leaves the bytes alone. */
+/** Registers POST for each dialect's path on `app`; no parser of the framework sees the bytes. */
 export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): void {
   void app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     for (const [path, dialect] of deps.dialects) {
-      scope.post(path, (request, reply) => {
+      // Taken over in the first hook, which never goes on: Fastify looks at neither content type nor body.
+      const onRequest: onRequestHookHandler = (request, reply) => {
         reply.hijack();
-        if (request.headers.origin !== undefined) {
+        const { raw } = request;
+        if (raw.headers.origin !== undefined) {
           reply.raw.setHeader('access-control-allow-origin', '*');
           reply.raw.setHeader('access-control-expose-headers', '*');
         }
-        new InferenceRequest(deps, { path, dialect }, { request: request.raw, response: reply.raw }).start();
-      });
+        const http = { id: request.id as RequestId, request: raw, response: reply.raw };
+        new InferenceRequest(deps, { path, dialect }, http).start();
+      };
+      scope.post(path, { onRequest }, (_request, reply) => reply);
     }
   });
 }

@@ -8,8 +8,12 @@ const VALUE_MAX = 512;
 
 function valuesOf(raw: IncomingMessage, name: string): string[] {
   const values: string[] = [];
-  for (let i = 0; i + 1 < raw.rawHeaders.length; i += 2) {
-    if ((raw.rawHeaders[i] as string).toLowerCase() === name) values.push(raw.rawHeaders[i + 1] as string);
+  const { rawHeaders } = raw;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i] as string;
+    if (header.length === name.length && header.toLowerCase() === name) {
+      values.push(rawHeaders[i + 1] as string);
+    }
   }
   return values;
 }

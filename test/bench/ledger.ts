@@ -5,11 +5,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import type { Postgres } from '@svc/cli/tools/postgres.ts';
 import { createPool, migrate } from '@svc/core/db/index.ts';
 import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit, openBook, setBudget, verifyLedger } from '@svc/core/ledger/index.ts';
 import pg from 'pg';
+import { startTestPostgres } from '../support/postgres.ts';
 import type { WorkerJob, WorkerReport } from './ledger-worker.ts';
 
 export interface LedgerBenchRow {
@@ -185,7 +186,7 @@ async function measure(server: Postgres, dir: string, run: Run, seconds: number)
 /** Runs the ledger benchmark; every run is verified. @throws Error when a call failed or `verify` found something. */
 export async function benchLedger(options: { seconds: number; only?: string }): Promise<LedgerBenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const server = await startPostgres({
+  const server = await startTestPostgres({
     dir,
     settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
   });

@@ -1,9 +1,11 @@
 // What the bench asks of the machine: processes on a chosen core, their CPU and memory from /proc, the disk.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, fdatasyncSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { endWithUs } from '../support/watch.ts';
 
 /** The kernel counts process times in ticks of 10 ms whatever its own clock rate (USER_HZ). */
 const TICK_US = 10_000;
@@ -31,10 +33,12 @@ export function startNode(args: {
     args.file,
     ...(args.args ?? []),
   ]);
-  return spawn(program as string, rest, {
+  const child = spawn(program as string, rest, {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: args.env ?? process.env,
   });
+  endWithUs(child.pid as number, once(child, 'exit'));
+  return child;
 }
 
 /** The object that `child` prints as its first line of JSON. @throws Error when it ends before. */

@@ -2,10 +2,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import type { Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import { type GatewayProcess, NODE_FLAGS, startGatewayProcess } from '../support/gateway.ts';
+import { startTestPostgres } from '../support/postgres.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
 import type { Target } from './load-jobs.ts';
 import { endProcess, firstLine, pinned, pinTree, startNode } from './machine.ts';
@@ -84,7 +85,7 @@ function running(name: Variant['name'], gateway: GatewayProcess): Running {
 export async function startStack(dir: string): Promise<Stack> {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  const postgres = await startPostgres({
+  const postgres = await startTestPostgres({
     dir: join(dir, 'postgres'),
     settings: { shared_buffers: '256MB', max_wal_size: '4GB' },
   });

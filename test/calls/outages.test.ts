@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate } from '@svc/core/db/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBook, withClient } from '../support/books.ts';
 import { untilReady } from '../support/gateway.ts';
+import { startTestPostgres } from '../support/postgres.ts';
 import { errorOf, eventsOf, type Reply, saidBy, svcOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, openWorld, useWorld, type World } from './world.ts';
 
@@ -107,7 +108,7 @@ describe('PostgreSQL', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-calls-pg-'));
   let postgres: Postgres;
   let world: World;
-  const start = async (port: number) => startPostgres({ dir, port, settings: { fsync: 'off' } });
+  const start = async (port: number) => startTestPostgres({ dir, port, settings: { fsync: 'off' } });
 
   beforeAll(async () => {
     postgres = await start(await freePort());

@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openCallers } from '../crash/caller.ts';
 import type { PlannedCall } from '../crash/plan.ts';
 import { crashProviders, startCrashProvider } from '../crash/provider.ts';
@@ -42,14 +42,14 @@ async function openScene() {
     });
   const callers = openCallers();
   let gateway = await start();
-  afterAll(async () => {
-    await callers.close();
-    await gateway.kill();
-    await provider.close();
-    rmSync(data_dir, { recursive: true, force: true });
-  });
   return {
     ...{ database_url, provider, org, callers },
+    close: async () => {
+      await callers.close();
+      await gateway.kill();
+      await provider.close();
+      rmSync(data_dir, { recursive: true, force: true });
+    },
     gateway: (): GatewayProcess => gateway,
     restart: async () => {
       await gateway.kill();
@@ -97,15 +97,15 @@ const points: readonly Point[] = [
 ];
 
 describe('a gateway killed', { timeout: 60_000 }, () => {
-  let scene: Scene | null = null;
-  const open = async (): Promise<Scene> => {
-    scene ??= await openScene();
-    return scene;
-  };
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene?.close());
   let expected = 0;
 
   test.each(points)('$name: charged $charged times, nothing held after the lease', async (point) => {
-    const { callers, provider, gateway, org, restart, database_url } = await open();
+    const { callers, provider, gateway, org, restart, database_url } = scene;
     const call = aCall(org.live_key, point.call);
     const ended = callers.send(gateway().base_url, call);
     await point.reached(provider, call.no, ended);
@@ -121,7 +121,7 @@ describe('a gateway killed', { timeout: 60_000 }, () => {
   });
 
   test('before the body has come: nothing held, nothing charged', async () => {
-    const { gateway, org, restart, database_url } = await open();
+    const { gateway, org, restart, database_url } = scene;
     const socket = connect(gateway().port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write(

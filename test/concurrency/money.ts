@@ -1,10 +1,10 @@
 // Gateways on one database with a balance of known size, and callers that come all at once.
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Callers, openCallers, type Seen } from '../crash/caller.ts';
 import type { PlannedCall } from '../crash/plan.ts';
 import { crashProviders, startCrashProvider } from '../crash/provider.ts';
 import type { Sim } from '../sim/providers/index.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
 
@@ -13,22 +13,34 @@ export interface Money extends Provisioned {
   readonly provider: Sim;
   readonly gateways: readonly GatewayProcess[];
   readonly callers: Callers;
+  /** Ends the gateways and what they talk to. */
+  close(): Promise<void>;
 }
 
 /** Tokens and price of a call of `crash/exact`: what is held is what it costs. */
 export const EXACT_TOKENS = 50;
 export const EXACT_MICRO = 100;
 
-/** Starts `processes` gateways over an organisation with `balance`; all of it ends with the test file. */
-export async function openMoney(args: {
-  balance: number;
-  processes: number;
-  keys?: readonly KeyWish[];
-  project_monthly_micro?: number;
-  env?: Readonly<Record<string, string>>;
-  database_url?: string;
-}): Promise<Money> {
-  const database_url = args.database_url ?? (await createTestDatabase());
+interface MoneyWish {
+  readonly balance: number;
+  readonly processes: number;
+  readonly keys?: readonly KeyWish[];
+  readonly project_monthly_micro?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `startMoney` on a database of its own for one test; all of it ends with the test. */
+export async function openMoney(wish: MoneyWish): Promise<Money> {
+  const database = await openTestDatabase();
+  onTestFinished(database.drop);
+  const money = await startMoney({ ...wish, database_url: database.url });
+  onTestFinished(money.close);
+  return money;
+}
+
+/** Starts `processes` gateways over an organisation with `balance`; the caller closes it. */
+export async function startMoney(args: MoneyWish & { readonly database_url: string }): Promise<Money> {
+  const { database_url } = args;
   const provider = await startCrashProvider();
   const callers = openCallers();
   const provisioned = await provision({
@@ -49,12 +61,12 @@ export async function openMoney(args: {
       }),
     ),
   );
-  afterAll(async () => {
+  const close = async () => {
     await callers.close();
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     await provider.close();
-  });
-  return { ...provisioned, database_url, provider, gateways, callers };
+  };
+  return { ...provisioned, database_url, provider, gateways, callers, close };
 }
 
 let last = 0;

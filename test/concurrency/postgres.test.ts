@@ -2,13 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilBook, withClient } from '../support/books.ts';
 import { untilReady } from '../support/gateway.ts';
-import { allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney } from './money.ts';
+import { startTestPostgres } from '../support/postgres.ts';
+import { allAtOnce, countSeen, EXACT_MICRO, type Money, startMoney } from './money.ts';
 
 const BALANCE = 1_000_000;
 const CONNECTIONS = 60;
@@ -17,7 +18,7 @@ let port = 0;
 let postgres: Postgres;
 let money: Money;
 
-const start = () => startPostgres({ dir, port, settings: { max_connections: String(CONNECTIONS) } });
+const start = () => startTestPostgres({ dir, port, settings: { max_connections: String(CONNECTIONS) } });
 
 beforeAll(async () => {
   port = await freePort();
@@ -25,7 +26,7 @@ beforeAll(async () => {
   await withClient(postgres.url, (client) => client.query('create database money'));
   const database_url = postgres.urlOf('money');
   await migrate(database_url);
-  money = await openMoney({
+  money = await startMoney({
     balance: BALANCE,
     processes: 2,
     database_url,
@@ -33,6 +34,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await money?.close();
   await postgres.stop();
   rmSync(dir, { recursive: true, force: true });
 });

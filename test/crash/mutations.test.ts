@@ -1,7 +1,7 @@
 // The oracle itself is tested: with a piece of the ledger broken on purpose it must find a fault.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { FaultKind } from './faults.ts';
 import { type CrashOptions, runCrash } from './run.ts';
 
@@ -63,9 +63,14 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
+// Most of a round is waiting for leases and for a server to come back; each mutation has a world of its own.
+vi.setConfig({ maxConcurrency: 4 });
+
 describe('the oracle notices', () => {
-  test.each(mutations)('$name', { timeout: 120_000 }, async ({ kinds, broken, said }) => {
+  test.concurrent.each(mutations)('$name', { timeout: 120_000 }, async ({ kinds, broken, said }) => {
     const report = await runCrash({
+      // What was lost never comes: twice what a sound round takes at most is enough to wait.
+      quiet_ms_max: 12_000,
       ...{ rounds: 3, seed: 11, calls: 150, in_flight: 80 },
       kinds,
       ...broken,

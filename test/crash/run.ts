@@ -14,6 +14,8 @@ export interface CrashOptions {
   readonly calls?: number;
   readonly in_flight?: number;
   readonly kinds?: readonly FaultKind[];
+  /** How long a round may take to come to rest before it is judged as it is. */
+  readonly quiet_ms_max?: number;
   /** Statements that break the ledger on purpose (mutations). */
   readonly mutate?: readonly string[];
   /** Does something wrong between a kill and the restart (mutations). */
@@ -75,12 +77,13 @@ async function callAll(
 async function untilQuiet(
   world: World,
   witnesses: readonly Witness[],
+  ms_max = QUIET_MS_MAX,
 ): Promise<{ state: LedgerState; ms: number }> {
   const start = performance.now();
   for (;;) {
     const state = await world.withDatabase(readLedger);
     const ms = performance.now() - start;
-    if (isQuiet(witnesses, state) || ms > QUIET_MS_MAX) return { state, ms };
+    if (isQuiet(witnesses, state) || ms > ms_max) return { state, ms };
     await pause(100);
   }
 }
@@ -124,7 +127,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
         sabotage: options.sabotage,
       });
       witnesses.push(...seen);
-      const { state, ms } = await untilQuiet(world, witnesses);
+      const { state, ms } = await untilQuiet(world, witnesses, options.quiet_ms_max);
       const verified = await verifyLedger({ url: world.database_url });
       holds_may_be_lost ||= kind !== 'gateway';
       const served = servedBy(world.provider);

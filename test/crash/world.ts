@@ -3,11 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type Postgres, startPostgres } from '@svc/cli/tools/postgres.ts';
+import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { startTestPostgres } from '../support/postgres.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
 import { crashProviders, startCrashProvider } from './provider.ts';
 
@@ -60,7 +61,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   // PostgreSQL runs as another user when the test runs as root: its folder is not under one of ours.
   const server_dir = mkdtempSync(join(tmpdir(), 'svc-crash-postgres-'));
   const port = await freePort();
-  const start = () => startPostgres({ dir: server_dir, port });
+  const start = () => startTestPostgres({ dir: server_dir, port });
   let postgres: Postgres | null = await start();
   const database_url = postgres.urlOf('crash');
   await withClient(postgres.url, (client) => client.query('create database crash'));

@@ -65,6 +65,13 @@ test('a stream in the order of the grammar has no fault', () => {
   expect(checkMessagesStream(legal.join(''))).toEqual([]);
 });
 
+test('comments between events are no fault, inside one they are', () => {
+  const comment = ': svc keep-alive\n\n';
+  expect(checkMessagesStream(comment + legal.join(comment) + comment)).toEqual([]);
+  const broken = legal.join('').replace('\ndata:', '\n: svc keep-alive\ndata:');
+  expect(checkMessagesStream(broken)).not.toEqual([]);
+});
+
 test.each([
   ['a missing end', legal.slice(0, -1)],
   ['a missing settlement', [...legal.slice(0, 12), ...legal.slice(13)]],

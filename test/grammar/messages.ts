@@ -44,7 +44,8 @@ function split(bytes: string, faults: string[]): Wire[] {
   const events: Wire[] = [];
   if (bytes !== '' && !bytes.endsWith('\n\n')) faults.push('the stream ends inside an event');
   for (const block of bytes.split('\n\n')) {
-    if (block === '') continue;
+    // A comment may stand between any two events; before `message_start` it is all that can be sent.
+    if (block === '' || /^: [^\n]*$/.test(block)) continue;
     const match = /^event: (\S+)\ndata: ([^\n]*)$/.exec(block);
     if (match === null) {
       faults.push(`not an event line followed by one data line: ${block.slice(0, 80)}`);

@@ -1,5 +1,5 @@
 // The management surface as the gateway serves it, on a database of its own, with two organisations to keep apart.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
@@ -21,8 +21,8 @@ import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/co
 import { createApp } from '@svc/gateway/rest/app.ts';
 import { bindOperations } from '@svc/gateway/rest/bind.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { afterAll } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
+import { atFileEnd } from '../support/ends.ts';
 
 export interface Tenant {
   readonly org: Org;
@@ -99,12 +99,13 @@ export async function startHarness(): Promise<Harness> {
     base_url: 'http://127.0.0.1:8080',
   });
   await app.ready();
-  afterAll(async () => {
+  atFileEnd(async () => {
     await app.close();
     await request_log.close();
     await keys.close();
     catalog.close();
     await pool.end();
+    rmSync(spool_dir, { recursive: true, force: true });
   });
 
   const context = createContext({

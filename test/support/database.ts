@@ -1,7 +1,8 @@
 // A database of its own for a test file, cloned from the migrated template.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
+import { atFileEnd } from './ends.ts';
 
 async function asAdmin(statement: string): Promise<void> {
   const url = new URL(inject('postgres'));
@@ -15,12 +16,23 @@ async function asAdmin(statement: string): Promise<void> {
   }
 }
 
-/** Creates a fresh migrated database, dropped after the file; returns its URL. */
-export async function createTestDatabase(): Promise<string> {
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A fresh migrated database; the caller drops it. */
+export async function openTestDatabase(): Promise<TestDatabase> {
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
   await asAdmin(`create database ${name} template svc_template`);
-  afterAll(() => asAdmin(`drop database if exists ${name} with (force)`));
   const url = new URL(inject('postgres'));
   url.pathname = `/${name}`;
-  return url.href;
+  return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+}
+
+/** The URL of a fresh migrated database that is dropped after the file. */
+export async function createTestDatabase(): Promise<string> {
+  const { url, drop } = await openTestDatabase();
+  atFileEnd(drop);
+  return url;
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { type KeyWish, type Provisioned, provision } from './provision.ts';
+import { endWithUs } from './watch.ts';
 
 const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
 /** The flag that the product's own starters use; memory figures and tests run with the same. */
@@ -122,12 +123,18 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
       exit = `the gateway ended with ${code ?? signal}: ${output()}`;
       resolve(code);
     });
+    child.once('error', (error) => {
+      exit = `the gateway could not be started: ${error.message}`;
+      resolve(null);
+    });
   });
+  if (child.pid !== undefined) endWithUs(child.pid, ended);
   const base_url = `http://127.0.0.1:${port}`;
   try {
     await untilReady(`${base_url}/readyz`, () => exit);
   } catch (error) {
     child.kill('SIGKILL');
+    await ended;
     throw new Error(`${(error as Error).message}\n${output()}`, { cause: error });
   }
   return {

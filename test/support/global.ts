@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '@svc/cli/tools/postgres.ts';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { startTestPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -16,9 +16,13 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   // Durability is not what these tests are about (the crash test has a server of its own with fsync on).
-  const server = await startPostgres({
+  const server = await startTestPostgres({
     dir,
-    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+    settings: {
+      ...{ fsync: 'off', full_page_writes: 'off', max_connections: '300' },
+      // A database is a file's for seconds: a round of vacuum over all of them would only take the tests' time.
+      autovacuum: 'off',
+    },
   });
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();

@@ -6,7 +6,11 @@ import { spawn } from 'node:child_process';
  * a pipe that only this process writes to, and in a session of its own it is not reached by the Ctrl-C that ends us.
  * The watch ends with `ended`, so that the number is not another process's by then.
  */
-export function endWithUs(pid: number, ended: Promise<unknown>, signal: 'KILL' | 'QUIT' = 'KILL'): void {
+export function endWithUs(
+  pid: number,
+  ended: Promise<unknown>,
+  signal: 'KILL' | 'QUIT' | 'INT' = 'KILL',
+): void {
   const watch = spawn('sh', ['-c', 'read -r _; kill -s "$2" "$1"', 'watch', String(pid), signal], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -14,5 +18,6 @@ export function endWithUs(pid: number, ended: Promise<unknown>, signal: 'KILL' |
   watch.unref();
   // The pipe must not keep us from ending either.
   (watch.stdin as unknown as { unref(): void }).unref();
-  void ended.then(() => watch.kill('SIGKILL'));
+  const stop = () => watch.kill('SIGKILL');
+  ended.then(stop, stop);
 }

@@ -31,7 +31,7 @@ export interface Admitted {
   readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
   readonly total_ms: number;
   /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
-  readonly chosen: { readonly idle: boolean; readonly total: boolean };
+  readonly chosen: { readonly first_event: boolean; readonly idle: boolean; readonly total: boolean };
   readonly prompt_bytes: number;
   readonly watch: HoldWatch;
   model_no(endpoint: Endpoint): number;
@@ -82,7 +82,12 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
       plan,
       first: drafted(draft, first),
       prompt_bytes,
-      ...terms(deps, incoming, { catalog: draft.catalog, route, money }),
+      ...terms(deps, incoming, {
+        catalog: draft.catalog,
+        first_event_ms: draft.first_event_ms,
+        route,
+        money,
+      }),
     },
   };
 }
@@ -133,16 +138,20 @@ function replayOf(found: { id: RequestId; stored: StoredAnswer }, draft: Draft):
 function terms(
   deps: CallDeps,
   incoming: Incoming,
-  facts: { catalog: Catalog; route: RoutePlan; money: Money },
+  facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
 ): Omit<Admitted, 'stream' | 'debug' | 'idempotency' | 'keep' | 'plan' | 'first' | 'prompt_bytes'> {
-  const { catalog, route, money } = facts;
+  const { catalog, first_event_ms, route, money } = facts;
   const first = money.endpoints[0] as EndpointReserve;
   const candidates = money.wish.candidates;
   return {
     max_attempts: route.max_attempts,
     times: route.timeouts,
     total_ms: route.timeouts.total_ms,
-    chosen: { idle: route.timeouts.idle_ms < IDLE_MS, total: route.timeouts.total_ms < TOTAL_MS },
+    chosen: {
+      first_event: route.timeouts.first_event_ms < first_event_ms,
+      idle: route.timeouts.idle_ms < IDLE_MS,
+      total: route.timeouts.total_ms < TOTAL_MS,
+    },
     watch: new HoldWatch({
       ledger: deps.ledger,
       subject: incoming.grant.subject,

@@ -2,7 +2,7 @@
 // assembled answers) or whole (raw lane). It decides nothing about money or failover; it tells the call what happened.
 import { monotonicMs } from '../../kernel/index.ts';
 import type { RawLane, RawWhole, Relay, RelayState } from '../canonical/contract.ts';
-import { ProtocolFault } from '../canonical/contract.ts';
+import { ProtocolFault, StreamErrorFault } from '../canonical/contract.ts';
 import type { UpstreamFault } from '../canonical/types.ts';
 import type { Exchange, ExchangeHandler, NetworkProblem } from '../upstream/exchange.ts';
 import type { AttemptRecord } from './types.ts';
@@ -46,6 +46,8 @@ export class Attempt implements ExchangeHandler {
   whole: RawWhole | null = null;
   exchange: Exchange | null = null;
   paused = false;
+  /** A limit of `times` ended it, not the network. */
+  expired = false;
   /** Monotonic time of the first semantic event. */
   first_at: number | null = null;
   private readonly readWhole: ((body: Buffer) => RawWhole) | null;
@@ -78,6 +80,11 @@ export class Attempt implements ExchangeHandler {
   /** Facts of the answer so far; a whole answer has none until it is complete. */
   get state(): RelayState | null {
     return this.relay?.state ?? null;
+  }
+
+  /** What was read: a whole answer once it is complete, else the facts so far. */
+  get read(): RawWhole | RelayState | null {
+    return this.whole ?? this.state;
   }
 
   /** Whether a provider may have seen the request. */
@@ -118,7 +125,7 @@ export class Attempt implements ExchangeHandler {
       this.collect(bytes);
       return;
     }
-    this.read(() => (this.relay as Relay).push(bytes));
+    this.step(() => (this.relay as Relay).push(bytes));
   }
 
   end(): void {
@@ -130,7 +137,7 @@ export class Attempt implements ExchangeHandler {
     } else if (!this.streaming()) {
       this.endUnexpected();
     } else {
-      this.read(() => (this.relay as Relay).close());
+      this.step(() => (this.relay as Relay).close());
       if (!this.over) this.endStream(this.relay.state);
     }
   }
@@ -165,6 +172,7 @@ export class Attempt implements ExchangeHandler {
   }
 
   private timeOut(kind: 'timeout' | 'idle'): void {
+    this.expired = true;
     this.exchange?.abort();
     this.fail({ class: kind, status: this.status, message: `no event in time (${kind})` });
   }
@@ -197,15 +205,13 @@ export class Attempt implements ExchangeHandler {
   }
 
   /** Runs one step of the relay; what it throws is the provider's malformed stream. */
-  private read(step: () => Buffer | string): void {
+  private step(step: () => Buffer | string): void {
     let output: Buffer | string;
     try {
       output = step();
     } catch (error) {
       this.exchange?.abort();
-      if (!(error instanceof ProtocolFault)) return this.crash(error);
-      this.fail({ class: 'protocol', status: this.status, message: error.message });
-      return;
+      return this.failReading(error);
     }
     const state = (this.relay as Relay).state;
     if (state.semantic && this.first_at === null) {
@@ -239,10 +245,15 @@ export class Attempt implements ExchangeHandler {
     try {
       this.whole = (this.readWhole as (body: Buffer) => RawWhole)(this.body());
     } catch (error) {
-      if (!(error instanceof ProtocolFault)) return this.crash(error);
-      return this.fail({ class: 'protocol', status: this.status, message: error.message });
+      return this.failReading(error);
     }
     this.complete();
+  }
+
+  private failReading(error: unknown): void {
+    if (error instanceof StreamErrorFault) return this.fail(error.fault);
+    if (!(error instanceof ProtocolFault)) return this.crash(error);
+    this.fail({ class: 'protocol', status: this.status, message: error.message });
   }
 
   /** A 200 that is no stream although one was asked for: an error object, or not the provider's format. */

@@ -10,13 +10,22 @@ import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
 import { readAgain } from './draft.ts';
 import { answerOf, type Lane, prepare } from './lane.ts';
-import { attemptOutcome, mayFailOver, refusalOf, streamFaultOf, TIME_IS_UP } from './outcome.ts';
+import {
+  attemptOutcome,
+  blame,
+  effectiveClass,
+  mayFailOver,
+  RESTARTING,
+  refusalOf,
+  streamFaultOf,
+  TIME_IS_UP,
+} from './outcome.ts';
 import type { Planned } from './plan.ts';
-import { newRecord, startNow, timeTaken, warn } from './record.ts';
+import { endAttempt, newRecord, startNow, timeTaken, warn } from './record.ts';
 import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
 import { type Ending, settleCall } from './settlement.ts';
-import type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './types.ts';
+import type { CallDeps, CallRecord, Incoming, Sink } from './types.ts';
 import { estimateUsage, learn, soundUsage } from './usage.ts';
 
 /** How long a left call may run on upstream (4.8 row 15). */
@@ -127,16 +136,12 @@ export class Call implements AttemptListener {
 
   completed(attempt: Attempt): void {
     if (this.over || attempt !== this.attempt) return;
-    const read = attempt.whole ?? (attempt.relay as Relay).state;
+    const read = attempt.read as NonNullable<Attempt['read']>;
     const usage = soundUsage(read.usage);
-    this.endAttempt(attempt.record, 'ok', '');
+    endAttempt(attempt.record, 'ok', '');
     learn(this.deps, attempt.record, { usage, output_bytes: read.output_bytes });
     if (usage === null) {
-      warn(
-        this.record,
-        'usage_estimated',
-        'The provider reported no usage; tokens were counted from the text.',
-      );
+      warn(this.record, 'usage_estimated', 'The provider reported no usage; the text was counted.');
       return this.settle(this.estimate(attempt, read.output_bytes), { estimated: true, stop: read.stop });
     }
     this.settle(usage, { estimated: false, stop: read.stop });
@@ -145,11 +150,9 @@ export class Call implements AttemptListener {
   failed(attempt: Attempt, fault: UpstreamFault): void {
     if (this.over || attempt !== this.attempt) return;
     const { record } = attempt;
-    this.endAttempt(record, attemptOutcome(fault), fault.class);
-    this.deps.health.failed(record.endpoint.id, fault.class, nowMs());
-    if (this.credential !== null) {
-      this.deps.credentials.report(this.credential, fault.class, fault.retry_after_ms, nowMs());
-    }
+    endAttempt(record, attemptOutcome(fault), fault.class);
+    // A limit of the caller's own choosing says nothing of the endpoint: one tenant must not close it for all.
+    if (!this.isChosen(attempt, fault)) blame(this.deps, record.endpoint, this.credential, fault);
     const semantic = attempt.state?.semantic === true;
     if (this.left_at !== null) {
       // Draining failed: the caller pays for what the provider produced until then (row 15).
@@ -159,15 +162,23 @@ export class Call implements AttemptListener {
     // Only what a stream has shown cannot be taken back: a whole answer is still ours alone, and so is content that
     // came in one read with its error.
     if (semantic && this.shown()) {
-      if (fault.class === 'idle' && this.admitted?.chosen.idle) return this.timeIsUp(attempt);
+      if (this.isChosen(attempt, fault)) return this.timeIsUp(attempt);
       return this.failInStream(streamFaultOf(fault), attempt);
     }
-    if (!this.tryAgain(fault, attempt)) this.refuse(refusalOf(this.faults, this.record.attempts), 'error');
+    if (this.tryAgain(fault, attempt)) return;
+    if (this.isChosen(attempt, fault)) return this.timeIsUp(attempt);
+    this.refuse(refusalOf(this.faults, this.record.attempts), 'error');
+  }
+
+  /** Whether a limit that the caller lowered ended `attempt` after the provider had it (row 26). */
+  private isChosen(attempt: Attempt, fault: UpstreamFault): boolean {
+    const { chosen } = this.admitted as Admitted;
+    return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
   }
 
   crashed(attempt: Attempt, error: unknown): void {
     if (this.over || attempt !== this.attempt) return;
-    this.endAttempt(attempt.record, 'error', 'protocol');
+    endAttempt(attempt.record, 'error', 'protocol');
     const semantic = attempt.state?.semantic === true;
     if (!semantic || !this.streams()) return this.refuse(error, 'error');
     this.deps.log.error({ request_id: this.record.request_id, error }, 'relay failed');
@@ -183,23 +194,13 @@ export class Call implements AttemptListener {
       return true;
     }
     if (!mayFailOver(fault, attempt.lane !== null, this.client_faults)) return false;
-    if (fault.class === 'client') this.client_faults++;
+    if (effectiveClass(fault) === 'client') this.client_faults++;
     const left = admitted.plan.length - this.next - 1;
     if (left <= 0 || this.record.attempts.length >= admitted.max_attempts) return false;
     this.next++;
     this.retried_unsent = false;
     this.startAttempt();
     return true;
-  }
-
-  private endAttempt(
-    record: AttemptRecord,
-    outcome: AttemptRecord['outcome'],
-    error_class: AttemptRecord['error_class'],
-  ): void {
-    record.outcome = outcome;
-    record.error_class = error_class;
-    record.duration_ms = Math.round(monotonicMs() - record.started);
   }
 
   private streams(): boolean {
@@ -234,7 +235,7 @@ export class Call implements AttemptListener {
   private cut(attempt: Attempt, why: 'credit' | 'cap'): void {
     if (this.over || attempt !== this.attempt) return;
     attempt.abort();
-    this.endAttempt(attempt.record, 'ok', '');
+    endAttempt(attempt.record, 'ok', '');
     if (why === 'cap') {
       warn(this.record, 'cap_enforced', 'The provider passed the output cap; the answer was ended here.');
     } else {
@@ -338,14 +339,14 @@ export class Call implements AttemptListener {
     this.answer.dropHeld();
     if (attempt === null || !attempt.sent) {
       attempt?.abort();
-      if (attempt !== null) this.endAttempt(attempt.record, 'cancelled', 'client_gone');
+      if (attempt !== null) endAttempt(attempt.record, 'cancelled', 'client_gone');
       return this.endCancelled();
     }
     const { endpoint } = attempt.record;
     const stops = endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
     if (attempt.relay !== null && stops && this.admitted.idempotency === null) {
       attempt.abort();
-      this.endAttempt(attempt.record, 'cancelled', 'client_gone');
+      endAttempt(attempt.record, 'cancelled', 'client_gone');
       return this.settleLeft(attempt);
     }
     // Otherwise the provider bills the whole answer: it is drained and settled from the reported usage (row 15).
@@ -398,14 +399,18 @@ export class Call implements AttemptListener {
     }
     if (attempt !== null) {
       attempt.abort();
-      this.endAttempt(attempt.record, 'timeout', 'timeout');
+      endAttempt(attempt.record, 'timeout', 'timeout');
     }
     if (attempt?.sent && (this.admitted as Admitted).chosen.total) return this.timeIsUp(attempt);
     if (attempt?.state?.semantic && this.streams()) return this.failInStream(TIME_IS_UP, attempt);
     this.refuse(new ServiceError(TIME_IS_UP.code, TIME_IS_UP.message), 'error');
   }
 
-  /** A limit that the caller chose ended the call: what was produced until now is paid for. */
+  /**
+   * A limit that the caller chose ended the call: what was produced until now is paid for, as if it had left (rows 14
+   * to 16). An endpoint that bills to the end is not drained for its own figures first: unlike a caller that left, this
+   * one waits for its error, which tells the cost. So it too is charged the count of what is known by now.
+   */
   private timeIsUp(attempt: Attempt): void {
     const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
     this.settle(usage, { estimated: true, stop: null, fault: TIME_IS_UP });
@@ -416,12 +421,8 @@ export class Call implements AttemptListener {
     if (this.over) return;
     const { attempt } = this;
     attempt?.abort();
-    const fault: StreamFault = {
-      code: 'overloaded',
-      message: 'The gateway is restarting. Nothing was charged.',
-    };
-    if (attempt?.state?.semantic && this.streams()) return this.failInStream(fault, attempt);
-    this.refuse(new ServiceError('overloaded', fault.message), 'error');
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(RESTARTING, attempt);
+    this.refuse(new ServiceError(RESTARTING.code, RESTARTING.message), 'error');
   }
 
   // ---- book-keeping ----
@@ -439,6 +440,8 @@ export class Call implements AttemptListener {
     record.error_code = code;
     timeTaken(record, monotonicMs() - this.started);
     record.trace = this.trace();
+    // Like the tokens: of a call that ends without usage nothing is counted.
+    if (record.usage !== null) record.tool_calls = this.attempt?.read?.tool_calls ?? 0;
     this.deps.ticker.delete(this);
     this.deps.drained.delete(this);
     answer.sink.onDrain = null;

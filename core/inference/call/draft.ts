@@ -10,10 +10,14 @@ import { storedFile } from '../dialects/shared/own-key.ts';
 import { featuresOf } from './features.ts';
 import { type Idempotency, idempotencyOf } from './idempotency.ts';
 import { type Lane, prepare, rawLaneOf, targetOf } from './lane.ts';
-import { parseBody, parseBodyExact } from './parse.ts';
+import { parseBodyExact, parseText } from './parse.ts';
 import { capsOf, type Planned } from './plan.ts';
 import { promptSize } from './prompt.ts';
 import type { CallDeps, CallRecord, Incoming } from './types.ts';
+
+/** Standard limits to the first event (4.8 "Attempt limits"). */
+const FIRST_EVENT_MS = 60_000;
+const FIRST_EVENT_REASONING_MS = 180_000;
 
 /** What is known of a call before its money is held; nothing of it leads to the prompt. */
 export interface Draft {
@@ -26,6 +30,8 @@ export interface Draft {
   /** Whether the caller named a cap of its own. */
   readonly cap_given: boolean;
   readonly prompt_bytes: number;
+  /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
+  readonly first_event_ms: number;
   /** All of the reserve's input but the balance. */
   readonly wish: Omit<ReserveInput, 'available_micro_usd'>;
   /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
@@ -35,7 +41,8 @@ export interface Draft {
 /** @throws ServiceError what reading refuses; a refusal of the route is part of the draft. */
 export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord): Draft {
   const { headers, dialect } = incoming;
-  const body = parseBody(incoming.body);
+  const text = incoming.body.toString('utf8');
+  const body = parseText(text);
   const request = dialect.read(body, headers);
   refuseStoredFiles(request);
   const idempotency = idempotencyOf(incoming, body);
@@ -55,12 +62,13 @@ export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord
     idempotency,
     cap_given: request.generation.max_tokens !== undefined,
     prompt_bytes: size.text_bytes,
+    first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };
   if (route instanceof ServiceError) return { ...facts, wish: wishOf(deps, request, [], bound), first: null };
   record.warnings.push(...request.warnings, ...route.warnings, ...lossWarnings(route, request));
   const endpoints = route.plan.map((item) => item.endpoint);
   const draft = { ...facts, wish: wishOf(deps, request, endpoints, bound) };
-  return { ...draft, first: firstAttempt(deps, incoming, { draft, request, endpoints, record }) };
+  return { ...draft, first: firstAttempt(deps, incoming, { draft, request, endpoints, record, text }) };
 }
 
 /** The request once more, from its bytes, with every number exact; for attempts after the first. */
@@ -76,9 +84,11 @@ function firstAttempt(
     request: CanonicalRequest;
     endpoints: readonly Endpoint[];
     record: CallRecord;
+    /** The decoded body. */
+    text: string;
   },
 ): Draft['first'] {
-  const { draft, request, endpoints, record } = facts;
+  const { draft, request, endpoints, record, text } = facts;
   const available = deps.ledger.availableHint(incoming.grant.subject.book_id);
   if (available === null && !draft.cap_given) return null;
   const planned = capsOf(endpoints, { ...draft.wish, available_micro_usd: available }, draft.cap_given)[0];
@@ -88,7 +98,7 @@ function firstAttempt(
   const exact = raw ? request : readAgain(incoming);
   const { idempotency, prompt_bytes } = draft;
   const keep = idempotency !== null && !record.zdr;
-  return { planned, lane: prepare(deps, incoming, exact, { planned, attempt: 1, keep, prompt_bytes }) };
+  return { planned, lane: prepare(deps, incoming, exact, { planned, attempt: 1, keep, prompt_bytes, text }) };
 }
 
 function wishOf(

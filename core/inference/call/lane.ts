@@ -204,12 +204,12 @@ function senderOf(
   deps: CallDeps,
   endpoint: Endpoint,
   message: UpstreamRequest | null,
-  facts: { attempt: number; org_id: string; credential: Credential | null },
+  facts: { attempt: number; org_id: string; credential: Credential | null; whole: boolean },
 ): Lane['send'] {
   return (handler) => {
     const { headers, path, body } = message as UpstreamRequest;
     message = null;
-    const { attempt, org_id, credential } = facts;
+    const { attempt, org_id, credential, whole } = facts;
     if (endpoint.family === 'sandbox') return deps.sandbox({ body, attempt, org_id }, handler);
     if (credential === null) {
       throw new ServiceError('no_endpoint_available', `There is no key for provider ${endpoint.provider}.`);
@@ -217,7 +217,7 @@ function senderOf(
     const { base_url } = deps.provider(endpoint);
     return deps.transport.send(
       { base_url, credentials: credential.headers },
-      { headers, path, body },
+      { headers, path, body, whole },
       handler,
     );
   };
@@ -231,9 +231,16 @@ export function prepare(
   deps: CallDeps,
   incoming: Incoming,
   request: CanonicalRequest,
-  facts: { planned: Planned; attempt: number; keep: boolean; prompt_bytes: number },
+  facts: {
+    planned: Planned;
+    attempt: number;
+    keep: boolean;
+    prompt_bytes: number;
+    /** The decoded body, where it is at hand. */
+    text?: string;
+  },
 ): Lane {
-  const { planned, attempt, keep, prompt_bytes } = facts;
+  const { planned, attempt, keep, prompt_bytes, text } = facts;
   const { endpoint } = planned;
   const { dialect, grant } = incoming;
   const target = targetOf(endpoint);
@@ -246,9 +253,11 @@ export function prepare(
   const message =
     raw === null
       ? adapter.encode(request, target, options)
-      : raw.request(incoming.body, request, target, options);
+      : raw.request(incoming.body, request, target, options, text);
   const asked: CanonicalRequest = { ...request, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
+  // A whole answer keeps the caller's body to its end in any case.
+  const whole = !request.stream;
   const credential =
     endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
   return {
@@ -257,7 +266,7 @@ export function prepare(
     meta,
     ...(raw === null ? canonicalReader(parts) : rawReader(parts, raw)),
     record: newAttempt(endpoint, attempt),
-    send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential }),
+    send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential, whole }),
     credential: credential?.handle ?? null,
   };
 }

@@ -1,8 +1,8 @@
 // From a provider's fault to what the caller is told (decisions 4.6 table 2, 4.8 rows 5 to 11).
 import type { Endpoint } from '../../catalog/index.ts';
-import { type ErrorCode, type JsonObject, ServiceError } from '../../kernel/index.ts';
+import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../canonical/types.ts';
-import type { AttemptRecord } from './types.ts';
+import type { AttemptRecord, CallDeps } from './types.ts';
 
 const codeOf: Record<FaultClass, ErrorCode> = {
   context_length: 'context_length_exceeded',
@@ -35,6 +35,10 @@ const sentenceOf: Partial<Record<ErrorCode, string>> = {
 };
 
 /** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
+export const RESTARTING: StreamFault = {
+  code: 'overloaded',
+  message: 'The gateway is restarting. Nothing was charged.',
+};
 export const TIME_IS_UP: StreamFault = {
   code: 'deadline_exceeded',
   message: 'The time allowed for this call is used up.',
@@ -56,7 +60,8 @@ export function redact(text: string): string {
   return clean.length > 2_000 ? `${clean.slice(0, 2_000)}…` : clean;
 }
 
-function effectiveClass(fault: UpstreamFault): FaultClass {
+/** What `fault` would have been as an HTTP refusal: of an error inside a 200 the class that it tells of. */
+export function effectiveClass(fault: UpstreamFault): FaultClass {
   return fault.class === 'stream' && fault.inner !== undefined ? fault.inner : fault.class;
 }
 
@@ -133,4 +138,16 @@ export function streamFaultOf(fault: UpstreamFault): StreamFault {
 /** Word of the attempt row for `fault`. */
 export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
   return fault.class === 'timeout' || fault.class === 'idle' ? 'timeout' : 'error';
+}
+
+/** Counts `fault` against the endpoint's health and lets a refused or throttled provider key rest. */
+export function blame(
+  deps: CallDeps,
+  endpoint: Endpoint,
+  credential: string | null,
+  fault: UpstreamFault,
+): void {
+  const kind = effectiveClass(fault);
+  deps.health.failed(endpoint.id, kind, nowMs());
+  if (credential !== null) deps.credentials.report(credential, kind, fault.retry_after_ms, nowMs());
 }

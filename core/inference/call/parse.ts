@@ -2,10 +2,12 @@
 import { ServiceError } from '../../kernel/index.ts';
 import { parseExact } from '../wire/exact.ts';
 
-/** The JSON value of `body`. @throws ServiceError invalid_json with `details.offset` (characters) where it can be told. */
-export function parseBody(body: Buffer): unknown {
-  if (body.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
-  const text = body.toString('utf8');
+/**
+ * The JSON value of a body whose decoded text is `text`.
+ * @throws ServiceError invalid_json with `details.offset` (characters) where it can be told.
+ */
+export function parseText(text: string): unknown {
+  if (text.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
   try {
     return JSON.parse(text);
   } catch (error) {

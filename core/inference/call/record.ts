@@ -62,3 +62,14 @@ export function startNow(attempt: AttemptRecord): void {
   attempt.started_at_ms = nowMs();
   attempt.started = monotonicMs();
 }
+
+/** Closes an attempt's row with how it ended and how long it took. */
+export function endAttempt(
+  record: AttemptRecord,
+  outcome: AttemptRecord['outcome'],
+  error_class: AttemptRecord['error_class'],
+): void {
+  record.outcome = outcome;
+  record.error_class = error_class;
+  record.duration_ms = Math.round(monotonicMs() - record.started);
+}

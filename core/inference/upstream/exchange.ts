@@ -38,8 +38,11 @@ export interface Destination {
 }
 
 export interface Transport {
-  /** Sends `request` to `to`; the handler hears of it from a later turn of the event loop. */
-  send(to: Destination, request: UpstreamRequest, handler: ExchangeHandler): Exchange;
+  /**
+   * Sends `request` to `to`; the handler hears of it from a later turn of the event loop. With `whole` the body may
+   * be kept until the answer ends, which is the cheaper way to send it; a stream's must not (I7).
+   */
+  send(to: Destination, request: UpstreamRequest & { whole: boolean }, handler: ExchangeHandler): Exchange;
   /** Open connections of all origins, for metrics. */
   connections(): number;
   close(): Promise<void>;
@@ -179,10 +182,8 @@ export function createTransport(options: { connections?: number } = {}): Transpo
         ...to.credentials,
         ...request.headers,
       ];
-      pool.dispatch(
-        { path: prefix + request.path, method: 'POST', headers, body: once(request.body) as unknown as null },
-        exchange,
-      );
+      const body = request.whole ? request.body : (once(request.body) as unknown as null);
+      pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
       return exchange;
     },
     connections() {

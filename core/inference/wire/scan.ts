@@ -65,15 +65,27 @@ function skipSpace(b: Buffer, at: number): number {
   return i;
 }
 
-/** Index behind the value that starts at `at`; -1 when it has no end. */
-export function valueEnd(b: Buffer, at: number): number {
+/** The same in text: its native search costs a fraction of a Buffer's, so nothing is looked at one by one. */
+function stringEndIn(text: string, at: number): number {
+  for (let i = at; ; ) {
+    const quote = text.indexOf('"', i);
+    if (quote < 0) return -1;
+    let k = quote - 1;
+    while (k >= i && text.charCodeAt(k) === BACKSLASH) k--;
+    if (((quote - 1 - k) & 1) === 0) return quote;
+    i = quote + 1;
+  }
+}
+
+/** Index behind the value that starts at `at`; -1 when it has no end. `text` as in `scanObject`. */
+export function valueEnd(b: Buffer, at: number, text: string | null = null): number {
   const first = b[at];
   if (first === undefined) return -1;
   if (first === QUOTE) {
     const end = stringEnd(b, at + 1);
     return end < 0 ? -1 : end + 1;
   }
-  if (first === 123 || first === 91) return nestedEnd(b, at);
+  if (first === 123 || first === 91) return text === null ? nestedEnd(b, at) : nestedEndIn(text, at);
   let i = at;
   for (; i < b.length; i++) {
     const c = b[i]!;
@@ -89,6 +101,23 @@ function nestedEnd(b: Buffer, at: number): number {
     const c = b[i]!;
     if (c === QUOTE) {
       i = stringEnd(b, i + 1);
+      if (i < 0) return -1;
+    } else if (c === 123 || c === 91) {
+      depth++;
+    } else if (c === 125 || c === 93) {
+      depth--;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return -1;
+}
+
+function nestedEndIn(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = stringEndIn(text, i + 1);
       if (i < 0) return -1;
     } else if (c === 123 || c === 91) {
       depth++;
@@ -118,16 +147,18 @@ function keyText(b: Buffer, from: number, to: number): string | null {
 /**
  * Members of the object in `body`, in order, duplicates included. With `from` the object starts there (after
  * white space) and what follows it is not looked at; without, nothing but white space may follow.
- * null: not sure, take the `JSON.parse` path.
+ * null: not sure, take the `JSON.parse` path. `text`, where it is at hand anyway, is the decoded `body`: when every
+ * byte became one character, nested values are searched in it, at a third of the time.
  */
-export function scanObject(body: Buffer, from?: number): TopLevel | null {
+export function scanObject(body: Buffer, from?: number, text?: string): TopLevel | null {
+  const in_text = text?.length === body.length ? text : null;
   const open = skipSpace(body, from ?? 0);
   if (body[open] !== 123) return null;
   const members: Member[] = [];
   let at = skipSpace(body, open + 1);
   if (body[at] !== 125) {
     for (;;) {
-      const member = memberAt(body, at);
+      const member = memberAt(body, at, in_text);
       if (member === null) return null;
       members.push(member);
       at = skipSpace(body, member.to);
@@ -140,7 +171,7 @@ export function scanObject(body: Buffer, from?: number): TopLevel | null {
   return { members, open, close: at };
 }
 
-function memberAt(body: Buffer, key_from: number): Member | null {
+function memberAt(body: Buffer, key_from: number, text: string | null): Member | null {
   if (body[key_from] !== QUOTE) return null;
   const key_to = stringEnd(body, key_from + 1);
   if (key_to < 0) return null;
@@ -148,7 +179,7 @@ function memberAt(body: Buffer, key_from: number): Member | null {
   const colon = skipSpace(body, key_to + 1);
   if (name === null || body[colon] !== COLON) return null;
   const from = skipSpace(body, colon + 1);
-  const to = valueEnd(body, from);
+  const to = valueEnd(body, from, text);
   return to < 0 ? null : { name, key_from, from, to };
 }
 

@@ -12,6 +12,9 @@ export interface Mutation {
   readonly without?: string;
 }
 
+/** Between reading a book and writing it, so that two processes do meet there; with the lock it would harm nobody. */
+const PAUSE = '; perform pg_sleep(0.002)';
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a hold does not count what is held in a budget window',
@@ -38,7 +41,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a hold is decided without the lock of its book',
     function: 'hold_run',
     from: 'order by book_id for no key update) x',
-    to: 'order by book_id) x',
+    to: `order by book_id) x${PAUSE}`,
     caught_by: 'interleave',
   },
   {
@@ -117,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a settle is booked without the lock of its book',
     function: 'settle_run',
     from: 'order by book_id for no key update) x',
-    to: 'order by book_id) x',
+    to: `order by book_id) x${PAUSE}`,
     caught_by: 'interleave',
   },
   {

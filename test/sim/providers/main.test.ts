@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
+import { endWithUs } from '../../support/watch.ts';
 
 const MAIN = new URL('./main.ts', import.meta.url).pathname;
 let child: ChildProcess | null = null;
@@ -16,6 +18,7 @@ afterEach(() => {
 
 async function start(args: string[]): Promise<{ url: string; port: number; pid: number }> {
   child = spawn(process.execPath, [MAIN, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  endWithUs(child.pid as number, once(child, 'exit'));
   for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line);
   throw new Error('the simulator said nothing');
 }

@@ -302,12 +302,17 @@ export class RawChatRelay implements Relay {
       this.#choices.set(index, choice);
     }
     if (choice.held !== null) return;
-    if (isObject(delta['function_call'])) choice.legacy_call = true;
+    if (isObject(delta['function_call']) && !choice.legacy_call) {
+      choice.legacy_call = true;
+      this.state.tool_calls++;
+    }
     if (typeof delta['refusal'] === 'string' && delta['refusal'] !== '') choice.refusal = true;
     const fault = typeof value['finish_reason'] === 'string' ? finishFault(value['finish_reason']) : null;
     if (fault !== null) return this.#fail(fault);
     const exclude = this.#meta.reasoning === 'exclude';
+    const calls = choice.calls.length;
     const result = rewriteChoice(chunk, at, choice, { first, exclude, request_id: this.#meta.request_id });
+    this.state.tool_calls += choice.calls.length - calls;
     out.text(result.text);
     if (isSemantic(delta)) {
       this.state.semantic = true;

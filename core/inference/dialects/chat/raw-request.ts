@@ -21,8 +21,9 @@ export function rawRequest(
   request: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
+  text?: string,
 ): UpstreamRequest {
-  const top = scanned(body);
+  const top = scanned(body, undefined, text);
   const changes: Record<string, string | null> = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
@@ -40,8 +41,8 @@ export function rawRequest(
   return { path: CHAT_PATH, headers: [], body: splice(body, [...changeMembers(top, changes), ...edits]) };
 }
 
-function scanned(body: Buffer, from?: number): TopLevel {
-  const top = scanObject(body, from);
+function scanned(body: Buffer, from?: number, text?: string): TopLevel {
+  const top = scanObject(body, from, text);
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
   if (twice !== null) {

@@ -293,6 +293,7 @@ export class MessagesRelay implements Relay {
     const block = isObject(data['content_block']) ? data['content_block'] : {};
     const { type } = block;
     this.#prefix = EMPTY;
+    if (type === 'tool_use') this.state.tool_calls++;
     this.#block = { index: data['index'], awaits_input: type === 'tool_use', untouched: true };
     const first = type === 'thinking' ? block['thinking'] : type === 'text' ? block['text'] : '';
     if (typeof first === 'string' && first !== '') this.#count(first);

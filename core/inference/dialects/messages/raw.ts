@@ -151,9 +151,12 @@ function rawRequest(
   return { path: '/messages', headers: wireHeaders(request, target), body: splice(body, edits) };
 }
 
-/** Bytes of text, reasoning and arguments of the content array at `from`. */
-function contentBytes(body: Buffer, from: number): number {
+const TOOL_USE = Buffer.from('"tool_use"');
+
+/** Of the content array at `from`: bytes of text, reasoning and arguments, and how many calls it has. */
+function contentOf(body: Buffer, from: number): { bytes: number; calls: number } {
   let bytes = 0;
+  let calls = 0;
   for (const item of scanArray(body, from) ?? []) {
     const block = scanObject(body, item.from);
     if (block === null) continue;
@@ -161,9 +164,10 @@ function contentBytes(body: Buffer, from: number): number {
       if (name === 'input') bytes += to - start;
       else if ((name === 'text' || name === 'thinking') && body[start] === 34)
         bytes += textBytes(body, start + 1, to - 1);
+      else if (name === 'type' && TOOL_USE.compare(body, start, to) === 0) calls++;
     }
   }
-  return bytes;
+  return { bytes, calls };
 }
 
 function parsed(body: Buffer, top: TopLevel, name: string): unknown {
@@ -188,6 +192,7 @@ class Whole implements RawWhole {
   readonly usage;
   readonly stop;
   readonly output_bytes: number;
+  readonly tool_calls: number;
   readonly service_tier: string | null;
   readonly #body: Buffer;
   readonly #top: TopLevel;
@@ -207,7 +212,9 @@ class Whole implements RawWhole {
       stop_sequence: parsed(body, top, 'stop_sequence'),
       stop_details: parsed(body, top, 'stop_details'),
     });
-    this.output_bytes = contentBytes(body, content.from);
+    const { bytes, calls } = contentOf(body, content.from);
+    this.output_bytes = bytes;
+    this.tool_calls = calls;
     this.service_tier = typeof usage?.['service_tier'] === 'string' ? usage['service_tier'] : null;
   }
 
@@ -235,6 +242,7 @@ class AssembledWhole implements RawWhole {
   readonly usage;
   readonly stop;
   readonly output_bytes: number;
+  readonly tool_calls: number;
   readonly service_tier: string | null;
   readonly #answer: CanonicalAnswer;
 
@@ -244,6 +252,7 @@ class AssembledWhole implements RawWhole {
     this.usage = whole.usage;
     this.stop = whole.stop;
     this.output_bytes = whole.output_bytes;
+    this.tool_calls = whole.tool_calls;
     this.service_tier = whole.service_tier;
   }
 

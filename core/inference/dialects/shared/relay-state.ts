@@ -7,6 +7,7 @@ export function newRelayState(): RelayState {
   return {
     semantic: false,
     output_bytes: 0,
+    tool_calls: 0,
     usage: null,
     early_usage: null,
     stop: null,
@@ -35,7 +36,10 @@ export class EventTracker {
         this.#begin(event.candidate);
         this.#count(event.content.type === 'reasoning' && event.content.data !== undefined, 0);
         if ('text' in event.content) this.#count(event.content.text !== '', byteLength(event.content.text));
-        if (event.content.type === 'tool_call') this.#count(true, byteLength(event.content.arguments));
+        if (event.content.type === 'tool_call') {
+          state.tool_calls++;
+          this.#count(true, byteLength(event.content.arguments));
+        }
         if (event.content.type === 'image' || event.content.type === 'server_tool') this.#count(true, 0);
         break;
       case 'part_delta':

@@ -1,4 +1,5 @@
 // What of a request would be lost on an OpenAI-type chat endpoint (decisions 4.7.2, column openai_chat).
+import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
@@ -31,6 +32,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   request.tools?.forEach((tool, i) => {
     toolLosses(tool, `tools[${i}]`, lose);
   });
+  cacheLosses(request, target, lose);
   generationLosses(request, target, lose);
   wishLosses(request, target, lose);
   return losses;
@@ -38,7 +40,21 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
 
 type Lose = (kind: Kind, code: string, param: string, message: string) => void;
 
+/** Members of a message's `ext` that are written here or say nothing of their own. */
+const CARRIED = new Set(['role', 'audio']);
+
+function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
+  const names = Object.keys(ext ?? {}).filter((name) => !carried.has(name));
+  if (names.length === 0) return;
+  lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
+}
+
+/** The blocks that a document was read from; its text is what they say. */
+const SOURCE = new Set(['source']);
+const NOTHING: ReadonlySet<string> = new Set();
+
 function messageLosses(message: Message, path: string, target: Target, lose: Lose): void {
+  extLost(message.ext, path, CARRIED, lose);
   message.content.forEach((part, j) => {
     partLosses(part, `${path}.content[${j}]`, target, lose);
   });
@@ -48,6 +64,7 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
   if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_chat') {
     lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
   }
+  extLost(part.ext, path, part.type === 'document' ? SOURCE : NOTHING, lose);
   switch (part.type) {
     case 'audio':
       if (part.format !== 'wav' && part.format !== 'mp3') {
@@ -120,7 +137,34 @@ function toolLosses(tool: Tool, path: string, lose: Lose): void {
   }
 }
 
+/** Parts that become a member of their message, which has no place for a breakpoint. */
+const UNMARKED: ReadonlySet<Part['type']> = new Set(['reasoning', 'tool_call', 'tool_result']);
+
+function hasLostHint(parts: readonly Part[], written: boolean): boolean {
+  return parts.some(
+    (part) =>
+      (part.cache !== undefined && !(written && !UNMARKED.has(part.type))) ||
+      ('content' in part && hasLostHint(part.content, written)),
+  );
+}
+
+/** One loss for all hints, as they are one wish. */
+function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  const written = takes(target, 'prompt_cache_breakpoint') || takes(target, 'cache_control');
+  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost (4.7.2 "cache hints").
+  if (!written && target.capabilities.cache) return;
+  const lost =
+    request.cache?.hint !== undefined ||
+    request.tools?.some((tool) => tool.cache !== undefined) === true ||
+    request.messages.some(({ content }) => hasLostHint(content, written));
+  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
+}
+
 function generationLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
+  if (generation.max_tokens === 0) {
+    // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+    lose('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
+  }
   if (generation.stop !== undefined && generation.stop.length > STOP_MAX) {
     lose('content', 'stop_too_many', 'stop', `This endpoint takes at most ${STOP_MAX} stop sequences.`);
   }

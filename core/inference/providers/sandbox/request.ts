@@ -25,7 +25,7 @@ export interface SandboxBody {
   reasoning?: ReasoningWish;
   output?: OutputWish;
   cache_hint?: CacheHint;
-  /** Bound of the output, in bytes-v1 tokens per candidate. */
+  /** Bound of the output, in tokens of the sandbox per candidate. */
   max_tokens: number;
   options: JsonObject;
   stream: boolean;
