@@ -212,11 +212,10 @@ export class Call implements AttemptListener {
     return this.streams() && this.incoming === null;
   }
 
-  /** Content has gone out, so no other endpoint is tried: neither body nor request are needed any more. */
+  /** Content has gone out, so no other endpoint is tried. */
   private forgetPrompt(): void {
     if (this.incoming === null) return;
-    this.incoming = null;
-    this.lane = null;
+    this.incoming = this.lane = null;
   }
 
   private trace(): string {

@@ -34,11 +34,13 @@ const sentenceOf: Partial<Record<ErrorCode, string>> = {
   upstream_incomplete: 'The answer was cut off by the provider. Nothing was charged; try again.',
 };
 
-/** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
+/** What a caller is told whose call the process could not finish before its end (4.8 row 20). */
 export const RESTARTING: StreamFault = {
   code: 'overloaded',
   message: 'The gateway is restarting. Nothing was charged.',
 };
+
+/** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
 export const TIME_IS_UP: StreamFault = {
   code: 'deadline_exceeded',
   message: 'The time allowed for this call is used up.',
