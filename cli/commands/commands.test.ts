@@ -11,9 +11,14 @@ const url = await createTestDatabase();
 const pool = createPool(url, { max: 1 });
 afterAll(() => pool.end());
 
+const bare = {
+  PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+};
+
 function svcctl(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, [`${root}cli/bin/svcctl.js`, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', SVC_DATABASE_URL: url, SVC_DATA_DIR: '/nonexistent' },
+    env: { ...bare, SVC_DATABASE_URL: url, SVC_DATA_DIR: '/nonexistent' },
   });
   let out = '';
   let err = '';
@@ -95,7 +100,7 @@ test('the development clock moves only in a development installation', async () 
 
 test('without an installation the way to start one is said', async () => {
   const child = spawn(process.execPath, [`${root}cli/main.ts`, 'migrate'], {
-    env: { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: '/nonexistent' },
+    env: { ...bare, SVC_DATA_DIR: '/nonexistent' },
   });
   let err = '';
   child.stderr.on('data', (chunk) => {

@@ -26,7 +26,13 @@ interface Up {
 function up(variables: Record<string, string>): Up {
   const child = spawn(process.execPath, ['cli/up/main.ts'], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: dataDir, SVC_METRICS_PORT: '0', ...variables },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      SVC_DATA_DIR: dataDir,
+      SVC_METRICS_PORT: '0',
+      ...variables,
+    },
   });
   let output = '';
   const waiting = new Map<string, () => void>();

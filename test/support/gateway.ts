@@ -9,7 +9,8 @@ import { freePort } from '@svc/cli/tools/postgres.ts';
 import { type KeyWish, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
-const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
+/** The program itself. */
+export const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
 /** The flag that the product's own starters use; memory figures and tests run with the same. */
 export const NODE_FLAGS = ['--max-semi-space-size=4'] as const;
 

@@ -1,10 +1,13 @@
 // Once per test run: a real PostgreSQL and a migrated template database that every test file clones.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { ENTRY, NODE_FLAGS } from './gateway.ts';
 import { startTestPostgres } from './postgres.ts';
 
 declare module 'vitest' {
@@ -13,7 +16,15 @@ declare module 'vitest' {
   }
 }
 
+/** Starts the gateway without a configuration: it ends at once, and what it compiled is kept; a killed one keeps nothing. */
+async function compileGateway(cache: string | undefined): Promise<void> {
+  if (cache === undefined) return;
+  const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cache };
+  await once(spawn(process.execPath, [...NODE_FLAGS, ENTRY], { env, stdio: 'ignore' }), 'exit');
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const compiled = compileGateway(project.config.env['NODE_COMPILE_CACHE']);
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   // Durability is not what these tests are about (the crash test has a server of its own with fsync on).
   const server = await startTestPostgres({
@@ -29,6 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.query('create database svc_template');
   await migrate(server.urlOf('svc_template'));
   await admin.end();
+  await compiled;
   project.provide('postgres', server.urlOf('svc_template'));
   return async () => {
     await server.stop();

@@ -69,6 +69,7 @@ test.each([
   { $ref: '#/nowhere' },
   { $ref: 'https://example.com/s' },
   { type: 'array', minItems: -1 },
+  { type: 'string', format: { toString: 1, valueOf: 1 } },
 ])('a schema that makes no sense (%j) gives some JSON', (schema) => {
   expect(JSON.stringify(smallestInstance(schema))).toBeDefined();
 });

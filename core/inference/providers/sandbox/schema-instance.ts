@@ -84,8 +84,8 @@ function arrayOf(schema: JsonObject, walk: Walk, depth: number): unknown[] {
 }
 
 function stringOf(schema: JsonObject): string {
-  const format = String(schema['format']);
-  if (Object.hasOwn(formats, format)) return formats[format] as string;
+  const format = schema['format'];
+  if (typeof format === 'string' && Object.hasOwn(formats, format)) return formats[format] as string;
   return 'a'.repeat(Math.max(0, Math.min(bound(schema['minLength']) ?? 0, LENGTH_MAX)));
 }
 
