@@ -13,6 +13,20 @@ function text(value: string): string {
   return `\\"${value.replace(SPECIAL, (mark) => ESCAPES[mark] as string)}\\"`;
 }
 
+const QUOTED_MAX = 4_096;
+const quoted = new Map<string, string>();
+
+/** `text` of a value that comes again and again: names, ids of keys and endpoints, user agents. */
+function word(value: string): string {
+  let known = quoted.get(value);
+  if (known === undefined) {
+    if (quoted.size >= QUOTED_MAX) quoted.clear();
+    known = text(value);
+    quoted.set(value, known);
+  }
+  return known;
+}
+
 /** What jsonb refuses in JSON: U+0000 is cut out, half of a surrogate pair becomes U+FFFD; other escapes stay. */
 function json(value: unknown): string {
   if (value === null || value === undefined) return '';
@@ -34,33 +48,38 @@ function flag(value: boolean): string {
   return value ? 't' : 'f';
 }
 
+let second = { at: Number.NaN, text: '' };
+
+/** ISO 8601; the rows of a batch share a few seconds, so only milliseconds are written anew. */
 function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  const at = Math.floor(ms / 1000);
+  if (at !== second.at) second = { at, text: new Date(at * 1000).toISOString().slice(0, 20) };
+  return `${second.text}${String(Math.floor(ms - at * 1000)).padStart(3, '0')}Z`;
 }
 
 function rowLiteral(row: RequestRow, ts: string): string {
   return (
-    `"(${text(row.request_id)},${ts},${text(row.org_id)},${text(row.environment)},` +
-    `${text(row.project_id)},${text(row.key_id)},${text(row.model)},${text(row.provider)},` +
-    `${text(row.endpoint_id)},${text(row.region)},${text(row.status)},${row.http_status},` +
-    `${text(row.error_code)},${text(row.stop_reason)},${row.attempts},${row.input_tokens},` +
+    `"(${text(row.request_id)},${ts},${word(row.org_id)},${word(row.environment)},` +
+    `${word(row.project_id)},${word(row.key_id)},${word(row.model)},${word(row.provider)},` +
+    `${word(row.endpoint_id)},${word(row.region)},${word(row.status)},${row.http_status},` +
+    `${word(row.error_code)},${word(row.stop_reason)},${row.attempts},${row.input_tokens},` +
     `${row.output_tokens},${row.cache_read_tokens},${row.cache_write_tokens},${row.reasoning_tokens},` +
-    `${text(row.usage_source)},${row.cost_micro},${figure(row.ttft_ms)},${figure(row.duration_ms)},` +
+    `${word(row.usage_source)},${row.cost_micro},${figure(row.ttft_ms)},${figure(row.duration_ms)},` +
     `${figure(row.upstream_ttft_ms)},${figure(row.gw_overhead_ms)},${flag(row.stream)},` +
-    `${flag(row.byok)},${flag(row.zdr)},${flag(row.logged)},${text(row.app_id)},` +
-    `${text(row.user_hash)},${text(row.cell)},${text(row.dialect_in)},${text(row.upstream_model)},` +
-    `${text(row.price_version_id)},${row.bytes_in},${row.bytes_out},${row.tool_calls},` +
+    `${flag(row.byok)},${flag(row.zdr)},${flag(row.logged)},${word(row.app_id)},` +
+    `${text(row.user_hash)},${word(row.cell)},${word(row.dialect_in)},${word(row.upstream_model)},` +
+    `${word(row.price_version_id)},${row.bytes_in},${row.bytes_out},${row.tool_calls},` +
     `${flag(row.has_images)},${flag(row.has_tools)},${flag(row.has_schema)},${json(row.tags)},` +
-    `${text(row.user_agent)},${text(row.client_ip_prefix)},${json(row.route_trace)},` +
+    `${word(row.user_agent)},${word(row.client_ip_prefix)},${json(row.route_trace)},` +
     `${json(row.warnings)})"`
   );
 }
 
 function attemptLiteral(row: AttemptRow, request_id: string, call_ts: string): string {
   return (
-    `"(${request_id},${call_ts},${row.attempt},${iso(row.ts_ms)},${text(row.provider)},` +
-    `${text(row.endpoint_id)},${text(row.pool_id)},${text(row.key_hint)},${text(row.outcome)},` +
-    `${row.http_status},${text(row.error_class)},${figure(row.ttft_ms)},${figure(row.duration_ms)},` +
+    `"(${request_id},${call_ts},${row.attempt},${iso(row.ts_ms)},${word(row.provider)},` +
+    `${word(row.endpoint_id)},${word(row.pool_id)},${word(row.key_hint)},${word(row.outcome)},` +
+    `${row.http_status},${word(row.error_class)},${figure(row.ttft_ms)},${figure(row.duration_ms)},` +
     `${row.output_tokens})"`
   );
 }

@@ -19,17 +19,32 @@ const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 
 /** The prompt's bound overshoots by half; only a prompt that is too long beyond doubt is refused unasked. */
 const BOUND_SLACK = 1.5;
 
+type Names = readonly string[];
+
+const NO_LISTS: readonly Names[] = [];
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Those of two lists that are there. */
+function given(a: Names | null | undefined, b: Names | null | undefined): readonly Names[] {
+  if (a == null) return b == null ? NO_LISTS : [b];
+  return b == null ? [a] : [a, b];
+}
+
+function ignoredBy({ providers, endpoints }: RouteInput['wish']): ReadonlySet<string> {
+  if (providers?.ignore === undefined && endpoints?.ignore === undefined) return NOBODY;
+  return new Set([...(providers?.ignore ?? []), ...(endpoints?.ignore ?? [])]);
+}
+
 /** What `input` asks of an endpoint, with the key's data policy folded in (4.9.2: any true wins, lists intersect). */
 export function demandsOf(input: RouteInput): Demands {
   const { wish, data_policy } = input;
-  const lists = <T>(...given: (T | null | undefined)[]) => given.filter((list): list is T => list != null);
   const tier = input.features.service_tier;
   return {
     zdr: data_policy.zdr || wish.require?.zdr === true || wish.data_policy === 'zdr',
     no_train: data_policy.no_train || wish.require?.no_train === true || wish.data_policy === 'no_train',
-    regions: lists(data_policy.regions, wish.require?.regions),
-    only: lists(wish.providers?.only, wish.endpoints?.only),
-    ignored: new Set([...(wish.providers?.ignore ?? []), ...(wish.endpoints?.ignore ?? [])]),
+    regions: given(data_policy.regions, wish.require?.regions),
+    only: given(wish.providers?.only, wish.endpoints?.only),
+    ignored: ignoredBy(wish),
     tier: tier === undefined || usualTiers.has(tier) ? null : tier,
   };
 }

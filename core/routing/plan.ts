@@ -115,17 +115,18 @@ export function choose(candidates: Candidates, input: RouteInput): Choice {
 
 /** The model asked for and its fallbacks. @throws ServiceError model_not_found with what may have been meant. */
 export function modelsOf(catalog: Catalog, input: RouteInput): Model[] {
-  const fallbacks = (input.wish.fallback_models ?? []).slice(0, FALLBACKS_MAX);
+  if (input.wish.fallback_models === undefined) return [modelOf(catalog, input, input.model, 'model')];
+  const fallbacks = input.wish.fallback_models.slice(0, FALLBACKS_MAX);
   const wanted = [input.model, ...fallbacks.filter((id) => id !== input.model)];
-  return wanted.map((id, i) => {
-    const model = findModel(catalog, id, input.environment);
-    if (model !== null) return model;
-    throw modelNotFound(
-      catalog,
-      id,
-      i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`,
-    );
-  });
+  return wanted.map((id, i) =>
+    modelOf(catalog, input, id, i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`),
+  );
+}
+
+function modelOf(catalog: Catalog, input: RouteInput, id: string, param: string): Model {
+  const model = findModel(catalog, id, input.environment);
+  if (model !== null) return model;
+  throw modelNotFound(catalog, id, param);
 }
 
 /**

@@ -51,6 +51,8 @@ function mostIsBest(values: readonly (number | null)[]): number[] {
 /** A score of 0..1 for each of `passed`. */
 export function scores(passed: readonly Passed[], sort: Sort, input: RouteInput): number[] {
   const weights = weightsOf[sort];
+  // Alone, an endpoint is the best of its kind in everything.
+  if (passed.length === 1) return [weights.price + weights.latency + weights.throughput + weights.uptime];
   const { health, now_ms } = input;
   const ids = passed.map(({ endpoint }) => endpoint.id);
   const price = leastIsBest(passed.map(({ endpoint }) => expectedNano(endpoint, input)));
@@ -74,6 +76,8 @@ interface Entry extends RankedEndpoint {
   spread: number;
   group: number;
 }
+
+const NO_ORDER: readonly string[] = [];
 
 function placeOf(endpoint: Endpoint, order: readonly string[]): number {
   const at = order.findIndex((wanted) => isNamed(endpoint, [wanted]));
@@ -117,8 +121,18 @@ function groupByScore(entries: Entry[]): void {
  * then by a hash of request and endpoint, which spreads load and stays the same for one request.
  */
 export function rank(passed: readonly Passed[], sort: Sort, input: RouteInput): RankedEndpoint[] {
-  const order = [...(input.wish.endpoints?.order ?? []), ...(input.wish.providers?.order ?? [])];
+  const { endpoints, providers } = input.wish;
+  const order =
+    endpoints === undefined && providers === undefined
+      ? NO_ORDER
+      : [...(endpoints?.order ?? []), ...(providers?.order ?? [])];
   const values = scores(passed, sort, input);
+  const [only] = passed;
+  if (passed.length === 1 && only !== undefined) {
+    const { endpoint, losses } = only;
+    const reason = placeOf(endpoint, order) < order.length ? 'order' : standing(endpoint, input);
+    return [{ endpoint, score: values[0] as number, reason, losses }];
+  }
   const entries = passed.map(({ endpoint, losses }, i): Entry => {
     const place = placeOf(endpoint, order);
     const reason = place < order.length ? 'order' : standing(endpoint, input);

@@ -31,13 +31,17 @@ interface Cut {
 function text(list: Cut): string {
   if (list.items.length === 0) return '-';
   const hidden = list.items.length - list.shown;
+  if (hidden === 0 && list.shown === 1) return list.items[0] as string;
   const shown = list.items.slice(0, list.shown).join(',');
   if (hidden === 0) return shown;
   return shown === '' ? `+${hidden}` : `${shown},+${hidden}`;
 }
 
+const CLEAN = /^[A-Za-z0-9._/-]{1,100}$/;
+
 /** Only what cannot be taken for a separator; policy and rule names are short by their grammar. */
 function word(value: string): string {
+  if (CLEAN.test(value)) return value;
   const clean = value.replaceAll(/[^A-Za-z0-9._/-]/g, '_').slice(0, 100);
   return clean === '' ? '-' : clean;
 }
@@ -46,31 +50,23 @@ function cut(items: readonly string[]): Cut {
   return { items, shown: items.length };
 }
 
+function tryText({ endpoint_id, outcome, http_status, ms }: TraceTry): string {
+  return `${endpoint_id}:${word(outcome)}:${http_status}:${Math.round(ms)}`;
+}
+
 /** The trace of `route`; ASCII, at most 1,024 bytes: the longest list is cut first and ends `+N`. */
 export function traceLine(route: RoutePlan, facts: TraceFacts): string {
   const drop = cut(route.excluded.map((item) => `${item.endpoint_id}:${item.reason}`));
   const plan = cut(route.plan.map((item) => `${item.endpoint.id}:${item.score.toFixed(3)}`));
-  const tries = cut(
-    (facts.tries ?? []).map(
-      (item) => `${item.endpoint_id}:${word(item.outcome)}:${item.http_status}:${Math.round(item.ms)}`,
-    ),
-  );
+  const tries = cut(facts.tries === null ? [] : facts.tries.map(tryText));
   const candidates = route.plan.length + route.spare.length + route.excluded.length;
-  const write = () =>
-    [
-      'v1',
-      `policy=${word(facts.policy)}`,
-      `rule=${word(facts.rule)}`,
-      `sort=${route.sort}`,
-      'arm=-',
-      'canary=0',
-      'aff=-',
-      `cand=${candidates}`,
-      `drop=${text(drop)}`,
-      `plan=${text(plan)}`,
-      ...(facts.tries === null ? [] : [`try=${text(tries)}`, `win=${facts.win ?? '-'}`]),
-      `reserve=${facts.reserve_micro_usd}`,
-    ].join('; ');
+  const head =
+    `v1; policy=${word(facts.policy)}; rule=${word(facts.rule)}; sort=${route.sort}; arm=-; canary=0; ` +
+    `aff=-; cand=${candidates}`;
+  const write = () => {
+    const tried = facts.tries === null ? '' : `; try=${text(tries)}; win=${facts.win ?? '-'}`;
+    return `${head}; drop=${text(drop)}; plan=${text(plan)}${tried}; reserve=${facts.reserve_micro_usd}`;
+  };
   let line = write();
   while (line.length > BYTES_MAX) {
     const longest = [drop, plan, tries].reduce((a, b) => (b.shown > a.shown ? b : a));

@@ -84,11 +84,10 @@ export class Answer {
     const { record } = this;
     record.bytes_out = body.length;
     record.ttft_ms = Math.round(monotonicMs() - this.started);
-    this.sink.head(200, [
-      ...['content-type', 'application/json', 'content-length', String(body.length)],
-      ...['cache-control', 'no-store', 'x-svc-cost-micro', String(end.cost.total_micro_usd)],
-      ...['x-svc-cache', end.usage.cache_read_tokens > 0 ? 'hit' : 'miss', ...this.headers()],
-    ]);
+    const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
+    headers.push('cache-control', 'no-store', 'x-svc-cost-micro', String(end.cost.total_micro_usd));
+    headers.push('x-svc-cache', end.usage.cache_read_tokens > 0 ? 'hit' : 'miss');
+    this.sink.head(200, this.addHeaders(headers));
     this.sink.end(body);
   }
 
@@ -118,16 +117,15 @@ export class Answer {
     this.committed = true;
     this.record.ttft_ms = Math.round(monotonicMs() - this.started);
     const trailer = this.trace() === null ? 'x-svc-cost-micro' : 'x-svc-cost-micro, x-svc-route-trace';
-    this.sink.head(200, [
-      ...['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'],
-      ...['x-accel-buffering', 'no', 'trailer', trailer, ...this.headers()],
-    ]);
+    const headers = ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'];
+    headers.push('x-accel-buffering', 'no', 'trailer', trailer);
+    this.sink.head(200, this.addHeaders(headers));
   }
 
-  private headers(): string[] {
+  private addHeaders(headers: string[]): string[] {
     const { record } = this;
     const endpoint = record.endpoint as Endpoint;
-    return replyHeaders({
+    const facts = {
       request_id: record.request_id,
       svc_version: record.grant.svc_version,
       model: endpoint.model_id,
@@ -141,7 +139,8 @@ export class Answer {
       processing_ms: monotonicMs() - this.started,
       org_id: record.grant.org_id,
       dialect: record.dialect_in,
-    });
+    };
+    return replyHeaders(facts, headers);
   }
 
   private trailers(end: ReplyEnd): [string, string][] {

@@ -32,6 +32,7 @@ import { estimateUsage, learn, soundUsage } from './usage.ts';
 const DRAIN_MAX_MS = 600_000;
 
 export class Call implements AttemptListener {
+  slot = -1;
   private readonly deps: CallDeps;
   private readonly record: CallRecord;
   private readonly answer: Answer;
@@ -59,14 +60,18 @@ export class Call implements AttemptListener {
     this.answer = new Answer(sink, this.record, {
       dialect: incoming.dialect,
       started: this.started,
-      trace: () => (this.admitted?.debug ? this.trace() : null),
+      trace: () => (this.admitted?.debug ? this.admitted.trace(this.record.attempts) : null),
     });
     this.listenTo(sink);
   }
 
   private listenTo(sink: Sink): void {
-    sink.onGone = () => this.callerLeft();
-    sink.onDrain = () => this.attempt?.resume();
+    // By way of constants: V8 puts a function literal assigned to a property in old space, as if it were a method,
+    // and there it keeps the whole ended call alive through every scavenge.
+    const gone = () => this.callerLeft();
+    const drained = () => this.attempt?.resume();
+    sink.onGone = gone;
+    sink.onDrain = drained;
   }
 
   /** Admits the call, holds its money and starts the first attempt. Refusals are answered here; nothing is thrown. */
@@ -216,10 +221,6 @@ export class Call implements AttemptListener {
   private forgetPrompt(): void {
     if (this.incoming === null) return;
     this.incoming = this.lane = null;
-  }
-
-  private trace(): string {
-    return this.admitted === null ? '' : this.admitted.trace(this.record.attempts);
   }
 
   // ---- credit and cap while the answer runs ----
@@ -424,8 +425,6 @@ export class Call implements AttemptListener {
     this.refuse(new ServiceError(RESTARTING.code, RESTARTING.message), 'error');
   }
 
-  // ---- book-keeping ----
-
   private release(): void {
     if (!this.held) return;
     this.held = false;
@@ -438,7 +437,7 @@ export class Call implements AttemptListener {
     record.http_status = http_status;
     record.error_code = code;
     timeTaken(record, monotonicMs() - this.started);
-    record.trace = this.trace();
+    record.trace = this.admitted?.trace(record.attempts) ?? '';
     // Like the tokens: of a call that ends without usage nothing is counted.
     if (record.usage !== null) record.tool_calls = this.attempt?.read?.tool_calls ?? 0;
     this.deps.ticker.delete(this);

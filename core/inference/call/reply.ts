@@ -25,29 +25,15 @@ export interface HeadFacts {
   readonly dialect: string;
 }
 
-/** The headers common to every answer of a call that reached a provider. */
-export function replyHeaders(facts: HeadFacts): string[] {
-  const headers = [
-    ...[
-      'x-svc-request-id',
-      facts.request_id,
-      'x-request-id',
-      facts.request_id,
-      'request-id',
-      facts.request_id,
-    ],
-    ...[
-      'x-svc-provider',
-      facts.provider,
-      'x-svc-region',
-      facts.region,
-      'x-svc-endpoint-id',
-      facts.endpoint_id,
-    ],
-    ...['x-svc-attempts', String(facts.attempts), 'x-svc-model', facts.model],
-    ...['x-svc-price-version', facts.price_version, 'svc-version', facts.svc_version],
-    ...['openai-processing-ms', String(Math.round(facts.processing_ms)), 'x-content-type-options', 'nosniff'],
-  ];
+/** `headers` and those common to every answer of a call that reached a provider, added to the same flat list. */
+export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[] {
+  const { request_id: id } = facts;
+  headers.push('x-svc-request-id', id, 'x-request-id', id, 'request-id', id);
+  headers.push('x-svc-provider', facts.provider, 'x-svc-region', facts.region);
+  headers.push('x-svc-endpoint-id', facts.endpoint_id, 'x-svc-attempts', String(facts.attempts));
+  headers.push('x-svc-model', facts.model, 'x-svc-price-version', facts.price_version);
+  headers.push('svc-version', facts.svc_version, 'x-content-type-options', 'nosniff');
+  headers.push('openai-processing-ms', String(Math.round(facts.processing_ms)));
   if (facts.dialect === 'messages') headers.push('anthropic-organization-id', facts.org_id);
   if (facts.warnings.length > 0) headers.push('x-svc-warnings', warningCodes(facts.warnings));
   if (facts.trace !== null) headers.push('x-svc-route-trace', facts.trace);

@@ -54,6 +54,26 @@ describe('scan', () => {
     );
   });
 
+  it('finds the same in the decoded text as in the bytes, whatever the bytes are', () => {
+    const mutated = fc
+      .tuple(objects, fc.array(fc.tuple(fc.nat(), fc.constantFrom(0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0xc3, 0xff))))
+      .map(([{ text }, changes]) => {
+        const body = bytes(text);
+        for (const [at, byte] of changes.slice(0, 3)) body[at % body.length] = byte;
+        return body;
+      });
+    let in_text = 0;
+    fc.assert(
+      fc.property(mutated, (body) => {
+        const text = body.toString('utf8');
+        if (text.length === body.length) in_text++;
+        expect(scanObject(body, undefined, text)).toEqual(scanObject(body));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(in_text).toBeGreaterThan(200);
+  });
+
   it('sets and removes any combination of members as an object would', () => {
     fc.assert(
       fc.property(objects, fc.dictionary(keys, fc.option(fc.json({ maxDepth: 1 }))), ({ text }, wanted) => {

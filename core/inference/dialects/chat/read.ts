@@ -87,6 +87,9 @@ const STATE = [
   ],
 ];
 
+const FOREIGN = Object.entries(ELSEWHERE);
+const REFUSED = new Set([...Object.keys(ELSEWHERE), ...STATE]);
+
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
@@ -133,7 +136,10 @@ export function readChat(value: unknown, headers: Headers): CanonicalRequest {
 }
 
 function refuseForeign(body: JsonObject): void {
-  for (const [name, instead] of Object.entries(ELSEWHERE)) {
+  let suspect = false;
+  for (const name in body) suspect ||= REFUSED.has(name);
+  if (!suspect) return;
+  for (const [name, instead] of FOREIGN) {
     if (present(body[name])) unsupported(name, `'${name}' is not a field of this service; use ${instead}.`);
   }
   for (const name of STATE) {
@@ -156,7 +162,9 @@ function userOf(body: JsonObject): string | undefined {
 
 function readGeneration(body: JsonObject): Generation {
   const number = (name: string, min: number, max?: number, integer = false): number | undefined =>
-    optionalNumber(body[name], name, max === undefined ? { min, integer } : { min, max, integer });
+    present(body[name])
+      ? optionalNumber(body[name], name, max === undefined ? { min, integer } : { min, max, integer })
+      : undefined;
   return compact({
     max_tokens: readCap(body),
     temperature: number('temperature', 0, 2),
@@ -175,10 +183,11 @@ function readGeneration(body: JsonObject): Generation {
   });
 }
 
+const CAP_LIMITS = { min: 1, integer: true };
+
 function readCap(body: JsonObject): number | undefined {
-  const limits = { min: 1, integer: true };
-  const older = optionalNumber(body['max_tokens'], 'max_tokens', limits);
-  const newer = optionalNumber(body['max_completion_tokens'], 'max_completion_tokens', limits);
+  const older = optionalNumber(body['max_tokens'], 'max_tokens', CAP_LIMITS);
+  const newer = optionalNumber(body['max_completion_tokens'], 'max_completion_tokens', CAP_LIMITS);
   if (older !== undefined && newer !== undefined && older !== newer) {
     fail('max_tokens', "'max_tokens' and 'max_completion_tokens' differ.");
   }
@@ -211,6 +220,9 @@ function readLogprobs(body: JsonObject): number | undefined {
 
 /** The three ways to ask for reasoning must agree; the first one present wins what the others leave open. */
 function readReasoning(body: JsonObject): ReasoningWish | undefined {
+  if (!present(body['reasoning_effort']) && !present(body['reasoning']) && !present(body['thinking'])) {
+    return undefined;
+  }
   const wishes: [string, ReasoningWish][] = [];
   const effort = optionalChoice(body['reasoning_effort'], 'reasoning_effort', EFFORTS);
   if (effort !== undefined) wishes.push(['reasoning_effort', effortWish(effort)]);
@@ -326,12 +338,18 @@ function readCache(body: JsonObject): CanonicalRequest['cache'] {
 
 function readExt(body: JsonObject): JsonObject | undefined {
   const ext: JsonObject = {};
-  for (const [name, member] of Object.entries(body)) {
-    if (!NAMED.has(name) && present(member)) ext[name] = member;
+  let any = false;
+  for (const name in body) {
+    if (NAMED.has(name) || !present(body[name])) continue;
+    ext[name] = body[name];
+    any = true;
   }
   const format = optionalObject(body['response_format'], 'response_format');
-  if (format !== undefined && !KNOWN_FORMATS.has(format['type'])) ext['response_format'] = format;
+  if (format !== undefined && !KNOWN_FORMATS.has(format['type'])) {
+    ext['response_format'] = format;
+    any = true;
+  }
   // Modalities other than text are checked where an endpoint is chosen; their shape is the provider's business.
   optionalArray(body['modalities'], 'modalities');
-  return Object.keys(ext).length === 0 ? undefined : ext;
+  return any ? ext : undefined;
 }

@@ -127,8 +127,7 @@ export function readSvc(
       optionalChoice(headers['x-svc-compat'], 'x-svc-compat', COMPATS) ??
       'warn',
     provider_options: readProviderOptions(svc['provider_options']),
-    reasoning:
-      optionalChoice(svc['reasoning'], 'svc.reasoning', ['include', 'exclude'] as const) ?? 'include',
+    reasoning: optionalChoice(svc['reasoning'], 'svc.reasoning', REASONING) ?? 'include',
   };
   const app =
     optionalString(svc['app'], 'svc.app', { max: 64 }) ??
@@ -144,6 +143,7 @@ export function readSvc(
 }
 
 const COMPATS = ['strict', 'warn', 'drop'] as const;
+const REASONING = ['include', 'exclude'] as const;
 
 function slug(title: string | undefined): string | undefined {
   return title
@@ -170,11 +170,14 @@ function readMetadata(
   headers: Headers,
   own: Record<string, string>,
 ): Record<string, string> {
-  const merged = {
-    ...stringMap(headerObject(headers, 'x-svc-metadata'), 'x-svc-metadata', METADATA_LIMITS),
-    ...own,
-    ...stringMap(svc['metadata'], 'svc.metadata', METADATA_LIMITS),
-  };
+  const merged =
+    present(headers['x-svc-metadata']) || present(svc['metadata'])
+      ? {
+          ...stringMap(headerObject(headers, 'x-svc-metadata'), 'x-svc-metadata', METADATA_LIMITS),
+          ...own,
+          ...stringMap(svc['metadata'], 'svc.metadata', METADATA_LIMITS),
+        }
+      : own;
   if (Object.keys(merged).length > METADATA_LIMITS.max_keys) {
     fail('svc.metadata', `Metadata has more than ${METADATA_LIMITS.max_keys} keys in all.`);
   }
@@ -184,7 +187,8 @@ function readMetadata(
 function readProviderOptions(value: unknown): Record<string, JsonObject> {
   const all = optionalObject(value, 'svc.provider_options');
   const options: Record<string, JsonObject> = {};
-  for (const [provider, members] of Object.entries(all ?? {})) {
+  if (all === undefined) return options;
+  for (const [provider, members] of Object.entries(all)) {
     const path = `svc.provider_options.${provider}`;
     const object = requireObject(members, path);
     for (const [name, member] of Object.entries(object)) {
@@ -207,6 +211,7 @@ function refuseForbidden(name: string, param: string): void {
 }
 
 function readRoute(svc: JsonObject, headers: Headers): RouteWish {
+  if (!present(headers['x-svc-route']) && !present(svc['route']) && !present(svc['data_policy'])) return {};
   const head = headerObject(headers, 'x-svc-route');
   const object = optionalObject(svc['route'], 'svc.route') ?? {};
   const route: RouteWish = { ...routeOf(head, 'x-svc-route'), ...routeOf(object, 'svc.route') };
