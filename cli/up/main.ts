@@ -167,7 +167,8 @@ async function startGateway(start: Start, port: number, databaseUrl: string): Pr
   const { gateway } = await step('gateway', 'starting', async () => {
     const gateway = await startChild({
       name: 'gateway',
-      args: ['--max-semi-space-size=4', join(root, 'gateway/main.ts')],
+      // A small young generation keeps an idle stream small; without pretenuring ended calls die in it.
+      args: ['--max-semi-space-size=8', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
       cwd: root,
       log: join(dataDir, 'log/gateway.log'),
       env: {

@@ -12,7 +12,7 @@ import { endWithUs } from './watch.ts';
 /** The program itself. */
 export const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
 /** The flag that the product's own starters use; memory figures and tests run with the same. */
-export const NODE_FLAGS = ['--max-semi-space-size=4'] as const;
+export const NODE_FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring'] as const;
 
 export interface GatewayOptions {
   readonly database_url: string;
