@@ -33,9 +33,10 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** The state of a book and its charges in order. */
+/** The state of a book and its charges in order, both of one snapshot: a batch may commit between two statements. */
 export function readBook(database_url: string, book_id: number): Promise<BookView> {
   return withClient(database_url, async (client) => {
+    await client.query('begin isolation level repeatable read read only');
     const book = await client.query<{ available: string; held: string; sum: string }>(
       `select available, held, (select coalesce(sum(amount), 0) from ledger.entry e where e.book_id = b.book_id) as sum
          from ledger.book b where book_id = $1`,
