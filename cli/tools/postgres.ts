@@ -1,6 +1,8 @@
 // Starts the embedded PostgreSQL of `make up` and of the tests. It refuses to run as root, ships its shared
 // libraries as symlinks made by a post-install script, and outlives a killed parent: all three are handled here.
+
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   chownSync,
   closeSync,
@@ -49,16 +51,25 @@ export interface PostgresOptions {
   progress?: (message: string) => void;
 }
 
-/** A port that was free a moment ago on loopback. */
-export function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
+/** Below the ports that the system gives to outgoing connections, any of which may take one between look and use. */
+const PORT_FROM = 12_000;
+const PORT_TO = 32_000;
+
+function isBindable(port: number): Promise<boolean> {
+  return new Promise((done) => {
     const server = createServer();
-    server.on('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
+    server.once('error', () => done(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
   });
+}
+
+/** A port on loopback that was free a moment ago and that no outgoing connection takes. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    const port = randomInt(PORT_FROM, PORT_TO);
+    if (await isBindable(port)) return port;
+  }
+  throw new Error(`no free port between ${PORT_FROM} and ${PORT_TO}`);
 }
 
 /** Whether this process is root, which PostgreSQL refuses to be. */
