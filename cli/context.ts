@@ -16,7 +16,7 @@ export async function staffContext(pool: Pool): Promise<Context> {
   shiftClock(await readClockShift(pool));
   return createContext({
     request_id: newRequestId(),
-    caller: { kind: 'staff', name: 'svcctl' },
+    caller: { kind: 'staff', name: 'svcctl', staff_id: null, roles: ['super'] },
     pool,
     log: silentLog,
     services: noServices,

@@ -17,6 +17,8 @@ export const prefixes = {
   invoice: 'inv',
   lot: 'lot',
   event: 'evt',
+  session: 'ses',
+  staff: 'stf',
 } as const;
 
 export type Kind = keyof typeof prefixes;

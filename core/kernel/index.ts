@@ -48,13 +48,19 @@ export {
   FileAnswer,
   type KeyCaller,
   keyCaller,
+  type MemberCaller,
   type Operation,
   operation,
+  orgCaller,
   type Role,
   type Scope,
   type Services,
+  type SessionCaller,
+  type StaffCaller,
+  type StaffRole,
   type Statement,
   scopes,
+  staffRoles,
 } from './operation.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
 export {

@@ -17,6 +17,9 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer';
 export type Environment = 'live' | 'test';
+/** What a member of staff may do; `super` contains all (P2, staff listener). */
+export const staffRoles = ['super', 'finance', 'support', 'catalog', 'compliance'] as const;
+export type StaffRole = (typeof staffRoles)[number];
 
 /** Who may call. An operation without an audience does not compile. */
 export type Audience =
@@ -31,7 +34,19 @@ export type Audience =
       /** The key may also stand in `x-api-key`: model routes alone (P2). */
       readonly x_api_key?: true;
     }
-  | { readonly kind: 'staff' };
+  /** People alone: a key is told `session_required`. `any` is whoever is signed in, a member or not yet. */
+  | {
+      readonly kind: 'session';
+      readonly roles: readonly [Role, ...Role[]] | 'any';
+      /** Needs a proof of the person not older than 15 minutes (P4.2 "Re-auth"). */
+      readonly reauthenticated?: true;
+      /** Reachable with a session that still lacks the second factor its organisation asks for (`/v1/auth/*`). */
+      readonly without_second_factor?: true;
+    }
+  /** A rail's callback: the operation itself verifies the signature over the raw bytes. */
+  | { readonly kind: 'signed' }
+  /** The staff listener and `svcctl`. `any` is every role. */
+  | { readonly kind: 'staff'; readonly roles: readonly [StaffRole, ...StaffRole[]] | 'any' };
 
 /** A verified API key as operations see it. */
 export interface KeyCaller {
@@ -44,10 +59,31 @@ export interface KeyCaller {
   /** When the key itself ends; a key cannot make one that lives longer (P17.3). */
   readonly expires_at: Date | null;
 }
-export type Caller =
-  | { readonly kind: 'public' }
-  | KeyCaller
-  | { readonly kind: 'staff'; readonly name: string };
+/** A verified session. `org_id` and `role` are null until the user has entered an organisation. */
+export interface SessionCaller {
+  readonly kind: 'session';
+  readonly session_id: Id<'session'>;
+  readonly user_id: Id<'user'>;
+  readonly email: string;
+  readonly org_id: Id<'org'> | null;
+  readonly role: Role | null;
+  /** Whose rows are read: live unless `?environment=test` asks for the others (P2). */
+  readonly environment: Environment;
+  readonly two_factor: boolean;
+  /** When the person last proved who they are (sign-in or re-authentication). */
+  readonly proved_at: Date;
+}
+/** A session inside an organisation. */
+export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };
+export interface StaffCaller {
+  readonly kind: 'staff';
+  /** Who acts, for audit: an e-mail address, or `svcctl`. */
+  readonly name: string;
+  /** Null for `svcctl`, which holds the database itself. */
+  readonly staff_id: Id<'staff'> | null;
+  readonly roles: readonly StaffRole[];
+}
+export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller;
 
 /** One prepared statement; `name` is its label in metrics and logs (house rule 7). */
 export interface Statement {
@@ -134,4 +170,14 @@ export function operation<I extends TSchema, O extends TSchema>(
 export function keyCaller(context: Context): KeyCaller {
   if (context.caller.kind !== 'key') throw new Error('operation reached without a key');
   return context.caller;
+}
+
+/** Who acts for an organisation: a key, or a session inside it. @throws Error (a defect) for anyone else. */
+export function orgCaller(context: Context): KeyCaller | MemberCaller {
+  const { caller } = context;
+  if (caller.kind === 'key') return caller;
+  if (caller.kind === 'session' && caller.org_id !== null && caller.role !== null) {
+    return caller as MemberCaller;
+  }
+  throw new Error('operation reached without an organisation');
 }

@@ -4,8 +4,8 @@ import { coversScope } from '../keys/index.ts';
 
 /** Lets a key through an audience, or throws. @throws ServiceError session_required, sandbox_key_not_allowed, permission_denied. */
 export function admitKey(audience: Audience, caller: KeyCaller): void {
-  if (audience.kind === 'public') return;
-  if (audience.kind === 'staff') {
+  if (audience.kind === 'public' || audience.kind === 'signed') return;
+  if (audience.kind !== 'key') {
     throw new ServiceError('session_required', 'This route is used from a signed-in session.');
   }
   // The fence of P2 answers before a missing scope (P19).
@@ -34,5 +34,6 @@ export function admittingScopes(audience: Audience): readonly Scope[] | 'any' {
 
 /** Roles of a session that let it in. */
 export function admittingRoles(audience: Audience): readonly Role[] {
-  return audience.kind === 'key' ? (audience.session ?? []) : [];
+  if (audience.kind === 'key') return audience.session ?? [];
+  return audience.kind === 'session' && audience.roles !== 'any' ? audience.roles : [];
 }

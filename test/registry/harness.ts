@@ -110,7 +110,7 @@ export async function startHarness(): Promise<Harness> {
 
   const context = createContext({
     request_id: newRequestId(),
-    caller: { kind: 'staff', name: 'test' },
+    caller: { kind: 'staff', name: 'test', staff_id: null, roles: ['super'] },
     pool,
     log,
     services: {} as Services,

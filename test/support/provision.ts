@@ -54,7 +54,7 @@ export interface Provisioned {
 export function staffContext(pool: Pool): Context {
   return createContext({
     request_id: newRequestId(),
-    caller: { kind: 'staff', name: 'test' },
+    caller: { kind: 'staff', name: 'test', staff_id: null, roles: ['super'] },
     pool,
     log: silentLog,
     services: {} as Services,
