@@ -1,9 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { filesOf } from './test/parts.ts';
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
+  resolve: {
+    // Node takes this file; Vite would take the other build of the package, and types of one are unknown to the other.
+    alias: [
+      {
+        find: /^graphql$/,
+        replacement: fileURLToPath(new URL('node_modules/graphql/index.js', import.meta.url)),
+      },
+    ],
+  },
   test: {
-    include: ['{core,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts'],
+    ...filesOf(mode),
     globalSetup: ['test/support/global.ts'],
     // Programs that tests start are compiled once and not at every start, as under `make up`.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compile', import.meta.url)) },
@@ -13,4 +23,4 @@ export default defineConfig({
     hookTimeout: 60_000,
     reporters: ['default'],
   },
-});
+}));

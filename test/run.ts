@@ -5,12 +5,15 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
+import { type FoundTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
 import { type Counts, countVitest, crashed, oneCheck } from './counts.ts';
 import { leftovers, mark } from './leftovers.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const cache = join(root, '.cache/test');
 const SIGN_OF_LIFE_MS = 20_000;
+/** Emergency brakes, far above what a suite takes: a run that hangs must end and say where. */
+const LIMIT_MINUTES = { check: 5, most: 25, kubernetes: 15 } as const;
 
 interface Outcome {
   readonly code: number;
@@ -33,9 +36,10 @@ if (!process.stdout.isTTY) {
   delete env['FORCE_COLOR'];
 }
 const children = new Set<{ kill(signal: NodeJS.Signals): boolean }>();
+const ended = new AbortController();
 
 /** Runs a program to its end; `live` shows its output as it comes, else it is kept for the report of a failure. */
-function runProgram(args: readonly string[], live: boolean): Promise<Outcome> {
+function runProgram(args: readonly string[], live: boolean, limit_minutes: number): Promise<Outcome> {
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   children.add(child);
   let output = '';
@@ -45,9 +49,15 @@ function runProgram(args: readonly string[], live: boolean): Promise<Outcome> {
       else output += chunk;
     });
   }
+  const limit = setTimeout(() => {
+    process.stdout.write(`${args[0]}: ended after ${limit_minutes} minutes\n`);
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), 10_000).unref();
+  }, limit_minutes * 60_000);
   return new Promise((done) => {
     child.once('error', (error) => done({ code: 1, output: error.message }));
     child.once('close', (code) => {
+      clearTimeout(limit);
       children.delete(child);
       done({ code: code ?? 1, output });
     });
@@ -58,47 +68,62 @@ function check(name: string, args: readonly string[]): Suite {
   return {
     name,
     async run() {
-      const { code, output } = await runProgram(args, false);
+      const { code, output } = await runProgram(args, false, LIMIT_MINUTES.check);
       return { counts: oneCheck(name, code), output: code === 0 ? '' : output };
     },
   };
 }
 
-const vitest: Suite = {
-  name: 'tests',
+/** The test files of one part, see parts.ts. */
+async function runVitest(part: 'most' | 'kubernetes'): Promise<{ counts: Counts; output: string }> {
+  const report = join(cache, `vitest-${part}.json`);
+  rmSync(report, { force: true });
+  const { code } = await runProgram(
+    [
+      ...['node_modules/vitest/vitest.mjs', 'run', '--mode', part, '--reporter=default', '--reporter=json'],
+      `--outputFile.json=${report}`,
+    ],
+    true,
+    LIMIT_MINUTES[part],
+  );
+  try {
+    return { counts: countVitest(readFileSync(report, 'utf8'), code), output: '' };
+  } catch (error) {
+    return {
+      counts: crashed(`tests (${part})`),
+      output: `vitest left no report: ${(error as Error).message}`,
+    };
+  }
+}
+
+/** The part that needs the API server, once that is built. Without it, this part counts as one failure. */
+function clusterSuite(apiServer: Promise<FoundTool>): Suite {
+  return {
+    name: 'cluster',
+    async run() {
+      try {
+        await apiServer;
+      } catch (error) {
+        return {
+          counts: oneCheck('cluster: no test was run, kube-apiserver is missing', 1),
+          output: (error as Error).message,
+        };
+      }
+      return runVitest('kubernetes');
+    },
+  };
+}
+
+const cleanup: Suite = {
+  name: 'cleanup',
   async run() {
-    const report = join(cache, 'vitest.json');
-    rmSync(report, { force: true });
-    const { code } = await runProgram(
-      [
-        ...['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json'],
-        `--outputFile.json=${report}`,
-      ],
-      true,
-    );
-    try {
-      return { counts: countVitest(readFileSync(report, 'utf8'), code), output: '' };
-    } catch (error) {
-      return { counts: crashed('tests'), output: `vitest left no report: ${(error as Error).message}` };
-    }
+    const left = await leftovers();
+    return {
+      counts: oneCheck('cleanup: a test left processes behind', left.length),
+      output: left.join('\n'),
+    };
   },
 };
-
-const suites: readonly Suite[] = [
-  check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
-  check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
-  vitest,
-  {
-    name: 'cleanup',
-    async run() {
-      const left = await leftovers();
-      return {
-        counts: oneCheck('cleanup: a test left processes behind', left.length),
-        output: left.join('\n'),
-      };
-    },
-  },
-];
 
 async function runSuite(suite: Suite): Promise<Counts> {
   const started = performance.now();
@@ -117,28 +142,51 @@ async function runSuite(suite: Suite): Promise<Counts> {
   return counts;
 }
 
-/** Makes the tools that tests find through the environment; a tool that cannot be had counts as one failure. */
+const sayTool = (message: string) => process.stdout.write(`tools    ${message}\n`);
+
+/** Makes sure of the tools that take seconds; each that cannot be had counts as one failure. */
 async function prepareTools(): Promise<string[]> {
-  try {
-    env['SVC_PYTHON_BIN'] = await ensurePythonClients((message) =>
-      process.stdout.write(`tools    ${message}\n`),
-    );
-    return [];
-  } catch (error) {
-    process.stdout.write(`tools    ${(error as Error).message}\n`);
-    return ['tools: the official Python clients'];
-  }
+  const started = performance.now();
+  const faults: string[] = [];
+  const prepare = async (name: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      sayTool(`${name}: ${(error as Error).message}`);
+      faults.push(`tools: ${name} is missing`);
+    }
+  };
+  await prepare('python', async () => {
+    env['SVC_PYTHON_BIN'] = await ensurePythonClients(sayTool);
+  });
+  // Not what only builds another: that is found when the other is built.
+  const quick = toolNames.filter((name) => tools[name].source.kind !== 'go' && !tools[name].needed_for);
+  for (const name of quick) await prepare(name, () => resolveTool(name, sayTool, ended.signal));
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  sayTool(`${quick.length + 1 - faults.length} found, ${faults.length} missing (${seconds} s)`);
+  return faults;
 }
 
 async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
+      ended.abort();
       for (const child of children) child.kill(signal);
       process.exitCode = 130;
     });
   }
   mkdirSync(cache, { recursive: true });
   const faults = await prepareTools();
+  // Found at once, or built beside everything that can do without it.
+  const apiServer = resolveTool('kube-apiserver', sayTool, ended.signal);
+  apiServer.catch(() => {});
+  const suites: readonly Suite[] = [
+    check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
+    check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
+    { name: 'tests', run: () => runVitest('most') },
+    clusterSuite(apiServer),
+    cleanup,
+  ];
   let passed = 0;
   let failed = faults.length;
   for (const suite of suites) {

@@ -9,6 +9,7 @@ import { findInstallation, root, withDatabase } from '../installation.ts';
 import { appliedMigrations } from '../store.ts';
 import { findPostgres } from '../tools/postgres.ts';
 import { findPythonClients } from '../tools/python.ts';
+import { findTool, type ToolName, toolNames, tools } from '../tools/tools.ts';
 import { isFree, whoListens } from '../up/ports.ts';
 
 interface Finding {
@@ -70,6 +71,18 @@ function checkPython(): Finding {
   };
 }
 
+/** One of the programs that tests and `make up` start; looked for, never installed here. */
+async function checkTool(name: ToolName): Promise<Finding> {
+  try {
+    const found = await findTool(name);
+    if (found !== null)
+      return { name, state: 'ok', detail: `${found.version} ${found.path} (${found.where})` };
+    return { name, state: 'note', detail: `not found (${tools[name].purpose}; make tools installs it)` };
+  } catch (error) {
+    return { name, state: 'missing', detail: (error as Error).message };
+  }
+}
+
 function checkConfig(): Finding {
   try {
     readConfig();
@@ -123,14 +136,16 @@ async function checkDatabase(): Promise<Finding> {
 
 export const command: Command = {
   async run() {
-    const findings = [checkNode(), checkPackages(), checkPostgres(), checkPython(), checkConfig()];
+    const config = checkConfig();
+    const findings = [checkNode(), checkPackages(), checkPostgres(), checkPython(), config];
     // What follows needs a usable configuration.
-    if (findings.at(-1)?.state === 'ok')
-      findings.push(checkDataDir(), await checkPort(), await checkDatabase());
+    if (config.state === 'ok') findings.push(checkDataDir(), await checkPort(), await checkDatabase());
+    findings.push(...(await Promise.all(toolNames.map(checkTool))));
     const ok = findings.every(({ state }) => state !== 'missing');
     const marks = { ok: 'ok', missing: 'MISSING', note: '-' } as const;
+    const width = Math.max(...findings.map(({ name }) => name.length));
     const lines = findings.map(
-      ({ name, state, detail }) => `${name.padEnd(9)} ${marks[state].padEnd(8)} ${detail}`,
+      ({ name, state, detail }) => `${name.padEnd(width)} ${marks[state].padEnd(8)} ${detail}`,
     );
     return { json: { ok, findings }, text: lines.join('\n'), ok };
   },

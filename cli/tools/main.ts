@@ -1,14 +1,86 @@
-// `make tools`: installs what tests need beyond npm packages and lists where each program was found.
+// `make tools`: installs what tests and `make up` need beyond npm packages, and prints where each thing is.
+//
+//   node cli/tools/main.ts [NAME…]      all of them, or only those named
+import { join } from 'node:path';
 import { findPostgres } from './postgres.ts';
+import { runProgram } from './program.ts';
 import { ensurePythonClients } from './python.ts';
+import { findTool, resolveTool, type ToolName, toolNames, tools } from './tools.ts';
 
-const say = (name: string, words: string) => process.stdout.write(`${name.padEnd(10)} ${words}\n`);
+interface Row {
+  readonly version: string;
+  readonly where: string;
+  readonly path: string;
+}
 
-say('node', `${process.version}  ${process.execPath}`);
-say('postgres', findPostgres());
-try {
-  say('python', await ensurePythonClients((message) => say('python', message)));
-} catch (error) {
-  say('python', (error as Error).message);
-  process.exitCode = 1;
+type Say = (message: string) => void;
+
+const ended = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    ended.abort();
+    process.exitCode = 130;
+    // What is running cleans up after itself; whoever only waits for another process has nothing to clean.
+    setTimeout(() => process.exit(130), 3_000).unref();
+  });
+}
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+const line = (...[name, version, where, seconds, path]: readonly string[]) =>
+  print(
+    `${name?.padEnd(22)}${version?.padEnd(18)}${where?.padEnd(13)}${seconds?.padStart(7)}  ${path}`.trimEnd(),
+  );
+
+async function resolveRow(name: ToolName, say: Say): Promise<Row> {
+  const { needed_for } = tools[name];
+  if (needed_for !== undefined && (await findTool(name)) === null && (await findTool(needed_for)) !== null)
+    return { version: '-', where: 'not needed', path: `only to build ${needed_for}` };
+  return resolveTool(name, say, ended.signal);
+}
+
+/** What a program answers to --version, or `-`. */
+async function versionOf(path: string): Promise<string> {
+  const { output } = await runProgram(path, { args: ['--version'], limit_ms: 20_000 });
+  return /\d+(?:\.\d+)+/.exec(output)?.[0] ?? '-';
+}
+
+async function postgresRow(): Promise<Row> {
+  const path = findPostgres();
+  const where = process.env['SVC_PG_BIN'] ? 'environment' : 'npm';
+  return { version: await versionOf(join(path, 'postgres')), where, path };
+}
+
+async function pythonRow(say: Say): Promise<Row> {
+  const path = await ensurePythonClients(say);
+  const where = process.env['SVC_PYTHON_BIN'] ? 'environment' : 'cache';
+  return { version: await versionOf(path), where, path };
+}
+
+const rows: Readonly<Record<string, (say: Say) => Row | Promise<Row>>> = {
+  node: () => ({ version: process.versions.node, where: 'npm', path: process.execPath }),
+  postgres: postgresRow,
+  python: pythonRow,
+  ...Object.fromEntries(toolNames.map((name) => [name, (say: Say) => resolveRow(name, say)])),
+};
+
+async function show(name: string): Promise<void> {
+  const started = performance.now();
+  const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
+  try {
+    const resolve = rows[name];
+    if (resolve === undefined)
+      throw new Error(`there is no such tool; known are ${Object.keys(rows).join(', ')}`);
+    const { version, where, path } = await resolve((message) => print(`  ${message}`));
+    line(name, version, where, seconds(), path);
+  } catch (error) {
+    line(name, '-', 'MISSING', seconds(), (error as Error).message);
+    process.exitCode ||= 1;
+  }
+}
+
+line('tool', 'version', 'found in', 'took', 'path');
+const wanted = process.argv.slice(2);
+for (const name of wanted.length > 0 ? wanted : Object.keys(rows)) {
+  if (ended.signal.aborted) break;
+  await show(name);
 }

@@ -14,7 +14,7 @@ export function toolsDirectory(): string {
 }
 
 /** The real interpreter (not a shim that looks at the working directory) with its version, or null. */
-function findPython(): { path: string; version: string } | null {
+export function findPython(): { path: string; version: string } | null {
   const found = spawnSync(
     'python3',
     ['-c', 'import sys; print(sys.executable); print("%d.%d" % sys.version_info[:2])'],

@@ -1,7 +1,7 @@
 // One process of an installation does the periodic work: the holder of a session-level advisory lock. When it dies,
 // its connection and with it the lock go, and another process takes over at its next try.
 import pg from 'pg';
-import type { Log } from '../kernel/index.ts';
+import { type Log, nowMs } from '../kernel/index.ts';
 
 const LOCK = 7_305_118_202;
 const RETRY_MS = 2_000;
@@ -14,27 +14,37 @@ export interface Job {
   run(): Promise<number>;
 }
 
+export interface JobCounts {
+  runs: number;
+  failures: number;
+  /** Milliseconds since the epoch at the end of the last run that did not fail; null before the first. */
+  succeeded_at_ms: number | null;
+}
+
 export interface Leader {
   readonly leading: boolean;
-  /** Runs of each job so far and failures among them, for metrics. */
-  readonly counts: ReadonlyMap<string, { runs: number; failures: number }>;
+  /** What each job has done in this process, for metrics. */
+  readonly counts: ReadonlyMap<string, Readonly<JobCounts>>;
   stop(): Promise<void>;
 }
 
 /** Runs `jobs` while this process holds the lock; a failing job is logged and tried again at its next turn. */
 export function lead(options: { url: string; log: Log; jobs: readonly Job[] }): Leader {
   const { log, jobs } = options;
-  const counts = new Map(jobs.map((job) => [job.name, { runs: 0, failures: 0 }]));
+  const counts = new Map(
+    jobs.map((job): [string, JobCounts] => [job.name, { runs: 0, failures: 0, succeeded_at_ms: null }]),
+  );
   let client: pg.Client | null = null;
   let stopped = false;
   let timers: NodeJS.Timeout[] = [];
   const running = new Set<Promise<void>>();
 
   async function turn(job: Job): Promise<void> {
-    const count = counts.get(job.name) as { runs: number; failures: number };
+    const count = counts.get(job.name) as JobCounts;
     count.runs++;
     try {
       const done = await job.run();
+      count.succeeded_at_ms = nowMs();
       if (done > 0) log.info({ job: job.name, done }, 'job');
     } catch (error) {
       count.failures++;

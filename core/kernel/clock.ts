@@ -13,6 +13,11 @@ export function now(): Date {
   return new Date(nowMs());
 }
 
+/** Milliseconds since the epoch by the machine's clock, whatever the development clock says: what outside parties stamp. */
+export function machineMs(): number {
+  return Date.now();
+}
+
 /** Milliseconds that only rise; for durations, never for times that are shown or stored. */
 export function monotonicMs(): number {
   return performance.now();

@@ -1,5 +1,6 @@
 // Configuration is environment variables, read once and checked whole. An unknown SVC_* name is an error:
 // a misspelt limit or secret must not pass in silence. `svcctl config` prints the result with secrets masked.
+import { isIP } from 'node:net';
 
 type Parse<T> = (text: string) => T;
 export interface Setting<T> {
@@ -24,6 +25,25 @@ const count =
       throw new RangeError(`expected an integer from ${min} to ${max}`);
     return n;
   };
+const list =
+  (isValid: (item: string) => boolean, expected: string): Parse<readonly string[] | null> =>
+  (t) => {
+    const items = t.split(',').map((item) => item.trim());
+    const wrong = items.find((item) => !isValid(item));
+    if (wrong !== undefined) throw new RangeError(`expected ${expected}`);
+    return items;
+  };
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+const isNetwork = (text: string) => {
+  const [address = '', bits, more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+};
+const isNameServer = (text: string) => {
+  const [, bracketed, bare] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(text) ?? [];
+  return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(bare ?? '') === 4;
+};
 const flag: Parse<boolean> = (t) => {
   if (t === '1' || t === 'true') return true;
   if (t === '0' || t === 'false' || t === '') return false;
@@ -54,6 +74,7 @@ export const settings = {
   ),
   redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
   temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),
+  temporal_namespace: setting('SVC_TEMPORAL_NAMESPACE', 'namespace of Temporal, which must exist', 'svc', text),
   providers_file: setting(
     'SVC_PROVIDERS_FILE',
     'YAML with further providers, endpoints, models, prices',
@@ -94,6 +115,70 @@ export const settings = {
     'calls that run at once in one gateway process',
     4_000,
     count(1, 100_000),
+  ),
+  console_origins: setting<readonly string[] | null>(
+    'SVC_CONSOLE_ORIGINS',
+    'origins of console pages, with commas between; unset: those of this machine on the admin port',
+    null,
+    list(isOrigin, 'origins like https://console.example.com, with commas between'),
+  ),
+  trusted_proxies: setting<readonly string[] | null>(
+    'SVC_TRUSTED_PROXIES',
+    'addresses or networks whose X-Forwarded-For is believed, with commas between',
+    null,
+    list(isNetwork, 'addresses or networks like 10.0.0.0/8, with commas between'),
+  ),
+  allow_insecure_cookies: setting(
+    'SVC_ALLOW_INSECURE_COOKIES',
+    'allow sign-in over http:// beyond loopback',
+    false,
+    flag,
+  ),
+  rail_b_base_url: setting(
+    'SVC_RAIL_B_BASE_URL',
+    'address of rail-b; unset: the public one of the rail',
+    null,
+    optional,
+  ),
+  rail_b_key_id: setting('SVC_RAIL_B_KEY_ID', 'publishable key of rail-b, shown to browsers', null, optional),
+  rail_b_key_secret: setting(
+    'SVC_RAIL_B_KEY_SECRET',
+    'secret key of rail-b; switches the rail on',
+    null,
+    optional,
+    true,
+  ),
+  rail_b_webhook_secret: setting(
+    'SVC_RAIL_B_WEBHOOK_SECRET',
+    'signing secrets of rail-b callbacks, with commas between',
+    null,
+    optional,
+    true,
+  ),
+  fx_source: setting('SVC_FX_SOURCE', 'where exchange rates come from: static', 'static', text),
+  allow_insecure_webhooks: setting(
+    'SVC_ALLOW_INSECURE_WEBHOOKS',
+    'allow http:// addresses and ports from 1024 on for webhooks',
+    false,
+    flag,
+  ),
+  egress_allow: setting<readonly string[] | null>(
+    'SVC_EGRESS_ALLOW',
+    'addresses or networks that are not public and may still be called, with commas between',
+    null,
+    list(isNetwork, 'addresses or networks like 10.0.0.0/8, with commas between'),
+  ),
+  dns_servers: setting<readonly string[] | null>(
+    'SVC_DNS_SERVERS',
+    'name servers for addresses that users gave, with commas between',
+    null,
+    list(isNameServer, 'addresses like 10.0.0.2, 10.0.0.2:5353 or [fd00::2]:53, with commas between'),
+  ),
+  graphql_persisted_only: setting(
+    'SVC_GRAPHQL_PERSISTED_ONLY',
+    'sessions may send the documents of the console alone',
+    false,
+    flag,
   ),
   insecure_upstreams: setting(
     'SVC_INSECURE_UPSTREAMS',

@@ -1,6 +1,7 @@
 // Page cursors: a keyset sealed with eight bytes of HMAC and bound to route, organisation and filters (P1
 // "Cursor"). Nothing secret is inside; a check that fails means the first page, never an error.
 import { equalBytes, hmacSha256 } from './crypto.ts';
+import type { Context } from './operation.ts';
 
 declare module './operation.ts' {
   interface Services {
@@ -43,4 +44,31 @@ export function decodeCursor(key: Uint8Array, bound: string, text: string): Curs
   if (!equalBytes(bytes.subarray(-TAG_BYTES), tag(key, bound, payload))) return null;
   const [version, kind, at, id] = JSON.parse(payload.toString()) as [number, string, number, string];
   return version === VERSION && kind === 'page' ? { at, id } : null;
+}
+
+/** One page of a keyset walk. */
+export interface Walk<Row> {
+  /** Route, organisation and filter set: a cursor of another walk means the first page. */
+  readonly bound: string;
+  /** As the caller sent it. */
+  readonly cursor: string | undefined;
+  /** Rows of a page. */
+  readonly limit: number;
+  /** Rows strictly after `after` in the walk's order, at most `limit`: one more than the page has. */
+  read(after: CursorPlace | null, limit: number): Promise<readonly Row[]>;
+  placeOf(row: Row): CursorPlace;
+}
+
+/** The rows of a page and the cursor of the next one, "" on the last: one query, which reads a row more than is shown. */
+export async function walkPage<Row>(
+  context: Pick<Context, 'services'>,
+  walk: Walk<Row>,
+): Promise<{ rows: Row[]; next_cursor: string; cursorAt: (at: number) => string }> {
+  const key = deriveKey(context.services.root_key, 'cursor');
+  const found = await walk.read(decodeCursor(key, walk.bound, walk.cursor ?? ''), walk.limit + 1);
+  const rows = found.slice(0, walk.limit);
+  const last = rows.at(-1);
+  const more = found.length > walk.limit && last !== undefined;
+  const cursorAt = (at: number) => encodeCursor(key, walk.bound, walk.placeOf(rows[at] as Row));
+  return { rows, next_cursor: more ? cursorAt(rows.length - 1) : '', cursorAt };
 }

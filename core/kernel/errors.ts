@@ -29,14 +29,31 @@ export const codes = {
   media_fetch_failed: { status: 400, type: 'invalid_request_error', retry: false },
   content_filtered: { status: 400, type: 'invalid_request_error', retry: false },
   no_endpoint_available: { status: 400, type: 'invalid_request_error', retry: false },
+  signature_invalid: { status: 400, type: 'invalid_request_error', retry: false },
+  signature_expired: { status: 400, type: 'invalid_request_error', retry: false },
+  invalid_policy: { status: 400, type: 'invalid_request_error', retry: false },
+  unsafe_url: { status: 400, type: 'invalid_request_error', retry: false },
+  invalid_gstin: { status: 400, type: 'invalid_request_error', retry: false },
+  amount_too_small: { status: 400, type: 'invalid_request_error', retry: false },
+  amount_too_large: { status: 400, type: 'invalid_request_error', retry: false },
+  currency_not_supported: { status: 400, type: 'invalid_request_error', retry: false },
+  weak_password: { status: 400, type: 'invalid_request_error', retry: false },
   authentication_required: { status: 401, type: 'authentication_error', retry: false },
   invalid_api_key: { status: 401, type: 'authentication_error', retry: false },
+  session_expired: { status: 401, type: 'authentication_error', retry: false },
+  invalid_credentials: { status: 401, type: 'authentication_error', retry: false },
+  invalid_totp: { status: 401, type: 'authentication_error', retry: false },
   insufficient_credits: { status: 402, type: 'billing_error', retry: false },
   budget_exhausted: { status: 402, type: 'billing_error', retry: false },
   permission_denied: { status: 403, type: 'permission_error', retry: false },
   session_required: { status: 403, type: 'permission_error', retry: false },
+  ip_not_allowed: { status: 403, type: 'permission_error', retry: false },
+  two_factor_required: { status: 403, type: 'permission_error', retry: false },
+  reauthentication_required: { status: 403, type: 'permission_error', retry: false },
+  csrf_failed: { status: 403, type: 'permission_error', retry: false },
   sandbox_key_not_allowed: { status: 403, type: 'permission_error', retry: false },
   org_inactive: { status: 403, type: 'permission_error', retry: false },
+  managed_elsewhere: { status: 403, type: 'permission_error', retry: false },
   policy_denied: { status: 403, type: 'permission_error', retry: false },
   not_found: { status: 404, type: 'not_found_error', retry: false },
   model_not_found: { status: 404, type: 'not_found_error', retry: false },
@@ -54,6 +71,7 @@ export const codes = {
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retry: false },
   idempotency_conflict: { status: 422, type: 'conflict_error', retry: false },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retry: true },
+  too_many_attempts: { status: 429, type: 'rate_limit_error', retry: true },
   upstream_rate_limited: { status: 429, type: 'rate_limit_error', retry: true },
   client_closed: { status: 499, type: 'api_error', retry: false },
   internal: { status: 500, type: 'api_error', retry: true },
@@ -63,6 +81,8 @@ export const codes = {
   overloaded: { status: 503, type: 'overloaded_error', retry: true },
   upstream_overloaded: { status: 503, type: 'overloaded_error', retry: true },
   service_unavailable: { status: 503, type: 'overloaded_error', retry: true },
+  rail_unavailable: { status: 503, type: 'api_error', retry: true },
+  fx_stale: { status: 503, type: 'api_error', retry: true },
   upstream_timeout: { status: 504, type: 'timeout_error', retry: true },
   deadline_exceeded: { status: 504, type: 'timeout_error', retry: false },
 } as const satisfies Record<string, Code>;
@@ -104,7 +124,8 @@ export class ServiceError extends Error {
 
   /** Error type of the envelope; a 503 under a code that is normally 400 reads as overload. */
   get type(): ErrorType {
-    return this.status === 503 ? 'overloaded_error' : codes[this.code].type;
+    const { status, type } = codes[this.code] as Code;
+    return this.status === 503 && status !== 503 ? 'overloaded_error' : type;
   }
 
   /** Whether the same request can succeed later. */

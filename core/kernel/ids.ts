@@ -17,6 +17,7 @@ export const prefixes = {
   invoice: 'inv',
   lot: 'lot',
   event: 'evt',
+  webhook: 'wh',
   session: 'ses',
   staff: 'stf',
 } as const;

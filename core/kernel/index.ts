@@ -1,4 +1,4 @@
-export { monotonicMs, now, nowMs, rowTime, shiftClock, startOfDay } from './clock.ts';
+export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock, startOfDay } from './clock.ts';
 export {
   type Config,
   ConfigError,
@@ -9,7 +9,14 @@ export {
 } from './config.ts';
 export { crc32, equalBytes, hkdfSha256, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
 export { csv } from './csv.ts';
-export { type CursorPlace, decodeCursor, deriveKey, encodeCursor } from './cursor.ts';
+export {
+  type CursorPlace,
+  decodeCursor,
+  deriveKey,
+  encodeCursor,
+  type Walk,
+  walkPage,
+} from './cursor.ts';
 export { codes, type ErrorCode, type ErrorExtra, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford26,
@@ -27,6 +34,7 @@ export {
 export { canonicalJson, isObject, type JsonObject } from './json.ts';
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, silentLog } from './log.ts';
+export { type Mail, type Mailer, openFileMailer } from './mail.ts';
 export {
   type Bps,
   bps,
@@ -64,6 +72,7 @@ export {
 } from './operation.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
 export {
+  cursorOf,
   invalid,
   lineOf,
   listOf,

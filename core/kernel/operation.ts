@@ -72,6 +72,11 @@ export interface SessionCaller {
   readonly two_factor: boolean;
   /** When the person last proved who they are (sign-in or re-authentication). */
   readonly proved_at: Date;
+  /**
+   * Why this session may reach nothing but `/v1/auth/*`: its organisation admits no session from this address, asks
+   * for a second factor that this one lacks, or is closed. Absent: nothing bars it.
+   */
+  readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
 }
 /** A session inside an organisation. */
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };
@@ -81,6 +86,8 @@ export interface StaffCaller {
   readonly name: string;
   /** Null for `svcctl`, which holds the database itself. */
   readonly staff_id: Id<'staff'> | null;
+  /** The session acted in; absent for `svcctl`. */
+  readonly session_id?: Id<'session'>;
   readonly roles: readonly StaffRole[];
 }
 export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller;
@@ -108,6 +115,8 @@ export interface Context {
   readonly db: Db;
   readonly log: Log;
   readonly services: Services;
+  /** Network address of the caller, null where there is none (`svcctl`, workflows). */
+  readonly client_ip: string | null;
   now(): Date;
   newId<K extends Kind>(kind: K): Id<K>;
   /** Runs `work` in one transaction; inside, `context.db` is that transaction. A throw rolls back. */
@@ -149,6 +158,11 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly status?: 200 | 201 | 204;
   /** `Idempotency-Key` is stored for 24 h (P1): POSTs that make or move money or secrets. */
   readonly idempotent?: true;
+  /**
+   * Asks an outside party between transactions of its own, so `runOnce` puts none around it: what it wrote before a
+   * refusal stays. Running it again under the same `Idempotency-Key` must do no harm.
+   */
+  readonly own_transactions?: true;
   /** Browsers of any origin may call, without credentials (P1 "CORS"). */
   readonly cross_origin?: true;
   /** Second media type of the answer beside JSON, given as a `FileAnswer`. */

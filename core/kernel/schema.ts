@@ -47,9 +47,25 @@ export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ object: Type.Literal('list'), data: Type.Array(item), next_cursor: Type.String() });
 }
 
-/** A page on the wire; `next_cursor` "" on the last one. */
-export function page<T>(data: T[], next_cursor: string): { object: 'list'; data: T[]; next_cursor: string } {
-  return { object: 'list', data, next_cursor };
+/** The cursor after each row of a page, beside what goes out: an edge of GraphQL has one, a page of REST one in all. */
+const cursors = new WeakMap<object, (at: number) => string>();
+
+/** A page on the wire; `next_cursor` "" on the last one. `cursorAt` of the walk lets `cursorOf` answer for each row. */
+export function page<T>(
+  data: T[],
+  next_cursor: string,
+  cursorAt?: (at: number) => string,
+): { object: 'list'; data: T[]; next_cursor: string } {
+  const made = { object: 'list' as const, data, next_cursor };
+  if (cursorAt !== undefined) cursors.set(made, cursorAt);
+  return made;
+}
+
+/** The cursor after row `at` of a page that `page` made. @throws Error (a defect) when it was made without. */
+export function cursorOf(made: object, at: number): string {
+  const cursorAt = cursors.get(made);
+  if (cursorAt === undefined) throw new Error('this page knows no cursors of its rows');
+  return cursorAt(at);
 }
 
 /** Query members of a paged list. */

@@ -6,13 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
+import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { type KeyWish, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
-/** The program itself. */
-export const ENTRY = new URL('../../gateway/main.ts', import.meta.url).pathname;
-/** The flag that the product's own starters use; memory figures and tests run with the same. */
-export const NODE_FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring'] as const;
+export { ENTRY, NODE_FLAGS } from './entry.ts';
 
 export interface GatewayOptions {
   readonly database_url: string;
@@ -153,6 +151,59 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     },
     ended,
     output,
+  };
+}
+
+/**
+ * The same gateway in this process, for tests that move its clock; it takes no `prefix` and no `entry`. Ended with
+ * running calls cut off.
+ */
+export async function startGatewayHere(options: GatewayOptions): Promise<GatewayProcess> {
+  const [{ startGateway }, { readConfig, silentLog }] = await Promise.all([
+    import('@svc/gateway/start.ts'),
+    import('@svc/core/kernel/index.ts'),
+  ]);
+  const data_dir = options.data_dir ?? freshDataDir();
+  const port = options.port ?? (await freePort());
+  const env: Record<string, string> = {
+    SVC_DATABASE_URL: options.database_url,
+    SVC_DATA_DIR: data_dir,
+    SVC_PORT: String(port),
+    SVC_METRICS_PORT: '0',
+    SVC_PROCESS_NAME: options.name ?? `test-${port}`,
+    SVC_DRAIN_SECONDS: '0',
+    ...options.env,
+  };
+  if (options.providers !== undefined) {
+    env['SVC_PROVIDERS_FILE'] = join(data_dir, `providers-${port}.yaml`);
+    writeFileSync(env['SVC_PROVIDERS_FILE'], options.providers);
+  }
+  // Keys of providers are read from the process when they are needed.
+  for (const [name, value] of Object.entries(options.env ?? {})) {
+    if (!name.startsWith('SVC_')) process.env[name] = value;
+  }
+  const gateway = await startGateway({ config: readConfig(env), log: silentLog });
+  let end: (code: number | null) => void = () => {};
+  const ended = new Promise<number | null>((done) => {
+    end = done;
+  });
+  const stop = async () => {
+    await gateway.stop();
+    if (options.data_dir === undefined) rmSync(data_dir, { recursive: true, force: true });
+    end(0);
+    return 0;
+  };
+  return {
+    base_url: gateway.base_url,
+    port,
+    pid: process.pid,
+    data_dir,
+    stop,
+    kill: async () => {
+      await stop();
+    },
+    ended,
+    output: () => '',
   };
 }
 

@@ -1,4 +1,5 @@
-// Once per test run: a real PostgreSQL and a migrated template database that every test file clones.
+// Once per test run: a real PostgreSQL and a migrated template database that every test file clones, and the engines
+// that are started when the first file asks for them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,8 +8,11 @@ import { join } from 'node:path';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { ENTRY, NODE_FLAGS } from './gateway.ts';
+import { type EngineHost, hostEngines, type Shared } from './engines.ts';
+import { ENTRY, NODE_FLAGS } from './entry.ts';
+import { startKubernetes } from './kubernetes-server.ts';
 import { startTestPostgres } from './postgres.ts';
+import { startTemporal } from './temporal-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,6 +25,19 @@ async function compileGateway(cache: string | undefined): Promise<void> {
   if (cache === undefined) return;
   const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cache };
   await once(spawn(process.execPath, [...NODE_FLAGS, ENTRY], { env, stdio: 'ignore' }), 'exit');
+}
+
+function hostShared(dir: string): Promise<EngineHost> {
+  return hostEngines(dir, {
+    async temporal(): Promise<Shared> {
+      const { address, namespace, ui_url, stop } = await startTemporal();
+      return { access: { address, namespace, ui_url }, stop };
+    },
+    async kubernetes(): Promise<Shared> {
+      const { url, token, ca_file, kubeconfig, stop } = await startKubernetes();
+      return { access: { url, token, ca_file, kubeconfig }, stop };
+    },
+  });
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -42,7 +59,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.end();
   await compiled;
   project.provide('postgres', server.urlOf('svc_template'));
+  const engines = await hostShared(dir);
+  project.provide('engines', engines.socket);
   return async () => {
+    await engines.stop();
     await server.stop();
     rmSync(dir, { recursive: true, force: true });
   };

