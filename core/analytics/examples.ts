@@ -59,6 +59,7 @@ export const rowDetailExample: RowDetail = {
   tags: { team: 'search' },
   user_agent: 'OpenAI/JS 7.57.0',
   client_ip_prefix: '203.0.113.0/24',
+  replays: 0,
   route_trace: null,
   warnings: [],
   timing: { ttft_ms: 210.5, duration_ms: 1_430.2, gw_overhead_ms: 2.4, upstream_ttft_ms: 208.1 },

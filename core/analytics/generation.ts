@@ -1,7 +1,7 @@
 // The generation record: cost from the ledger, which has it before the answer ends, timings and attempts from
 // analytics, which follow within a second (service-spec "Generation record").
 import { type Catalog, findPriceVersion } from '../catalog/index.ts';
-import { type Context, type KeyCaller, type RequestId, ulidMs } from '../kernel/index.ts';
+import { type Context, type KeyCaller, type MemberCaller, type RequestId, ulidMs } from '../kernel/index.ts';
 import { type Metered, readMeter } from '../ledger/index.ts';
 import { findOrg } from '../orgs/index.ts';
 import { type Cost, price } from '../pricing/index.ts';
@@ -10,7 +10,11 @@ import { findRow, listAttempts } from './store.ts';
 import type { StoredRow } from './types.ts';
 
 /** The metering record of a call in a book that `caller` may see; null when there is none. */
-async function findMeter(context: Context, caller: KeyCaller, id: RequestId): Promise<Metered | null> {
+async function findMeter(
+  context: Context,
+  caller: KeyCaller | MemberCaller,
+  id: RequestId,
+): Promise<Metered | null> {
   const meter = await readMeter(context.db, id);
   if (meter === null) return null;
   const org = await findOrg(context.db, caller.org_id);
@@ -74,7 +78,7 @@ function usageOf(record: Metered['units'] | StoredRow): Generation['usage'] {
 /** The record of call `id`, or null when `caller` may not see it or it does not exist. */
 export async function findGeneration(
   context: Context,
-  caller: KeyCaller,
+  caller: KeyCaller | MemberCaller,
   id: RequestId,
 ): Promise<Generation | null> {
   const environment = caller.environment === 'test' ? 'test' : null;

@@ -1,4 +1,14 @@
+export { readDetails } from './details.ts';
+export { type FeedOptions, openRequestFeed, type RequestFeed, type Watch } from './feed.ts';
 export { openRequestLog, type RequestLogOptions } from './log.ts';
-export { analyticsOperations } from './operations.ts';
+export {
+  analyticsOperations,
+  getGenerationOperation,
+  getRequestOperation,
+  listRequestsOperation,
+} from './operations.ts';
+export { Generation, RowDetail, RowView } from './schema.ts';
 export { prepareDays } from './store.ts';
 export type { AttemptOutcome, AttemptRow, RequestLog, RequestRow, RowStatus } from './types.ts';
+export { attemptOutcomes, rowStatuses } from './types.ts';
+export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';

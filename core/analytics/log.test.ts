@@ -265,3 +265,30 @@ test('any text comes back as it was written, in every kind of column', async () 
     { numRuns: 60 },
   );
 });
+
+async function replaysOf(item: RequestRow): Promise<number | undefined> {
+  const args = { org_id, environment: null, request_id: item.request_id };
+  return (await findRow(pool, args))?.replays;
+}
+
+test('replays are counted on the row, whether it came before or comes later from another process', async () => {
+  const log = await logOn(pool);
+  const other = await logOn(pool);
+  const early = row();
+  const late = row();
+  log.write(early);
+  log.replayed(early.request_id);
+  log.replayed(early.request_id);
+  log.replayed(late.request_id);
+  await log.flush();
+  expect(await replaysOf(early)).toBe(2);
+  expect(await replaysOf(late)).toBeUndefined();
+  other.write(late);
+  await other.flush();
+  expect(await replaysOf(late)).toBe(0);
+  log.replayed(late.request_id);
+  await log.flush();
+  expect(await replaysOf(late)).toBe(2);
+  await log.flush();
+  expect(await replaysOf(early)).toBe(2);
+});

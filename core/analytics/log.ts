@@ -1,9 +1,10 @@
 // The asynchronous writer (P12.1): 10,000 rows queue in memory, go in batches of 500 or after 250 ms, and wait in
 // a spool while PostgreSQL is away. The call path never waits for it and is never failed by it.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
-import { type Log, monotonicMs, nowMs, ulidMs } from '../kernel/index.ts';
+import { type Log, monotonicMs, nowMs, type RequestId, ulidMs } from '../kernel/index.ts';
+import { Replays } from './replays.ts';
 import { openSpool, type Spool } from './spool.ts';
-import { insertRows, prepareDays } from './store.ts';
+import { addReplays, insertRows, prepareDays } from './store.ts';
 import type { RequestLog, RequestRow } from './types.ts';
 
 const QUEUE_MAX = 10_000;
@@ -30,6 +31,7 @@ class Writer implements RequestLog {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   readonly #spilling = new Set<Promise<void>>();
+  readonly #replays = new Replays();
   #away = false;
   #closed = false;
   #lost = 0;
@@ -51,6 +53,11 @@ class Writer implements RequestLog {
     if (this.#queue.length > QUEUE_MAX) this.#spill(this.#queue.splice(0, BATCH_MAX));
     if (this.#queue.length >= BATCH_MAX) void this.#drain();
     else this.#schedule(WAIT_MS);
+  }
+
+  replayed(request_id: RequestId): void {
+    this.#replays.add(request_id);
+    this.#schedule(WAIT_MS);
   }
 
   lag_s(): number {
@@ -89,6 +96,7 @@ class Writer implements RequestLog {
       if (this.#closed) return;
       if (this.#away) this.#schedule(RETRY_MS);
       else if (this.#queue.length > 0 || this.#spool.oldestMs() !== null) this.#schedule(WAIT_MS);
+      else if (this.#replays.size > 0) this.#schedule(RETRY_MS);
     });
     return this.#running;
   }
@@ -100,6 +108,17 @@ class Writer implements RequestLog {
       this.#in_flight = this.#queue.splice(0, BATCH_MAX);
       if (this.#away || !(await this.#insert(this.#in_flight))) await this.#keep(this.#in_flight);
       this.#in_flight = [];
+    }
+    if (!this.#away) await this.#countReplays();
+  }
+
+  /** After the rows, so that those of this process are there. */
+  async #countReplays(): Promise<void> {
+    try {
+      await this.#replays.flush((counts) => addReplays(this.#db, counts));
+    } catch (error) {
+      this.#log.warn({ error, replays: this.#replays.size }, 'replays wait to be counted');
+      this.#away = true;
     }
   }
 

@@ -2,26 +2,25 @@
 import { type Static, Type } from 'typebox';
 import {
   type Context,
-  decodeCursor,
-  deriveKey,
-  encodeCursor,
   invalid,
   isRequestId,
-  keyCaller,
   notFound,
   oneOf,
   operation,
+  orgCaller,
   page,
   pageInput,
   pageOf,
   TimeIn,
   timeInMs,
+  walkPage,
 } from '../kernel/index.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
 import { findGeneration } from './generation.ts';
 import { Generation, RowDetail, RowView } from './schema.ts';
 import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
 import { rowStatuses } from './types.ts';
+import { getUsageOperation } from './usage.ts';
 import { viewDetail, viewRow } from './view.ts';
 
 const audience = {
@@ -91,30 +90,22 @@ export const listRequestsOperation = operation({
   errors: [],
   example: { object: 'list', data: [rowExample], next_cursor: '' },
   async run(context, input) {
-    const caller = keyCaller(context);
-    const limit = input.limit ?? DEFAULT_LIMIT;
+    const caller = orgCaller(context);
     const filter = filterOf(input);
     const environment = input.environment ?? caller.environment;
     tellLag(context);
     if (caller.environment === 'test' && environment === 'live') {
       return page([], '');
     }
-    const key = deriveKey(context.services.root_key, 'cursor');
-    const bound = `requests.list ${caller.org_id} ${environment} ${JSON.stringify(filter)}`;
-    const rows = await listRows(context.db, {
-      org_id: caller.org_id,
-      environment,
-      filter,
-      after: decodeCursor(key, bound, input.cursor ?? ''),
-      limit: limit + 1,
+    const { rows, next_cursor, cursorAt } = await walkPage(context, {
+      bound: `requests.list ${caller.org_id} ${environment} ${JSON.stringify(filter)}`,
+      cursor: input.cursor,
+      limit: input.limit ?? DEFAULT_LIMIT,
+      read: (after, limit) =>
+        listRows(context.db, { org_id: caller.org_id, environment, filter, after, limit }),
+      placeOf: (row) => ({ at: row.ts.getTime(), id: row.request_id }),
     });
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    const next_cursor =
-      rows.length > limit && last !== undefined
-        ? encodeCursor(key, bound, { at: last.ts.getTime(), id: last.request_id })
-        : '';
-    return page(shown.map(viewRow), next_cursor);
+    return page(rows.map(viewRow), next_cursor, cursorAt);
   },
 });
 
@@ -129,7 +120,7 @@ export const getRequestOperation = operation({
   errors: [],
   example: rowDetailExample,
   async run(context, { id }) {
-    const caller = keyCaller(context);
+    const caller = orgCaller(context);
     if (!isRequestId(id)) throw notFound();
     const environment = caller.environment === 'test' ? 'test' : null;
     const row = await findRow(context.db, { org_id: caller.org_id, environment, request_id: id });
@@ -151,7 +142,7 @@ export const getGenerationOperation = operation({
   example: generationExample,
   async run(context, { id }) {
     if (!isRequestId(id)) throw notFound();
-    const generation = await findGeneration(context, keyCaller(context), id);
+    const generation = await findGeneration(context, orgCaller(context), id);
     if (generation === null) throw notFound();
     return generation;
   },
@@ -161,4 +152,5 @@ export const analyticsOperations = [
   listRequestsOperation,
   getRequestOperation,
   getGenerationOperation,
+  getUsageOperation,
 ] as const;

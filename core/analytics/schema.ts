@@ -71,6 +71,7 @@ export const RowDetail = Type.Object({
   tags: Type.Record(Type.String(), Type.String()),
   user_agent: Type.String(),
   client_ip_prefix: Type.String(),
+  replays: Type.Integer({ description: 'how often its answer was given again to the same Idempotency-Key' }),
   route_trace: Type.Unknown(),
   warnings: Type.Array(Type.Unknown()),
   timing: Timing,

@@ -1,9 +1,10 @@
 // SQL of request rows.
-import { type Db, type Environment, type Id, ulidMs } from '../kernel/index.ts';
+import { type Db, type Environment, type Id, type RequestId, ulidMs } from '../kernel/index.ts';
 import { batchLiterals } from './encode.ts';
 import type { RequestRow, StoredAttempt, StoredRow } from './types.ts';
 
-const ROW_COLUMNS = `
+/** The columns of a row but `replays`, which is added later than the row. */
+export const ROW_COLUMNS = `
   request_id, ts, org_id, environment, project_id, key_id, model, provider, endpoint_id, region, status,
   http_status, error_code, stop_reason, attempts, input_tokens, output_tokens, cache_read_tokens,
   cache_write_tokens, reasoning_tokens, usage_source, cost_micro, ttft_ms, duration_ms, upstream_ttft_ms,
@@ -31,6 +32,27 @@ export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<
   });
 }
 
+/** Adds `times` to the replays of each row; returns the ids whose row is there. */
+export async function addReplays(
+  db: Db,
+  counts: readonly { readonly request_id: RequestId; readonly times: number }[],
+): Promise<RequestId[]> {
+  const { rows } = await db.query<{ request_id: RequestId }>({
+    name: 'analytics.add_replays',
+    text: `
+      update request_row r set replays = r.replays + c.times
+        from unnest($1::text[], $2::timestamptz[], $3::int[]) as c (request_id, ts, times)
+       where r.request_id = c.request_id and r.ts = c.ts
+      returning r.request_id`,
+    values: [
+      counts.map(({ request_id }) => request_id),
+      counts.map(({ request_id }) => new Date(ulidMs(request_id))),
+      counts.map(({ times }) => times),
+    ],
+  });
+  return rows.map(({ request_id }) => request_id);
+}
+
 /** Makes the day partitions from `first` to `last` (dates, UTC) that are missing; returns how many were made. */
 export async function prepareDays(db: Db, args: { first: string; last: string }): Promise<number> {
   const { rows } = await db.query<{ made: number }>({
@@ -49,7 +71,7 @@ export async function findRow(
   const { rows } = await db.query<StoredRow>({
     name: 'analytics.find_row',
     text: `
-      select ${ROW_COLUMNS} from request_row
+      select ${ROW_COLUMNS}, replays from request_row
        where request_id = $1 and ts = $2 and org_id = $3 and ($4::text is null or environment = $4)`,
     values: [args.request_id, new Date(ulidMs(args.request_id)), args.org_id, args.environment],
   });
@@ -100,7 +122,7 @@ export async function listRows(
   const { rows } = await db.query<StoredRow>({
     name: 'analytics.list_rows',
     text: `
-      select ${ROW_COLUMNS} from request_row
+      select ${ROW_COLUMNS}, replays from request_row
        where org_id = $1 and environment = $2
          and ($3::timestamptz is null or ts >= $3)
          and ($4::timestamptz is null or ts < $4)

@@ -83,13 +83,19 @@ export interface RequestRow {
 }
 
 /** A row as read back. */
-export type StoredRow = Omit<RequestRow, 'attempt_rows'> & { readonly ts: Date };
+export type StoredRow = Omit<RequestRow, 'attempt_rows'> & {
+  readonly ts: Date;
+  /** How often its answer was given again to the same Idempotency-Key. */
+  readonly replays: number;
+};
 export type StoredAttempt = Omit<AttemptRow, 'ts_ms'> & { readonly ts: Date };
 
 /** The writer of request rows of one process. */
 export interface RequestLog {
   /** Takes a row; never waits and never fails a call. */
   write(row: RequestRow): void;
+  /** Counts that the answer of `request_id` was given again; its row may be on its way still. Never waits. */
+  replayed(request_id: RequestId): void;
   /** Whole seconds between now and the oldest row of this process that cannot be read yet; 0 when none. */
   lag_s(): number;
   /** Rows given up: the queue was full and the disk refused them. They can be rebuilt from metering. */

@@ -56,6 +56,7 @@ export function viewDetail(row: StoredRow, attempts: readonly StoredAttempt[]): 
     tags: { ...row.tags },
     user_agent: row.user_agent,
     client_ip_prefix: row.client_ip_prefix,
+    replays: row.replays,
     route_trace: row.route_trace,
     warnings: [...row.warnings],
     timing: {

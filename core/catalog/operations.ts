@@ -1,6 +1,6 @@
 // The catalog over REST (P2 5, 6).
 import { type Static, Type } from 'typebox';
-import { type Context, keyCaller, lineOf, listOf, oneOf, operation, ServiceError } from '../kernel/index.ts';
+import { type Context, lineOf, listOf, oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { findModel } from './catalog.ts';
 import { endpointExample, modelExample } from './examples.ts';
 import { selectRepriced } from './recent-store.ts';
@@ -43,7 +43,7 @@ type ListInput = Static<typeof ListInput>;
 /** Models of the caller's environment: a test key sees the sandbox's stand-ins. */
 function modelsOf(context: Context): ReadonlyMap<string, Model> {
   const catalog = context.services.catalog();
-  return keyCaller(context).environment === 'test' ? catalog.sandbox : catalog.models;
+  return orgCaller(context).environment === 'test' ? catalog.sandbox : catalog.models;
 }
 
 /** The Anthropic client is known by its version header, or by where it puts the key. */
@@ -54,7 +54,7 @@ function isForAnthropic(context: Context): boolean {
 function getModel(context: Context, vendor: string, model: string): Model {
   const catalog = context.services.catalog();
   const id = `${vendor}/${model}`;
-  const found = findModel(catalog, id, keyCaller(context).environment);
+  const found = findModel(catalog, id, orgCaller(context).environment);
   if (found !== null) return found;
   throw new ServiceError('model_not_found', 'There is no such model. GET /v1/models lists them.', {
     param: 'model',

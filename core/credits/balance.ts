@@ -1,22 +1,39 @@
 // A balance as people read it. Pure.
-import { mulDivFloor } from '../kernel/index.ts';
-import type { Balance } from '../ledger/index.ts';
-import type { BalanceView } from './schema.ts';
+import type { Balance, Entry } from '../ledger/index.ts';
+import { type Currency, decimalOf, minorFor, rateText } from '../topups/index.ts';
+import type { BalanceView, EntryView } from './schema.ts';
 
-/** Whole US cents of an amount that is never negative, rounded down: nothing shown is not there. */
-export function dollars(micro_usd: number): string {
-  const cents = mulDivFloor(micro_usd, 1, 10_000);
-  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+/** How a balance is shown: in the currency its organisation pays in, at the mid rate of the day. */
+export interface Display {
+  readonly currency: Currency;
+  /** Units per US dollar, times 1e8. */
+  readonly rate_e8: number;
 }
 
-/** `balance` with what is shown to people; credits are US dollars, so the rate is 1. */
-export function viewBalance(balance: Balance): BalanceView {
+/** `balance` with what is shown to people, rounded down to the smallest unit: nothing shown is not there. */
+export function viewBalance(balance: Balance, { currency, rate_e8 }: Display): BalanceView {
+  const { available_micro_usd } = balance;
+  const shown_minor = minorFor(available_micro_usd, currency, rate_e8);
   return {
-    available_micro_usd: balance.available_micro_usd,
+    available_micro_usd,
     held_micro_usd: balance.held_micro_usd,
     granted_micro_usd: balance.granted_micro_usd,
-    display: { currency: 'USD', amount: dollars(balance.available_micro_usd) },
-    currency: 'USD',
-    fx_rate: '1.00000000',
+    display: { currency, amount: decimalOf(shown_minor, currency) },
+    currency,
+    fx_rate: rateText(rate_e8),
+  };
+}
+
+/** A ledger entry on the wire. */
+export function viewEntry(entry: Entry): EntryView {
+  return {
+    seq: entry.seq,
+    kind: entry.kind,
+    amount_micro_usd: entry.amount_micro_usd,
+    balance_after_micro_usd: entry.balance_after_micro_usd,
+    request_id: entry.request_id,
+    ref_type: entry.ref_type,
+    ref_id: entry.ref_id,
+    created_at: entry.created_at.toISOString(),
   };
 }

@@ -3,23 +3,22 @@ import { Type } from 'typebox';
 import {
   type Context,
   csv,
-  decodeCursor,
-  deriveKey,
-  encodeCursor,
   FileAnswer,
-  keyCaller,
   microUsd,
   notFound,
   oneOf,
   operation,
+  orgCaller,
   page,
   pageInput,
   pageOf,
   ServiceError,
+  walkPage,
 } from '../kernel/index.ts';
 import { credit, ENTRY_KINDS, readBalance, readEntries } from '../ledger/index.ts';
 import { findOrg, type Org, SANDBOX_CREDIT } from '../orgs/index.ts';
-import { viewBalance } from './balance.ts';
+import { displayBalance } from '../topups/index.ts';
+import { viewBalance, viewEntry } from './balance.ts';
 import { BalanceView, EntryView } from './schema.ts';
 import { countRefill } from './store.ts';
 
@@ -45,6 +44,7 @@ const entryExample = {
   seq: 2,
   kind: 'settle',
   amount_micro_usd: -1_253,
+  balance_after_micro_usd: 99_998_747,
   request_id: '01KACZ3V8S6T5R4Q3P2N1M0K9J',
   ref_type: null,
   ref_id: null,
@@ -53,7 +53,7 @@ const entryExample = {
 
 /** The caller's organisation and the book its key acts in. */
 async function bookOf(context: Context): Promise<{ org: Org; book_id: number }> {
-  const caller = keyCaller(context);
+  const caller = orgCaller(context);
   const org = await findOrg(context.db, caller.org_id);
   if (org === null) throw notFound();
   return { org, book_id: caller.environment === 'live' ? org.live_book_id : org.sandbox_book_id };
@@ -70,8 +70,8 @@ export const getBalanceOperation = operation({
   errors: [],
   example: balanceExample,
   async run(context) {
-    const { book_id } = await bookOf(context);
-    return viewBalance(await readBalance(context.db, book_id));
+    const { org, book_id } = await bookOf(context);
+    return viewBalance(await readBalance(context.db, book_id), displayBalance(context, org));
   },
 });
 
@@ -92,29 +92,17 @@ export const listEntriesOperation = operation({
   example: { object: 'list', data: [entryExample], next_cursor: '' },
   async run(context, input) {
     const { org, book_id } = await bookOf(context);
-    const limit = input.limit ?? DEFAULT_LIMIT;
     const kind = input.kind ?? null;
-    const key = deriveKey(context.services.root_key, 'cursor');
-    const bound = `credits.ledger ${book_id} ${kind ?? ''}`;
-    const after = decodeCursor(key, bound, input.cursor ?? '');
-    const entries = await readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit });
-    const last = entries.length === limit ? entries.at(-1) : undefined;
-    const older =
-      last === undefined
-        ? []
-        : await readEntries(context.db, { book_id, before_seq: last.seq, kind, limit: 1 });
-    const next_cursor =
-      last === undefined || older.length === 0 ? '' : encodeCursor(key, bound, { at: last.seq, id: '' });
-    const shown = entries.map((entry) => ({
-      seq: entry.seq,
-      kind: entry.kind,
-      amount_micro_usd: entry.amount_micro_usd,
-      request_id: entry.request_id,
-      ref_type: entry.ref_type,
-      ref_id: entry.ref_id,
-      created_at: entry.created_at.toISOString(),
-    }));
-    if (input.format !== 'csv') return page(shown, next_cursor);
+    const { rows, next_cursor, cursorAt } = await walkPage(context, {
+      bound: `credits.ledger ${book_id} ${kind ?? ''}`,
+      cursor: input.cursor,
+      limit: input.limit ?? DEFAULT_LIMIT,
+      read: (after, limit) =>
+        readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit }),
+      placeOf: (entry) => ({ at: entry.seq, id: '' }),
+    });
+    const shown = rows.map(viewEntry);
+    if (input.format !== 'csv') return page(shown, next_cursor, cursorAt);
     context.header('x-svc-next-cursor', next_cursor);
     return new FileAnswer({
       content_type: 'text/csv; charset=utf-8',
@@ -143,8 +131,10 @@ export const refillSandboxOperation = operation({
     context.transaction(async (context) => {
       const { org } = await bookOf(context);
       const book_id = org.sandbox_book_id;
+      const display = displayBalance(context, org);
       const before = await readBalance(context.db, book_id);
-      if (before.available_micro_usd + before.held_micro_usd >= SANDBOX_CREDIT) return viewBalance(before);
+      if (before.available_micro_usd + before.held_micro_usd >= SANDBOX_CREDIT)
+        return viewBalance(before, display);
       const now = context.now();
       const day = now.toISOString().slice(0, 10);
       if (!(await countRefill(context.db, { org_id: org.id, day, max: REFILLS_PER_DAY }))) {
@@ -160,7 +150,7 @@ export const refillSandboxOperation = operation({
       }
       const present = await readBalance(context.db, book_id);
       const missing = SANDBOX_CREDIT - present.available_micro_usd - present.held_micro_usd;
-      if (missing <= 0) return viewBalance(present);
+      if (missing <= 0) return viewBalance(present, display);
       await credit(context.db, {
         book_id,
         kind: 'grant',
@@ -170,7 +160,7 @@ export const refillSandboxOperation = operation({
         ref_type: 'staff',
         ref_id: `refill ${context.request_id}`,
       });
-      return viewBalance(await readBalance(context.db, book_id));
+      return viewBalance(await readBalance(context.db, book_id), display);
     }),
 });
 

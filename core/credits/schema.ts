@@ -21,5 +21,7 @@ export const EntryView = Type.Object({
   ref_type: nullable(Type.String()),
   ref_id: nullable(Type.String()),
   created_at: Time,
+  // Last, so that readers of the CSV by position keep the specification's columns.
+  balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
 });
 export type EntryView = Static<typeof EntryView>;

@@ -63,7 +63,10 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
       key_no: key.chain_no,
       project_no: is_live ? facts.live_no : facts.sandbox_no,
     },
-    limits: effectiveLimits(key, facts.plan_id),
+    limits: {
+      key: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
+      plan: planLimits(facts.plan_id),
+    },
     data_policy: combinePolicies(facts.data_policy, key.data_policy),
     svc_version: key.svc_version,
     expires_at: key.expires_at,

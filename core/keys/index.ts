@@ -1,8 +1,16 @@
 export { effectiveLimits } from './grant.ts';
 export { createKey, type KeyWishes } from './issue.ts';
-export { keyOperations } from './operations.ts';
+export {
+  createKeyOperation,
+  deleteKeyOperation,
+  getKeyOperation,
+  keyOperations,
+  listKeysOperation,
+} from './operations.ts';
+export { readKeys } from './read.ts';
 export { CURRENT_SVC_VERSION, coversScope, svcVersions } from './rights.ts';
 export { type KeyRingOptions, openKeyRing } from './ring.ts';
+export { CreateKeyInput, KeyView, keyStatuses } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { findSubjectOwner } from './store.ts';
 export type {

@@ -3,9 +3,11 @@ import type { Static } from 'typebox';
 import {
   type Context,
   invalid,
-  keyCaller,
+  type KeyCaller,
+  type MemberCaller,
   microUsd,
   notFound,
+  orgCaller,
   type Scope,
   ServiceError,
 } from '../kernel/index.ts';
@@ -125,12 +127,29 @@ function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null
   return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);
 }
 
-/** `POST /v1/keys`: a key for a caller that is a key itself. @throws ServiceError as P2 27 and P17.3 say. */
+/** Who a new key is made by: the person, or the creator of the key that makes it (P3). */
+async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Promise<string | null> {
+  if (caller.kind === 'session') return caller.user_id;
+  const { org_id, key_id } = caller;
+  const maker = await findKey(context.db, { org_id, environment: sightOf(caller), id: key_id });
+  return maker?.created_by ?? null;
+}
+
+/**
+ * When the successor of `old` ends: a person gives it the old lifetime again from now, a key leaves the end where it
+ * is (P2 30).
+ */
+function endOfSuccessor(caller: KeyCaller | MemberCaller, old: KeyRow, now: Date): Date | null {
+  if (old.expires_at === null || caller.kind === 'key') return old.expires_at;
+  return new Date(now.getTime() + old.expires_at.getTime() - old.created_at.getTime());
+}
+
+/** `POST /v1/keys`, for a key or a member. @throws ServiceError as P2 27 and P17.3 say. */
 export async function issueKey(
   context: Context,
   input: Static<typeof CreateKeyInput>,
 ): Promise<{ key: KeyRow; secret: string }> {
-  const caller = keyCaller(context);
+  const caller = orgCaller(context);
   refuseWiderScopes(caller, input.scopes);
   if (caller.environment === 'test' && input.environment === 'live') {
     throw new ServiceError('sandbox_key_not_allowed', 'A test key can only make test keys.', {
@@ -143,11 +162,6 @@ export async function issueKey(
   const at = context.now();
   const expires_at = endOf(input.expires_in, org, at);
   refuseLongerLife(caller, expires_at, 'expires_in');
-  const maker = await findKey(context.db, {
-    org_id: caller.org_id,
-    environment: sightOf(caller),
-    id: caller.key_id,
-  });
   return createKey(context, org, project, {
     name: input.name,
     scopes: input.scopes,
@@ -159,7 +173,7 @@ export async function issueKey(
     expires_at,
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
     data_policy: (input.data_policy as KeyPolicyWish | null | undefined) ?? null,
-    created_by: maker?.created_by ?? null,
+    created_by: await creatorOf(context, caller),
     at,
   });
 }
@@ -173,7 +187,7 @@ export async function rotateKey(
   old: KeyRow,
   grace_seconds: number,
 ): Promise<{ key: KeyRow; secret: string }> {
-  const caller = keyCaller(context);
+  const caller = orgCaller(context);
   const now = context.now();
   refuseWiderScopes(caller, old.scopes);
   refuseLongerLife(caller, old.expires_at, 'id');
@@ -188,6 +202,7 @@ export async function rotateKey(
     hash: hashSecret(secret),
     hint: keyHint(secret),
     rotated_from: old.id,
+    expires_at: endOfSuccessor(caller, old, now),
     at: now,
   });
   if (grace_seconds === 0) {

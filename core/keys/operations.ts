@@ -1,19 +1,18 @@
 // Operations over API keys (P2 26 to 30).
 import { Type } from 'typebox';
+import { changesOf, writeAudit } from '../identity/index.ts';
 import {
   type Context,
-  decodeCursor,
-  deriveKey,
-  encodeCursor,
   isId,
-  keyCaller,
   notFound,
   oneOf,
   operation,
+  orgCaller,
   page,
   pageInput,
   pageOf,
   ServiceError,
+  walkPage,
 } from '../kernel/index.ts';
 import { resumeBudget } from '../ledger/index.ts';
 import { issueKey, rotateKey } from './issue.ts';
@@ -32,11 +31,37 @@ const readers = {
 const DEFAULT_LIMIT = 100;
 
 async function getRow(context: Context, id: string, find: typeof findKey): Promise<KeyRow> {
-  const caller = keyCaller(context);
+  const caller = orgCaller(context);
   if (!isId('key', id)) throw notFound();
   const key = await find(context.db, { org_id: caller.org_id, environment: sightOf(caller), id });
   if (key === null) throw notFound();
   return key;
+}
+
+/** What may change about a key, as the audit log shows it. */
+const SETTINGS = [
+  'name',
+  'scopes',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'budget_daily_micro',
+  'budget_hard',
+  'alerts',
+  'expires_at',
+  'svc_version',
+  'data_policy',
+] as const;
+
+/** Notes in the audit log what was done to `key`. */
+function record(
+  context: Context,
+  action: string,
+  key: KeyRow,
+  changes: { before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
+): Promise<void> {
+  const target = { type: 'key', id: key.id, display: key.hint };
+  return writeAudit(context, { action, org_id: key.org_id, target, ...changes });
 }
 
 export const listKeysOperation = operation({
@@ -55,32 +80,25 @@ export const listKeysOperation = operation({
   errors: [],
   example: { object: 'list', data: [keyExample], next_cursor: '' },
   async run(context, input) {
-    const caller = keyCaller(context);
-    const limit = input.limit ?? DEFAULT_LIMIT;
+    const caller = orgCaller(context);
     const sight = sightOf(caller);
     // A test key that asks for live keys sees what it may see of them: none.
     if (sight === 'test' && input.environment === 'live') return page([], '');
     const filter = {
-      environment: input.environment ?? sight,
+      // A person reads live rows unless `?environment=test` says otherwise (P2); a live key reads both.
+      environment: input.environment ?? (caller.kind === 'session' ? caller.environment : sight),
       project_id: input.project_id ?? null,
       status: input.status ?? null,
     };
-    const key = deriveKey(context.services.root_key, 'cursor');
-    const bound = `keys.list ${caller.org_id} ${JSON.stringify(filter)}`;
-    const rows = await listKeys(context.db, {
-      org_id: caller.org_id,
-      ...filter,
-      now: context.now(),
-      after: decodeCursor(key, bound, input.cursor ?? ''),
-      limit: limit + 1,
+    const { rows, next_cursor, cursorAt } = await walkPage(context, {
+      bound: `keys.list ${caller.org_id} ${JSON.stringify(filter)}`,
+      cursor: input.cursor,
+      limit: input.limit ?? DEFAULT_LIMIT,
+      read: (after, limit) =>
+        listKeys(context.db, { org_id: caller.org_id, ...filter, now: context.now(), after, limit }),
+      placeOf: (row) => ({ at: row.created_at.getTime(), id: row.id }),
     });
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    const next_cursor =
-      rows.length > limit && last !== undefined
-        ? encodeCursor(key, bound, { at: last.created_at.getTime(), id: last.id })
-        : '';
-    return page(await viewKeys(context, shown), next_cursor);
+    return page(await viewKeys(context, rows), next_cursor, cursorAt);
   },
 });
 
@@ -112,6 +130,8 @@ export const createKeyOperation = operation({
   run: (context, input) =>
     context.transaction(async (context) => {
       const { key, secret } = await issueKey(context, input);
+      const { name, scopes, environment } = key;
+      await record(context, 'keys.create', key, { after: { name, scopes, environment } });
       return { ...(await viewKey(context, key)), secret };
     }),
 });
@@ -130,6 +150,7 @@ export const patchKeyOperation = operation({
     context.transaction(async (context) => {
       const key = await getRow(context, input.id, lockKey);
       const changed = await patchKey(context, key, input);
+      await record(context, 'keys.update', key, changesOf(key, changed, SETTINGS));
       context.afterCommit(() => context.services.key_ring.forget(key.id));
       return viewKey(context, changed);
     }),
@@ -149,6 +170,7 @@ export const deleteKeyOperation = operation({
     context.transaction(async (context) => {
       const key = await getRow(context, id, lockKey);
       const revoked = await revokeKey(context.db, { org_id: key.org_id, id: key.id, at: context.now() });
+      await record(context, 'keys.revoke', key);
       context.afterCommit(() => context.services.key_ring.forget(key.id));
       return viewKey(context, revoked);
     }),
@@ -177,6 +199,7 @@ export const rotateKeyOperation = operation({
     context.transaction(async (context) => {
       const old = await getRow(context, id, lockKey);
       const { key, secret } = await rotateKey(context, old, grace_seconds ?? 0);
+      await record(context, 'keys.rotate', old, { after: { successor: key.id } });
       context.afterCommit(() => context.services.key_ring.forget(old.id));
       return { ...(await viewKey(context, key)), secret };
     }),
@@ -198,6 +221,7 @@ export const resumeKeyOperation = operation({
       if (!(await resumeBudget(context.db, { key_no: key.chain_no }))) {
         throw new ServiceError('state_conflict', 'No hard budget holds this key back in the present window.');
       }
+      await record(context, 'keys.resume', key);
       return viewKey(context, key);
     }),
 });

@@ -1,5 +1,5 @@
 // `PATCH /v1/keys/{id}`: a JSON merge patch over a key's settings.
-import { type Context, invalid, keyCaller, notFound, ServiceError, timeInMs } from '../kernel/index.ts';
+import { type Context, invalid, notFound, orgCaller, ServiceError, timeInMs } from '../kernel/index.ts';
 import { lockOrg } from '../orgs/index.ts';
 import { statusAt } from './grant.ts';
 import { changeBudget, DEFAULT_ALERTS } from './issue.ts';
@@ -59,7 +59,7 @@ function isSameBudget(a: KeyRow, b: KeyRow): boolean {
  * @throws ServiceError permission_denied for wider scopes or a longer life, state_conflict once it has ended.
  */
 export async function patchKey(context: Context, key: KeyRow, input: PatchKeyInput): Promise<KeyRow> {
-  const caller = keyCaller(context);
+  const caller = orgCaller(context);
   const now = context.now();
   if (input.scopes !== undefined) refuseWiderScopes(caller, input.scopes);
   const next = mergeKey(key, input);

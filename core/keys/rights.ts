@@ -1,6 +1,6 @@
 // What one key may give another (P17.3): no scope it lacks, no life beyond its own, no looser data policy than the
 // organisation's, only API versions that exist.
-import { invalid, type KeyCaller, type Scope, ServiceError } from '../kernel/index.ts';
+import { invalid, type KeyCaller, type MemberCaller, type Scope, ServiceError } from '../kernel/index.ts';
 import type { OrgDataPolicy } from '../orgs/index.ts';
 import type { KeyPolicyWish } from './types.ts';
 
@@ -13,8 +13,12 @@ export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
   return held.includes(wanted) || (wanted === 'read:credits' && held.includes('manage:credits'));
 }
 
-/** @throws ServiceError permission_denied naming the first scope the caller does not hold. */
-export function refuseWiderScopes(caller: KeyCaller, wanted: readonly Scope[]): void {
+/**
+ * A person's role is what admits them to the route, and every role so admitted may grant all scopes (P2 27).
+ * @throws ServiceError permission_denied naming the first scope that a calling key does not hold.
+ */
+export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: readonly Scope[]): void {
+  if (caller.kind === 'session') return;
   const scope = wanted.find((wish) => !coversScope(caller.scopes, wish));
   if (scope === undefined) return;
   throw new ServiceError('permission_denied', 'A key can only grant scopes that it has itself.', {
@@ -24,8 +28,12 @@ export function refuseWiderScopes(caller: KeyCaller, wanted: readonly Scope[]): 
 }
 
 /** @throws ServiceError permission_denied when a key that ends would make one that ends later. */
-export function refuseLongerLife(caller: KeyCaller, ends_at: Date | null, param: string): void {
-  if (caller.expires_at === null) return;
+export function refuseLongerLife(
+  caller: KeyCaller | MemberCaller,
+  ends_at: Date | null,
+  param: string,
+): void {
+  if (caller.kind === 'session' || caller.expires_at === null) return;
   if (ends_at !== null && ends_at.getTime() <= caller.expires_at.getTime()) return;
   throw new ServiceError('permission_denied', 'A key that expires cannot make a key that lives longer.', {
     param,

@@ -32,6 +32,21 @@ export async function findKey(
   return rows[0] ?? null;
 }
 
+/** Those of `ids` that are keys of the organisation, in no order; `environment` null sees both. */
+export async function findKeys(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment | null; ids: readonly string[] },
+): Promise<KeyRow[]> {
+  const { rows } = await db.query<KeyRow>({
+    name: 'keys.find_all',
+    text: `
+      select ${COLUMNS} from api_key
+       where org_id = $1 and id = any ($2) and ($3::text is null or environment = $3)`,
+    values: [args.org_id, args.ids, args.environment],
+  });
+  return rows;
+}
+
 /** As `findKey`, and holds the row until the transaction ends. */
 export async function lockKey(
   db: Db,

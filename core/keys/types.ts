@@ -25,7 +25,8 @@ export interface KeyGrant {
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
   readonly subject: Subject;
-  readonly limits: KeyLimits;
+  /** Both hold: the key's own, and its plan's over the whole organisation (P7.6). */
+  readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
   /** Org policy and key policy combined (4.9.2). */
   readonly data_policy: KeyDataPolicy;
   readonly svc_version: string;

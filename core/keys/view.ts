@@ -1,12 +1,12 @@
 // A stored key as callers see it.
-import type { Context, Environment, KeyCaller } from '../kernel/index.ts';
+import type { Context, Environment, KeyCaller, MemberCaller } from '../kernel/index.ts';
 import { type BudgetWindow, readWindows } from '../ledger/index.ts';
 import { statusAt } from './grant.ts';
 import type { KeyView } from './schema.ts';
 import type { KeyRow } from './types.ts';
 
-/** Environments a caller sees: a test key only test keys, a live key both (P2). */
-export function sightOf(caller: KeyCaller): Environment | null {
+/** Environments a caller sees: in the test environment only test keys, in the live one both (P2). */
+export function sightOf(caller: KeyCaller | MemberCaller): Environment | null {
   return caller.environment === 'test' ? 'test' : null;
 }
 

@@ -108,6 +108,8 @@ class Ledger implements LedgerHandle {
     this.url = url;
     this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off'));
     this.settles = new Lane(this.settleLane());
+    this.holds.takeTurnsWith(this.settles);
+    this.settles.takeTurnsWith(this.holds);
     this.extensions = new Lane({
       ...this.common('off'),
       ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable'),

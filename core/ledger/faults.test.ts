@@ -173,3 +173,29 @@ test('after a start of PostgreSQL the sweeper waits one lease time', async () =>
   await until(async () => (await heldOf(book)) === 0);
   await ledger.close();
 });
+
+test('settles that wait for a locked book do not keep the holds of another waiting, whoever has the turn', async () => {
+  const ledger = await openTestLedger(url, journal.dir);
+  const locked = subjectOf(await makeBook(db, { amount: 10_000 }));
+  const free = subjectOf(await makeBook(db, { amount: 10_000 }));
+  const holds = Array.from({ length: 8 }, () => holdOf(locked, 10));
+  const hold = (some: typeof holds) => Promise.all(some.map((one) => ledger.hold(one)));
+  const more = () => Array.from({ length: 8 }, () => holdOf(free, 10));
+  expect(new Set((await hold(holds)).map(({ status }) => status))).toEqual(new Set(['ok']));
+  let settled: Promise<unknown> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    await tx.query({
+      name: 'test.lock_book',
+      text: 'select from ledger.book where book_id = $1 for update',
+      values: [locked.book_id],
+    });
+    settled = Promise.all(holds.map(({ request_id }) => ledger.settle(settleOf(locked, request_id, 5))));
+    for (let round = 0; round < 3; round++) {
+      expect(new Set((await hold(more())).map(({ status }) => status))).toEqual(new Set(['ok']));
+    }
+    expect(await heldOf(free.book_id)).toBe(240);
+  });
+  await settled;
+  await until(async () => (await heldOf(locked.book_id)) === 0);
+  await ledger.close();
+});

@@ -11,6 +11,7 @@ export { ulidToUuid, uuidToUlid } from './encode.ts';
 export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind } from './kinds.ts';
 export { type Swept, sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
+export { writeEvent } from './outbox-store.ts';
 export {
   type BudgetWindow,
   type Entry,

@@ -1,11 +1,17 @@
 // Group commit: one connection, one batch in the air, and whatever arrives meanwhile goes with the next. Nothing
-// waits while no flush is in the air, so the batch size sets itself (a cap below 256 costs threefold).
+// waits while no flush is in the air, so the batch size sets itself (a cap below 256 costs threefold). The lanes of
+// holds and settles lock the same books and take turns.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { monotonicMs } from '../kernel/index.ts';
 
 /** A flush that has not been answered for so long is on a dead connection. */
 const HUNG_MS = 15_000;
+/** A batch of so many is no dearer per item for going alone; a smaller one waits so long at most for its turn. */
+const TURN_BATCH = 64;
+/** After a smaller batch there is no load, and nobody waits. */
+const TURN_LOAD = 4;
+const TURN_MS = 10;
 const RETRY_MS_FIRST = 20;
 const RETRY_MS_MAX = 1_000;
 /** A single item whose statement is a defect of ours is tried again this often, apart from its neighbours. */
@@ -42,6 +48,13 @@ export interface LaneOptions<I, R> {
   readonly onLapsed: () => Promise<void>;
 }
 
+/** Another lane as the one that takes turns with it sees it. */
+interface Turn {
+  /** A batch is in the air. */
+  readonly flying: boolean;
+  kick(): void;
+}
+
 type Fault = 'again' | 'lapsed' | 'defect';
 
 /** Whether the same batch can go again: everything in it may be repeated, so when in doubt it does. */
@@ -60,7 +73,11 @@ export class Lane<I, R> {
   private airSince = 0;
   private db: pg.Client | null = null;
   private scheduled = false;
-  private flying = false;
+  private other: Turn | null = null;
+  private turn_timer: NodeJS.Timeout | null = null;
+  /** Items of the last batch. */
+  private last_batch = 0;
+  flying = false;
   private closed = false;
   /** Batches sent and items in them, for metrics and benchmarks. */
   flushes = 0;
@@ -104,24 +121,49 @@ export class Lane<I, R> {
     if (this.flying && this.db !== null && now - this.airSince > HUNG_MS) destroy(this.db);
   }
 
-  private kick(): void {
+  /**
+   * Under load, while `other` has a batch in the air, a small one of this lane waits for it, and gathers. Both lock the
+   * same books, so what waits here would wait in PostgreSQL, as a batch of its own: with 48 calls in flight batches of
+   * 16 became up to 24, and PostgreSQL's CPU per call a sixth to a third less.
+   */
+  takeTurnsWith(other: Turn): void {
+    this.other = other;
+  }
+
+  /** Sends what is queued, if nothing is in the air and it is this lane's turn. */
+  kick(): void {
     if (this.scheduled || this.flying || this.queue.length === 0) return;
     this.scheduled = true;
     // Everything that comes in this turn of the event loop goes at once.
     setImmediate(() => {
       this.scheduled = false;
-      if (!this.flying && this.queue.length > 0) void this.flush();
+      if (!this.flying && this.queue.length > 0 && !this.waitsForTurn()) void this.flush();
     });
+  }
+
+  private waitsForTurn(): boolean {
+    if (this.other?.flying !== true || this.last_batch < TURN_LOAD) return false;
+    if (this.queue.length >= TURN_BATCH) return false;
+    // Bounded, because the other one may be on a connection that does not answer.
+    this.turn_timer ??= setTimeout(() => {
+      this.turn_timer = null;
+      if (!this.flying && this.queue.length > 0) void this.flush();
+    }, TURN_MS);
+    return true;
   }
 
   private async flush(): Promise<void> {
     this.flying = true;
+    if (this.turn_timer !== null) clearTimeout(this.turn_timer);
+    this.turn_timer = null;
     this.air =
       this.queue.length <= this.options.max_batch ? this.queue : this.queue.slice(0, this.options.max_batch);
     this.queue = this.air === this.queue ? [] : this.queue.slice(this.options.max_batch);
+    this.last_batch = this.air.length;
     await this.send(this.air);
     this.air = [];
     this.flying = false;
+    this.other?.kick();
     this.kick();
   }
 

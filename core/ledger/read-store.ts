@@ -97,7 +97,7 @@ interface EntryRow extends Omit<Entry, 'kind' | 'request_id'> {
   readonly request_id: string | null;
 }
 
-/** Entries of a book with a seq below `before_seq`, newest first, at most `limit` (500). */
+/** Entries of a book with a seq below `before_seq`, newest first, at most `limit` (a page of 500 and one more). */
 export async function readEntries(
   db: Db,
   args: { book_id: number; before_seq?: number | null; limit?: number; kind?: EntryKind | null },
@@ -113,7 +113,7 @@ export async function readEntries(
       args.book_id,
       args.before_seq ?? null,
       args.kind === undefined || args.kind === null ? null : kindNumber(args.kind),
-      Math.min(args.limit ?? 50, 500),
+      Math.min(args.limit ?? 50, 501),
     ],
   });
   return rows.map((row) => ({

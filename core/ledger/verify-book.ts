@@ -1,6 +1,6 @@
 // The check of one book: a replay of its blocks from nothing, compared with what the rows say now.
 
-import type { Cursors } from './verify.ts';
+import type { Cursors } from './verify-cursor.ts';
 import { genesis, movementHash, settleHash, ulidDayOf } from './verify-hash.ts';
 import { LotCheck } from './verify-lots.ts';
 import type { Row } from './verify-store.ts';

@@ -2,14 +2,8 @@
 // (bigint) and its own bytes for the hashes. It shares nothing with the code that writes but the column names. One
 // book at a time is in memory, and of a book only its lots, windows and holds.
 import { BookCheck } from './verify-book.ts';
-import {
-  openDatabase,
-  openDump,
-  type Row,
-  type Source,
-  TABLE_NAMES,
-  type TableName,
-} from './verify-store.ts';
+import { Cursor, type Cursors } from './verify-cursor.ts';
+import { openDatabase, openDump, type Source, TABLE_NAMES } from './verify-store.ts';
 
 /** More findings than this are counted, not listed. */
 const FINDINGS_MAX = 200;
@@ -30,41 +24,6 @@ export interface VerifyReport {
   /** Findings beyond those listed. */
   readonly more: number;
 }
-
-/** A table read book by book, without ever holding more than the next row. */
-export class Cursor {
-  private readonly rows: AsyncIterator<Row>;
-  private next: Row | null = null;
-  private started = false;
-
-  constructor(rows: AsyncIterable<Row>) {
-    this.rows = rows[Symbol.asyncIterator]();
-  }
-
-  /** The next row without taking it; null at the end. */
-  async peek(): Promise<Row | null> {
-    if (!this.started) {
-      this.started = true;
-      await this.advance();
-    }
-    return this.next;
-  }
-
-  private async advance(): Promise<void> {
-    const { value, done } = await this.rows.next();
-    this.next = done === true ? null : (value as Row);
-  }
-
-  /** Takes the next row when `wanted` says so; null otherwise. */
-  async take(wanted: (row: Row) => boolean): Promise<Row | null> {
-    const row = this.started ? this.next : await this.peek();
-    if (row === null || !wanted(row)) return null;
-    await this.advance();
-    return row;
-  }
-}
-
-export type Cursors = Readonly<Record<TableName, Cursor>>;
 
 /**
  * Recomputes balances, seqs, hashes, lots and burn ranges, windows, holds, grants, metering and write-offs of every

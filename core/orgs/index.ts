@@ -1,4 +1,32 @@
+export {
+  type Billing,
+  type BillingAddress,
+  findBilling,
+  setBilling,
+  type TaxStatus,
+} from './billing-store.ts';
 export { createOrg, createProject, type NewOrg, SANDBOX_CREDIT } from './create.ts';
+export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
+export { getOrgOperation, listOrgsOperation, OrgView, orgOperations } from './operations.ts';
 export { type PlanId, type PlanLimits, planIds, planLimits } from './plans.ts';
-export { findGrantFacts, findOrg, findProject, lockOrg, setOrgStatus } from './store.ts';
-export type { GrantFacts, Org, OrgDataPolicy, OrgKind, OrgStatus, Project } from './types.ts';
+export { getProjectOperation, listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
+export {
+  findGrantFacts,
+  findOrg,
+  findProject,
+  findProjectId,
+  lockOrg,
+  searchOrgs,
+  setOrgStatus,
+} from './store.ts';
+export type {
+  GrantFacts,
+  Member,
+  Membership,
+  Org,
+  OrgDataPolicy,
+  OrgKind,
+  OrgStatus,
+  Project,
+  SecuritySettings,
+} from './types.ts';

@@ -1,6 +1,6 @@
 // SQL of organisations and projects.
 import type { Db, Environment, Id } from '../kernel/index.ts';
-import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
+import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project, SecuritySettings } from './types.ts';
 
 /** Whether an organisation of any status holds `slug`; slugs are one space over the whole service. */
 export async function isSlugTaken(db: Db, slug: string): Promise<boolean> {
@@ -66,6 +66,30 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
     values: [id_or_slug],
   });
   return rows[0] ?? null;
+}
+
+/** An organisation with everything its members may read. */
+export interface OrgRecord extends Omit<Org, 'settings' | 'live_book_id' | 'sandbox_book_id'> {
+  readonly legal_name: string | null;
+  readonly gstin: string | null;
+  readonly tax_status: 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
+  readonly billing_email: string | null;
+  readonly billing_address: Record<string, unknown> | null;
+  readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
+  readonly closed_at: Date | null;
+}
+
+/** The organisations with these ids, oldest first. */
+export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<OrgRecord[]> {
+  const { rows } = await db.query<OrgRecord>({
+    name: 'orgs.find_records',
+    text: `
+      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, legal_name, gstin, tax_status,
+             billing_email, billing_address, settings, data_policy, created_at, closed_at
+        from org where id = any($1) order by created_at, id`,
+    values: [ids],
+  });
+  return rows;
 }
 
 /** Locks an organisation's row until the transaction ends: counting against plan limits takes turns. */
@@ -158,4 +182,49 @@ export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> 
     values: [org_id],
   });
   return rows[0]?.n ?? 0;
+}
+
+/** Active projects of an organisation, oldest first; `environment` and `id` null: all. Plans bound their number. */
+export async function listProjects(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment | null; id: string | null },
+): Promise<Project[]> {
+  const { rows } = await db.query<Project>({
+    name: 'orgs.list_projects',
+    text: `
+      select id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard,
+             alerts, created_at
+        from project
+       where org_id = $1 and status = 'active' and ($2::text is null or environment = $2)
+         and ($3::text is null or id = $3)
+       order by created_at, id`,
+    values: [args.org_id, args.environment, args.id],
+  });
+  return rows;
+}
+
+/** The project that counts under `no` in the ledger, in either book; null when its row is gone. */
+export async function findProjectId(db: Db, no: number): Promise<Id<'project'> | null> {
+  const { rows } = await db.query<{ id: Id<'project'> }>({
+    name: 'orgs.find_project_id',
+    text: 'select id from project where live_no = $1 or sandbox_no = $1',
+    values: [no],
+  });
+  return rows[0]?.id ?? null;
+}
+
+/** Organisations whose id or slug is `q`, then those whose slug begins with it or whose name contains it. Staff only. */
+export async function searchOrgs(db: Db, args: { q: string; limit: number }): Promise<Org[]> {
+  const { rows } = await db.query<Org>({
+    name: 'orgs.search',
+    text: `
+      select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
+             live_book_id, sandbox_book_id, created_at
+        from org
+       where id = $1 or starts_with(slug, lower($1)) or position(lower($1) in lower(name)) > 0
+       order by (id = $1 or slug = lower($1)) desc, slug
+       limit $2`,
+    values: [args.q, args.limit],
+  });
+  return rows;
 }

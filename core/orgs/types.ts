@@ -1,6 +1,6 @@
 // Organisations and projects as other concepts see them. Wire shapes follow service-spec "Organization" and
 // "Project"; the columns carry the same names.
-import type { Environment, Id } from '../kernel/index.ts';
+import type { Environment, Id, Role } from '../kernel/index.ts';
 
 export interface OrgDataPolicy {
   readonly logging: 'on' | 'off';
@@ -58,4 +58,32 @@ export interface GrantFacts {
   readonly sandbox_book_id: number;
   readonly live_no: number;
   readonly sandbox_no: number;
+}
+
+/** `settings.security` of an organisation, as far as sign-in reads it (P4.2). */
+export interface SecuritySettings {
+  readonly session_hours?: number;
+  readonly require_2fa?: boolean;
+  /** Networks that sessions may come from; empty or absent: all. */
+  readonly console_ip_allow?: readonly string[];
+}
+
+/** An organisation as one of its active members sees it. */
+export interface Membership {
+  readonly org_id: Id<'org'>;
+  readonly slug: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly org_status: OrgStatus;
+  readonly security: SecuritySettings;
+}
+
+/** A person's place in an organisation. */
+export interface Member {
+  readonly org_id: Id<'org'>;
+  readonly user_id: Id<'user'>;
+  readonly role: Role;
+  readonly status: 'active' | 'suspended';
+  readonly source: 'invite' | 'sso' | 'scim' | 'owner';
+  readonly joined_at: Date;
 }

@@ -20,6 +20,8 @@ export interface Usage {
   rejected_prediction_tokens?: number;
   search_units?: number;
   requests?: number;
+  /** The provider's counts contradicted each other and were cut to fit (4.7.2); told to operators, never to callers. */
+  inconsistent?: true;
   source: 'provider' | 'estimate';
 }
 

@@ -2,7 +2,7 @@
 // all others but the endpoint's own state, so that a trace shows a privacy exclusion as one.
 import type { Endpoint, Provider } from '../catalog/index.ts';
 import { ratesFor } from '../pricing/index.ts';
-import type { ExclusionReason, RouteInput, RouteLoss } from './types.ts';
+import type { ExclusionReason, RouteLoss, SettledInput } from './types.ts';
 
 /** The wishes of request and key combined once per call; security wishes only ever tighten (4.9.2). */
 export interface Demands {
@@ -11,6 +11,7 @@ export interface Demands {
   /** Each list must admit the endpoint's region. */
   readonly regions: readonly (readonly string[])[];
   readonly only: readonly (readonly string[])[];
+  readonly quantizations: readonly (readonly string[])[];
   readonly ignored: ReadonlySet<string>;
   readonly tier: string | null;
 }
@@ -30,20 +31,26 @@ function given(a: Names | null | undefined, b: Names | null | undefined): readon
   return b == null ? [a] : [a, b];
 }
 
-function ignoredBy({ providers, endpoints }: RouteInput['wish']): ReadonlySet<string> {
-  if (providers?.ignore === undefined && endpoints?.ignore === undefined) return NOBODY;
-  return new Set([...(providers?.ignore ?? []), ...(endpoints?.ignore ?? [])]);
+function ignoredBy({ providers, endpoints, ignore }: SettledInput['wish']): ReadonlySet<string> {
+  if (providers?.ignore === undefined && endpoints?.ignore === undefined && ignore === undefined)
+    return NOBODY;
+  return new Set([...(providers?.ignore ?? []), ...(endpoints?.ignore ?? []), ...(ignore ?? [])]);
+}
+
+function withPolicys(own: readonly Names[], policys: readonly Names[] | undefined): readonly Names[] {
+  return policys === undefined || policys.length === 0 ? own : [...own, ...policys];
 }
 
 /** What `input` asks of an endpoint, with the key's data policy folded in (4.9.2: any true wins, lists intersect). */
-export function demandsOf(input: RouteInput): Demands {
+export function demandsOf(input: SettledInput): Demands {
   const { wish, data_policy } = input;
   const tier = input.features.service_tier;
   return {
     zdr: data_policy.zdr || wish.require?.zdr === true || wish.data_policy === 'zdr',
     no_train: data_policy.no_train || wish.require?.no_train === true || wish.data_policy === 'no_train',
-    regions: given(data_policy.regions, wish.require?.regions),
-    only: given(wish.providers?.only, wish.endpoints?.only),
+    regions: withPolicys(given(data_policy.regions, wish.require?.regions), wish.lists?.regions),
+    only: withPolicys(given(wish.providers?.only, wish.endpoints?.only), wish.lists?.only),
+    quantizations: withPolicys(given(wish.require?.quantizations, null), wish.lists?.quantizations),
     ignored: ignoredBy(wish),
     tier: tier === undefined || usualTiers.has(tier) ? null : tier,
   };
@@ -59,7 +66,7 @@ function admitsRegion(wanted: readonly string[], region: string): boolean {
   return wanted.some((want) => region === want || region.startsWith(`${want}-`));
 }
 
-function privacy(endpoint: Endpoint, input: RouteInput, demands: Demands): ExclusionReason | null {
+function privacy(endpoint: Endpoint, input: SettledInput, demands: Demands): ExclusionReason | null {
   const policy = endpoint.data_policy;
   if (demands.zdr && !policy.zdr) return 'zdr';
   if (demands.no_train && policy.trains) return 'train';
@@ -72,7 +79,7 @@ function privacy(endpoint: Endpoint, input: RouteInput, demands: Demands): Exclu
 }
 
 /** Whether the endpoint has what the request needs and what the caller demands by name. */
-function isCapable(endpoint: Endpoint, input: RouteInput): boolean {
+function isCapable(endpoint: Endpoint, input: SettledInput): boolean {
   const { features } = input;
   const can = endpoint.capabilities;
   if (features.tools && !can.tools) return false;
@@ -99,7 +106,7 @@ function isTrue(capabilities: Endpoint['capabilities'], name: string): boolean {
 }
 
 /** Whether `losses` rule an endpoint out (4.7.4). */
-export function isLossy(losses: readonly RouteLoss[], input: RouteInput): boolean {
+export function isLossy(losses: readonly RouteLoss[], input: SettledInput): boolean {
   if (losses.length === 0) return false;
   if (input.compat === 'strict' || input.wish.require?.parameters === true) return true;
   return input.compat === 'warn' && losses.some((loss) => loss.class === 'content');
@@ -110,7 +117,7 @@ function offersTools(endpoint: Endpoint, names: readonly string[]): boolean {
   return names.every((name) => listed.some((tool) => name === tool || name.startsWith(`${tool}_`)));
 }
 
-function fits(endpoint: Endpoint, input: RouteInput): ExclusionReason | null {
+function fits(endpoint: Endpoint, input: SettledInput): ExclusionReason | null {
   const { input_tokens_bound, max_tokens } = input.features;
   // The sandbox counts by the same rule as the bound, so there the bound is exact.
   const slack = endpoint.family === 'sandbox' ? 1 : BOUND_SLACK;
@@ -119,7 +126,7 @@ function fits(endpoint: Endpoint, input: RouteInput): ExclusionReason | null {
   return null;
 }
 
-function isTooDear(endpoint: Endpoint, input: RouteInput): boolean {
+function isTooDear(endpoint: Endpoint, input: SettledInput): boolean {
   const most = input.wish.require?.max_price;
   if (most === undefined) return false;
   const rates = ratesFor(endpoint.price, input.features.input_tokens_bound);
@@ -131,12 +138,24 @@ function isTooDear(endpoint: Endpoint, input: RouteInput): boolean {
 }
 
 /** Until callers' own keys are stored, `only` and providers that need one have no endpoint. */
-function needsOwnKey(provider: Provider | undefined, input: RouteInput): boolean {
+function needsOwnKey(provider: Provider | undefined, input: SettledInput): boolean {
   return input.wish.byok === 'only' || provider?.byok === 'required';
 }
 
+/** Below the success that the policy requires; one not seen lately has not failed. */
+function isUnreliable(endpoint: Endpoint, input: SettledInput): boolean {
+  const least = input.wish.min_uptime;
+  if (least === undefined) return false;
+  const success = input.health.success(endpoint.id, input.now_ms);
+  return success !== null && success < least;
+}
+
 /** The filters that need nothing of the request's content; null when the endpoint passes. */
-export function cheapReason(endpoint: Endpoint, input: RouteInput, demands: Demands): ExclusionReason | null {
+export function cheapReason(
+  endpoint: Endpoint,
+  input: SettledInput,
+  demands: Demands,
+): ExclusionReason | null {
   if (endpoint.status !== 'active') return 'status';
   if (endpoint.missing !== null) return 'status';
   if (input.environment === 'test' && endpoint.family !== 'sandbox') return 'environment';
@@ -144,10 +163,8 @@ export function cheapReason(endpoint: Endpoint, input: RouteInput, demands: Dema
   if (demands.ignored.has(endpoint.provider) || demands.ignored.has(endpoint.id)) return 'ignored';
   const security = privacy(endpoint, input, demands);
   if (security !== null) return security;
-  const quantizations = input.wish.require?.quantizations;
-  if (quantizations !== undefined && !quantizations.includes(endpoint.quantization ?? 'unknown')) {
-    return 'quantization';
-  }
+  const quantization = endpoint.quantization ?? 'unknown';
+  if (!demands.quantizations.every((wanted) => wanted.includes(quantization))) return 'quantization';
   return isCapable(endpoint, input) ? null : 'capability';
 }
 
@@ -155,7 +172,7 @@ export function cheapReason(endpoint: Endpoint, input: RouteInput, demands: Dema
 export function lateReason(
   endpoint: Endpoint,
   provider: Provider | undefined,
-  input: RouteInput,
+  input: SettledInput,
   demands: Demands,
 ): ExclusionReason | null {
   if (!offersTools(endpoint, input.features.server_tools)) return 'server_tool';
@@ -164,5 +181,6 @@ export function lateReason(
   if (demands.tier !== null && endpoint.tiers?.[demands.tier] === undefined) return 'tier';
   if (isTooDear(endpoint, input)) return 'price';
   if (needsOwnKey(provider, input)) return 'byok';
+  if (isUnreliable(endpoint, input)) return 'uptime';
   return input.health.circuit(endpoint.id, input.now_ms) === 'open' ? 'circuit' : null;
 }

@@ -69,3 +69,20 @@ test('latency, throughput and success are of the last five minutes and unknown w
   expect(health.throughput('e', T + 301_000)).toBe(null);
   expect(health.success('e', T + 301_000)).toBe(null);
 });
+
+test('the third answer without usage within an hour flags an endpoint, once while the flag stands', () => {
+  const health = createHealth();
+  const minute = 60_000;
+  expect(health.unmetered('e', T)).toBe(false);
+  expect(health.unmetered('e', T + minute)).toBe(false);
+  // An hour after the first, only two are within it.
+  expect(health.unmetered('e', T + 60 * minute)).toBe(false);
+  expect(health.flagged(T + 60 * minute)).toEqual([]);
+  expect(health.unmetered('e', T + 60 * minute + 1)).toBe(true);
+  expect(health.unmetered('e', T + 60 * minute + 2)).toBe(false);
+  expect(health.unmetered('other', T + 60 * minute + 2)).toBe(false);
+  expect(health.flagged(T + 60 * minute + 2)).toEqual(['e']);
+  expect(health.flagged(T + 119 * minute)).toEqual(['e']);
+  expect(health.flagged(T + 120 * minute)).toEqual([]);
+  expect(health.circuit('e', T + 61 * minute)).toBe('closed');
+});

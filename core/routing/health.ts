@@ -8,6 +8,9 @@ const FAILURES_MIN = 5;
 const OPEN_MS = 15_000;
 const SAMPLES = 128;
 const WINDOW_MS = BUCKET_MS * BUCKETS;
+/** So many answers without usage within an hour flag an endpoint (4.8 row 12). */
+const UNMETERED_MAX = 3;
+const UNMETERED_WITHIN_MS = 3_600_000;
 /** Fewer tokens than this measure framing, not speed. */
 const TOKENS_MIN = 16;
 
@@ -43,6 +46,13 @@ export interface Health extends HealthView {
   succeeded(endpoint_id: string, facts: Success, now_ms: number): void;
   /** An attempt failed with a fault of class `fault_class`; the caller's own faults count for nothing. */
   failed(endpoint_id: string, fault_class: string, now_ms: number): void;
+  /**
+   * A complete answer had no usage that can be believed. True when this one flags the endpoint: the third within an
+   * hour, once for as long as the flag stands.
+   */
+  unmetered(endpoint_id: string, now_ms: number): boolean;
+  /** Ids of the endpoints whose last three answers without usage came within an hour, the first not an hour ago. */
+  flagged(now_ms: number): string[];
   /** Takes the probe of a half-open circuit; given back when its result comes, or after 15 s. */
   probe(endpoint_id: string, now_ms: number): void;
 }
@@ -86,6 +96,8 @@ class EndpointHealth {
   private readonly bad = new Float64Array(BUCKETS);
   /** Number of the bucket that each place holds; an older number is an empty bucket. */
   private readonly stamp = new Float64Array(BUCKETS).fill(-1);
+  /** Times of the last answers without usage, oldest first. */
+  private readonly missing: number[] = [];
   private opened_at: number | null = null;
   private probe_until = 0;
 
@@ -126,6 +138,19 @@ class EndpointHealth {
     const { ok, bad } = this.counts(now_ms, CIRCUIT_BUCKETS);
     const wasOpen = this.opened_at !== null;
     if (wasOpen || (bad >= FAILURES_MIN && bad > ok)) this.opened_at = now_ms;
+  }
+
+  unmetered(now_ms: number): boolean {
+    const before = this.flagged(now_ms);
+    this.missing.push(now_ms);
+    if (this.missing.length > UNMETERED_MAX) this.missing.shift();
+    return !before && this.flagged(now_ms);
+  }
+
+  flagged(now_ms: number): boolean {
+    const [first] = this.missing;
+    const enough = this.missing.length === UNMETERED_MAX;
+    return enough && first !== undefined && now_ms - first < UNMETERED_WITHIN_MS;
   }
 
   circuit(now_ms: number): Circuit {
@@ -180,6 +205,8 @@ export function createHealth(): Health {
     failed(id, fault_class, now_ms) {
       if (!callersFaults.has(fault_class)) of(id).failed(now_ms);
     },
+    unmetered: (id, now_ms) => of(id).unmetered(now_ms),
+    flagged: (now_ms) => [...endpoints].filter(([, health]) => health.flagged(now_ms)).map(([id]) => id),
     probe: (id, now_ms) => of(id).probe(now_ms),
   };
 }

@@ -1,5 +1,7 @@
 export { type Circuit, createHealth, type Health, type HealthView, type Success } from './health.ts';
-export { choose, planRoute, timeoutsOf } from './plan.ts';
+export { type Limited, withinLimits } from './limits.ts';
+export { routingOperations } from './operations.ts';
+export { choose, planRoute, previewRoute, timeoutsOf } from './plan.ts';
 export { suggestions } from './refusal.ts';
 export { type TraceFacts, type TraceTry, traceLine } from './trace.ts';
 export {

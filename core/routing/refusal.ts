@@ -1,8 +1,7 @@
 // Refusals of the route, each saying what to change.
 import type { Catalog, Model } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
-import type { Choice } from './plan.ts';
-import type { ExclusionReason, RouteInput } from './types.ts';
+import type { Choice, ExclusionReason, SettledInput } from './types.ts';
 
 const SUGGESTIONS_MAX = 3;
 /** Reasons that pass by themselves; with one of them the refusal is 503 and worth a retry. */
@@ -73,6 +72,7 @@ const adviceOf: { readonly [K in ExclusionReason]: string } = {
   tier: 'it has no price for the service tier',
   price: 'it costs more than allowed',
   byok: 'it needs a provider key of yours',
+  uptime: 'it failed more often lately than the policy allows',
   circuit: 'it failed repeatedly just now',
 };
 
@@ -97,7 +97,7 @@ function message(models: readonly Model[], choice: Choice): string {
 }
 
 /** The refusal of a call for which `choice` has no endpoint. */
-export function nothingLeft(models: readonly Model[], choice: Choice, input: RouteInput): ServiceError {
+export function nothingLeft(models: readonly Model[], choice: Choice, input: SettledInput): ServiceError {
   const beside = { excluded_by: choice.excluded };
   const reasons = new Set(choice.excluded.map((item) => item.reason));
   if ([...reasons].some((reason) => transient.has(reason))) {

@@ -3,7 +3,7 @@ import type { Endpoint } from '../catalog/index.ts';
 import { sha256 } from '../kernel/index.ts';
 import { ratesFor } from '../pricing/index.ts';
 import { isNamed } from './filters.ts';
-import type { RankedEndpoint, RouteInput, RouteLoss, Sort } from './types.ts';
+import type { RankedEndpoint, RouteLoss, SettledInput, Sort } from './types.ts';
 
 const SPREAD = 0.02;
 const DEGRADED_BELOW = 0.95;
@@ -14,8 +14,11 @@ const weightsOf: {
   price: { price: 1, latency: 0, throughput: 0, uptime: 0 },
   latency: { price: 0, latency: 1, throughput: 0, uptime: 0 },
   throughput: { price: 0, latency: 0, throughput: 1, uptime: 0 },
+  uptime: { price: 0, latency: 0, throughput: 0, uptime: 1 },
   balanced: { price: 0.5, latency: 0.3, throughput: 0, uptime: 0.2 },
 };
+
+const NO_WEIGHT = { price: 0, latency: 0, throughput: 0, uptime: 0 };
 
 const formatOf: { readonly [family: string]: string } = {
   anthropic_messages: 'anthropic-claude-v1',
@@ -28,8 +31,8 @@ export interface Passed {
   readonly losses: readonly RouteLoss[];
 }
 
-/** Nano-USD that this request is likely to cost at `endpoint`; a figure for comparison, never a bill. */
-function expectedNano(endpoint: Endpoint, input: RouteInput): number {
+/** Nano-USD that this request is likely to cost at `endpoint`: a figure for comparison, never a bill. */
+export function expectedNano(endpoint: Endpoint, input: SettledInput): number {
   const { input_tokens_bound, expected_output_tokens } = input.features;
   const rates = ratesFor(endpoint.price, input_tokens_bound);
   return input_tokens_bound * rates.input + expected_output_tokens * rates.output + (rates.request ?? 0);
@@ -49,8 +52,9 @@ function mostIsBest(values: readonly (number | null)[]): number[] {
 }
 
 /** A score of 0..1 for each of `passed`. */
-export function scores(passed: readonly Passed[], sort: Sort, input: RouteInput): number[] {
-  const weights = weightsOf[sort];
+export function scores(passed: readonly Passed[], sort: Sort, input: SettledInput): number[] {
+  const own = sort === 'balanced' ? input.wish.weights : undefined;
+  const weights = own === undefined ? weightsOf[sort] : { ...NO_WEIGHT, ...own };
   // Alone, an endpoint is the best of its kind in everything.
   if (passed.length === 1) return [weights.price + weights.latency + weights.throughput + weights.uptime];
   const { health, now_ms } = input;
@@ -84,14 +88,25 @@ function placeOf(endpoint: Endpoint, order: readonly string[]): number {
   return at === -1 ? order.length : at;
 }
 
-const rankOf = { order: 0, score: 0, degraded: 1, signature: 2 } as const;
+const rankOf = { order: 0, score: 0, degraded: 1, slow: 2, signature: 3 } as const;
 
-function standing(endpoint: Endpoint, input: RouteInput): 'score' | 'degraded' | 'signature' {
+/** Misses a bound that the policy prefers; what is not known misses nothing. */
+function isSlow(endpoint: Endpoint, input: SettledInput): boolean {
+  const { prefer } = input.wish;
+  if (prefer === undefined) return false;
+  const { max_latency_ms = Number.POSITIVE_INFINITY, min_throughput_tps = 0 } = prefer;
+  const latency = input.health.ttftMs(endpoint.id, input.now_ms)?.p50 ?? 0;
+  const throughput = input.health.throughput(endpoint.id, input.now_ms) ?? Number.POSITIVE_INFINITY;
+  return latency > max_latency_ms || throughput < min_throughput_tps;
+}
+
+function standing(endpoint: Endpoint, input: SettledInput): 'score' | 'degraded' | 'slow' | 'signature' {
   const signed = input.features.signed_format;
   // The sandbox reads every format, as it answers for every model.
   if (signed !== null && endpoint.family !== 'sandbox' && formatOf[endpoint.family] !== signed) {
     return 'signature';
   }
+  if (isSlow(endpoint, input)) return 'slow';
   const success = input.health.success(endpoint.id, input.now_ms);
   return success !== null && success < DEGRADED_BELOW ? 'degraded' : 'score';
 }
@@ -120,7 +135,7 @@ function groupByScore(entries: Entry[]): void {
  * that cannot read the conversation's signed reasoning, then by score; about equal ones by fewer behaviour losses and
  * then by a hash of request and endpoint, which spreads load and stays the same for one request.
  */
-export function rank(passed: readonly Passed[], sort: Sort, input: RouteInput): RankedEndpoint[] {
+export function rank(passed: readonly Passed[], sort: Sort, input: SettledInput): RankedEndpoint[] {
   const { endpoints, providers } = input.wish;
   const order =
     endpoints === undefined && providers === undefined

@@ -55,7 +55,10 @@ function tryText({ endpoint_id, outcome, http_status, ms }: TraceTry): string {
 }
 
 /** The trace of `route`; ASCII, at most 1,024 bytes: the longest list is cut first and ends `+N`. */
-export function traceLine(route: RoutePlan, facts: TraceFacts): string {
+export function traceLine(
+  route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort'>,
+  facts: TraceFacts,
+): string {
   const drop = cut(route.excluded.map((item) => `${item.endpoint_id}:${item.reason}`));
   const plan = cut(route.plan.map((item) => `${item.endpoint.id}:${item.score.toFixed(3)}`));
   const tries = cut(facts.tries === null ? [] : facts.tries.map(tryText));

@@ -2,6 +2,7 @@
 import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
+import type { Effective, Ruling } from '../policies/index.ts';
 import type { HealthView } from './health.ts';
 
 /** `svc.route` of 4.1, also the header `x-svc-route`; meanings of 4.9.1. */
@@ -81,6 +82,7 @@ export const exclusionReasons = [
   'tier',
   'price',
   'byok',
+  'uptime',
   'circuit',
 ] as const;
 export type ExclusionReason = (typeof exclusionReasons)[number];
@@ -104,6 +106,8 @@ export interface RouteInput {
   /** `vendor/model` as the caller wrote it. */
   readonly model: string;
   readonly wish: RouteWish;
+  /** What the active policy says of the call; null or absent: the built-in one rules. */
+  readonly policy?: Ruling | null;
   /** Org and key policy combined; only ever tightens. */
   readonly data_policy: Pick<KeyDataPolicy, 'zdr' | 'no_train' | 'regions'>;
   readonly compat: 'strict' | 'warn' | 'drop';
@@ -114,15 +118,37 @@ export interface RouteInput {
   readonly now_ms: number;
 }
 
-export type Sort = 'price' | 'latency' | 'throughput' | 'balanced';
+export type Sort = 'price' | 'latency' | 'throughput' | 'uptime' | 'balanced';
+
+/** Request and policy as one wish (4.9.2): what protects is tightened, preferences are settled. */
+export interface SettledWish extends Omit<RouteWish, 'sort'> {
+  readonly sort?: Sort;
+  readonly weights?: NonNullable<Effective['weights']>;
+  readonly prefer?: NonNullable<Effective['prefer']>;
+  readonly min_uptime?: number;
+  /** Lists of the policy beside those of the request: each must admit the endpoint. */
+  readonly lists?: Pick<Effective, 'only' | 'regions' | 'quantizations'>;
+  readonly ignore?: readonly string[];
+  /** What the request's own numbers may only lower. */
+  readonly ceilings?: {
+    readonly max_attempts: number | undefined;
+    readonly timeouts: NonNullable<Effective['timeouts']>;
+  };
+}
+
+/** A route input whose wish is settled; one without a policy is settled as it is. */
+export interface SettledInput extends Omit<RouteInput, 'wish'> {
+  readonly wish: SettledWish;
+  readonly policy_warnings?: readonly RouteWarning[];
+}
 
 /** One endpoint in its place. */
 export interface RankedEndpoint {
   readonly endpoint: Endpoint;
   /** 0..1, best ÷ own over the candidates of its model. */
   readonly score: number;
-  /** Why it stands where it stands: `order`, `score`, `degraded`, `signature`. */
-  readonly reason: 'order' | 'score' | 'degraded' | 'signature';
+  /** Why it stands where it stands; `slow` misses what the policy prefers. */
+  readonly reason: 'order' | 'score' | 'degraded' | 'slow' | 'signature';
   readonly losses: readonly RouteLoss[];
 }
 
@@ -140,11 +166,18 @@ export interface RoutePlan {
   readonly spare: readonly RankedEndpoint[];
   readonly excluded: readonly Excluded[];
   readonly sort: Sort;
+  /** `name/version` and the rules that matched, as the trace names them; absent: the built-in policy. */
+  readonly policy?: { readonly name: string; readonly rule: string };
   readonly max_attempts: number;
   readonly timeouts: Timeouts;
   /** The caller lowered the idle or the total limit: a cut by it is the caller leaving (4.8 rows 11, 26). */
   readonly chosen_deadline: boolean;
   readonly warnings: readonly RouteWarning[];
+}
+
+/** A plan, maybe empty, and what the endpoints excluded as `lossy` would have lost, for the refusal. */
+export interface Choice extends RoutePlan {
+  readonly lost: readonly RouteLoss[];
 }
 
 /** `catalog` and the models of a call: the one asked for, then the fallbacks. */

@@ -27,14 +27,17 @@ function decoderOf(encoding: string) {
 
 /**
  * Collects the body of `request`, decoding `content-encoding` gzip, deflate or br; `limit` bytes count after decoding.
- * `done` gets the bytes, `failed` a ServiceError (413, 415, 400). Neither is called when the caller leaves midway.
+ * One of them is called: `done` with the bytes, `failed` with a ServiceError (413, 415, 400), or `left` when the caller
+ * went before it had sent everything.
  */
 export function readBody(
   request: IncomingMessage,
   limit: number,
   done: (body: Buffer) => void,
   failed: (error: ServiceError) => void,
+  left: () => void,
 ): void {
+  if (request.destroyed) return left();
   const encoding = request.headers['content-encoding'];
   let source: NodeJS.ReadableStream = request;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -52,6 +55,11 @@ export function readBody(
   let all: Buffer[] | null = null;
   let size = 0;
   let over = false;
+  request.on('close', () => {
+    if (over) return;
+    over = true;
+    left();
+  });
   source.on('data', (chunk: Buffer) => {
     if (over) return;
     size += chunk.length;

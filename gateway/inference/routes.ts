@@ -1,9 +1,18 @@
 // The inference routes: hijacked, because framework parsing, validation and serialisation would cost as much as the
 // rest of the call. Everything of meaning happens in core/inference/call.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type CallDeps, type Dialect, startCall } from '@svc/core/inference/index.ts';
+import { type CallDeps, type Dialect, refuseRequest, startCall } from '@svc/core/inference/index.ts';
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
+import {
+  isRefusal,
+  type LimitRefusal,
+  type LimitSlot,
+  type LimitStore,
+  limitError,
+  type Standing,
+  subjectOf,
+} from '@svc/core/limits/index.ts';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { credentialOf } from '../rest/index.ts';
 import { readBody } from './body.ts';
@@ -13,6 +22,7 @@ import { ResponseSink } from './sink.ts';
 export interface InferenceRoutesDeps {
   readonly calls: CallDeps;
   readonly keys: KeyRing;
+  readonly limits: LimitStore;
   readonly log: Log;
   readonly max_body_bytes: number;
   readonly max_calls: number;
@@ -20,44 +30,6 @@ export interface InferenceRoutesDeps {
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** While true, new calls are refused and connections closed (4.8 row 20). */
   draining(): boolean;
-}
-
-function refuse(
-  response: ServerResponse,
-  dialect: Dialect,
-  error: ServiceError,
-  id: RequestId,
-  close: boolean,
-): void {
-  if (response.headersSent || response.destroyed) return;
-  const body = JSON.stringify(dialect.error(error, id));
-  const overloaded = error.code === 'overloaded' && dialect.name === 'messages';
-  response.writeHead(overloaded ? 529 : error.status, [
-    ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
-    ...[
-      'x-svc-request-id',
-      id,
-      'x-request-id',
-      id,
-      'request-id',
-      id,
-      'x-svc-attempts',
-      '0',
-      'x-svc-cost-micro',
-      '0',
-    ],
-    ...[
-      'x-should-retry',
-      String(error.retry),
-      'cache-control',
-      'no-store',
-      'x-content-type-options',
-      'nosniff',
-    ],
-    ...(error.retry && error.status === 503 ? ['retry-after', '1', 'retry-after-ms', '1000'] : []),
-    ...(close ? ['connection', 'close'] : []),
-  ]);
-  response.end(body);
 }
 
 function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGrant {
@@ -79,6 +51,10 @@ class InferenceRequest {
   private readonly response: ServerResponse;
   private readonly id: RequestId;
   private secret = '';
+  /** Of a key that was found; a refusal then gets a row. */
+  private grant: KeyGrant | null = null;
+  private place: LimitSlot | null = null;
+  private standing: Standing | null = null;
 
   constructor(
     deps: InferenceRoutesDeps,
@@ -120,6 +96,7 @@ class InferenceRequest {
 
   private admitted(found: KeyGrant): void {
     const { deps, request } = this;
+    this.grant = found;
     let grant: KeyGrant;
     try {
       if (!found.scopes.includes('inference')) {
@@ -135,16 +112,31 @@ class InferenceRequest {
     } catch (error) {
       return this.fail(error);
     }
+    // Before the body is read: who is over the limit costs no more than a look.
+    const entered = deps.limits.enter(subjectOf(grant));
+    if (entered instanceof Promise) {
+      entered.then(
+        (found) => this.entered(grant, found),
+        (error) => this.fail(error),
+      );
+    } else this.entered(grant, entered);
+  }
+
+  private entered(grant: KeyGrant, entered: LimitSlot | LimitRefusal): void {
+    this.standing = entered.standing;
+    if (isRefusal(entered)) return this.fail(limitError(entered));
+    this.place = entered;
     readBody(
-      request,
-      deps.max_body_bytes,
-      (body) => this.call(grant, body),
+      this.request,
+      this.deps.max_body_bytes,
+      (body) => this.call(grant, entered, body),
       (error) => this.fail(error, true),
+      () => entered.leave(),
     );
   }
 
-  private call(grant: KeyGrant, body: Buffer): void {
-    if (this.response.destroyed) return;
+  private call(grant: KeyGrant, place: LimitSlot, body: Buffer): void {
+    if (this.response.destroyed) return place.leave();
     startCall(
       this.deps.calls,
       {
@@ -156,17 +148,33 @@ class InferenceRequest {
         secret: this.secret,
         path: this.path,
         client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
+        place,
       },
       new ResponseSink(this.response),
     );
   }
 
   private fail(error: unknown, close = false): void {
-    if (error instanceof ServiceError) refuse(this.response, this.dialect, error, this.id, close);
+    this.place?.leave();
+    let refusal: ServiceError;
+    if (error instanceof ServiceError) refusal = error;
     else {
       this.deps.log.error({ request_id: this.id, error }, 'inference request failed');
-      const internal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
-      refuse(this.response, this.dialect, internal, this.id, close);
+      refusal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
+    }
+    const { request, response } = this;
+    if (!response.headersSent && !response.destroyed) {
+      const early = {
+        request_id: this.id,
+        dialect: this.dialect,
+        grant: this.grant,
+        headers: request.headers as Record<string, string | undefined>,
+        path: this.path,
+        client_ip_prefix: networkPrefix(request.socket.remoteAddress),
+        close,
+        standing: this.standing,
+      };
+      refuseRequest(this.deps.calls, early, refusal, new ResponseSink(response));
     }
     // What is left of the body is read and dropped, so that the answer is not lost in a reset.
     this.request.resume();

@@ -12,6 +12,7 @@ import { credit, openBook, setBudget, verifyLedger } from '@svc/core/ledger/inde
 import pg from 'pg';
 import { startTestPostgres } from '../support/postgres.ts';
 import type { WorkerJob, WorkerReport } from './ledger-worker.ts';
+import { tableOf } from './table.ts';
 
 export interface LedgerBenchRow {
   readonly name: string;
@@ -239,21 +240,31 @@ export function formatLedgerBench(rows: readonly LedgerBenchRow[]): string {
     'Node µs',
     'batch h/s',
     'hold+settle p50/p99 ms',
+    'journaled',
     'bar',
   ];
   const lines = rows.map((row) => [
     row.name,
-    String(row.processes),
-    row.pairs_per_s.toFixed(0),
-    row.postgres_us.toFixed(1),
-    row.node_us.toFixed(1),
+    row.processes,
+    Math.round(row.pairs_per_s),
+    row.postgres_us,
+    row.node_us,
     `${row.hold_batch.toFixed(0)}/${row.settle_batch.toFixed(0)}`,
     `${row.both_p50_ms.toFixed(2)}/${row.both_p99_ms.toFixed(2)}`,
-    String(row.journaled),
-    Object.keys(row.bar).length === 0 ? '' : `${row.met ? 'met' : 'missed'} ${JSON.stringify(row.bar)}`,
+    row.journaled,
+    barText(row),
   ]);
-  const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i]!.length)));
-  return [head, ...lines].map((line) => line.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')).join('\n');
+  return tableOf(head, lines);
+}
+
+/** `met: ≥ 12000 pairs/s, ≤ 35 µs PostgreSQL`; empty for a run without a bar. */
+function barText({ bar, met }: LedgerBenchRow): string {
+  const lines = [
+    ...(bar.pairs_per_s === undefined ? [] : [`≥ ${bar.pairs_per_s} pairs/s`]),
+    ...(bar.postgres_us === undefined ? [] : [`≤ ${bar.postgres_us} µs PostgreSQL`]),
+    ...(bar.both_p50_ms === undefined ? [] : [`≤ ${bar.both_p50_ms} ms p50`]),
+  ];
+  return lines.length === 0 ? '' : `${met ? 'met' : 'MISSED'}: ${lines.join(', ')}`;
 }
 
 function option(name: string): string | undefined {

@@ -363,3 +363,44 @@ test.concurrent('a pool key that the provider refuses is parked: the next calls 
 test('nothing is left open at the provider', async () => {
   await eventually('no call is open', () => world().sim.stats().open_calls === 0);
 });
+
+describe.concurrent('a messages stream without message_start', () => {
+  const broken =
+    (type: string): Handler =>
+    (response) => {
+      streamHead(response);
+      const block = '"index":0,"content_block":{"type":"text","text":""}';
+      const delta = '"index":0,"delta":{"type":"text_delta","text":"lost"}';
+      if (type === 'start')
+        response.write(`event: content_block_start\ndata: {"type":"content_block_start",${block}}\n\n`);
+      response.end(`event: content_block_delta\ndata: {"type":"content_block_delta",${delta}}\n\n`);
+    };
+
+  test.each(['start', 'delta'])(
+    'is taken over by another endpoint, and none of it is seen (%s first)',
+    async (type) => {
+      const org = await world().org();
+      const { id, upstream } = world().model('script-sim-messages');
+      world().script.on(upstream, 'x', broken(type));
+      const body = bodyOf(id, 'sim: tokens=5', { stream: true, ...inOrder('script-x', 'sim-x') });
+      const reply = await world().messages(org.live_key, body).reply;
+      expect(grammarFaults('messages', reply, { raw: true })).toEqual([]);
+      expect(reply.text).not.toContain('lost');
+      expect(saidBy(reply)).toContain('lorem ipsum');
+      const ended = await world().ended(org, idOf(reply));
+      expect(ended.attempts).toEqual(['error protocol', 'ok']);
+      expect(ended.row).toMatchObject({ status: 'ok', provider: 'sim-x' });
+    },
+  );
+
+  test('from every endpoint is upstream_invalid_response, uncharged', async () => {
+    const org = await world().org();
+    const { id } = world().model('messages-pair');
+    const body = bodyOf(id, 'sim: no_start=1 tokens=5', { stream: true });
+    const reply = await world().messages(org.live_key, body).reply;
+    expect(reply.status).toBe(502);
+    expect(errorOf(reply)).toMatchObject({ code: 'upstream_invalid_response' });
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error protocol', 'error protocol'] });
+  });
+});

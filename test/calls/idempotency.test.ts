@@ -127,6 +127,27 @@ describe.concurrent('a retry is a replay', () => {
     expect(meaningOf('chat', replay)['calls']).toHaveLength(2);
   });
 
+  test('replays are counted on the row of the call, and make no row', async () => {
+    const org = await world().org();
+    const body = bodyOf(world().model('chat').id, 'sim: tokens=5');
+    const original = await ask(org, body, 'k').reply;
+    for (const stream of [false, true, false]) {
+      const replay = await ask(org, { ...body, stream }, 'k').reply;
+      expect(replay.headers['x-svc-idempotent-replay']).toBe('true');
+    }
+    const read = async (path: string) => {
+      const headers = { authorization: `Bearer ${org.live_key}` };
+      return (await (await fetch(`${world().gateway.base_url}${path}`, { headers })).json()) as Json;
+    };
+    const row = await eventually('three are counted', async () => {
+      const found = await read(`/v1/requests/${idOf(original)}`);
+      return found['replays'] === 3 && found;
+    });
+    expect(row['request_id']).toBe(idOf(original));
+    expect((await read('/v1/requests'))['data']).toHaveLength(1);
+    await expectOneCharge(org, original);
+  });
+
   test('usage is in a replayed stream when the retry asks for it', async () => {
     const org = await world().org();
     const { id } = world().model('chat');

@@ -106,6 +106,8 @@ test('before the hold is answered: the hold is given back, no attempt is made, n
     });
     exchange.leave();
     await exchange.reply;
+    // An answer to what was asked after the leaving: the gateway has seen both.
+    await fetch(`${world().gateway.base_url}/healthz`);
     await client.query('commit');
   });
   const ended = await onlyCall(org);
@@ -113,6 +115,25 @@ test('before the hold is answered: the hold is given back, no attempt is made, n
   expect(ended.row).toMatchObject({ status: 'cancelled', error_code: 'client_closed', http_status: 499 });
   expect(simCall(upstream)).toBeUndefined();
 });
+
+test.each([true, false])(
+  'while the provider is being connected to: no attempt, the hold is given back, nothing is charged (stream %s)',
+  async (stream) => {
+    const org = await world().org();
+    const { id } = world().model('hung');
+    const exchange = world().chat(org.live_key, bodyOf(id, 'Hi', { stream }));
+    await eventually('the money is held and the connection waits', async () => {
+      const values = [org.live_book_id];
+      const { rowCount } = await world().db.query('select 1 from ledger.hold where book_id = $1', values);
+      return rowCount === 1 && world().hung.waiting() > 0;
+    });
+    exchange.leave();
+    const ended = await onlyCall(org);
+    expect(ended).toMatchObject({ charged: 0, meter: null, attempts: [] });
+    expect(ended.row).toMatchObject({ status: 'cancelled', error_code: 'client_closed', http_status: 499 });
+    expect(ended.row).toMatchObject({ attempts: 0, provider: '', usage_source: '' });
+  },
+);
 
 describe.concurrent('a stream whose provider stops billing when it is cancelled', () => {
   test.each(lanes)(

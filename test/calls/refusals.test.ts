@@ -28,11 +28,11 @@ function post(dialect: Dialect, body: string | Buffer, headers: Wish['headers'] 
   return open(world().gateway.base_url, wish);
 }
 
-async function keyWith(wish: Json): Promise<Json> {
+async function keyWith(wish: Json, owner: Org = org): Promise<Json> {
   const reply = await fetch(`${world().gateway.base_url}/v1/keys`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${org.live_key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ project_id: org.project_id, environment: 'live', ...wish }),
+    headers: { authorization: `Bearer ${owner.live_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ project_id: owner.project_id, environment: 'live', ...wish }),
   });
   return (await reply.json()) as Json;
 }
@@ -62,6 +62,39 @@ function expectError(dialect: Dialect, reply: Reply, status: number, code: strin
 
 describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
   const good = (more: object = {}) => JSON.stringify(bodyOf(model, 'Hi', more));
+
+  test('what is refused unread of a known key is a row, of an unknown one none', async () => {
+    const own = await world().org(BALANCE);
+    const ask = (more: Json = {}) =>
+      open(world().gateway.base_url, {
+        path: pathOf(dialect),
+        body: (more['body'] as string | undefined) ?? good(),
+        headers: { authorization: `Bearer ${own.live_key}`, 'user-agent': 'rower/1', ...more['headers'] },
+      }).reply;
+    const narrow = await keyWith({ name: `narrow ${dialect}`, scopes: ['read:usage'] }, own);
+    const cases: [Json, number, string][] = [
+      [{ headers: { authorization: `Bearer ${narrow['secret']}` } }, 403, 'permission_denied'],
+      [{ headers: { 'svc-version': '1999-01-01' } }, 400, 'unsupported_version'],
+      [{ headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+      [{ headers: { 'content-encoding': 'zstd' } }, 415, 'unsupported_media_type'],
+      [{ body: 'x'.repeat(LIMIT + 1) }, 413, 'request_too_large'],
+    ];
+    for (const [more, status, code] of cases) {
+      const reply = await ask(more);
+      expectError(dialect, reply, status, code);
+      const ended = await world().ended(own, idOf(reply));
+      expect(ended).toMatchObject({ charged: 0, meter: null, attempts: [] });
+      expect(ended.row).toMatchObject({ status: 'rejected', http_status: status, error_code: code });
+      expect(ended.row).toMatchObject({ dialect_in: dialect, user_agent: 'rower/1', model: '', attempts: 0 });
+    }
+    const unknown = await ask({ headers: { authorization: `Bearer ${own.live_key}x` } });
+    expect(unknown.status).toBe(401);
+    const { rows } = await world().db.query<{ n: number }>(
+      'select count(*)::int as n from request_row where org_id = $1 or request_id = $2',
+      [own.org_id, idOf(unknown)],
+    );
+    expect(rows[0]?.n).toBe(cases.length);
+  });
 
   test('malformed JSON is told with the place of the fault', async () => {
     const error = expectError(dialect, await post(dialect, '{"model": "x",, }').reply, 400, 'invalid_json');

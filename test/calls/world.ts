@@ -1,7 +1,7 @@
 // A gateway process, a simulator and a scripted upstream behind it, and organisations of known balance. Every test
 // takes models and an organisation of its own, so that tests neither see each other's circuits nor each other's money.
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
@@ -13,6 +13,7 @@ import {
   freshDataDir,
   type GatewayOptions,
   type GatewayProcess,
+  startGatewayHere,
   startGatewayProcess,
 } from '../support/gateway.ts';
 import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
@@ -51,14 +52,16 @@ const kinds = {
   dead: [{ provider: 'dead' }],
   'dead-pair': [{ provider: 'dead' }, { provider: 'sim-a' }],
   keyed: [{ provider: 'keyed' }],
+  hung: [{ provider: 'hung' }],
+  'script-sim-messages': [{ provider: 'script-x' }, { provider: 'sim-x' }],
 } as const satisfies Record<string, readonly EndpointWish[]>;
 export type Kind = keyof typeof kinds;
 
 function providersYaml(
-  parts: { sim: Sim; script: ScriptedUpstream; dead_port: number },
+  parts: { sim: Sim; script: ScriptedUpstream; dead_port: number; hung: Hung },
   copiesOf: (kind: Kind) => number,
 ): string {
-  const { sim, script, dead_port } = parts;
+  const { sim, script, dead_port, hung } = parts;
   const provider = (id: string, kind: string, base: string, more = '') => `
   - id: ${id}
     name: ${id}
@@ -92,6 +95,7 @@ ${provider('sim-x', 'anthropic', `${sim.url}/v1`)}${provider('sim-y', 'anthropic
 ${provider('script-a', 'openai', `${script.url}/a/v1`)}${provider('script-b', 'openai', `${script.url}/b/v1`)}
 ${provider('script-x', 'anthropic', `${script.url}/x/v1`)}${provider('dead', 'openai', `http://127.0.0.1:${dead_port}/v1`)}
 ${provider('keyed', 'openai', `${script.url}/k/v1`, ', CALLS_KEY_TWO')}
+${provider('hung', 'openai', `https://127.0.0.1:${hung.port}/v1`)}
 models:${models.join('')}
 `;
 }
@@ -111,6 +115,7 @@ export interface Row {
   readonly tags: Json;
   readonly warnings: Json[];
   readonly provider: string;
+  readonly replays: number;
 }
 
 export interface Ended {
@@ -135,6 +140,7 @@ export interface World {
   readonly gateway: GatewayProcess;
   readonly sim: Sim;
   readonly script: ScriptedUpstream;
+  readonly hung: Hung;
   readonly database_url: string;
   readonly db: pg.Pool;
   /** Starts the gateway again, on the same database and data directory, after it has ended. */
@@ -171,6 +177,33 @@ async function closedPort(): Promise<number> {
   const { port } = server.address() as { port: number };
   await new Promise((done) => server.close(done));
   return port;
+}
+
+/** A provider that takes connections and never answers their TLS greeting, so that no request can be sent to it. */
+export interface Hung {
+  readonly port: number;
+  /** Connections that wait now. */
+  waiting(): number;
+  close(): void;
+}
+
+async function startHung(): Promise<Hung> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.resume();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    port: (server.address() as { port: number }).port,
+    waiting: () => sockets.size,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** `balance - charges` is what the book must show when nothing is held. */
@@ -231,6 +264,8 @@ export interface WorldWish {
   readonly models?: Readonly<Partial<Record<Kind, number>>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly database_url?: string;
+  /** The gateway runs in the test's own process, whose clock the test can move. */
+  readonly here?: boolean;
 }
 
 /** Opens a world; the caller closes it. */
@@ -240,13 +275,15 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
   const copiesOf = (kind: Kind) => wish.models?.[kind] ?? COPIES;
   const sim = await startProviderSim();
   const script = await startScriptedUpstream();
+  const hung = await startHung();
   const options: GatewayOptions = {
     database_url,
-    providers: providersYaml({ sim, script, dead_port: await closedPort() }, copiesOf),
+    providers: providersYaml({ sim, script, dead_port: await closedPort(), hung }, copiesOf),
     env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wish.env },
     data_dir,
   };
-  let gateway = await startGatewayProcess(options);
+  const start = wish.here === true ? startGatewayHere : startGatewayProcess;
+  let gateway = await start(options);
   const db = new pg.Pool({ connectionString: database_url, max: 4 });
   db.on('error', () => {});
   const used = new Map<Kind, number>();
@@ -259,17 +296,18 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
       headers: { authorization: `Bearer ${key}`, ...(more.headers ?? {}) },
     });
   return {
-    ...{ sim, script, database_url, db },
+    ...{ sim, script, hung, database_url, db },
     get gateway() {
       return gateway;
     },
     async restart() {
-      gateway = await startGatewayProcess(options);
+      gateway = await start(options);
     },
     async close() {
       await gateway.kill();
       await sim.close();
       await script.close();
+      hung.close();
       await db.end();
       rmSync(data_dir, { recursive: true, force: true });
     },

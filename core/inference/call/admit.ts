@@ -1,6 +1,7 @@
 // Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
 import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import { type RequestId, ServiceError } from '../../kernel/index.ts';
+import { type LimitSlot, limitError } from '../../limits/index.ts';
 import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd } from '../../pricing/index.ts';
 import { type RoutePlan, traceLine } from '../../routing/index.ts';
 import { type Draft, draftCall } from './draft.ts';
@@ -15,6 +16,8 @@ import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 /** Standard limits between events and of a whole call (4.8 "Attempt limits"). */
 const IDLE_MS = 90_000;
 const TOTAL_MS = 600_000;
+/** What a token of ordinary text has; the limits' estimate, not the money's bound. */
+const BYTES_PER_TOKEN = 4;
 
 /** A call that has passed every check and whose money is held. */
 export interface Admitted {
@@ -53,11 +56,14 @@ export type Admission = { readonly call: Admitted } | { readonly replay: Replaye
  * @throws ServiceError every refusal of 4.8 rows 2 to 4 and 21; then nothing is held.
  */
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
-  const draft = draftCall(deps, incoming, record);
+  // Read before the draft: what is awaited later would keep the prompt alive.
+  const policies = deps.policies.policiesOf(incoming.grant.org_id);
+  const draft = draftCall(deps, incoming, record, policies instanceof Promise ? await policies : policies);
   const { route } = draft;
   let money: Money | { replay: Replayed };
   try {
     if (route instanceof ServiceError) throw route;
+    await spendTokens(incoming.place, draft);
     money = await claimAndHold(deps, incoming, draft, route);
   } catch (refusal) {
     return { replay: await replayInstead(deps, refusal, draft) };
@@ -90,6 +96,14 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
       }),
     },
   };
+}
+
+/** Debits the estimated prompt; what it really was is told at the end. @throws ServiceError rate_limit_exceeded. */
+async function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<void> {
+  const estimate = Math.min(wish.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN));
+  const spent = place.spend(estimate);
+  const refusal = spent instanceof Promise ? await spent : spent;
+  if (refusal !== null) throw limitError(refusal);
 }
 
 /** The attempt written with the draft, unless the hold changed its endpoint or cap. */
@@ -180,5 +194,6 @@ function traceOf(route: RoutePlan, attempts: readonly AttemptRecord[], reserve_m
       ms: attempt.ttft_ms ?? attempt.duration_ms ?? 0,
     }));
   const win = attempts.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null;
-  return traceLine(route, { policy: 'default', rule: '-', tries, win, reserve_micro_usd });
+  const { name: policy, rule } = route.policy ?? { name: 'default', rule: '-' };
+  return traceLine(route, { policy, rule, tries, win, reserve_micro_usd });
 }

@@ -43,6 +43,18 @@ export class Answer {
     if (output.length > 0) this.pending.push(output);
   }
 
+  /** Sends `output` behind everything held; false when the caller's socket is full. */
+  send(output: Buffer | string): boolean {
+    if (!this.committed || this.pending.length > 0) {
+      this.hold(output);
+      return this.flush();
+    }
+    if (output.length === 0) return true;
+    this.record.bytes_out += output.length;
+    this.last_write = monotonicMs();
+    return this.sink.write(output);
+  }
+
   /** Forgets what a failed attempt had produced before its first content. */
   dropHeld(): void {
     this.pending = [];
@@ -108,6 +120,7 @@ export class Answer {
       endpoint: this.record.endpoint,
       cost_micro_usd: end.cost.total_micro_usd,
       trace: this.trace(),
+      standing: this.record.place?.standing ?? null,
     });
     return statusOn(this.dialect.name, error);
   }
@@ -139,6 +152,7 @@ export class Answer {
       processing_ms: monotonicMs() - this.started,
       org_id: record.grant.org_id,
       dialect: record.dialect_in,
+      standing: record.place?.standing ?? null,
     };
     return replyHeaders(facts, headers);
   }

@@ -55,6 +55,8 @@ export class Attempt implements ExchangeHandler {
   private readonly times: AttemptTimes;
   private readonly listener: AttemptListener;
   private status = 0;
+  /** The answer is the stream that was asked for. */
+  private streaming = false;
   private headers: Readonly<Record<string, string>> = {};
   private chunks: Buffer[] = [];
   private collected = 0;
@@ -115,17 +117,15 @@ export class Attempt implements ExchangeHandler {
     this.status = status;
     this.record.http_status = status;
     this.headers = headers;
+    this.streaming = status >= 200 && status <= 299 && isStream(headers['content-type'] ?? '');
     this.last_at = monotonicMs();
   }
 
   data(bytes: Buffer): void {
     if (this.over) return;
     this.last_at = monotonicMs();
-    if (this.relay === null || !this.streaming()) {
-      this.collect(bytes);
-      return;
-    }
-    this.step(() => (this.relay as Relay).push(bytes));
+    if (this.relay === null || !this.streaming) this.collect(bytes);
+    else this.step(this.relay, bytes);
   }
 
   end(): void {
@@ -134,10 +134,10 @@ export class Attempt implements ExchangeHandler {
       this.fail(this.classify(this.status, this.headers, this.body()));
     } else if (this.relay === null) {
       this.endWhole();
-    } else if (!this.streaming()) {
+    } else if (!this.streaming) {
       this.endUnexpected();
     } else {
-      this.step(() => (this.relay as Relay).close());
+      this.step(this.relay, null);
       if (!this.over) this.endStream(this.relay.state);
     }
   }
@@ -177,13 +177,6 @@ export class Attempt implements ExchangeHandler {
     this.fail({ class: kind, status: this.status, message: `no event in time (${kind})` });
   }
 
-  /** Whether the 2xx answer is the stream that was asked for. */
-  private streaming(): boolean {
-    if (this.status < 200 || this.status > 299) return false;
-    const type = this.headers['content-type'] ?? '';
-    return type.startsWith('text/event-stream') || type.startsWith('application/x-ndjson');
-  }
-
   private collect(bytes: Buffer): void {
     const bound = this.status >= 200 && this.status < 300 ? WHOLE_MAX : ERROR_BODY_MAX;
     if (this.collected + bytes.length > bound) {
@@ -204,16 +197,16 @@ export class Attempt implements ExchangeHandler {
     return body;
   }
 
-  /** Runs one step of the relay; what it throws is the provider's malformed stream. */
-  private step(step: () => Buffer | string): void {
+  /** One read, or with null the end, through the relay; what it throws is the provider's malformed stream. */
+  private step(relay: Relay, bytes: Buffer | null): void {
     let output: Buffer | string;
     try {
-      output = step();
+      output = bytes === null ? relay.close() : relay.push(bytes);
     } catch (error) {
       this.exchange?.abort();
       return this.failReading(error);
     }
-    const state = (this.relay as Relay).state;
+    const { state } = relay;
     if (state.semantic && this.first_at === null) {
       this.first_at = this.last_at;
       this.record.ttft_ms = Math.round(this.last_at - this.record.started);
@@ -280,4 +273,8 @@ export class Attempt implements ExchangeHandler {
     this.over = true;
     this.listener.crashed(this, error);
   }
+}
+
+function isStream(content_type: string): boolean {
+  return content_type.startsWith('text/event-stream') || content_type.startsWith('application/x-ndjson');
 }

@@ -13,6 +13,7 @@ import { answerOf, type Lane, prepare } from './lane.ts';
 import {
   attemptOutcome,
   blame,
+  CUT,
   effectiveClass,
   mayFailOver,
   RESTARTING,
@@ -21,7 +22,7 @@ import {
   TIME_IS_UP,
 } from './outcome.ts';
 import type { Planned } from './plan.ts';
-import { endAttempt, newRecord, startNow, timeTaken, warn } from './record.ts';
+import { endAttempt, endRecord, forgetAttempt, newRecord, startNow, timeTaken, warn } from './record.ts';
 import { sendReplay } from './replay.ts';
 import { emptyUsage, noCost } from './reply.ts';
 import { type Ending, settleCall } from './settlement.ts';
@@ -130,10 +131,11 @@ export class Call implements AttemptListener {
     const { state } = attempt.relay as Relay;
     if (state.fault !== null) return;
     if (this.streams() && this.left_at === null) {
-      this.answer.hold(output);
       if (state.semantic) {
-        if (!this.answer.flush()) attempt.pause();
+        if (!this.answer.send(output)) attempt.pause();
         this.forgetPrompt();
+      } else {
+        this.answer.hold(output);
       }
     }
     if (state.stop === null) this.watchOutput(attempt, state.output_bytes);
@@ -144,7 +146,7 @@ export class Call implements AttemptListener {
     const read = attempt.read as NonNullable<Attempt['read']>;
     const usage = soundUsage(read.usage);
     endAttempt(attempt.record, 'ok', '');
-    learn(this.deps, attempt.record, { usage, output_bytes: read.output_bytes });
+    learn(this.deps, this.record, attempt.record, { usage, output_bytes: read.output_bytes });
     if (usage === null) {
       warn(this.record, 'usage_estimated', 'The provider reported no usage; the text was counted.');
       return this.settle(this.estimate(attempt, read.output_bytes), { estimated: true, stop: read.stop });
@@ -227,7 +229,9 @@ export class Call implements AttemptListener {
 
   private watchOutput(attempt: Attempt, bytes: number): void {
     const { endpoint } = attempt.record;
-    const reached = this.admitted?.watch.look(endpoint, bytes, this.deps.ratioOf(endpoint.id)) ?? null;
+    const { watch } = this.admitted as Admitted;
+    if (watch.isQuiet(endpoint, bytes)) return;
+    const reached = watch.look(endpoint, bytes, this.deps.ratioOf(endpoint.id));
     if (reached !== null) this.cut(attempt, reached);
   }
 
@@ -236,11 +240,8 @@ export class Call implements AttemptListener {
     if (this.over || attempt !== this.attempt) return;
     attempt.abort();
     endAttempt(attempt.record, 'ok', '');
-    if (why === 'cap') {
-      warn(this.record, 'cap_enforced', 'The provider passed the output cap; the answer was ended here.');
-    } else {
-      warn(this.record, 'credit_limit_reached', 'The balance allows no longer answer; it was ended here.');
-    }
+    const { code, message } = CUT[why];
+    warn(this.record, code, message);
     const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
     this.settle(usage, { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
   }
@@ -293,6 +294,7 @@ export class Call implements AttemptListener {
   private replay(replayed: Replayed): void {
     this.over = true;
     this.deps.ticker.delete(this);
+    this.deps.replayed(replayed.id);
     sendReplay(this.answer.sink, (this.incoming as Incoming).dialect, replayed, this.record);
   }
 
@@ -339,7 +341,7 @@ export class Call implements AttemptListener {
     this.answer.dropHeld();
     if (attempt === null || !attempt.sent) {
       attempt?.abort();
-      if (attempt !== null) endAttempt(attempt.record, 'cancelled', 'client_gone');
+      if (attempt !== null) forgetAttempt(this.record);
       return this.endCancelled();
     }
     const { endpoint } = attempt.record;
@@ -433,11 +435,9 @@ export class Call implements AttemptListener {
 
   private finish(status: CallRecord['status'], http_status: number, code: string): void {
     const { record, answer } = this;
-    record.status = status;
-    record.http_status = http_status;
-    record.error_code = code;
+    endRecord(record, status, http_status, code);
     timeTaken(record, monotonicMs() - this.started);
-    record.trace = this.admitted?.trace(record.attempts) ?? '';
+    record.trace = this.admitted?.trace(record.attempts) ?? record.trace;
     // Like the tokens: of a call that ends without usage nothing is counted.
     if (record.usage !== null) record.tool_calls = this.attempt?.read?.tool_calls ?? 0;
     this.deps.ticker.delete(this);

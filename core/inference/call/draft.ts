@@ -3,6 +3,7 @@
 // suspended calls would be half of what the garbage collector has to move.
 import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import { hmacSha256, nowMs, ServiceError } from '../../kernel/index.ts';
+import type { OrgPolicies, Ruling } from '../../policies/index.ts';
 import { inputTokensBound, type ReserveInput } from '../../pricing/index.ts';
 import { planRoute, type RouteFeatures, type RoutePlan } from '../../routing/index.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
@@ -12,6 +13,7 @@ import { type Idempotency, idempotencyOf } from './idempotency.ts';
 import { type Lane, prepare, rawLaneOf, targetOf } from './lane.ts';
 import { parseBodyExact, parseText } from './parse.ts';
 import { capsOf, type Planned } from './plan.ts';
+import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import type { CallDeps, CallRecord, Incoming } from './types.ts';
 
@@ -27,7 +29,7 @@ export interface Draft {
   readonly stream: boolean;
   readonly include_usage: boolean;
   readonly idempotency: Idempotency | null;
-  /** Whether the caller named a cap of its own. */
+  /** Whether the caller named a cap of its own, or its policy did. */
   readonly cap_given: boolean;
   readonly prompt_bytes: number;
   /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
@@ -39,7 +41,12 @@ export interface Draft {
 }
 
 /** @throws ServiceError what reading refuses; a refusal of the route is part of the draft. */
-export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord): Draft {
+export function draftCall(
+  deps: CallDeps,
+  incoming: Incoming,
+  record: CallRecord,
+  policies: OrgPolicies,
+): Draft {
   const { headers, dialect } = incoming;
   const text = incoming.body.toString('utf8');
   const body = parseText(text);
@@ -53,21 +60,27 @@ export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord
   record.has_images = features.images;
   record.has_schema = features.json_schema;
   const catalog = deps.catalog();
-  const route = routeOrRefusal(deps, { catalog, incoming, request, features });
+  const hints = () => hasCacheHints(request);
+  const ruling = rulingOf(policies, incoming, request, { features, hasCacheHints: hints });
+  const found = routeOrRefusal(deps, { catalog, incoming, request, features, ruling });
+  const { route, max_tokens } = underPolicy(ruling, found, record, (endpoints) =>
+    wishOf(deps, request, endpoints, bound),
+  );
   const facts = {
     catalog,
     route,
     stream: request.stream,
     include_usage: request.include_usage,
     idempotency,
-    cap_given: request.generation.max_tokens !== undefined,
+    cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
     prompt_bytes: size.text_bytes,
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };
   if (route instanceof ServiceError) return { ...facts, wish: wishOf(deps, request, [], bound), first: null };
   record.warnings.push(...request.warnings, ...route.warnings, ...lossWarnings(route, request));
   const endpoints = route.plan.map((item) => item.endpoint);
-  const draft = { ...facts, wish: wishOf(deps, request, endpoints, bound) };
+  const own = wishOf(deps, request, endpoints, bound);
+  const draft = { ...facts, wish: max_tokens === null ? own : { ...own, max_tokens } };
   return { ...draft, first: firstAttempt(deps, incoming, { draft, request, endpoints, record, text }) };
 }
 
@@ -128,9 +141,15 @@ function hasCacheHints(request: CanonicalRequest): boolean {
 
 function routeOrRefusal(
   deps: CallDeps,
-  facts: { catalog: Catalog; incoming: Incoming; request: CanonicalRequest; features: RouteFeatures },
+  facts: {
+    catalog: Catalog;
+    incoming: Incoming;
+    request: CanonicalRequest;
+    features: RouteFeatures;
+    ruling: Ruling | null;
+  },
 ): RoutePlan | ServiceError {
-  const { catalog, incoming, request, features } = facts;
+  const { catalog, incoming, request, features, ruling } = facts;
   const { grant } = incoming;
   try {
     return planRoute(catalog, {
@@ -138,6 +157,7 @@ function routeOrRefusal(
       environment: grant.environment,
       model: request.model,
       wish: request.svc.route,
+      policy: ruling,
       data_policy: grant.data_policy,
       compat: request.svc.compat,
       features,

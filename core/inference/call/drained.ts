@@ -2,22 +2,10 @@
 // first call is still being drained its retry is given that answer, so that a client's own retry never pays twice
 // (design 15). Only whole answers: of a stream the first words are gone with the caller that left.
 import { sha256Hex } from '../../kernel/index.ts';
-import type { Incoming, Sink } from './types.ts';
+import type { Drained, Incoming, Reattachable } from './types.ts';
 
 /** Header of the official clients: 0 on the first try. */
 const RETRY_COUNT = 'x-stainless-retry-count';
-
-export interface Reattachable {
-  reattach(sink: Sink): void;
-}
-
-export interface Drained {
-  /** Remembers `call`, whose caller left, until it ends. */
-  add(incoming: Incoming, call: Reattachable): void;
-  delete(call: Reattachable): void;
-  /** The call that `incoming` is a client's own retry of; null for any other request. It is forgotten here. */
-  take(incoming: Incoming): Reattachable | null;
-}
 
 function fingerprint(incoming: Incoming): string {
   return sha256Hex(`${incoming.grant.key_id} ${incoming.path} ${sha256Hex(incoming.body)}`);

@@ -32,12 +32,20 @@ export class HoldWatch {
   private extending = false;
   /** Credit allows no more than what is held. */
   private refused = false;
+  /** Below so many bytes of output on `quiet_on`, a look would find nothing to do. */
+  private quiet_below = 0;
+  private quiet_on: Endpoint | null = null;
   private readonly facts: HoldFacts;
 
   constructor(facts: HoldFacts) {
     this.facts = facts;
     this.covered = facts.output_held;
     this.amount_micro_usd = facts.amount_micro_usd;
+  }
+
+  /** Whether a look at `bytes` is known to find nothing: asked for every chunk, so it compares and no more. */
+  isQuiet(endpoint: Endpoint, bytes: number): boolean {
+    return bytes < this.quiet_below && endpoint === this.quiet_on;
   }
 
   /**
@@ -47,19 +55,27 @@ export class HoldWatch {
   look(endpoint: Endpoint, bytes: number, ratio: TokenRatio): 'cap' | 'credit' | null {
     const { facts } = this;
     const cap = facts.capOf(endpoint);
-    if (cap === null) return null;
+    if (cap === null) {
+      this.quiet_on = endpoint;
+      this.quiet_below = Number.POSITIVE_INFINITY;
+      return null;
+    }
     const least = Math.min(ratio.count(bytes), bytes / BYTES_PER_TOKEN_MAX);
-    if (least > cap * 1.05 + 64) return 'cap';
+    if (least > tooMany(cap)) return 'cap';
     // For the hold the count errs upwards: three bytes a token.
     const most = bytes / 3;
     if (this.refused) return most < this.covered ? null : 'credit';
-    if (this.extending || this.covered >= cap || most < this.covered * 0.75) return null;
+    if (this.extending || this.covered >= cap || most < this.covered * 0.75) {
+      this.calm(endpoint, cap);
+      return null;
+    }
     this.extending = true;
     const total = Math.min(cap, this.covered + facts.step);
     const amount = facts.holdFor(endpoint, total);
     void facts.ledger.extend(facts.subject, facts.request_id, amount).then((answer) => {
       this.extending = false;
       this.refused = answer === 'insufficient_credits' || answer === 'budget_exhausted';
+      this.quiet_on = null;
       if (this.refused) return;
       // `missing` and `unavailable` are for the settle to find out; to cut the answer would lose it for the caller.
       this.covered = total;
@@ -67,4 +83,16 @@ export class HoldWatch {
     });
     return null;
   }
+
+  /** Notes up to where output on `endpoint` neither passes `cap` nor asks for more, whatever the ratio becomes. */
+  private calm(endpoint: Endpoint, cap: number): void {
+    const asks = this.covered >= cap ? Number.POSITIVE_INFINITY : this.covered * 0.75 * 3;
+    this.quiet_on = this.extending ? null : endpoint;
+    this.quiet_below = Math.min(asks, tooMany(cap) * BYTES_PER_TOKEN_MAX);
+  }
+}
+
+/** Tokens beyond which an answer with this cap is not within it by any count. */
+function tooMany(cap: number): number {
+  return cap * 1.05 + 64;
 }

@@ -46,6 +46,15 @@ export const TIME_IS_UP: StreamFault = {
   message: 'The time allowed for this call is used up.',
 };
 
+/** What a caller is told whose running answer the gateway ended itself (4.8 rows 17 and 18). */
+export const CUT = {
+  credit: {
+    code: 'credit_limit_reached',
+    message: 'The balance allows no longer answer; it was ended here.',
+  },
+  cap: { code: 'cap_enforced', message: 'The provider passed the output cap; the answer was ended here.' },
+} as const;
+
 /** Classes whose own text helps the caller and tells nothing of our accounts. */
 const told: ReadonlySet<FaultClass> = new Set(['client', 'context_length', 'content_filter', 'too_large']);
 

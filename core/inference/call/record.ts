@@ -2,15 +2,19 @@
 import { monotonicMs, nowMs } from '../../kernel/index.ts';
 import type { AttemptRecord, CallRecord, Incoming } from './types.ts';
 
+/** What a record is begun with; a request that is refused early has no place. */
+type Beginning = Omit<Incoming, 'place'> & { readonly place: CallRecord['place'] };
+
 const USER_AGENT_MAX = 256;
 
 /** A fresh record; `received_at_ms` is the time of admission. */
-export function newRecord(incoming: Incoming, received_at_ms: number): CallRecord {
+export function newRecord(incoming: Beginning, received_at_ms: number): CallRecord {
   return {
     request_id: incoming.request_id,
     grant: incoming.grant,
     dialect_in: incoming.dialect.name,
     received_at_ms,
+    place: incoming.place,
     status: 'error',
     http_status: 0,
     error_code: '',
@@ -47,6 +51,32 @@ export function newRecord(incoming: Incoming, received_at_ms: number): CallRecor
 /** At most 20 warnings are kept of a call (4.7.4). */
 export function warn(record: CallRecord, code: string, message: string): void {
   if (record.warnings.length < 20) record.warnings.push({ code, message });
+}
+
+/** Gives the call's place back and corrects its tokens to what was used: nothing where nothing was. */
+export function leavePlace({ place, usage }: CallRecord): void {
+  if (place === null) return;
+  place.settle(usage === null ? 0 : usage.input_tokens + usage.output_tokens);
+  place.leave();
+}
+
+/** How the call ended, in the words of its row; from now on it counts against no limit. */
+export function endRecord(
+  record: CallRecord,
+  status: CallRecord['status'],
+  http_status: number,
+  error_code: string,
+): void {
+  record.status = status;
+  record.http_status = http_status;
+  record.error_code = error_code;
+  leavePlace(record);
+}
+
+/** Drops the last attempt: no provider has seen a byte of it, so it was none (4.8 row 13). */
+export function forgetAttempt(record: CallRecord): void {
+  record.attempts.pop();
+  record.endpoint = record.attempts.at(-1)?.endpoint ?? null;
 }
 
 /** Fills the timings of an ended call that ran `total_ms`: what its attempts did not take is the gateway's own. */

@@ -2,11 +2,13 @@
 import type { Dialect } from '../canonical/contract.ts';
 import { unfoldAnswer } from '../dialects/shared/assemble.ts';
 import type { Replayed } from './admit.ts';
+import { leavePlace } from './record.ts';
 import { replyHeaders } from './reply.ts';
 import type { CallRecord, Sink } from './types.ts';
 
 /** Answers with `replayed` as a stream or whole, as its new request asks; marked `x-svc-idempotent-replay: true`. */
 export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, record: CallRecord): void {
+  leavePlace(record);
   const { stored, stream, include_usage, id } = replayed;
   const { answer, end } = stored;
   const meta = { ...stored.meta, include_usage };
@@ -26,6 +28,7 @@ export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, rec
       processing_ms: 0,
       org_id: record.grant.org_id,
       dialect: dialect.name,
+      standing: record.place?.standing ?? null,
     }),
     ...['x-svc-idempotent-replay', 'true', 'cache-control', 'no-store'],
   ];

@@ -2,9 +2,11 @@
 // `writeHead` takes, and the dialect's own error body (4.6).
 import type { Endpoint } from '../../catalog/index.ts';
 import type { RequestId, ServiceError } from '../../kernel/index.ts';
+import type { Standing } from '../../limits/index.ts';
 import type { Dialect } from '../canonical/contract.ts';
 import type { Cost, Usage, Warning } from '../canonical/types.ts';
 import { statusOn } from '../dialects/shared/error.ts';
+import { addLimitHeaders } from './limit-headers.ts';
 import type { Sink } from './types.ts';
 
 export interface HeadFacts {
@@ -23,6 +25,7 @@ export interface HeadFacts {
   readonly processing_ms: number;
   readonly org_id: string;
   readonly dialect: string;
+  readonly standing: Standing | null;
 }
 
 /** `headers` and those common to every answer of a call that reached a provider, added to the same flat list. */
@@ -35,6 +38,7 @@ export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[]
   headers.push('svc-version', facts.svc_version, 'x-content-type-options', 'nosniff');
   headers.push('openai-processing-ms', String(Math.round(facts.processing_ms)));
   if (facts.dialect === 'messages') headers.push('anthropic-organization-id', facts.org_id);
+  if (facts.standing !== null) addLimitHeaders(headers, facts.dialect, facts.standing);
   if (facts.warnings.length > 0) headers.push('x-svc-warnings', warningCodes(facts.warnings));
   if (facts.trace !== null) headers.push('x-svc-route-trace', facts.trace);
   return headers;
@@ -52,6 +56,9 @@ export interface ErrorFacts {
   readonly endpoint: Endpoint | null;
   readonly cost_micro_usd: number;
   readonly trace: string | null;
+  /** The connection ends with this answer: what is left of the request's body is not wanted. */
+  readonly close?: boolean;
+  readonly standing: Standing | null;
 }
 
 function retryAfter(error: ServiceError): string[] {
@@ -65,7 +72,7 @@ export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, fac
   const body = JSON.stringify(dialect.error(error, facts.request_id));
   const { request_id: id, endpoint } = facts;
   const status = statusOn(dialect.name, error);
-  sink.head(status, [
+  const headers = [
     ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
     ...['x-svc-request-id', id, 'x-request-id', id, 'request-id', id],
     ...['x-svc-attempts', String(facts.attempts), 'x-svc-cost-micro', String(facts.cost_micro_usd)],
@@ -74,7 +81,10 @@ export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, fac
     ...(facts.trace === null ? [] : ['x-svc-route-trace', facts.trace]),
     ...['x-should-retry', String(error.retry), ...retryAfter(error)],
     ...['cache-control', 'no-store', 'x-content-type-options', 'nosniff'],
-  ]);
+    ...(facts.close === true ? ['connection', 'close'] : []),
+  ];
+  if (facts.standing !== null) addLimitHeaders(headers, dialect.name, facts.standing);
+  sink.head(status, headers);
   sink.end(body);
   return status;
 }

@@ -3,6 +3,8 @@ import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
 import type { Log, RequestId } from '../../kernel/index.ts';
 import type { KeyGrant } from '../../keys/index.ts';
 import type { Claim, LedgerClient } from '../../ledger/index.ts';
+import type { LimitSlot } from '../../limits/index.ts';
+import type { PolicyBook } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
@@ -10,7 +12,6 @@ import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../providers/sandbox/index.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
-import type { Drained } from './drained.ts';
 import type { Ticker } from './ticker.ts';
 
 /** One request as it came in, already authenticated. */
@@ -27,6 +28,8 @@ export interface Incoming {
   readonly path: string;
   /** Network prefix of the caller (v4 /24, v6 /48), never the whole address. */
   readonly client_ip_prefix: string;
+  /** Its place under the limits of key and plan; given back by whoever ends the call. */
+  readonly place: LimitSlot;
 }
 
 /** Where the answer goes. The gateway's is a Node response; nothing here knows of HTTP/1 or HTTP/2. */
@@ -43,6 +46,20 @@ export interface Sink {
   /** Set once by the call. */
   onDrain: (() => void) | null;
   onGone: (() => void) | null;
+}
+
+/** A left call that can go on for a caller that has come back. */
+export interface Reattachable {
+  reattach(sink: Sink): void;
+}
+
+/** The left calls of a process that are read to their end (call/drained.ts). */
+export interface Drained {
+  /** Remembers `call`, whose caller left, until it ends. */
+  add(incoming: Incoming, call: Reattachable): void;
+  delete(call: Reattachable): void;
+  /** The call that `incoming` is a client's own retry of; null for any other request. It is forgotten here. */
+  take(incoming: Incoming): Reattachable | null;
 }
 
 export type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
@@ -67,6 +84,8 @@ export interface CallRecord {
   readonly grant: KeyGrant;
   readonly dialect_in: string;
   readonly received_at_ms: number;
+  /** null: refused before it had a place under the limits. */
+  readonly place: LimitSlot | null;
   status: CallStatus;
   http_status: number;
   error_code: string;
@@ -125,7 +144,10 @@ export interface CallDeps {
       sealed_answer: Buffer | null;
     }): Promise<boolean>;
   };
+  readonly policies: Pick<PolicyBook, 'policiesOf'>;
   catalog(): Catalog;
   provider(endpoint: Endpoint): Provider;
   record(record: CallRecord): void;
+  /** The answer of `request_id` was given again: its row counts it (4.8 row 25). */
+  replayed(request_id: RequestId): void;
 }

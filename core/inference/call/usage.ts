@@ -5,7 +5,7 @@ import { nowMs } from '../../kernel/index.ts';
 import type { MeteredUnits } from '../../ledger/index.ts';
 import { fitUsage, price } from '../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../canonical/types.ts';
-import type { AttemptRecord, CallDeps } from './types.ts';
+import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
 
 /** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
 const COUNT_MAX = 2_147_483_647;
@@ -89,16 +89,36 @@ export function chargeOf(
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
 }
 
-/** What a successful attempt teaches: health of its endpoint, and its bytes per token where usage was reported. */
+/**
+ * What a successful attempt of `call` teaches: health of its endpoint, its bytes per token where usage was reported,
+ * and for operators whether that usage is to be believed (4.7.2, 4.8 row 12).
+ */
 export function learn(
   deps: CallDeps,
+  call: Pick<CallRecord, 'request_id'>,
   attempt: AttemptRecord,
   read: { usage: Usage | null; output_bytes: number },
 ): void {
   const { endpoint, ttft_ms, duration_ms } = attempt;
+  if (read.usage === null || read.usage.inconsistent === true) doubt(deps, call, attempt, read.usage);
   const output_tokens = read.usage?.output_tokens ?? 0;
   deps.health.succeeded(endpoint.id, { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens }, nowMs());
   if (read.usage !== null && read.output_bytes > 0) {
     deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
+  }
+}
+
+/** Logs usage that contradicts itself, and the endpoint of which too many answers have come without any. */
+function doubt(
+  deps: CallDeps,
+  { request_id }: Pick<CallRecord, 'request_id'>,
+  { endpoint }: AttemptRecord,
+  usage: Usage | null,
+): void {
+  const facts = { request_id, endpoint_id: endpoint.id, provider: endpoint.provider };
+  if (usage !== null) {
+    deps.log.warn(facts, 'usage_inconsistent: the counts contradict each other and were cut to fit');
+  } else if (deps.health.unmetered(endpoint.id, nowMs())) {
+    deps.log.warn(facts, 'endpoint flagged: three answers within an hour came without usage');
   }
 }

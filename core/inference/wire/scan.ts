@@ -32,6 +32,13 @@ const COMMA = 44;
 const COLON = 58;
 const BACKSLASH = 92;
 
+/** Whether `literal` stands at `at` in `b`. Read backwards: what differs between events is rather behind. */
+export function startsWith(b: Buffer, at: number, literal: Buffer): boolean {
+  if (at + literal.length > b.length) return false;
+  for (let i = literal.length - 1; i >= 0; i--) if (b[at + i] !== literal[i]) return false;
+  return true;
+}
+
 /** Bytes looked at one by one before the native search is asked: it costs as much as a few dozen of them. */
 const NEAR = 48;
 

@@ -122,7 +122,8 @@ export const anthropic: Wire = {
 
 function* frames(_body: JsonBody, said: Said, knobs: Knobs): Generator<Frame> {
   const message = { ...messageOf(said, knobs, 1), content: [], stop_reason: null, stop_sequence: null };
-  yield mark(event('message_start', JSON.stringify({ type: 'message_start', message })));
+  if (knobs.no_start === 0)
+    yield mark(event('message_start', JSON.stringify({ type: 'message_start', message })));
   yield mark(event('ping', '{"type":"ping"}'));
   let index = 0;
   if (said.reasoning.length > 0) {

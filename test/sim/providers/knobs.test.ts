@@ -378,3 +378,11 @@ describe('the record', () => {
     });
   });
 });
+
+test('no_start leaves out message_start and nothing else', async () => {
+  const types = async (words: string) =>
+    jsonOf(await post(words, { family: 'anthropic' })).map(({ type }) => type);
+  const whole = await types('sim: tokens=5');
+  expect(whole[0]).toBe('message_start');
+  expect(await types('sim: tokens=5 no_start=1')).toEqual(whole.slice(1));
+});

@@ -34,6 +34,7 @@ export const numberKnobs = {
   no_usage: 0,
   no_done: 0,
   no_finish: 0,
+  no_start: 0,
   usage_in_choices: 0,
   over_report: 0,
   over_report_output: 0,

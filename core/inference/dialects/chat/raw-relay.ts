@@ -14,6 +14,7 @@ import { streamFault } from '../../providers/openai-chat/classify.ts';
 import { TRUNCATED } from '../../providers/openai-chat/decoder.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage } from '../../providers/openai-chat/usage.ts';
+import { startsWith } from '../../wire/scan.ts';
 import { EVENT_BYTES_MAX, type SseEvent, SseReader } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
@@ -80,23 +81,27 @@ export class RawChatRelay implements Relay {
   push(bytes: Buffer): Buffer {
     if (this.state.fault !== null || this.state.finished || bytes.length === 0) return EMPTY;
     const out = new Output(bytes.length + 512);
-    this.#guard(() => {
+    try {
       if (this.#reader === null && bytes.indexOf(CR) >= 0) this.#switch();
       if (this.#reader !== null) this.#events(this.#reader.push(bytes), out, false);
       else this.#lines(bytes, out);
-    });
+    } catch (error) {
+      this.#failed(error);
+    }
     return out.bytes;
   }
 
   close(): Buffer {
     if (this.state.fault !== null || this.state.finished) return EMPTY;
     const out = new Output(512);
-    this.#guard(() => {
+    try {
       if (this.#reader === null) this.#switch();
       this.#events((this.#reader as SseReader).end(), out, true);
       if (!this.state.finished && this.state.stop === null && this.state.fault === null)
         this.#fail(TRUNCATED);
-    });
+    } catch (error) {
+      this.#failed(error);
+    }
     return out.bytes;
   }
 
@@ -130,13 +135,9 @@ export class RawChatRelay implements Relay {
     return KEEP_ALIVE;
   }
 
-  #guard(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
-      this.#fail({ class: 'protocol', status: 200, message: error.message });
-    }
+  #failed(error: unknown): void {
+    if (!(error instanceof ProtocolFault)) throw error;
+    this.#fail({ class: 'protocol', status: 200, message: error.message });
   }
 
   #fail(fault: UpstreamFault): void {
@@ -170,7 +171,7 @@ export class RawChatRelay implements Relay {
       }
       const line_end = b.indexOf(LF, at);
       if (line_end < 0 || line_end + 1 >= b.length) break;
-      if (b[line_end + 1] === LF && b.compare(DATA, 0, 6, at, Math.min(at + 6, line_end)) === 0) {
+      if (b[line_end + 1] === LF && at + 6 <= line_end && startsWith(b, at, DATA)) {
         if (!this.#copy(b, at, line_end, out)) this.#data(b.subarray(at + 6, line_end), null, out, false);
         at = line_end + 2;
         continue;

@@ -6,7 +6,6 @@ import type {
   Generation,
   OutputWish,
   ReasoningWish,
-  Warning,
 } from '../../canonical/types.ts';
 import {
   fail,
@@ -23,7 +22,8 @@ import {
   stringMap,
   unsupported,
 } from '../shared/read.ts';
-import { compact, type Headers, METADATA_LIMITS, readSvc } from '../shared/svc.ts';
+import { readStart } from '../shared/start.ts';
+import { compact, type Headers, METADATA_LIMITS } from '../shared/svc.ts';
 import { readMessages } from './messages.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
@@ -63,17 +63,8 @@ const NAMED = new Set([
   ...['stream_options', 'svc'],
 ]);
 
-/** OpenRouter's routing fields: accepting them in silence would ignore a routing or privacy wish. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  models: 'svc.route.fallback_models',
-  provider: 'svc.route.providers and svc.route.require',
-  plugins: 'tools of the model',
-  transforms: 'nothing: the gateway never shortens a prompt',
-  route: 'svc.route.fallbacks',
-};
-
 /** Fields by which compatible servers reach state, accounts or addresses: on pool accounts they are not the caller's. */
-const STATE = [
+const STATE = new Set([
   ...['previous_response_id', 'conversation', 'background', 'prompt', 'container', 'thread', 'thread_id'],
   ...[
     'api_key',
@@ -85,22 +76,17 @@ const STATE = [
     'extra_body',
     'organization',
   ],
-];
-
-const FOREIGN = Object.entries(ELSEWHERE);
-const REFUSED = new Set([...Object.keys(ELSEWHERE), ...STATE]);
+]);
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readChat(value: unknown, headers: Headers): CanonicalRequest {
-  const body = requireObject(value, 'body');
-  refuseForeign(body);
-  const warnings: Warning[] = [];
-  const metadata = stringMap(body['metadata'], 'metadata', METADATA_LIMITS);
+  const start = readStart(value, headers, metadataOf);
+  const { body, model, stream, svc, warnings } = start;
+  refuseState(body);
   const { messages, legacy } = readMessages(body['messages']);
   const legacy_functions = legacy || present(body['functions']) || present(body['function_call']);
-  const svc = readSvc(body, headers, metadata);
   if (excludesReasoning(body)) svc.reasoning = 'exclude';
   const streamOptions = optionalObject(body['stream_options'], 'stream_options');
   if (optionalBoolean(body['store'], 'store') === true) {
@@ -111,7 +97,7 @@ export function readChat(value: unknown, headers: Headers): CanonicalRequest {
     });
   }
   const request: CanonicalRequest = {
-    model: requireString(body['model'], 'model'),
+    model,
     messages,
     ...compact({
       tools: readTools(body),
@@ -125,7 +111,7 @@ export function readChat(value: unknown, headers: Headers): CanonicalRequest {
       ext: readExt(body),
     }),
     generation: readGeneration(body),
-    stream: optionalBoolean(body['stream'], 'stream') ?? false,
+    stream,
     include_usage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     svc,
     dialect: 'chat',
@@ -135,15 +121,13 @@ export function readChat(value: unknown, headers: Headers): CanonicalRequest {
   return request;
 }
 
-function refuseForeign(body: JsonObject): void {
-  let suspect = false;
-  for (const name in body) suspect ||= REFUSED.has(name);
-  if (!suspect) return;
-  for (const [name, instead] of FOREIGN) {
-    if (present(body[name])) unsupported(name, `'${name}' is not a field of this service; use ${instead}.`);
-  }
-  for (const name of STATE) {
-    if (!present(body[name])) continue;
+function metadataOf(body: JsonObject): Record<string, string> | undefined {
+  return stringMap(body['metadata'], 'metadata', METADATA_LIMITS);
+}
+
+function refuseState(body: JsonObject): void {
+  for (const name in body) {
+    if (!STATE.has(name) || !present(body[name])) continue;
     unsupported(name, `'${name}' refers to state or accounts at the provider.`, { reason: 'stateless' });
   }
 }

@@ -15,7 +15,7 @@ import {
   runRelay,
   target,
 } from '../../../../test/grammar/messages-cases.ts';
-import type { Relay } from '../../canonical/contract.ts';
+import { ProtocolFault, type Relay } from '../../canonical/contract.ts';
 import { anthropicMessages } from '../../providers/anthropic-messages/index.ts';
 import { canonicalRelay } from '../shared/canonical-relay.ts';
 import { messagesDialect, messagesRawLane } from './index.ts';
@@ -284,4 +284,31 @@ test('silence is filled with pings, until the end', () => {
   expect(relay.keepAlive()).toBe('event: ping\ndata: {"type":"ping"}\n\n');
   relay.end(paid(counted));
   expect(relay.keepAlive()).toBe('');
+});
+
+test.each(['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'])(
+  'a stream that begins with %s and no message_start is not the format, and none of it goes out',
+  (type) => {
+    const [, ...events] = fixture('text.sse').toString().split('\n\n');
+    const from = events.findIndex((event) => event.startsWith(`event: ${type}`));
+    expect(from).toBeGreaterThanOrEqual(0);
+    const relay = rawRelay();
+    expect(relay.push(Buffer.from('event: ping\ndata: {"type":"ping"}\n\n')).length).toBeGreaterThan(0);
+    const rest = Buffer.from(events.slice(from).join('\n\n'));
+    expect(() => relay.push(rest)).toThrow(ProtocolFault);
+    expect(relay.state).toMatchObject({ semantic: false, output_bytes: 0, stop: null });
+  },
+);
+
+test('a delta of the known form whose text is cut by the end of the event is a fault, and no text', () => {
+  const relay = rawRelay();
+  const delta = (text: string) =>
+    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,' +
+    `"delta":{"type":"text_delta","text":"${text}`;
+  const whole = fixture('text.sse').toString('utf8');
+  const head = whole.slice(0, whole.indexOf('event: content_block_delta'));
+  relay.push(Buffer.from(`${head}${delta('one')}"}}\n\n${delta('two')}"}}\n\n`));
+  const { output_bytes } = relay.state;
+  expect(() => relay.push(Buffer.from(`${delta('cut')}\n\n${delta('three')}"}}\n\n`))).toThrow(ProtocolFault);
+  expect(relay.state.output_bytes).toBe(output_bytes);
 });

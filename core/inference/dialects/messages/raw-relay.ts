@@ -15,7 +15,15 @@ import {
   writeDeltaUsage,
   writeUsage,
 } from '../../providers/anthropic-messages/usage.ts';
-import { changeMembers, type Edit, memberOf, scanObject, splice, stringEnd } from '../../wire/scan.ts';
+import {
+  changeMembers,
+  type Edit,
+  memberOf,
+  scanObject,
+  splice,
+  startsWith,
+  stringEnd,
+} from '../../wire/scan.ts';
 import { EVENT_BYTES_MAX } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
@@ -34,6 +42,8 @@ import {
 const LF = 10;
 const CR = 13;
 const EMPTY = Buffer.alloc(0);
+/** `"}}` with an index or padding of a provider's own behind it. */
+const CLOSING_MAX = 64;
 const DELTA_EVENT = Buffer.from('event: content_block_delta\n');
 const USAGE_KEYS = [
   'input_tokens',
@@ -43,6 +53,10 @@ const USAGE_KEYS = [
   'output_tokens_details',
   'server_tool_use',
 ];
+/** What no client can place without the message that it belongs to. */
+const NEEDS_START: ReadonlySet<string> = new Set([
+  ...['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
+]);
 /** Where the text of a delta begins, by its kind. */
 const TEXT_STARTS = ['_delta","text":"', '_delta","thinking":"', '_delta","partial_json":"'].map((text) =>
   Buffer.from(text),
@@ -87,7 +101,7 @@ export class MessagesRelay implements Relay {
   push(bytes: Buffer): Buffer {
     if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
     let b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
-    if (b.lastIndexOf(LF) < 0) {
+    if (b[b.length - 1] !== LF && b.lastIndexOf(LF) < 0) {
       this.#keep(b);
       return EMPTY;
     }
@@ -169,35 +183,44 @@ export class MessagesRelay implements Relay {
     let copied = 0;
     let at = 0;
     for (;;) {
+      if (at >= b.length || this.state.fault !== null || this.state.finished) break;
+      const known = this.#known(b, at);
+      if (known > 0) {
+        at = known;
+        continue;
+      }
       const blank = b.indexOf(BLANK_LINE, at);
-      if (blank < 0 || this.state.fault !== null || this.state.finished) break;
+      if (blank < 0) break;
       const to = blank + 2;
-      if (!this.#known(b, at, to)) {
-        const piece = this.#event(b, at, to);
-        if (piece !== null) {
-          if (at > copied) pieces.push(b.subarray(copied, at));
-          if (piece.length > 0) pieces.push(piece);
-          copied = to;
-        }
+      const piece = this.#event(b, at, to);
+      if (piece !== null) {
+        if (at > copied) pieces.push(b.subarray(copied, at));
+        if (piece.length > 0) pieces.push(piece);
+        copied = to;
       }
       at = to;
     }
+    if (copied === 0 && at === b.length) return b;
     if (at > copied) pieces.push(b.subarray(copied, at));
     if (this.state.fault === null && !this.state.finished && at < b.length) this.#keep(b.subarray(at));
     if (pieces.length === 0) return EMPTY;
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
-  /** Whether the event is a delta with the learnt prefix; it is counted and stays as it is. */
-  #known(b: Buffer, from: number, to: number): boolean {
+  /** Where the event at `from` ends, when it is a delta with the learnt prefix: counted, it stays as it is. Else 0. */
+  #known(b: Buffer, from: number): number {
     const { length } = this.#prefix;
-    if (length === 0 || to - from <= length) return false;
-    if (b.compare(this.#prefix, 0, length, from, from + length) !== 0) return false;
+    if (length === 0 || !startsWith(b, from, this.#prefix)) return 0;
     const end = stringEnd(b, from + length);
-    if (end < 0 || end >= to) return false;
+    if (end < 0 || hasLine(b, from + length, end)) return 0;
+    // Behind the text stand a few closing marks; where more stands, the event is read in full.
+    let to = end + 1;
+    const near = Math.min(b.length - 1, to + CLOSING_MAX);
+    while (to < near && b[to] !== LF) to++;
+    if (b[to] !== LF || b[to + 1] !== LF) return 0;
     this.state.output_bytes += textBytes(b, from + length, end);
     if (end > from + length) (this.#block as Block).awaits_input = false;
-    return true;
+    return to + 2;
   }
 
   /**
@@ -216,6 +239,7 @@ export class MessagesRelay implements Relay {
     const { type } = data;
     // The official clients go by the event line, so an event without it gets it.
     const plain = read.plain && read.event === type ? null : eventOf(type, read.data);
+    if (!this.#started && NEEDS_START.has(type)) throw new ProtocolFault(`${type} before message_start`);
     switch (type) {
       case 'message_start':
         return this.#start(data, read.data);
@@ -388,4 +412,10 @@ function isZero(usage: unknown): boolean {
   if (!isObject(usage)) return true;
   const keys = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
   return keys.every((key) => typeof usage[key] !== 'number' || usage[key] === 0);
+}
+
+/** Whether a line ends within [from, to): then the event does, and its text was cut. */
+function hasLine(b: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (b[i] === LF) return true;
+  return false;
 }

@@ -3,17 +3,16 @@ import { isObject, type JsonObject, ServiceError } from '../../../kernel/index.t
 import type { CanonicalRequest, Message, Part, SvcOptions, Warning } from '../../canonical/types.ts';
 import {
   fail,
-  optionalBoolean,
   optionalChoice,
   optionalObject,
   optionalString,
   present,
   requireArray,
   requireObject,
-  requireString,
   unsupported,
 } from '../shared/read.ts';
-import { type Headers, readSvc } from '../shared/svc.ts';
+import { readStart } from '../shared/start.ts';
+import type { Headers } from '../shared/svc.ts';
 import { checkToolResults } from './order.ts';
 import { type BlockReading, extOf, readCacheControl, readContent, requireOwnKey } from './read-blocks.ts';
 import { readGeneration, readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
@@ -41,15 +40,6 @@ const NAMED = [
   'svc',
   'cache_control',
 ];
-
-/** Fields of another gateway: accepting them in silence would ignore a routing or privacy wish. */
-const ROUTING: Record<string, string> = {
-  models: 'svc.route.fallback_models',
-  provider: 'svc.route.providers',
-  plugins: 'the fields of this dialect',
-  transforms: 'the fields of this dialect',
-  route: 'svc.route.fallbacks',
-};
 
 /** Headers that name state of an account; of use only with the caller's own provider key. */
 const ACCOUNT_HEADERS = ['anthropic-user-profile-id', 'anthropic-workspace-id'];
@@ -110,9 +100,6 @@ function readMessages(body: JsonObject, reading: BlockReading): Message[] {
 }
 
 function checkAccountState(body: JsonObject, reading: BlockReading): void {
-  for (const [name, instead] of Object.entries(ROUTING)) {
-    if (present(body[name])) unsupported(name, `'${name}' is not served here; use ${instead}.`);
-  }
   if (present(body['thread']) && !reading.own_key) {
     // The newest tool runners fall back to the whole history by themselves when they read these details.
     throw new ServiceError('unsupported_parameter', "'thread' is not served here; send the whole history.", {
@@ -177,12 +164,9 @@ function readTier(body: JsonObject): { service_tier?: string } {
  * Reads a parsed messages body. @throws ServiceError invalid_request, unsupported_parameter with `param`; for
  * `thread` with the details that clients read.
  */
-export function readMessagesRequest(body: unknown, headers: Headers): CanonicalRequest {
-  if (!isObject(body)) throw new ServiceError('invalid_request', 'The body must be a JSON object.');
-  const svc = readSvc(body, headers);
+export function readMessagesRequest(value: unknown, headers: Headers): CanonicalRequest {
+  const { body, model, stream, svc, warnings } = readStart(value, headers);
   const reading: BlockReading = { own_key: svc.route.byok === 'only', breakpoints: 0, signatures: new Map() };
-  const warnings: Warning[] = [];
-  const model = requireString(body['model'], 'model');
   const generation = readGeneration(body);
   checkAccountState(body, reading);
   const top = readCacheControl(body['cache_control'], 'cache_control', reading);
@@ -205,7 +189,7 @@ export function readMessagesRequest(body: unknown, headers: Headers): CanonicalR
     ...(top.cache === undefined ? {} : { cache: { hint: top.cache } }),
     ...readTier(body),
     ...(user === undefined ? {} : { user }),
-    stream: optionalBoolean(body['stream'], 'stream') ?? false,
+    stream,
     include_usage: true,
     svc,
     dialect: 'messages',

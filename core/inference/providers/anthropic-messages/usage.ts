@@ -26,6 +26,8 @@ export function mergeWireUsage(before: JsonObject | null, later: JsonObject): Js
 
 interface Writes {
   total: number;
+  /** The split says more than the total. */
+  over: boolean;
   five?: number;
   hour?: number;
 }
@@ -35,12 +37,12 @@ interface Writes {
 function cacheWrites(wire: JsonObject): Writes {
   const split = wire['cache_creation'];
   const total = count(wire['cache_creation_input_tokens']);
-  if (!isObject(split)) return { total: total ?? 0 };
+  if (!isObject(split)) return { total: total ?? 0, over: false };
   const hour = count(split['ephemeral_1h_input_tokens']) ?? 0;
   const five = count(split['ephemeral_5m_input_tokens']) ?? 0;
   const sum = total ?? hour + five;
   const cut = Math.min(hour, sum);
-  return { total: sum, five: sum - cut, hour: cut };
+  return { total: sum, over: hour + five > sum, five: sum - cut, hour: cut };
 }
 
 /** Canonical usage of a merged wire object; null when it lacks the input or the output count. */
@@ -50,19 +52,21 @@ export function readUsage(wire: unknown): Usage | null {
   const output = count(wire['output_tokens']);
   if (input === undefined || output === undefined) return null;
   const details = wire['output_tokens_details'];
+  const thought = isObject(details) ? (count(details['thinking_tokens']) ?? 0) : 0;
   const writes = cacheWrites(wire);
   const usage: Usage = {
     input_tokens: input,
     output_tokens: output,
     cache_read_tokens: count(wire['cache_read_input_tokens']) ?? 0,
     cache_write_tokens: writes.total,
-    reasoning_tokens: isObject(details) ? Math.min(count(details['thinking_tokens']) ?? 0, output) : 0,
+    reasoning_tokens: Math.min(thought, output),
     source: 'provider',
   };
   if (writes.five !== undefined && writes.hour !== undefined && writes.total > 0) {
     usage.cache_write_5m_tokens = writes.five;
     usage.cache_write_1h_tokens = writes.hour;
   }
+  if (writes.over || thought > output) usage.inconsistent = true;
   const server = wire['server_tool_use'];
   const searches = isObject(server) ? count(server['web_search_requests']) : undefined;
   if (searches !== undefined && searches > 0) usage.search_units = searches;

@@ -20,7 +20,8 @@ function total(object: JsonObject, ...names: string[]): number | null {
 
 /**
  * Canonical usage of a `usage` object, or null when it is none. The prompt total is authoritative: cached and
- * written tokens are clamped to it in that order (more cached than prompt tokens has been seen).
+ * written tokens are clamped to it in that order (more cached than prompt tokens has been seen), and the result is
+ * marked `inconsistent`.
  */
 export function readUsage(value: unknown, flags: readonly string[]): Usage | null {
   if (!isObject(value)) return null;
@@ -41,6 +42,7 @@ export function readUsage(value: unknown, flags: readonly string[]): Usage | nul
   if (flags.includes('cached_outside_prompt')) prompt += read;
   if (flags.includes('write_outside_prompt')) prompt += write;
   if (flags.includes('reasoning_outside_completion')) output += reasoning;
+  const fits = read + write <= prompt && reasoning <= output;
   read = Math.min(read, prompt);
   write = Math.min(write, prompt - read);
   const input = prompt - read - write;
@@ -53,6 +55,7 @@ export function readUsage(value: unknown, flags: readonly string[]): Usage | nul
     source: 'provider',
   };
   if (write > 0) usage.cache_write_30m_tokens = write;
+  if (!fits) usage.inconsistent = true;
   part(usage, 'audio_input_tokens', input_details['audio_tokens'], input);
   part(usage, 'audio_output_tokens', output_details['audio_tokens'], output);
   part(usage, 'accepted_prediction_tokens', output_details['accepted_prediction_tokens'], output);
@@ -67,7 +70,9 @@ type PartName =
   | 'rejected_prediction_tokens';
 
 function part(usage: Usage, name: PartName, value: unknown, whole: number): void {
-  const n = Math.min(count(value), whole);
+  const told = count(value);
+  if (told > whole) usage.inconsistent = true;
+  const n = Math.min(told, whole);
   if (n > 0) usage[name] = n;
 }
 

@@ -1,0 +1,37 @@
+// Details of many calls for one answer.
+import { type Context, isRequestId, orgCaller } from '../kernel/index.ts';
+import { findRows, listAttemptsOf } from './read-store.ts';
+import type { RowDetail } from './schema.ts';
+import type { StoredAttempt } from './types.ts';
+import { viewDetail } from './view.ts';
+
+/**
+ * The details of `ids` that the caller of `context` may see, by id, in two statements; what is missing, of the wrong
+ * shape or another organisation's is not in the map. The caller of this function has admitted as `requests.get` does.
+ */
+export async function readDetails(
+  context: Context,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, RowDetail>> {
+  const caller = orgCaller(context);
+  const environment = caller.kind === 'key' && caller.environment === 'test' ? 'test' : null;
+  const rows = await findRows(context.db, {
+    org_id: caller.org_id,
+    environment,
+    request_ids: [...new Set(ids)].filter(isRequestId),
+  });
+  const of_call = new Map<string, StoredAttempt[]>();
+  if (rows.length > 0) {
+    for (const { request_id, ...attempt } of await listAttemptsOf(
+      context.db,
+      rows.map((row) => row.request_id),
+    )) {
+      const before = of_call.get(request_id);
+      if (before === undefined) of_call.set(request_id, [attempt]);
+      else before.push(attempt);
+    }
+  }
+  return new Map(
+    rows.map((row) => [row.request_id as string, viewDetail(row, of_call.get(row.request_id) ?? [])]),
+  );
+}

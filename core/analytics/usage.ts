@@ -1,0 +1,248 @@
+// Sums of request rows over a range (P2 20, P13.3): totals, series and groups of one set of figures, so that they add
+// up to each other. Reads rows; roll-ups may take their place behind the same answer.
+import { type Static, Type } from 'typebox';
+import { invalid, nullable, oneOf, operation, orgCaller, Time, TimeIn, timeInMs } from '../kernel/index.ts';
+import { sumUsage, type UsageFilter, type UsageSum } from './read-store.ts';
+
+export const usageRanges = ['24h', '7d', '30d', '90d', 'custom'] as const;
+export const usageGranularities = ['hour', 'day'] as const;
+export const usageGroupings = ['project', 'key', 'model', 'provider', 'byok', 'app', 'tag'] as const;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const DAYS_MAX = 400;
+const GROUPS_MAX = 200;
+const OTHER = '__other';
+
+const figures = {
+  requests: Type.Integer(),
+  ok: Type.Integer(),
+  errors: Type.Integer(),
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  cache_read_tokens: Type.Integer(),
+  cache_write_tokens: Type.Integer(),
+  reasoning_tokens: Type.Integer(),
+  cost_micro: Type.Integer(),
+};
+const names = Object.keys(figures) as (keyof typeof figures)[];
+const Figures = Type.Object(figures);
+type Figures = Static<typeof Figures>;
+
+const Window = { from: Time, to: Time };
+
+export const UsageView = Type.Object({
+  object: Type.Literal('usage'),
+  range: Type.Object({ ...Window, granularity: oneOf(usageGranularities) }),
+  group_by: nullable(oneOf(usageGroupings)),
+  totals: Figures,
+  series: Type.Array(Type.Object({ bucket: Time, ...figures }), {
+    description: 'one per bucket, oldest first; empty ones are zeros',
+  }),
+  groups: Type.Array(Type.Object({ key: Type.String(), ...figures }), {
+    description: 'by cost descending, at most 200, the rest under `__other`',
+  }),
+  group_series: Type.Array(
+    Type.Object({
+      bucket: Time,
+      key: Type.String(),
+      requests: Type.Integer(),
+      cost_micro: Type.Integer(),
+    }),
+    { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
+  ),
+  previous: Type.Optional(Type.Object({ ...Window, totals: Figures })),
+});
+
+const Name = Type.Optional(Type.String());
+export const UsageInput = Type.Object({
+  range: Type.Optional(oneOf(usageRanges)),
+  from: Type.Optional(TimeIn),
+  to: Type.Optional(TimeIn),
+  granularity: Type.Optional(oneOf(usageGranularities)),
+  group_by: Type.Optional(oneOf(usageGroupings)),
+  tag: Name,
+  compare: Type.Optional(Type.Boolean()),
+  project_id: Name,
+  key_id: Name,
+  model: Name,
+  provider: Name,
+  environment: Type.Optional(oneOf(['live', 'test'])),
+});
+type UsageInput = Static<typeof UsageInput>;
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly unit: 'hour' | 'day';
+}
+
+const spans = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS } as const;
+
+/** The range that `input` names at `now` (milliseconds). @throws ServiceError invalid_request. */
+export function usageRange(input: UsageInput, now: number): Range {
+  const range = input.range ?? '24h';
+  let from: number;
+  let to = now;
+  if (range === 'custom') {
+    if (input.from === undefined) throw invalid('from', 'missing', 'range=custom needs from.');
+    if (input.to === undefined) throw invalid('to', 'missing', 'range=custom needs to.');
+    from = timeInMs(input.from);
+    to = timeInMs(input.to);
+    if (from >= to) throw invalid('from', 'range', 'from lies before to.');
+    if (to - from > DAYS_MAX * DAY_MS)
+      throw invalid('from', 'range', `A range has at most ${DAYS_MAX} days.`);
+  } else {
+    from = now - spans[range];
+  }
+  const span = to - from;
+  const natural = span > 30 * DAY_MS ? 'day' : 'hour';
+  const unit = span > 90 * DAY_MS ? 'day' : (input.granularity ?? natural);
+  const size = unit === 'day' ? DAY_MS : HOUR_MS;
+  return { from: Math.floor(from / size) * size, to, unit };
+}
+
+function nothing(): Figures {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Figures;
+}
+
+function add(to: Figures, sum: Readonly<Record<(typeof names)[number], number>>): void {
+  for (const name of names) to[name] += sum[name];
+}
+
+function totalOf(sums: readonly UsageSum[]): Figures {
+  const total = nothing();
+  for (const sum of sums) add(total, sum);
+  return total;
+}
+
+function seriesOf(sums: readonly UsageSum[], { from, to, unit }: Range): ({ bucket: string } & Figures)[] {
+  const size = unit === 'day' ? DAY_MS : HOUR_MS;
+  const buckets = new Map<number, { bucket: string } & Figures>();
+  for (let at = from; at < to; at += size) {
+    buckets.set(at, { bucket: new Date(at).toISOString(), ...nothing() });
+  }
+  for (const sum of sums) {
+    const bucket = buckets.get(sum.bucket.getTime());
+    if (bucket !== undefined) add(bucket, sum);
+  }
+  return [...buckets.values()];
+}
+
+function groupsOf(sums: readonly UsageSum[]): ({ key: string } & Figures)[] {
+  const groups = new Map<string, { key: string } & Figures>();
+  for (const sum of sums) {
+    const group = groups.get(sum.key) ?? { key: sum.key, ...nothing() };
+    add(group, sum);
+    groups.set(sum.key, group);
+  }
+  const sorted = [...groups.values()].sort((a, b) => b.cost_micro - a.cost_micro || (a.key < b.key ? -1 : 1));
+  if (sorted.length <= GROUPS_MAX) return sorted;
+  const other = { key: OTHER, ...nothing() };
+  for (const group of sorted.slice(GROUPS_MAX)) add(other, group);
+  return [...sorted.slice(0, GROUPS_MAX), other];
+}
+
+function groupSeriesOf(sums: readonly UsageSum[], groups: readonly { key: string }[]) {
+  const shown = new Set(groups.map(({ key }) => key));
+  const rows = new Map<string, { bucket: string; key: string; requests: number; cost_micro: number }>();
+  for (const sum of sums) {
+    const key = shown.has(sum.key) ? sum.key : OTHER;
+    const bucket = sum.bucket.toISOString();
+    const row = rows.get(`${bucket} ${key}`) ?? { bucket, key, requests: 0, cost_micro: 0 };
+    row.requests += sum.requests;
+    row.cost_micro += sum.cost_micro;
+    rows.set(`${bucket} ${key}`, row);
+  }
+  return [...rows.values()].sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
+}
+
+const figuresExample = {
+  requests: 1,
+  ok: 1,
+  errors: 0,
+  input_tokens: 812,
+  output_tokens: 96,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  cost_micro: 2_990,
+};
+
+export const getUsageOperation = operation({
+  name: 'usage.get',
+  method: 'GET',
+  path: '/v1/usage',
+  summary: 'Sum calls, tokens and cost over a range, by bucket and group',
+  audience: {
+    kind: 'key',
+    scopes: ['read:usage'],
+    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  },
+  input: UsageInput,
+  output: UsageView,
+  errors: [],
+  example: {
+    object: 'usage',
+    range: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z', granularity: 'day' },
+    group_by: 'model',
+    totals: figuresExample,
+    series: [{ bucket: '2026-11-21T00:00:00.000Z', ...figuresExample }],
+    groups: [{ key: 'sandbox/echo', ...figuresExample }],
+    group_series: [
+      { bucket: '2026-11-21T00:00:00.000Z', key: 'sandbox/echo', requests: 1, cost_micro: 2_990 },
+    ],
+  },
+  async run(context, input) {
+    const caller = orgCaller(context);
+    if (input.group_by === 'tag' && (input.tag ?? '') === '') {
+      throw invalid('tag', 'missing', 'group_by=tag needs tag, the name of the tag.');
+    }
+    const range = usageRange(input, context.now().getTime());
+    const asked = input.environment ?? caller.environment;
+    // A test key that asks for live figures sees what it may see of them: none.
+    const hidden = caller.environment === 'test' && caller.kind === 'key' && asked === 'live';
+    const filter: UsageFilter = {
+      org_id: caller.org_id,
+      environment: asked,
+      from: new Date(range.from),
+      to: new Date(range.to),
+      project_id: input.project_id ?? null,
+      key_id: input.key_id ?? null,
+      model: input.model ?? null,
+      provider: input.provider ?? null,
+    };
+    const group = input.group_by ?? null;
+    const before = { from: new Date(2 * range.from - range.to), to: new Date(range.from) };
+    const [sums, previous] = await Promise.all([
+      hidden ? [] : sumUsage(context.db, filter, { unit: range.unit, group, tag: input.tag ?? null }),
+      hidden || input.compare !== true
+        ? []
+        : sumUsage(context.db, { ...filter, ...before }, { unit: 'all', group: null, tag: null }),
+    ]);
+    const groups = group === null ? [] : groupsOf(sums);
+    context.header('x-svc-analytics-lag-s', String(context.services.request_log.lag_s()));
+    return {
+      object: 'usage' as const,
+      range: {
+        from: filter.from.toISOString(),
+        to: filter.to.toISOString(),
+        granularity: range.unit,
+      },
+      group_by: group,
+      totals: totalOf(sums),
+      series: seriesOf(sums, range),
+      groups,
+      group_series: group === null ? [] : groupSeriesOf(sums, groups),
+      ...(input.compare === true
+        ? {
+            previous: {
+              from: before.from.toISOString(),
+              to: before.to.toISOString(),
+              totals: totalOf(previous),
+            },
+          }
+        : {}),
+    };
+  },
+});

@@ -1,0 +1,278 @@
+// What staff do with organisations and their credit (P14 staff schema, P16): each act and each look at a customer's
+// rows is an entry of the audit log, in the transaction of the act. Reached over the staff listener alone.
+import { Type } from 'typebox';
+import { writeAudit } from '../identity/index.ts';
+import {
+  type Context,
+  type Environment,
+  lineOf,
+  microUsd,
+  notFound,
+  oneOf,
+  operation,
+  page,
+  pageInput,
+  pageOf,
+  ServiceError,
+  Time,
+  walkPage,
+} from '../kernel/index.ts';
+import { credit, ENTRY_KINDS, readBalance, readEntries } from '../ledger/index.ts';
+import { findOrg, type Org, searchOrgs } from '../orgs/index.ts';
+import { viewEntry } from './balance.ts';
+import { EntryView } from './schema.ts';
+
+/** One person alone grants up to this; more needs a second one (P4.6), which this release does not have. */
+export const GRANT_MAX_MICRO_USD = 100_000_000;
+const FOUND_MAX = 20;
+const DAY_MS = 86_400_000;
+const anyone = { kind: 'staff', roles: 'any' } as const;
+const Env = Type.Optional(oneOf(['live', 'test']));
+
+export const StaffOrgView = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  kind: oneOf(['team', 'personal', 'reseller', 'child']),
+  status: oneOf(['active', 'suspended', 'closed']),
+  plan_id: Type.String(),
+  billing_country: Type.String(),
+  billing_currency: Type.String(),
+  created_at: Time,
+});
+
+const Figures = Type.Object({
+  available_micro_usd: Type.Integer(),
+  held_micro_usd: Type.Integer(),
+  granted_micro_usd: Type.Integer(),
+});
+
+function viewOrg(org: Org) {
+  return {
+    id: org.id,
+    slug: org.slug,
+    name: org.name,
+    kind: org.kind,
+    status: org.status,
+    plan_id: org.plan_id,
+    billing_country: org.billing_country,
+    billing_currency: org.billing_currency,
+    created_at: org.created_at.toISOString(),
+  };
+}
+
+async function getOrg(context: Context, id: string): Promise<Org> {
+  const org = await findOrg(context.db, id);
+  if (org === null) throw notFound();
+  return org;
+}
+
+function bookOf(org: Org, environment: Environment | undefined): number {
+  return environment === 'test' ? org.sandbox_book_id : org.live_book_id;
+}
+
+function told(org: Org) {
+  return { org_id: org.id, target: { type: 'org', id: org.id, display: org.slug } };
+}
+
+const orgExample = {
+  id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  slug: 'acme',
+  name: 'Acme',
+  kind: 'team',
+  status: 'active',
+  plan_id: 'payg',
+  billing_country: 'IN',
+  billing_currency: 'INR',
+  created_at: '2026-11-21T10:00:00.000Z',
+} as const;
+
+export const findOrgsOperation = operation({
+  name: 'staff.orgs.find',
+  method: 'GET',
+  path: '/staff/orgs',
+  summary: 'Find organizations by id, slug or part of the name',
+  audience: anyone,
+  input: Type.Object({ q: lineOf(254) }),
+  output: Type.Object({ object: Type.Literal('list'), data: Type.Array(StaffOrgView) }),
+  errors: [],
+  example: { object: 'list', data: [orgExample] },
+  run: (context, { q }) =>
+    context.transaction(async (context) => {
+      const found = await searchOrgs(context.db, { q: q.trim(), limit: FOUND_MAX });
+      await writeAudit(context, { action: 'staff.orgs.find', org_id: null, after: { found: found.length } });
+      return { object: 'list' as const, data: found.map(viewOrg) };
+    }),
+});
+
+export const getStaffOrgOperation = operation({
+  name: 'staff.orgs.get',
+  method: 'GET',
+  path: '/staff/orgs/:id',
+  summary: 'Open an organization',
+  audience: anyone,
+  input: Type.Object({ id: Type.String() }),
+  output: StaffOrgView,
+  errors: [],
+  example: orgExample,
+  run: (context, { id }) =>
+    context.transaction(async (context) => {
+      const org = await getOrg(context, id);
+      await writeAudit(context, { action: 'staff.orgs.get', ...told(org) });
+      return viewOrg(org);
+    }),
+});
+
+export const getStaffBalanceOperation = operation({
+  name: 'staff.credits.get',
+  method: 'GET',
+  path: '/staff/orgs/:id/credits',
+  summary: "Read the balance of an organization's book",
+  audience: { kind: 'staff', roles: ['finance', 'support'] },
+  input: Type.Object({ id: Type.String(), environment: Env }),
+  output: Figures,
+  errors: [],
+  example: { available_micro_usd: 99_998_747, held_micro_usd: 0, granted_micro_usd: 99_998_747 },
+  run: (context, { id, environment }) =>
+    context.transaction(async (context) => {
+      const org = await getOrg(context, id);
+      await writeAudit(context, { action: 'staff.credits.get', ...told(org) });
+      const balance = await readBalance(context.db, bookOf(org, environment));
+      return {
+        available_micro_usd: balance.available_micro_usd,
+        held_micro_usd: balance.held_micro_usd,
+        granted_micro_usd: balance.granted_micro_usd,
+      };
+    }),
+});
+
+export const listStaffEntriesOperation = operation({
+  name: 'staff.credits.ledger',
+  method: 'GET',
+  path: '/staff/orgs/:id/credits/ledger',
+  summary: "List the ledger entries of an organization's book, newest first",
+  audience: { kind: 'staff', roles: ['finance', 'support'] },
+  input: Type.Object({
+    id: Type.String(),
+    environment: Env,
+    kind: Type.Optional(oneOf(ENTRY_KINDS)),
+    ...pageInput(500),
+  }),
+  output: pageOf(EntryView),
+  errors: [],
+  example: { object: 'list', data: [], next_cursor: '' },
+  run: (context, input) =>
+    context.transaction(async (context) => {
+      const org = await getOrg(context, input.id);
+      const book_id = bookOf(org, input.environment);
+      const kind = input.kind ?? null;
+      await writeAudit(context, { action: 'staff.credits.ledger', ...told(org) });
+      const { rows, next_cursor, cursorAt } = await walkPage(context, {
+        bound: `staff.credits.ledger ${book_id} ${kind ?? ''}`,
+        cursor: input.cursor,
+        limit: input.limit ?? 50,
+        read: (after, limit) =>
+          readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit }),
+        placeOf: (entry) => ({ at: entry.seq, id: '' }),
+      });
+      return page(rows.map(viewEntry), next_cursor, cursorAt);
+    }),
+});
+
+export const grantCreditOperation = operation({
+  name: 'staff.credits.grant',
+  method: 'POST',
+  path: '/staff/orgs/:id/credits/grants',
+  summary: 'Grant credit, at most 100 USD, with the reason; once per reference',
+  audience: { kind: 'staff', roles: ['finance'] },
+  input: Type.Object({
+    id: Type.String(),
+    amount_micro: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    reason: lineOf(500),
+    reference: lineOf(64),
+    environment: Env,
+    expires_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
+  }),
+  output: Type.Object({
+    seq: Type.Integer(),
+    lot_id: Type.String(),
+    balance: Figures,
+    replay: Type.Boolean(),
+  }),
+  errors: ['idempotency_conflict'],
+  example: {
+    seq: 3,
+    lot_id: 'lot_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    balance: { available_micro_usd: 5_000_000, held_micro_usd: 0, granted_micro_usd: 5_000_000 },
+    replay: false,
+  },
+  run: (context, input) =>
+    context.transaction(async (context) => {
+      const org = await getOrg(context, input.id);
+      if (input.amount_micro > GRANT_MAX_MICRO_USD) {
+        throw new ServiceError(
+          'permission_denied',
+          'A grant above 100 USD needs a second person; it is booked with svcctl.',
+          { param: 'amount_micro', details: { limit_micro_usd: GRANT_MAX_MICRO_USD } },
+        );
+      }
+      const book_id = bookOf(org, input.environment);
+      const days = input.expires_days ?? null;
+      const made = await credit(context.db, {
+        book_id,
+        amount_micro_usd: microUsd(input.amount_micro),
+        kind: 'grant',
+        granted: true,
+        expires_at: days === null ? null : new Date(context.now().getTime() + days * DAY_MS),
+        ref_type: 'staff',
+        ref_id: `grant ${input.reference}`,
+      });
+      if (made.replay)
+        await refuseOtherAmount(context, { book_id, seq: made.seq, amount: input.amount_micro });
+      else {
+        const { amount_micro, reference, environment = 'live' } = input;
+        const after = { amount_micro, reference, environment, seq: made.seq };
+        await writeAudit(context, {
+          action: 'staff.credits.grant',
+          ...told(org),
+          after,
+          reason: input.reason,
+        });
+      }
+      const balance = await readBalance(context.db, book_id);
+      return {
+        seq: made.seq,
+        lot_id: made.lot_id,
+        balance: {
+          available_micro_usd: balance.available_micro_usd,
+          held_micro_usd: balance.held_micro_usd,
+          granted_micro_usd: balance.granted_micro_usd,
+        },
+        replay: made.replay,
+      };
+    }),
+});
+
+/** A reference names one grant: used again with another amount it is a mistake, not a repetition. */
+async function refuseOtherAmount(
+  context: Context,
+  grant: { book_id: number; seq: number; amount: number },
+): Promise<void> {
+  const [first] = await readEntries(context.db, {
+    book_id: grant.book_id,
+    before_seq: grant.seq + 1,
+    limit: 1,
+  });
+  if (first?.amount_micro_usd === grant.amount) return;
+  throw new ServiceError('idempotency_conflict', 'This reference granted another amount before.', {
+    param: 'reference',
+  });
+}
+
+export const staffCreditOperations = [
+  findOrgsOperation,
+  getStaffOrgOperation,
+  getStaffBalanceOperation,
+  listStaffEntriesOperation,
+  grantCreditOperation,
+] as const;

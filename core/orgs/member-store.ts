@@ -1,0 +1,74 @@
+// SQL of memberships.
+import type { Db, Id, Role } from '../kernel/index.ts';
+import type { Member, Membership } from './types.ts';
+
+/** An active membership with what sign-in asks of the organisation; null when `user_id` is no active member. */
+export async function findMembership(
+  db: Db,
+  args: { org_id: string; user_id: Id<'user'> },
+): Promise<Membership | null> {
+  const { rows } = await db.query<Membership>({
+    name: 'orgs.find_membership',
+    text: `
+      select org.id as org_id, org.slug, org.name, member.role, org.status as org_status,
+             coalesce(org.settings -> 'security', '{}') as security
+        from org_member as member join org on org.id = member.org_id
+       where member.org_id = $1 and member.user_id = $2 and member.status = 'active'`,
+    values: [args.org_id, args.user_id],
+  });
+  return rows[0] ?? null;
+}
+
+/** The active memberships of a person, longest first; closed organisations come last. */
+export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Membership[]> {
+  const { rows } = await db.query<Membership>({
+    name: 'orgs.list_memberships',
+    text: `
+      select org.id as org_id, org.slug, org.name, member.role, org.status as org_status,
+             coalesce(org.settings -> 'security', '{}') as security
+        from org_member as member join org on org.id = member.org_id
+       where member.user_id = $1 and member.status = 'active'
+       order by org.status = 'closed', member.joined_at, org.id`,
+    values: [user_id],
+  });
+  return rows;
+}
+
+/** Makes a person an active member; one who is a member already gets `role`. */
+export async function putMember(
+  db: Db,
+  member: { org_id: Id<'org'>; user_id: Id<'user'>; role: Role; source: Member['source']; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.put_member',
+    text: `
+      insert into org_member (org_id, user_id, role, source, joined_at, updated_at)
+      values ($1, $2, $3, $4, $5, $5)
+      on conflict (org_id, user_id) do update set role = $3, status = 'active', updated_at = $5`,
+    values: [member.org_id, member.user_id, member.role, member.source, member.at],
+  });
+}
+
+/** The members of an organisation, longest first. */
+export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> {
+  const { rows } = await db.query<Member>({
+    name: 'orgs.list_members',
+    text: `
+      select org_id, user_id, role, status, source, joined_at
+        from org_member where org_id = $1 order by joined_at, user_id`,
+    values: [org_id],
+  });
+  return rows;
+}
+
+/** The owner who has been one longest, null when the organisation has none: who keys of `svcctl` are made for (P3). */
+export async function findFirstOwner(db: Db, org_id: Id<'org'>): Promise<Id<'user'> | null> {
+  const { rows } = await db.query<{ user_id: Id<'user'> }>({
+    name: 'orgs.find_first_owner',
+    text: `
+      select user_id from org_member
+       where org_id = $1 and role = 'owner' and status = 'active' order by joined_at, user_id limit 1`,
+    values: [org_id],
+  });
+  return rows[0]?.user_id ?? null;
+}

@@ -1,0 +1,142 @@
+// Reading organisations (P2 136, 138): a key sees its one, a person all of theirs with the role in each.
+import { type Static, Type } from 'typebox';
+import {
+  type Context,
+  listOf,
+  notFound,
+  nullable,
+  oneOf,
+  operation,
+  orgCaller,
+  type Role,
+  Time,
+} from '../kernel/index.ts';
+import { listMemberships } from './member-store.ts';
+import { getProjectOperation, listProjectsOperation } from './projects.ts';
+import { findOrgRecords, type OrgRecord } from './store.ts';
+
+const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
+const audience = { kind: 'key', scopes: 'any', session: roles } as const;
+const Text = nullable(Type.String());
+
+/** An organisation with everything its members may read. */
+export const OrgView = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  kind: oneOf(['team', 'personal', 'reseller', 'child']),
+  status: oneOf(['active', 'suspended', 'closed']),
+  plan_id: Type.String(),
+  billing_country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+  billing_currency: Type.String({ description: 'ISO 4217' }),
+  legal_name: Text,
+  gstin: Text,
+  tax_status: oneOf(['gst_registered', 'unregistered', 'sez', 'overseas']),
+  billing_email: Text,
+  billing_address: nullable(Type.Object({}, { additionalProperties: true })),
+  role: nullable(oneOf(roles)),
+  settings: Type.Object({
+    security: Type.Object({
+      require_2fa: Type.Boolean(),
+      session_hours: Type.Integer(),
+      console_ip_allow: Type.Array(Type.String()),
+      key_default_expiry_days: Type.Integer(),
+    }),
+  }),
+  data_policy: Type.Object({}, { additionalProperties: true }),
+  created_at: Time,
+  closed_at: Type.Optional(Time),
+});
+export type OrgView = Static<typeof OrgView>;
+
+const example = {
+  id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  slug: 'acme',
+  name: 'Acme',
+  kind: 'team',
+  status: 'active',
+  plan_id: 'payg',
+  billing_country: 'IN',
+  billing_currency: 'INR',
+  legal_name: null,
+  gstin: null,
+  tax_status: 'unregistered',
+  billing_email: null,
+  billing_address: null,
+  role: 'owner',
+  settings: {
+    security: { require_2fa: false, session_hours: 72, console_ip_allow: [], key_default_expiry_days: 0 },
+  },
+  data_policy: { logging: 'off', retention_days: 30, zdr: false, no_train: false, regions: [] },
+  created_at: '2026-11-21T10:00:00.000Z',
+} satisfies OrgView;
+
+function view(org: OrgRecord, role: Role | null): OrgView {
+  const { settings, data_policy, created_at, closed_at, ...plain } = org;
+  const security = settings.security ?? {};
+  return {
+    ...plain,
+    role,
+    settings: {
+      security: {
+        require_2fa: security.require_2fa ?? false,
+        session_hours: security.session_hours ?? 72,
+        console_ip_allow: [...(security.console_ip_allow ?? [])],
+        key_default_expiry_days: security.key_default_expiry_days ?? 0,
+      },
+    },
+    data_policy: { ...data_policy },
+    created_at: created_at.toISOString(),
+    ...(closed_at === null ? {} : { closed_at: closed_at.toISOString() }),
+  };
+}
+
+/** The organisations the caller belongs to, with the role in each (null for a key). */
+async function ownOrgs(context: Context): Promise<OrgView[]> {
+  const caller = orgCaller(context);
+  const role_of = new Map<string, Role | null>([[caller.org_id, null]]);
+  if (caller.kind === 'session') {
+    for (const { org_id, role } of await listMemberships(context.db, caller.user_id))
+      role_of.set(org_id, role);
+  }
+  const found = await findOrgRecords(context.db, [...role_of.keys()]);
+  return found.map((org) => view(org, role_of.get(org.id) ?? null));
+}
+
+export const listOrgsOperation = operation({
+  name: 'orgs.list',
+  method: 'GET',
+  path: '/v1/orgs',
+  summary: "List the caller's organizations; a key has one",
+  audience,
+  input: Type.Object({}),
+  output: listOf(OrgView),
+  errors: [],
+  example: { object: 'list', data: [example] },
+  run: async (context) => ({ object: 'list' as const, data: await ownOrgs(context) }),
+});
+
+export const getOrgOperation = operation({
+  name: 'orgs.get',
+  method: 'GET',
+  path: '/v1/orgs/:id',
+  summary: 'Read an organization',
+  audience,
+  input: Type.Object({ id: Type.String() }),
+  output: OrgView,
+  errors: [],
+  example,
+  async run(context, { id }) {
+    const caller = orgCaller(context);
+    const [org] = id === caller.org_id ? await findOrgRecords(context.db, [id]) : [];
+    if (org === undefined) throw notFound();
+    return view(org, caller.kind === 'session' ? caller.role : null);
+  },
+});
+
+export const orgOperations = [
+  listOrgsOperation,
+  getOrgOperation,
+  listProjectsOperation,
+  getProjectOperation,
+] as const;

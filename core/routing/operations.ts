@@ -1,0 +1,265 @@
+// The dry run of a policy (P2 42): what a call would meet, without attempt, hold or charge.
+import { type Static, Type } from 'typebox';
+import {
+  type Context,
+  type Environment,
+  isId,
+  mulDivCeil,
+  notFound,
+  nullable,
+  operation,
+  orgCaller,
+  ServiceError,
+} from '../kernel/index.ts';
+import { findOrg, findProject } from '../orgs/index.ts';
+import {
+  activePolicy,
+  type CallFacts,
+  decide,
+  findPolicyText,
+  type Ruling,
+  readStoredPolicy,
+  validatePolicy,
+} from '../policies/index.ts';
+import { type ReserveInput, reserve } from '../pricing/index.ts';
+import { createHealth, type HealthView } from './health.ts';
+import { refuseDenied, withinLimits } from './limits.ts';
+import { previewRoute } from './plan.ts';
+import { expectedNano } from './score.ts';
+import { traceLine } from './trace.ts';
+import type { RouteFeatures, RouteInput, RoutePlan } from './types.ts';
+
+declare module '../kernel/operation.ts' {
+  interface Services {
+    /** What this process has seen of endpoints; absent where it routes no calls. */
+    readonly health?: HealthView;
+  }
+}
+
+const TYPICAL_OUTPUT = 500;
+const TYPICAL_INPUT = 1_000;
+const Tokens = Type.Integer({ minimum: 0, maximum: 100_000_000 });
+const Names = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 });
+
+const Input = Type.Object({
+  name: Type.String(),
+  version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  model: Type.String({ minLength: 1, maxLength: 200 }),
+  est_input_tokens: Type.Optional(Tokens),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
+  project_id: Type.Optional(Type.String()),
+  key_id: Type.Optional(Type.String()),
+  dialect: Type.Optional(Type.String({ maxLength: 32 })),
+  stream: Type.Optional(Type.Boolean()),
+  has: Type.Optional(Names),
+  modalities_in: Type.Optional(Names),
+  modalities_out: Type.Optional(Names),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 512 }))),
+  app: Type.Optional(Type.String({ maxLength: 64 })),
+});
+type Wish = Static<typeof Input>;
+
+const Output = Type.Object({
+  policy: Type.String(),
+  version: Type.Integer(),
+  decision: Type.Object({
+    sort: Type.String(),
+    affinity: Type.String(),
+    max_attempts: Type.Integer(),
+    rule: Type.String({ description: 'names of the rules that match, - for none' }),
+    denied: Type.Boolean(),
+    notes: Type.Array(Type.String()),
+  }),
+  plan: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      endpoint_id: Type.String(),
+      provider: Type.String(),
+      region: Type.String(),
+      model: Type.String(),
+      score: Type.Number(),
+      est_cost_micro: Type.Integer(),
+      reason: Type.String(),
+    }),
+  ),
+  excluded: Type.Array(
+    Type.Object({ endpoint_id: Type.String(), provider: Type.String(), reason: Type.String() }),
+  ),
+  reserve_micro: nullable(Type.Integer({ description: 'what the call would hold; null when refused' })),
+  trace: Type.String(),
+});
+
+async function projectOf(context: Context, wish: Wish): Promise<string> {
+  const caller = orgCaller(context);
+  if (wish.project_id === undefined) return caller.kind === 'key' ? caller.project_id : '';
+  if (!isId('project', wish.project_id)) throw notFound();
+  const project = await findProject(context.db, { org_id: caller.org_id, id: wish.project_id });
+  if (project === null) throw notFound();
+  return project.id;
+}
+
+function factsOf(
+  wish: Wish,
+  who: { project_id: string; key_id: string; environment: Environment },
+  now_ms: number,
+): CallFacts {
+  const has = new Set(wish.has ?? []);
+  return {
+    ...who,
+    model: wish.model,
+    dialect: wish.dialect ?? 'chat',
+    modalities_in: wish.modalities_in ?? ['text'],
+    modalities_out: wish.modalities_out ?? ['text'],
+    stream: wish.stream ?? false,
+    has: {
+      tools: has.has('tools'),
+      json_schema: has.has('json_schema'),
+      images: has.has('images') || (wish.modalities_in?.includes('image') ?? false),
+      reasoning: has.has('reasoning'),
+      cache: has.has('cache'),
+      byok: has.has('byok'),
+    },
+    input_tokens: wish.est_input_tokens ?? TYPICAL_INPUT,
+    max_tokens: wish.max_tokens ?? null,
+    metadata: wish.metadata ?? {},
+    app: wish.app ?? '',
+    now_ms,
+  };
+}
+
+function featuresOf(facts: CallFacts): RouteFeatures {
+  return {
+    modalities_in: facts.modalities_in,
+    tools: facts.has.tools,
+    json_schema: facts.has.json_schema,
+    images: facts.has.images,
+    audio: facts.modalities_in.includes('audio'),
+    pdf: false,
+    reasoning: facts.has.reasoning,
+    server_tools: [],
+    stream: facts.stream,
+    input_tokens_bound: facts.input_tokens,
+    max_tokens: facts.max_tokens,
+    expected_output_tokens: Math.min(facts.max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT),
+    signed_format: null,
+  };
+}
+
+/** The route under the limits of its policy, or why the policy refuses. */
+function judged(context: Context, ruling: Ruling, input: RouteInput) {
+  const { features } = input;
+  const route: RoutePlan = previewRoute(context.services.catalog(), input);
+  const wish: Omit<ReserveInput, 'available_micro_usd'> = {
+    ...{ input_tokens_bound: features.input_tokens_bound, max_tokens: features.max_tokens },
+    ...{ candidates: 1, upstream_stream: features.stream, cache_hints: false },
+    ...{ audio_output: false, image_output: false, search_units: 0 },
+  };
+  try {
+    refuseDenied(ruling, features);
+    if (route.plan.length === 0) return { route, wish, refused: null };
+    const limited = withinLimits(route, ruling, wish);
+    const max_tokens = wish.max_tokens ?? limited.max_tokens;
+    return { route: limited.route, wish: { ...wish, max_tokens }, refused: null };
+  } catch (refusal) {
+    if (!(refusal instanceof ServiceError)) throw refusal;
+    return { route: { ...route, plan: [], spare: [] }, wish, refused: refusal };
+  }
+}
+
+export const dryRunOperation = operation({
+  name: 'policies.dry_run',
+  method: 'POST',
+  path: '/v1/policies/:name/dry-run',
+  summary: 'Show what a call would meet under a policy; nothing is called, held or charged',
+  audience: { kind: 'key', scopes: ['manage:policies'], session: ['owner', 'admin', 'developer'] },
+  input: Input,
+  output: Output,
+  errors: ['model_not_found'],
+  example: {
+    policy: 'eu-private',
+    version: 3,
+    decision: {
+      ...{ sort: 'price', affinity: 'off', max_attempts: 3, rule: 'long', denied: false },
+      notes: ['ep_0000000000000000000000000A of acme is left out: region'],
+    },
+    plan: [
+      {
+        ...{ attempt: 1, endpoint_id: 'ep_0000000000000000000000000B', provider: 'acme', region: 'eu' },
+        ...{ model: 'acme/large', score: 1, est_cost_micro: 4_250, reason: 'score' },
+      },
+    ],
+    excluded: [{ endpoint_id: 'ep_0000000000000000000000000A', provider: 'acme', reason: 'region' }],
+    reserve_micro: 41_216,
+    trace:
+      'v1; policy=eu-private/3; rule=long; sort=price; arm=-; canary=0; aff=-; cand=2; drop=-; plan=-; reserve=0',
+  },
+  async run(context, wish) {
+    const caller = orgCaller(context);
+    const { name } = wish;
+    const { version, yaml } = await findPolicyText(context, name, wish.version);
+    const project_id = await projectOf(context, wish);
+    const org = await findOrg(context.db, caller.org_id);
+    if (org === null) throw notFound();
+    const { environment } = caller;
+    const key_id = wish.key_id ?? (caller.kind === 'key' ? caller.key_id : '');
+    const now_ms = context.now().getTime();
+    const facts = factsOf(wish, { project_id, key_id, environment }, now_ms);
+    const document = readStoredPolicy(yaml);
+    const ruling = decide(activePolicy(name, version, document), facts);
+    const { zdr, no_train, regions } = org.data_policy;
+    const asked: RouteInput = {
+      request_id: context.request_id,
+      environment,
+      model: wish.model,
+      wish: {},
+      policy: ruling,
+      data_policy: { zdr, no_train, regions: regions.length === 0 ? null : regions },
+      compat: 'warn',
+      features: featuresOf(facts),
+      losses: () => [],
+      health: context.services.health ?? createHealth(),
+      now_ms,
+    };
+    const { route, wish: held, refused } = judged(context, ruling, asked);
+    const endpoints = route.plan.map((item) => item.endpoint);
+    const reserved =
+      endpoints.length === 0 ? null : reserve(endpoints, { ...held, available_micro_usd: null });
+    const reserve_micro = reserved?.status === 'ok' ? reserved.amount_micro_usd : null;
+    const verdict = validatePolicy(yaml, context.services.catalog(), name);
+    const remarks = verdict.valid ? verdict.notices : verdict.faults;
+    return {
+      policy: name,
+      version,
+      decision: {
+        sort: route.sort,
+        affinity: 'off',
+        max_attempts: route.max_attempts,
+        rule: ruling.rule,
+        denied: refused !== null,
+        notes: [
+          ...(refused === null ? [] : [refused.message]),
+          ...route.warnings.map(({ message }) => message),
+          ...remarks.map(({ path, message }) => `${path}: ${message}`),
+        ],
+      },
+      plan: route.plan.map(({ endpoint, score, reason }, i) => ({
+        attempt: i + 1,
+        endpoint_id: endpoint.id,
+        provider: endpoint.provider,
+        region: endpoint.region,
+        model: endpoint.model_id,
+        score,
+        est_cost_micro: mulDivCeil(Math.ceil(expectedNano(endpoint, asked)), 1, 1_000),
+        reason,
+      })),
+      excluded: route.excluded.map((item) => ({ ...item })),
+      reserve_micro,
+      trace: traceLine(route, {
+        ...{ policy: `${name}/${version}`, rule: ruling.rule, tries: null, win: null },
+        reserve_micro_usd: reserve_micro ?? 0,
+      }),
+    };
+  },
+});
+
+export const routingOperations = [dryRunOperation];

@@ -1,0 +1,316 @@
+// A policy in the choice: what it excludes stays out, what it locks stays locked, what it limits is refused.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Endpoint } from '../catalog/index.ts';
+import { nanoUsd, ServiceError } from '../kernel/index.ts';
+import { type Actions, activePolicy, decide, type PolicyDocument, type Ruling } from '../policies/index.ts';
+import { choose, createHealth, planRoute, type RouteInput, withinLimits } from './index.ts';
+import { catalogOf, drops, endpoint, features, input, model, order, run } from './test-kit.ts';
+
+const facts = {
+  ...{ model: 'acme/large', project_id: 'prj_x', key_id: 'key_x', environment: 'live' as const },
+  ...{ dialect: 'chat', modalities_in: ['text'], modalities_out: ['text'], stream: true },
+  has: { tools: false, json_schema: false, images: false, reasoning: false, cache: false, byok: false },
+  ...{ input_tokens: 1_000, max_tokens: null, metadata: {}, app: '', now_ms: 1_000_000 },
+};
+function ruling(defaults: Actions, document: PolicyDocument = {}): Ruling {
+  return decide(activePolicy('p', 7, { ...document, defaults }), facts);
+}
+const three = () => [endpoint('a'), endpoint('b'), endpoint('c')];
+
+const names = ['a', 'b', 'c', 'd'];
+const regions = ['us', 'eu', 'eu-west'];
+const some = (from: string[]) => fc.subarray(from, { minLength: 1 });
+const lists = fc.record(
+  { order: fc.subarray(names), only: some(names), ignore: fc.subarray(names) },
+  { requiredKeys: [] },
+);
+const requirements = fc.record(
+  {
+    ...{ zdr: fc.boolean(), no_train: fc.boolean(), regions: some(regions) },
+    ...{ max_retention_days: fc.constantFrom(0, 30), quantizations: some(['fp8', 'bf16']) },
+    max_price: fc.record({ input: fc.constantFrom(0.5, 1, 3) }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+);
+const wish = fc.record(
+  {
+    sort: fc.constantFrom('price' as const, 'latency' as const, 'throughput' as const),
+    ...{ fallbacks: fc.boolean(), max_attempts: fc.integer({ min: 1, max: 6 }) },
+    ...{ providers: lists, require: requirements },
+    timeouts: fc.record({ total_ms: fc.integer({ min: 0, max: 900_000 }) }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+);
+const actions = fc.record(
+  {
+    sort: fc.constantFrom('price' as const, 'uptime' as const, 'balanced' as const),
+    ...{ fallbacks: fc.boolean(), max_attempts: fc.integer({ min: 1, max: 6 }) },
+    ...{ providers: lists, endpoints: lists, require: requirements },
+    timeouts: fc.record({ total_ms: fc.integer({ min: 10_000, max: 600_000 }) }, { requiredKeys: [] }),
+    lock: fc.subarray(['sort', 'fallbacks', 'providers', 'max_attempts', 'timeouts'] as const),
+  },
+  { requiredKeys: [] },
+);
+const endpointOf = (name: string) =>
+  fc
+    .record({
+      region: fc.constantFrom(...regions),
+      quantization: fc.constantFrom(null, 'fp8', 'bf16'),
+      data_policy: fc.record({
+        ...{ trains: fc.boolean(), zdr: fc.boolean() },
+        retention_days: fc.constantFrom(null, 0, 30),
+      }),
+      rate: fc.constantFrom(400, 900, 2_000),
+    })
+    .map(({ rate, ...over }) => endpoint(name, over, { input: rate, output: rate }));
+const endpoints = fc.tuple(...names.map(endpointOf));
+const id = (name: string) => [name, `ep_${name}`];
+
+/** Why `one` may not serve under `rules`; written anew from the words of the language. */
+function forbids(rules: Actions, one: Endpoint): boolean {
+  const named = (list: readonly string[]) => id(one.provider).some((name) => list.includes(name));
+  const { require } = rules;
+  for (const list of [rules.providers, rules.endpoints]) {
+    if (list?.only !== undefined && !named(list.only)) return true;
+    if (list?.ignore !== undefined && named(list.ignore)) return true;
+  }
+  if (require?.zdr && !one.data_policy.zdr) return true;
+  if (require?.no_train && one.data_policy.trains) return true;
+  if (require?.regions && !require.regions.some((r) => one.region === r || one.region.startsWith(`${r}-`))) {
+    return true;
+  }
+  const days = require?.max_retention_days;
+  if (days !== undefined && (one.data_policy.retention_days ?? Infinity) > days) return true;
+  if (require?.quantizations && !require.quantizations.includes(one.quantization ?? 'unknown')) return true;
+  return one.price.rates.input > (require?.max_price?.input ?? Infinity) * 1_000;
+}
+
+test('an endpoint that policy or request excludes is never planned or spare, whatever the other says', () => {
+  fc.assert(
+    fc.property(endpoints, wish, actions, (list, wished, rules) => {
+      const one = model([...list]);
+      const given = input({ wish: wished as RouteInput['wish'], policy: ruling(rules as Actions) });
+      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
+      for (const { endpoint: found } of [...choice.plan, ...choice.spare]) {
+        expect(forbids(rules as Actions, found)).toBe(false);
+        expect(forbids({ ...(wished as Actions) }, found)).toBe(false);
+      }
+      const seen = choice.plan.length + choice.spare.length + choice.excluded.length;
+      expect(seen).toBe(list.length);
+    }),
+    { numRuns: 600 },
+  );
+});
+
+const kept = (days: number | null) => ({ data_policy: { trains: false, retention_days: days, zdr: false } });
+const tightened: [string, Actions, RouteInput['wish'], Endpoint, string][] = [
+  ...([0, 7] as const).map((days): [string, Actions, RouteInput['wish'], Endpoint, string] => [
+    `the shorter retention, ${days === 0 ? "the policy's" : "the request's"}`,
+    { require: { max_retention_days: days } },
+    { require: { max_retention_days: 7 - days } },
+    endpoint('a', kept(3)),
+    'a:retention',
+  ]),
+  ...([1, 3] as const).map((price): [string, Actions, RouteInput['wish'], Endpoint, string] => [
+    `the lower price, ${price === 1 ? "the policy's" : "the request's"}`,
+    { require: { max_price: { output: price } } },
+    { require: { max_price: { output: 4 - price, input: 9 } } },
+    endpoint('a', {}, { input: 1_000, output: 2_000 }),
+    'a:price',
+  ]),
+  ['zdr of the policy', { require: { zdr: true } }, { require: { zdr: false } }, endpoint('a'), 'a:zdr'],
+  [
+    'no training of the policy',
+    { require: { no_train: true } },
+    {},
+    endpoint('a', { data_policy: { trains: true, retention_days: 0, zdr: true } }),
+    'a:train',
+  ],
+  [
+    'both regions',
+    { require: { regions: ['eu'] } },
+    { require: { regions: ['us'] } },
+    endpoint('a'),
+    'a:region',
+  ],
+  [
+    'both lists of providers',
+    { providers: { only: ['a', 'b'] } },
+    { providers: { only: ['c'] } },
+    endpoint('a'),
+    'a:only',
+  ],
+  ['what the policy ignores', { endpoints: { ignore: ['ep_a'] } }, {}, endpoint('a'), 'a:ignored'],
+  [
+    'capabilities of both',
+    { require: { capabilities: ['prefill'] } },
+    { require: { capabilities: ['tools'] } },
+    endpoint('a'),
+    'a:capability',
+  ],
+  [
+    'both quantizations',
+    { require: { quantizations: ['bf16'] } },
+    { require: { quantizations: ['fp8'] } },
+    endpoint('a', { quantization: 'fp8' }),
+    'a:quantization',
+  ],
+];
+
+test.each(tightened)('of policy and request %s counts', (_name, rules, wished, one, drop) => {
+  expect(drops(run([one], { wish: wished, policy: ruling(rules) }))).toEqual([drop]);
+});
+
+test('what a policy locks is as if the request had not asked for it', () => {
+  fc.assert(
+    fc.property(endpoints, wish, actions, fc.string(), (list, wished, rules, request_id) => {
+      const one = model([...list]);
+      const lock = ['sort', 'fallbacks', 'providers', 'max_attempts', 'timeouts'] as const;
+      const policy = ruling({ ...(rules as Actions), lock: [...lock] });
+      const of = (own: RouteInput['wish']) =>
+        choose({ catalog: catalogOf(one), models: [one] }, input({ wish: own, policy, request_id }));
+      const { providers, require } = wished as RouteInput['wish'];
+      const { order: _, ...protecting } = providers ?? {};
+      const bare = of({ providers: protecting, ...(require === undefined ? {} : { require }) });
+      const full = of(wished as RouteInput['wish']);
+      expect({ ...full, warnings: [] }).toEqual({ ...bare, warnings: [] });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a request lowers attempts and times of a policy, never raises them', () => {
+  fc.assert(
+    fc.property(wish, actions, (wished, rules) => {
+      const policy = ruling(rules as Actions);
+      const of = (own: RouteInput['wish']) => run(three(), { wish: own, policy });
+      const full = of(wished as RouteInput['wish']);
+      const bare = of({});
+      if (wished.fallbacks === undefined) expect(full.max_attempts).toBeLessThanOrEqual(bare.max_attempts);
+      expect(full.timeouts.total_ms).toBeLessThanOrEqual(bare.timeouts.total_ms);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe('preferences', () => {
+  const cheap = (name: string, rate: number) => endpoint(name, {}, { input: rate, output: rate });
+
+  test('the policy sorts and orders where the request does not', () => {
+    const list = [cheap('a', 3_000), cheap('b', 1_000), cheap('c', 2_000)];
+    expect(order(run(list, { policy: ruling({ sort: 'price' }) }))).toEqual(['b', 'c', 'a']);
+    const policy = ruling({ sort: 'price', providers: { order: ['c'] } });
+    expect(order(run(list, { policy }))).toEqual(['c', 'b', 'a']);
+    expect(order(run(list, { policy, wish: { providers: { order: ['a'] } } }))).toEqual(['a', 'b', 'c']);
+    const locked = ruling({ providers: { order: ['c'] }, sort: 'price', lock: ['providers'] });
+    const choice = run(list, { policy: locked, wish: { providers: { order: ['a'] } } });
+    expect(order(choice)).toEqual(['c', 'b', 'a']);
+    expect(choice.warnings).toEqual([
+      expect.objectContaining({ code: 'route_locked', param: 'svc.route.providers.order' }),
+    ]);
+  });
+
+  test('weights decide what balanced means', () => {
+    const health = createHealth();
+    const seen = (name: string, ttft_ms: number) => {
+      for (let i = 0; i < 3; i++) {
+        health.succeeded(`ep_${name}`, { ttft_ms, duration_ms: 1_000, output_tokens: 100 }, 1_000_000);
+      }
+    };
+    seen('a', 50);
+    seen('b', 5_000);
+    const list = [cheap('a', 9_000), cheap('b', 1_000)];
+    expect(order(run(list, { health, policy: ruling({ weights: { latency: 1 } }) }))).toEqual(['a', 'b']);
+    expect(order(run(list, { health, policy: ruling({ weights: { price: 1 } }) }))).toEqual(['b', 'a']);
+    const policy = ruling({ sort: 'price', prefer: { max_latency_ms: 1_000 } });
+    const choice = run(list, { health, policy });
+    expect(choice.plan.map((item) => [item.endpoint.provider, item.reason])).toEqual([
+      ['a', 'score'],
+      ['b', 'slow'],
+    ]);
+  });
+
+  test('an endpoint that fails more often than the policy allows is out, one not seen lately is not', () => {
+    const health = createHealth();
+    for (let i = 0; i < 4; i++) {
+      health.succeeded('ep_a', { ttft_ms: 50, duration_ms: 100, output_tokens: 10 }, 1_000_000);
+    }
+    health.failed('ep_a', 'server', 1_000_000);
+    const policy = ruling({ require: { min_uptime: 0.9 } });
+    expect(drops(run(three(), { health, policy }))).toEqual(['a:uptime']);
+  });
+
+  test('a policy raises attempts to six and falls back to other models in their order', () => {
+    const first = model([endpoint('a')]);
+    const second = model([{ ...endpoint('b'), model_id: 'acme/small' }], 'acme/small');
+    const policy = ruling({ fallback_models: ['acme/small', 'acme/gone'], max_attempts: 6 });
+    const catalog = catalogOf(first, second);
+    const route = planRoute(catalog, { ...input({ policy }), health: createHealth() });
+    expect(route.plan.map((item) => item.endpoint.model_id)).toEqual(['acme/large', 'acme/small']);
+    expect([route.max_attempts, route.policy]).toEqual([6, { name: 'p/7', rule: '-' }]);
+    expect(route.warnings.map(({ code }) => code)).toEqual(['policy_model_missing']);
+  });
+});
+
+describe('refusals', () => {
+  function refusalOf(policy: Ruling, over: Partial<RouteInput> = {}): ServiceError {
+    try {
+      planRoute(catalogOf(model(three())), { ...input({ ...over, policy }), health: createHealth() });
+    } catch (error) {
+      if (error instanceof ServiceError) return error;
+      throw error;
+    }
+    throw new Error('was not refused');
+  }
+
+  test('a denial names policy, version and rule, before the model is even looked for', () => {
+    const rules = [{ name: 'closed', match: {}, deny: { message: 'Not today' } }];
+    const refusal = refusalOf(ruling({}, { rules }), { model: 'acme/unknown' });
+    expect([refusal.code, refusal.status, refusal.message]).toEqual(['policy_denied', 403, 'Not today']);
+    expect(refusal.details).toEqual({ policy: 'p', version: 7, rule: 'closed' });
+  });
+
+  test('a call at its limits passes, one token beyond is denied', () => {
+    const policy = ruling({ limits: { max_tokens: 100, max_input_tokens: 1_000 } });
+    const passes = { ...input({ policy, ...features({ max_tokens: 100 }) }), health: createHealth() };
+    expect(planRoute(catalogOf(model(three())), passes).plan).toHaveLength(3);
+    expect(refusalOf(policy, features({ max_tokens: 101 })).param).toBe('max_tokens');
+    expect(refusalOf(policy, features({ input_tokens_bound: 1_001 })).message).toMatch(/1001/);
+  });
+
+  test('a limit of cost caps a call without a cap, drops endpoints that are too dear, and denies what fits nowhere', () => {
+    const list = [
+      endpoint('a', {}, { input: 1_000, output: 1_000 }),
+      endpoint('b', {}, { input: 1_000, output: 9_000 }),
+    ];
+    const held = {
+      ...{ input_tokens_bound: 1_000, candidates: 1, upstream_stream: true, cache_hints: false },
+      ...{ audio_output: false, image_output: false, search_units: 0 },
+    };
+    // 1,000 tokens of prompt cost 1,000 micro-USD, which leaves 1,000 for the answer.
+    const policy = ruling({ limits: { max_cost_micro: 2_000 } });
+    const route = run(list, { policy });
+    const limited = withinLimits(route, policy, { ...held, max_tokens: null });
+    expect(order({ ...route, ...limited.route })).toHaveLength(2);
+    expect(limited.max_tokens).toBe(111);
+    const own = withinLimits(route, policy, { ...held, max_tokens: 500 });
+    expect(own.route.plan.map((item) => item.endpoint.provider)).toEqual(['a']);
+    expect(own.max_tokens).toBeNull();
+    expect(own.route.excluded.at(-1)).toMatchObject({ provider: 'b', reason: 'price' });
+    expect(() => withinLimits(route, policy, { ...held, max_tokens: 1_001 })).toThrow(ServiceError);
+    const tight = ruling({ limits: { max_cost_micro: 1_010, max_tokens: 50 } });
+    expect(() => withinLimits(route, tight, { ...held, max_tokens: null })).toThrow(/1010 micro-USD/);
+    const both = ruling({ limits: { max_cost_micro: 2_000, max_tokens: 50 } });
+    expect(withinLimits(route, both, { ...held, max_tokens: null }).max_tokens).toBe(50);
+  });
+
+  test('a call under no policy is not touched', () => {
+    const free = endpoint('a', {}, { input: nanoUsd(0), output: nanoUsd(0) });
+    const route = run([free], { policy: null });
+    expect(route.policy).toBeUndefined();
+    expect(withinLimits(route, ruling({}), { max_tokens: null } as never)).toEqual({
+      ...{ route, max_tokens: null },
+    });
+  });
+});

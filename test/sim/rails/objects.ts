@@ -1,0 +1,105 @@
+// What the simulated rail keeps, in the shapes of the real one as far as the official client and ours look at them.
+
+export type Metadata = Record<string, string>;
+
+export interface Session {
+  readonly id: string;
+  readonly object: 'checkout.session';
+  readonly mode: 'payment';
+  readonly livemode: false;
+  readonly created: number;
+  readonly currency: string;
+  readonly client_reference_id: string | null;
+  readonly customer_email: string | null;
+  readonly metadata: Metadata;
+  readonly payment_method_types: readonly string[];
+  readonly success_url: string;
+  readonly cancel_url: string | null;
+  readonly url: string;
+  readonly expires_at: number;
+  readonly description: string;
+  readonly intent_metadata: Metadata;
+  amount_total: number;
+  payment_intent: string | null;
+  payment_status: 'unpaid' | 'paid';
+  status: 'open' | 'complete' | 'expired';
+}
+
+export interface Intent {
+  readonly id: string;
+  readonly object: 'payment_intent';
+  readonly livemode: false;
+  readonly created: number;
+  readonly currency: string;
+  readonly metadata: Metadata;
+  readonly payment_method_types: readonly string[];
+  readonly amount: number;
+  amount_received: number;
+  status: 'processing' | 'succeeded' | 'requires_payment_method';
+  latest_charge: string | null;
+  last_payment_error: { code: string; decline_code: string | null; message: string } | null;
+}
+
+export interface Charge {
+  readonly id: string;
+  readonly object: 'charge';
+  readonly livemode: false;
+  readonly created: number;
+  readonly amount: number;
+  readonly currency: string;
+  readonly payment_intent: string;
+  readonly balance_transaction: string;
+  amount_refunded: number;
+  refunded: boolean;
+}
+
+export interface BalanceTransaction {
+  readonly id: string;
+  readonly object: 'balance_transaction';
+  readonly created: number;
+  readonly amount: number;
+  readonly fee: number;
+  readonly net: number;
+  readonly currency: string;
+  readonly type: 'charge' | 'refund';
+  readonly source: string;
+}
+
+export interface Refund {
+  readonly id: string;
+  readonly object: 'refund';
+  readonly created: number;
+  readonly amount: number;
+  readonly currency: string;
+  readonly payment_intent: string;
+  readonly charge: string;
+  readonly status: 'succeeded';
+  readonly metadata: Metadata;
+}
+
+export interface RailEvent {
+  readonly id: string;
+  readonly object: 'event';
+  readonly api_version: string;
+  readonly created: number;
+  readonly livemode: false;
+  readonly type: string;
+  readonly data: { readonly object: unknown };
+}
+
+/** A refusal as the rail words it. */
+export class RailRefusal extends Error {
+  readonly status: number;
+  readonly body: { error: { type: string; message: string; code?: string; param?: string } };
+
+  constructor(
+    status: number,
+    message: string,
+    more: { readonly type?: string; readonly code?: string; readonly param?: string } = {},
+  ) {
+    super(message);
+    this.status = status;
+    const { type = 'invalid_request_error', ...rest } = more;
+    this.body = { error: { type, message, ...rest } };
+  }
+}

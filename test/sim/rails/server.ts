@@ -1,0 +1,286 @@
+// The rail over HTTP: its API with idempotency keys, its checkout page, and controls to make it misbehave.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Form, parseForm, textAt } from './form.ts';
+import { RailRefusal, type Session } from './objects.ts';
+import { checkoutPage } from './page.ts';
+import { RailStore } from './store.ts';
+import { type DeliveryKnobs, Webhooks } from './webhooks.ts';
+
+export interface RailSimOptions {
+  readonly port?: number;
+  readonly host?: string;
+  /** Where events go; can be set later by a knob. */
+  readonly webhook_url?: string;
+  readonly webhook_secrets?: readonly string[];
+  /** Accepted secret keys; none given: any that begins with `sk_test_`. */
+  readonly keys?: readonly string[];
+}
+
+/** What the next API calls that match do instead of, or beside, working. */
+export interface ApiFault {
+  /** Beginning of `METHOD /path`. */
+  readonly match: string;
+  /** How many calls; 1 when absent. */
+  times?: number;
+  /** `error`: `status` without acting. `delay`: acts after `delay_ms`. `lost_answer`: acts, then breaks the connection. */
+  readonly mode: 'error' | 'delay' | 'lost_answer';
+  readonly status?: number;
+  readonly delay_ms?: number;
+}
+
+export interface Knobs {
+  readonly webhooks?: Partial<DeliveryKnobs>;
+  readonly webhook_url?: string;
+  readonly webhook_secrets?: readonly string[];
+  readonly api?: readonly ApiFault[];
+  readonly amount_delta?: number;
+}
+
+export interface RailSim {
+  readonly url: string;
+  readonly port: number;
+  readonly store: RailStore;
+  readonly webhooks: Webhooks;
+  /** `METHOD /path` of every API call, in order. */
+  readonly calls: string[];
+  turn(knobs: Knobs): void;
+  /** Does what a payer, a bank or the rail does: `pay`, `fail`, `later`, `arrive`, `bounce`, `again`, `expire`. */
+  act(session_id: string, action: string): Session;
+  close(): Promise<void>;
+}
+
+interface Kept {
+  readonly fingerprint: string;
+  /** Null while the first call runs. */
+  answer: { status: number; body: string } | null;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function expanded(store: RailStore, object: object, paths: readonly string[]): object {
+  const copy = structuredClone(object) as Record<string, unknown>;
+  for (const path of paths) {
+    let at: Record<string, unknown> = copy;
+    for (const name of path.split('.')) {
+      const value = at[name];
+      if (typeof value === 'string') at[name] = structuredClone(store.object(value));
+      const inner = at[name];
+      if (typeof inner !== 'object' || inner === null) break;
+      at = inner as Record<string, unknown>;
+    }
+  }
+  return copy;
+}
+
+class RailServer {
+  readonly store: RailStore;
+  readonly webhooks = new Webhooks();
+  readonly calls: string[] = [];
+  private readonly kept = new Map<string, Kept>();
+  private faults: ApiFault[] = [];
+  private readonly keys: readonly string[];
+  url = '';
+
+  constructor(options: RailSimOptions) {
+    this.keys = options.keys ?? [];
+    this.webhooks.url = options.webhook_url ?? null;
+    this.webhooks.secrets = options.webhook_secrets ?? [];
+    this.store = new RailStore({
+      pageUrl: (session_id) => `${this.url}/c/pay/${session_id}`,
+      emit: (event) => this.webhooks.take(event),
+    });
+  }
+
+  turn(knobs: Knobs): void {
+    if (knobs.webhooks !== undefined) this.webhooks.knobs = { ...this.webhooks.knobs, ...knobs.webhooks };
+    if (knobs.webhook_url !== undefined) this.webhooks.url = knobs.webhook_url;
+    if (knobs.webhook_secrets !== undefined) this.webhooks.secrets = knobs.webhook_secrets;
+    if (knobs.api !== undefined) this.faults = knobs.api.map((fault) => ({ ...fault }));
+    if (knobs.amount_delta !== undefined) this.store.amount_delta = knobs.amount_delta;
+  }
+
+  act(session_id: string, action: string): Session {
+    switch (action) {
+      case 'pay':
+        return this.store.pay(session_id);
+      case 'fail':
+        return this.store.decline(session_id);
+      case 'later':
+        return this.store.payLater(session_id);
+      case 'arrive':
+        return this.store.arrive(session_id);
+      case 'bounce':
+        return this.store.bounce(session_id);
+      case 'again':
+        return this.store.payAgain(session_id);
+      case 'expire':
+        return this.store.expire(session_id);
+      default:
+        throw new RailRefusal(404, `no such act: ${action}`);
+    }
+  }
+
+  private api(method: string, path: string, form: Form, query: URLSearchParams): object {
+    const [resource = '', object_id = '', act = ''] = path
+      .replace('/v1/checkout/', '/v1/')
+      .split('/')
+      .slice(2);
+    if (method === 'POST' && act === 'expire' && resource === 'sessions') return this.store.expire(object_id);
+    if (method === 'POST' && object_id === '' && resource === 'sessions')
+      return this.store.createSession(form);
+    if (method === 'POST' && object_id === '' && resource === 'refunds') return this.store.refund(form);
+    if (method === 'GET' && object_id !== '' && act === '') {
+      const expand = [...query].filter(([name]) => name.startsWith('expand')).map(([, value]) => value);
+      const found = resource === 'sessions' ? this.store.session(object_id) : this.store.object(object_id);
+      return expanded(this.store, found, expand);
+    }
+    throw new RailRefusal(404, `Unrecognized request URL (${method}: ${path}).`);
+  }
+
+  private faultFor(call: string): ApiFault | null {
+    const fault = this.faults.find(({ match, times = 1 }) => times > 0 && call.startsWith(match));
+    if (fault === undefined) return null;
+    fault.times = (fault.times ?? 1) - 1;
+    return fault;
+  }
+
+  private authorise(request: IncomingMessage): void {
+    const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    const is_known = this.keys.length === 0 ? key.startsWith('sk_test_') : this.keys.includes(key);
+    if (!is_known) throw new RailRefusal(401, 'Invalid API Key provided.');
+  }
+
+  /** Runs a call once per idempotency key; the answer of the first is everybody's. */
+  private once(
+    request: IncomingMessage,
+    fingerprint: string,
+    run: () => object,
+  ): { status: number; body: string } {
+    const key = request.headers['idempotency-key'];
+    const kept = typeof key === 'string' && request.method === 'POST' ? this.kept.get(key) : undefined;
+    if (kept !== undefined) {
+      if (kept.fingerprint !== fingerprint) {
+        const message = 'Keys for idempotent requests can only be used with the same parameters.';
+        throw new RailRefusal(400, message, { type: 'idempotency_error' });
+      }
+      if (kept.answer !== null) return kept.answer;
+    }
+    let answer: { status: number; body: string };
+    try {
+      answer = { status: 200, body: JSON.stringify(run()) };
+    } catch (error) {
+      if (!(error instanceof RailRefusal)) throw error;
+      answer = { status: error.status, body: JSON.stringify(error.body) };
+    }
+    if (typeof key === 'string') this.kept.set(key, { fingerprint, answer });
+    return answer;
+  }
+
+  async serveApi(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const text = await bodyOf(request);
+    const call = `${request.method} ${url.pathname}`;
+    this.calls.push(call);
+    this.authorise(request);
+    const fault = this.faultFor(call);
+    if (fault?.mode === 'error') {
+      throw new RailRefusal(fault.status ?? 500, 'Something went wrong at the rail.', { type: 'api_error' });
+    }
+    if (fault?.mode === 'delay') await new Promise((done) => setTimeout(done, fault.delay_ms ?? 1_000));
+    const answer = this.once(request, `${call} ${text}`, () =>
+      this.api(request.method as string, url.pathname, parseForm(text), url.searchParams),
+    );
+    if (fault?.mode === 'lost_answer') {
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json', 'request-id': 'req_sim' });
+    response.end(answer.body);
+  }
+
+  async servePage(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const [, , , session_id = '', action = ''] = url.pathname.split('/');
+    const session = this.store.session(session_id);
+    const show = (alert: string | null) => {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+      response.end(checkoutPage(session, alert));
+    };
+    const leave = (to: string) => {
+      response.writeHead(303, { location: to.replaceAll('{CHECKOUT_SESSION_ID}', session.id) });
+      response.end();
+    };
+    if (request.method !== 'POST') return show(null);
+    await bodyOf(request);
+    if (action === 'close') return leave(session.cancel_url ?? session.success_url);
+    this.act(session_id, action);
+    if (action === 'fail') return show('Your card was declined. Try again or choose another method.');
+    leave(session.success_url);
+  }
+
+  async serveControl(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const text = await bodyOf(request);
+    const [, , what, session_id = '', action = ''] = url.pathname.split('/');
+    let answer: unknown = {};
+    if (what === 'knobs') this.turn(JSON.parse(text) as Knobs);
+    else if (what === 'sessions') answer = this.act(session_id, action);
+    else if (what === 'release') answer = { released: this.webhooks.release() };
+    else if (what === 'resend') {
+      const form = parseForm(url.search.slice(1));
+      answer = {
+        sent: this.webhooks.resend(textAt(form, 'event') ?? '', Number(textAt(form, 'times') ?? 1)),
+      };
+    } else if (what === 'state') {
+      const { sessions, intents, refunds } = this.store;
+      const { events, deliveries } = this.webhooks;
+      const lists = { sessions: [...sessions.values()], intents: [...intents.values()] };
+      answer = { ...lists, refunds: [...refunds.values()], events, deliveries, calls: this.calls };
+    } else throw new RailRefusal(404, 'no such control');
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer));
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://rail');
+    try {
+      if (url.pathname.startsWith('/v1/')) await this.serveApi(request, response, url);
+      else if (url.pathname.startsWith('/c/pay/')) await this.servePage(request, response, url);
+      else if (url.pathname.startsWith('/_sim/')) await this.serveControl(request, response, url);
+      else throw new RailRefusal(404, 'Not found.');
+    } catch (error) {
+      const refusal = error instanceof RailRefusal ? error : new RailRefusal(500, String(error));
+      if (response.headersSent) return;
+      response.writeHead(refusal.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(refusal.body));
+    }
+  }
+}
+
+/** Starts the simulated rail on a port of its own. */
+export async function startRailSim(options: RailSimOptions = {}): Promise<RailSim> {
+  const rail = new RailServer(options);
+  const server = createServer((request, response) => void rail.serve(request, response));
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', done);
+  });
+  const { port } = server.address() as AddressInfo;
+  rail.url = `http://${options.host ?? '127.0.0.1'}:${port}`;
+  return {
+    url: rail.url,
+    port,
+    store: rail.store,
+    webhooks: rail.webhooks,
+    calls: rail.calls,
+    turn: (knobs) => rail.turn(knobs),
+    act: (session_id, action) => rail.act(session_id, action),
+    async close() {
+      rail.webhooks.close();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

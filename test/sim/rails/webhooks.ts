@@ -1,0 +1,123 @@
+// Deliveries of the simulated rail: signed, at least once, in no promised order, tried again until a 2xx.
+import { createHmac } from 'node:crypto';
+import type { RailEvent } from './objects.ts';
+
+/** Waits between tries; the real rail's are hours. The last one repeats. */
+const RETRY_MS = [100, 200, 400, 800, 1_500] as const;
+const TRIES_MAX = 200;
+const PATIENCE_MS = 15_000;
+
+export interface DeliveryKnobs {
+  /** Keep events until they are released. */
+  hold: boolean;
+  /** Deliveries of each event beside the first, at the same moment. */
+  duplicates: number;
+  /** Held events are released last first. */
+  reverse: boolean;
+  delay_ms: number;
+  /** Event types that are lost on the way, for ever. */
+  drop: readonly string[];
+}
+
+export interface Delivery {
+  readonly event_id: string;
+  readonly type: string;
+  /** Status of each try; 0 without an answer. */
+  readonly codes: number[];
+  readonly answers: string[];
+  delivered: boolean;
+}
+
+export class Webhooks {
+  readonly events: RailEvent[] = [];
+  readonly deliveries: Delivery[] = [];
+  knobs: DeliveryKnobs = { hold: false, duplicates: 0, reverse: false, delay_ms: 0, drop: [] };
+  url: string | null = null;
+  secrets: readonly string[] = [];
+  private held: RailEvent[] = [];
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private closed = false;
+
+  take(event: RailEvent): void {
+    this.events.push(event);
+    if (this.knobs.drop.includes(event.type)) return;
+    if (this.knobs.hold) this.held.push(event);
+    else this.start(event);
+  }
+
+  release(): number {
+    const events = this.knobs.reverse ? this.held.reverse() : this.held;
+    this.held = [];
+    for (const event of events) this.start(event);
+    return events.length;
+  }
+
+  /** Delivers an event once more, as a person does in the rail's dashboard. */
+  resend(event_id: string, times: number): number {
+    const event = this.events.find(({ id }) => id === event_id);
+    if (event === undefined) return 0;
+    for (let i = 0; i < times; i++) this.later(0, this.begin(event), event, 0);
+    return times;
+  }
+
+  private start(event: RailEvent): void {
+    for (let i = 0; i <= this.knobs.duplicates; i++) {
+      this.later(this.knobs.delay_ms, this.begin(event), event, 0);
+    }
+  }
+
+  private begin(event: RailEvent): Delivery {
+    const delivery: Delivery = {
+      event_id: event.id,
+      type: event.type,
+      codes: [],
+      answers: [],
+      delivered: false,
+    };
+    this.deliveries.push(delivery);
+    return delivery;
+  }
+
+  private later(ms: number, delivery: Delivery, event: RailEvent, tries: number): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      void this.deliver(delivery, event, tries);
+    }, ms);
+    this.timers.add(timer);
+  }
+
+  sign(body: string, at = Math.floor(Date.now() / 1_000)): string {
+    const signatures = this.secrets.map((secret) => {
+      return `v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
+    });
+    return [`t=${at}`, ...signatures].join(',');
+  }
+
+  private async deliver(delivery: Delivery, event: RailEvent, tries: number): Promise<void> {
+    if (this.closed || this.url === null) return;
+    const body = JSON.stringify(event, null, 2);
+    let code = 0;
+    try {
+      const reply = await fetch(this.url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': this.sign(body) },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      code = reply.status;
+      delivery.answers.push(await reply.text());
+    } catch {
+      // Refused, reset or too slow: the next try.
+    }
+    delivery.codes.push(code);
+    delivery.delivered = code >= 200 && code < 300;
+    if (delivery.delivered || tries + 1 >= TRIES_MAX || this.closed) return;
+    this.later(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] as number, delivery, event, tries + 1);
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+  }
+}
