@@ -21,6 +21,13 @@ export const commands: readonly Listed[] = [
   listed('org set', 'suspend, close or reopen an organization', () => import('./org-set.ts')),
   listed('project create', 'make a project', () => import('./project-create.ts')),
   listed('key create', 'make an API key and show its secret', () => import('./key-create.ts')),
+  listed('user create', 'make a person a member of an organization', () => import('./user-create.ts')),
+  listed('staff create', 'make a member of staff', () => import('./staff-create.ts')),
+  listed(
+    'audit verify',
+    'recompute the audit log and say whether it is whole',
+    () => import('./audit-verify.ts'),
+  ),
   listed('credits grant', 'grant credit to an organization', () => import('./credits-grant.ts')),
   listed(
     'ledger verify',

@@ -1,10 +1,31 @@
-// Who may run an operation. One function for every surface, so that no surface forgets a rule (P2, P17).
-import { type Audience, type KeyCaller, type Role, type Scope, ServiceError } from '../kernel/index.ts';
+// Who may run an operation. One function for every surface and every kind of caller, so that none forgets a rule
+// (P2, P17). The order of P17.2: 401, then 403 by address, second factor, scope and role; bodies come later.
+import {
+  type Audience,
+  type Caller,
+  type KeyCaller,
+  type Role,
+  type Scope,
+  ServiceError,
+  type SessionCaller,
+  type StaffCaller,
+} from '../kernel/index.ts';
 import { coversScope } from '../keys/index.ts';
 
-/** Lets a key through an audience, or throws. @throws ServiceError session_required, sandbox_key_not_allowed, permission_denied. */
-export function admitKey(audience: Audience, caller: KeyCaller): void {
-  if (audience.kind === 'public' || audience.kind === 'signed') return;
+/** A proof of the person counts this long (P4.2 "Re-auth"). */
+const PROOF_MS = 15 * 60_000;
+
+const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
+  org_inactive: 'The organization is closed or suspended. Its owner can contact support.',
+  ip_not_allowed: 'The organization does not admit sessions from this network address.',
+  two_factor_required: 'The organization asks for a second factor. Set one up and sign in with it.',
+};
+
+function denied(message: string, details: Record<string, unknown>): ServiceError {
+  return new ServiceError('permission_denied', message, { details });
+}
+
+function admitKey(audience: Audience, caller: KeyCaller): void {
   if (audience.kind !== 'key') {
     throw new ServiceError('session_required', 'This route is used from a signed-in session.');
   }
@@ -13,14 +34,68 @@ export function admitKey(audience: Audience, caller: KeyCaller): void {
     throw new ServiceError('sandbox_key_not_allowed', 'A test key cannot do this. Use a live key.');
   }
   if (audience.sandbox === 'only' && caller.environment === 'live') {
-    throw new ServiceError('permission_denied', 'Only a test key can do this.', {
-      details: { environment: 'test' },
-    });
+    throw denied('Only a test key can do this.', { environment: 'test' });
   }
   if (audience.scopes === 'any') return;
   if (audience.scopes.some((scope) => coversScope(caller.scopes, scope))) return;
   const [scope] = audience.scopes;
-  throw new ServiceError('permission_denied', `The key lacks the scope ${scope}.`, { details: { scope } });
+  throw denied(`The key lacks the scope ${scope}.`, { scope });
+}
+
+function admitSession(audience: Audience, caller: SessionCaller, at: Date): void {
+  if (audience.kind !== 'key' && audience.kind !== 'session') {
+    throw denied('This is done by staff, not from a session.', { audience: audience.kind });
+  }
+  const bypasses = audience.kind === 'session' && audience.without_second_factor === true;
+  if (caller.barred !== undefined && !bypasses) throw new ServiceError(caller.barred, bars[caller.barred]);
+  const roles = audience.kind === 'key' ? (audience.session ?? []) : audience.roles;
+  if (roles !== 'any') {
+    if (caller.role === null) throw denied('Enter an organization first.', { role: roles[0] ?? 'none' });
+    if (!roles.includes(caller.role)) {
+      throw denied(`The role ${caller.role} may not do this.`, { role: roles[0] ?? 'none' });
+    }
+  }
+  if (audience.kind === 'key') {
+    // What acts in the live book alone must not be asked for while reading the other one.
+    if (audience.sandbox === false && caller.environment === 'test') {
+      throw new ServiceError('sandbox_key_not_allowed', 'This is not done in the test environment.');
+    }
+    return;
+  }
+  if (audience.reauthenticated === true && at.getTime() - caller.proved_at.getTime() > PROOF_MS) {
+    throw new ServiceError('reauthentication_required', 'Prove who you are again, then repeat this.', {
+      details: { methods: caller.two_factor ? ['password', 'totp'] : ['password'] },
+    });
+  }
+}
+
+function admitStaff(audience: Audience, caller: StaffCaller): void {
+  if (audience.kind !== 'staff') {
+    throw denied('Staff act through the staff API, not as a customer.', { audience: audience.kind });
+  }
+  const { roles } = audience;
+  if (roles === 'any' || caller.roles.includes('super')) return;
+  if (roles.some((role) => caller.roles.includes(role))) return;
+  throw denied(`This needs the staff role ${roles.join(' or ')}.`, { role: roles[0] });
+}
+
+/**
+ * Lets `caller` through `audience` at `at`, or throws.
+ * @throws ServiceError authentication_required, session_required, sandbox_key_not_allowed, org_inactive,
+ * ip_not_allowed, two_factor_required, permission_denied, reauthentication_required.
+ */
+export function admit(audience: Audience, caller: Caller, at: Date): void {
+  if (audience.kind === 'public' || audience.kind === 'signed') return;
+  switch (caller.kind) {
+    case 'public':
+      throw new ServiceError('authentication_required', 'Sign in, or send an API key.');
+    case 'key':
+      return admitKey(audience, caller);
+    case 'session':
+      return admitSession(audience, caller, at);
+    case 'staff':
+      return admitStaff(audience, caller);
+  }
 }
 
 /** Scopes that let a key in, as documented: the named ones and those that contain them. */
@@ -32,8 +107,8 @@ export function admittingScopes(audience: Audience): readonly Scope[] | 'any' {
     : named;
 }
 
-/** Roles of a session that let it in. */
-export function admittingRoles(audience: Audience): readonly Role[] {
+/** Roles of a session that let it in; `any` is whoever is signed in. */
+export function admittingRoles(audience: Audience): readonly Role[] | 'any' {
   if (audience.kind === 'key') return audience.session ?? [];
-  return audience.kind === 'session' && audience.roles !== 'any' ? audience.roles : [];
+  return audience.kind === 'session' ? audience.roles : [];
 }

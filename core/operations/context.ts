@@ -19,6 +19,7 @@ export interface ContextParts {
   readonly pool: Pool;
   readonly log: Log;
   readonly services: Services;
+  readonly client_ip?: string | null;
   readonly header?: (name: string, value: string) => void;
   readonly requestHeader?: (name: string) => string | null;
 }
@@ -28,6 +29,7 @@ class OperationContext implements Context {
   readonly caller: Caller;
   readonly log: Log;
   readonly services: Services;
+  readonly client_ip: string | null;
   readonly db: Db;
   readonly #parts: ContextParts;
   /** Effects waiting for the commit; null outside a transaction. */
@@ -38,6 +40,7 @@ class OperationContext implements Context {
     this.caller = parts.caller;
     this.log = parts.log;
     this.services = parts.services;
+    this.client_ip = parts.client_ip ?? null;
     this.db = db;
     this.#parts = parts;
     this.#effects = effects;

@@ -3,9 +3,9 @@ import {
   type Context,
   canonicalJson,
   deriveKey,
-  keyCaller,
   type Operation,
   open,
+  orgCaller,
   ServiceError,
   seal,
   sha256,
@@ -34,6 +34,16 @@ function contextOf(key: AnswerKey): string {
   return `idempotency ${key.org_id} ${key.environment} ${key.path} ${key.key_hash.toString('hex')}`;
 }
 
+/** Whose keys they are: the organisation's; before a person has entered one, the person's own. */
+function scopeOf(context: Context): Pick<AnswerKey, 'org_id' | 'environment'> {
+  const { caller } = context;
+  if (caller.kind === 'session' && caller.org_id === null) {
+    return { org_id: caller.user_id, environment: caller.environment };
+  }
+  const { org_id, environment } = orgCaller(context);
+  return { org_id, environment };
+}
+
 /**
  * Runs `operation` at most once per (organisation, environment, path, `idempotency_key`) in 24 hours and returns the
  * first answer again afterwards. `refusalBody` writes the body of a refusal that is kept.
@@ -54,10 +64,8 @@ export async function runOnce(
       param: 'Idempotency-Key',
     });
   }
-  const caller = keyCaller(context);
   const key: AnswerKey = {
-    org_id: caller.org_id,
-    environment: caller.environment,
+    ...scopeOf(context),
     path: args.path,
     key_hash: sha256(args.idempotency_key),
   };
@@ -90,7 +98,7 @@ export async function runOnce(
     body: seal(sealing, Buffer.from(JSON.stringify({ body } satisfies Kept)), contextOf(key)),
   });
   try {
-    return await context.transaction(async (context) => {
+    const once = async (context: Context): Promise<Answer> => {
       const status = operation.status ?? 200;
       const body = JSON.stringify(await operation.run(context, args.input as never));
       // Another call has taken over meanwhile: this one must not stand beside it.
@@ -100,7 +108,8 @@ export async function runOnce(
         });
       }
       return { status, body, replay: false };
-    });
+    };
+    return await (operation.own_transactions === true ? once(context) : context.transaction(once));
   } catch (error) {
     if (error instanceof ServiceError && error.status < 500 && !PASSING.has(error.status)) {
       await storeAnswer(context.db, key, keep(error.status, args.refusalBody(error)));

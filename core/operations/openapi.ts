@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made from the declarations; nothing in it is written a second time.
 import type { TSchema } from 'typebox';
-import { codes, type ErrorCode, type Operation } from '../kernel/index.ts';
-import { admittingScopes } from './access.ts';
+import { type Audience, codes, type ErrorCode, type Operation } from '../kernel/index.ts';
+import { admittingRoles, admittingScopes } from './access.ts';
 import { inferenceRoutes, operations } from './registry.ts';
 import { shapeOf } from './shape.ts';
 
@@ -15,6 +15,14 @@ const common: readonly ErrorCode[] = [
   'rate_limit_exceeded',
   'internal',
   'service_unavailable',
+];
+
+/** What a session may be told wherever one is admitted. */
+const ofSessions: readonly ErrorCode[] = [
+  'session_expired',
+  'ip_not_allowed',
+  'two_factor_required',
+  'csrf_failed',
 ];
 
 const errorSchema: Json = {
@@ -58,20 +66,53 @@ function errorResponses(declared: readonly ErrorCode[]): Json {
   return responses;
 }
 
-function security(operation: Pick<Operation, 'audience'>): Json[] {
-  if (operation.audience.kind === 'public') return [];
-  const header = operation.audience.kind === 'key' && operation.audience.x_api_key === true;
-  return header ? [{ bearer: [] }, { x_api_key: [] }] : [{ bearer: [] }];
+function security({ audience }: Pick<Operation, 'audience'>): Json[] {
+  if (audience.kind === 'public' || audience.kind === 'signed') return [];
+  const by_header = audience.kind === 'key' && audience.x_api_key === true;
+  const by_cookie = audience.kind === 'session' || admittingRoles(audience).length > 0;
+  return [
+    { bearer: [] },
+    ...(by_header ? [{ x_api_key: [] }] : []),
+    ...(by_cookie ? [{ session_cookie: [] }] : []),
+  ];
 }
 
-function rights(operation: Pick<Operation, 'audience'>): string {
-  if (operation.audience.kind === 'public') return 'Public.';
-  const scopes = admittingScopes(operation.audience);
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+function keyRights(audience: Audience & { kind: 'key' }): string {
+  const scopes = admittingScopes(audience);
   const who =
     scopes === 'any' ? 'Any valid key.' : `Key scope: ${scopes.map((s) => `\`${s}\``).join(' or ')}.`;
-  const { sandbox } = operation.audience as { sandbox?: boolean | 'only' };
-  if (sandbox === 'only') return `${who} Test keys only.`;
-  return sandbox === false ? `${who} Live keys only.` : who;
+  if (audience.sandbox === 'only') return `${who} Test keys only.`;
+  return audience.sandbox === false ? `${who} Live keys only.` : who;
+}
+
+function rights({ audience }: Pick<Operation, 'audience'>): string {
+  switch (audience.kind) {
+    case 'public':
+      return 'Public.';
+    case 'signed':
+      return 'Signed by the sender.';
+    case 'staff':
+      return audience.roles === 'any' ? 'Staff.' : `Staff: ${listed(audience.roles)}.`;
+    case 'session': {
+      const who =
+        audience.roles === 'any'
+          ? 'Sessions only: whoever is signed in.'
+          : `Sessions only: ${listed(audience.roles)}.`;
+      return audience.reauthenticated === true
+        ? `${who} Needs a proof of the person of the last 15 minutes.`
+        : who;
+    }
+    case 'key': {
+      const roles = audience.session ?? [];
+      return roles.length === 0
+        ? keyRights(audience)
+        : `${keyRights(audience)} Session role: ${listed(roles)}.`;
+    }
+  }
 }
 
 function parameters(operation: Operation): Json[] {
@@ -108,6 +149,9 @@ function declaredErrors(operation: Operation): ErrorCode[] {
   const has_input = shape.body !== null || Object.keys(shape.query).length > 0;
   if (has_input) declared.push('invalid_request');
   if (shape.body !== null) declared.push('invalid_json', 'request_too_large', 'unsupported_media_type');
+  const { audience } = operation;
+  if (audience.kind === 'session' || admittingRoles(audience).length > 0) declared.push(...ofSessions);
+  if (audience.kind === 'session') declared.push('session_required');
   if (operation.audience.kind !== 'public') declared.push(...common);
   else declared.push('rate_limit_exceeded', 'internal');
   if (Object.keys(shape.path).length > 0 || operation.method !== 'GET') declared.push('not_found');
@@ -230,8 +274,14 @@ export function openApiDocument(base_url: string): Json {
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'svc-live-… or svc-test-…' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'svc-live-…, svc-test-… or svc-sess-…' },
         x_api_key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        session_cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-svc_session',
+          description: 'writes also need the header x-svc-csrf; svc_session over http on loopback',
+        },
       },
       schemas: { Error: errorSchema },
     },

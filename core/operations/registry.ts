@@ -1,17 +1,44 @@
 // Every operation of the service, once. Surfaces bind what stands here; the walks of test/registry read it.
 import { analyticsOperations } from '../analytics/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
-import { creditOperations } from '../credits/index.ts';
+import { creditOperations, staffCreditOperations } from '../credits/index.ts';
+import { identityOperations, staffListenerOperations as ofStaff } from '../identity/index.ts';
+import { invoiceOperations } from '../invoices/index.ts';
 import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
+import { orgOperations } from '../orgs/index.ts';
+import { policyOperations } from '../policies/index.ts';
+import { routingOperations } from '../routing/index.ts';
+import { type RailName, topupOperations } from '../topups/index.ts';
+import { webhookOperations } from '../webhooks/index.ts';
 
 /** All operations, in the order of the documentation. @throws Error (at load) on a doubled name or route. */
 export const operations: readonly Operation[] = checked([
   ...catalogOperations,
   ...analyticsOperations,
   ...keyOperations,
+  ...policyOperations,
+  ...routingOperations,
   ...creditOperations,
+  ...topupOperations,
+  ...invoiceOperations,
+  ...webhookOperations,
+  ...orgOperations,
+  ...identityOperations,
 ] as unknown as Operation[]);
+
+/** Sign-in of people, which the admin listener mounts too: everything under `/v1/auth/`. */
+export const signInOperations: readonly Operation[] = operations.filter(({ path }) =>
+  path.startsWith('/v1/auth/'),
+);
+
+/** What staff do; reached through the GraphQL of the staff listener, never over REST. */
+export const staffOperations: readonly Operation[] = checked([
+  ...staffCreditOperations,
+] as unknown as Operation[]);
+
+/** Sign-in of staff, mounted by the staff listener alone (P2 193, 195). */
+export const staffListenerOperations: readonly Operation[] = checked(ofStaff as unknown as Operation[]);
 
 function checked(all: readonly Operation[]): readonly Operation[] {
   const seen = new Set<string>();
@@ -89,5 +116,31 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     audience: callers,
     errors: inferenceErrors,
     dialect: 'messages',
+  },
+];
+
+/** A callback of a rail: bound with its raw bytes, verified by its signature. */
+export interface CallbackRoute {
+  readonly name: string;
+  readonly method: 'POST';
+  readonly path: string;
+  readonly rail: RailName;
+  readonly summary: string;
+  readonly audience: Audience & { readonly kind: 'signed' };
+  /** Lower case. */
+  readonly signature_header: string;
+  readonly errors: readonly ErrorCode[];
+}
+
+export const callbackRoutes: readonly CallbackRoute[] = [
+  {
+    name: 'topups.callback.rail_b',
+    method: 'POST',
+    path: '/webhooks/rail-b',
+    rail: 'rail-b',
+    summary: 'Events of rail-b',
+    audience: { kind: 'signed' },
+    signature_header: 'stripe-signature',
+    errors: ['signature_invalid', 'signature_expired', 'invalid_json', 'service_unavailable'],
   },
 ];

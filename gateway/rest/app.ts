@@ -3,7 +3,13 @@ import { STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorBody, errorHeaders, refusalOf, surfaceOf } from './errors.ts';
-import { answerHeaders, crossOriginHeaders, preflightHeaders } from './headers.ts';
+import {
+  answerHeaders,
+  consoleHeaders,
+  consolePreflightHeaders,
+  crossOriginHeaders,
+  preflightHeaders,
+} from './headers.ts';
 import { PathTable } from './paths.ts';
 
 const BODY_MAX = 1_048_576;
@@ -12,6 +18,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Paths and methods that exist, for 405 and preflights. */
     readonly known_paths: PathTable;
+    /** Origins that may call with a session cookie; `bindOperations` fills it. */
+    readonly console_origins: Set<string>;
     readonly answer_headers: (request_id: string) => Record<string, string>;
   }
 }
@@ -52,15 +60,19 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
   }
   reply.header('allow', known.methods.join(', '));
   const cross_origin = known.cross_origin && request.headers.origin !== undefined;
+  const { origin } = request.headers;
+  const from_console = known.by_session && origin !== undefined && app.console_origins.has(origin);
   if (request.method === 'OPTIONS') {
     reply.headers(app.answer_headers(request.id)).code(204);
-    if (cross_origin) {
+    if (from_console) reply.headers(consolePreflightHeaders(origin, known.methods));
+    else if (cross_origin) {
       const asked = request.headers['access-control-request-headers'];
       reply.headers(preflightHeaders(known.methods, asked));
     }
     return reply.send();
   }
-  if (cross_origin) reply.headers(crossOriginHeaders);
+  if (from_console) reply.headers(consoleHeaders(origin));
+  else if (cross_origin) reply.headers(crossOriginHeaders);
   const allowed = known.methods.join(', ');
   return sendRefusal(app, reply, new ServiceError('method_not_allowed', `This path takes ${allowed}.`));
 }
@@ -96,6 +108,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorate('known_paths', new PathTable());
+  app.decorate('console_origins', new Set<string>());
   app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));
   app.setErrorHandler((error, request, reply) => sendRefusal(app, reply, refusalOf(error, request.id, log)));
   app.setNotFoundHandler((request, reply) => unknownPath(app, request, reply));

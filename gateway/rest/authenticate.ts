@@ -1,4 +1,4 @@
-// Which key calls. One header, sent once: a second way in would be a second set of rules.
+// The credential of a request's headers. One header, sent once: a second way in would be a second set of rules.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
@@ -46,4 +46,9 @@ export function credentialOf(raw: IncomingMessage, x_api_key: boolean): string {
   const credential = bearer ?? header?.trim() ?? null;
   if (credential !== null && credential !== '') return credential;
   throw required('Send an API key as `Authorization: Bearer <key>`.');
+}
+
+/** The bearer token in a request's headers, null when it has none. @throws ServiceError authentication_required. */
+export function bearerOf(raw: IncomingMessage): string | null {
+  return only(valuesOf(raw, 'authorization'), 'Authorization') === null ? null : credentialOf(raw, false);
 }

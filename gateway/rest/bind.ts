@@ -3,22 +3,28 @@
 import type { RequestLog } from '@svc/core/analytics/index.ts';
 import type { Catalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
+import type { SignInSettings } from '@svc/core/identity/index.ts';
 import {
   type Caller,
   FileAnswer,
   type Log,
+  now,
   type Operation,
-  type RequestId,
   type Services,
 } from '@svc/core/kernel/index.ts';
 import type { KeyRing } from '@svc/core/keys/index.ts';
-import { admitKey, createContext, inferenceRoutes, operations, runOnce } from '@svc/core/operations/index.ts';
+import { admit, inferenceRoutes, operations, runOnce } from '@svc/core/operations/index.ts';
+import type { PolicyBook } from '@svc/core/policies/index.ts';
+import type { HealthView } from '@svc/core/routing/index.ts';
+import type { MoneyIn } from '@svc/core/topups/index.ts';
+import type { Egress } from '@svc/core/webhooks/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bindCallbacks } from '../callbacks/routes.ts';
 import type { Metrics } from '../metrics.ts';
-import { credentialOf } from './authenticate.ts';
+import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { bindDocs } from './docs.ts';
 import { errorBody } from './errors.ts';
-import { crossOriginHeaders } from './headers.ts';
+import { consoleHeaders, crossOriginHeaders } from './headers.ts';
 import { bindHealth, type Check } from './health.ts';
 import { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
 
@@ -27,9 +33,23 @@ export interface BindOptions {
   readonly keys: KeyRing;
   readonly catalog: { current(): Catalog };
   readonly request_log: RequestLog;
+  /** Snapshots of this process, dropped at once by a change made here; absent where no calls are routed. */
+  readonly policies?: Pick<PolicyBook, 'forget'>;
+  /** What this process has seen of endpoints, for dry runs. */
+  readonly health?: HealthView;
   /** `loadRootKey` of the key ring file; the same in every process. */
   readonly root_key: Uint8Array;
+  /** `signInSettings` of the program. */
+  readonly sign_in: SignInSettings;
+  /** Rails and rates; absent: quotes are given and nothing can be paid. */
+  readonly money_in?: MoneyIn;
+  /** Calls addresses that users gave; absent: public ones over https alone. */
+  readonly egress?: Egress;
   readonly log: Log;
+  /** What is bound: all operations but those of staff, unless given (`signInOperations`, `staffListenerOperations`). */
+  readonly operations?: readonly Operation[];
+  /** False leaves health, OpenAPI, documentation and inference paths away: a listener that binds sign-in alone. */
+  readonly pages?: boolean;
   /** Public address, as shown in the OpenAPI document. */
   readonly base_url: string;
   readonly metrics?: Metrics;
@@ -44,21 +64,37 @@ type Bound = BindOptions & { readonly services: Services };
 const JSON_TYPE = 'application/json; charset=utf-8';
 const callers = new WeakMap<FastifyRequest, Caller>();
 
-async function authenticate(options: Bound, operation: Operation, request: FastifyRequest): Promise<void> {
-  const { audience } = operation;
-  if (audience.kind === 'public') {
-    callers.set(request, { kind: 'public' });
-    return;
-  }
-  const secret = credentialOf(request.raw, audience.kind === 'key' && audience.x_api_key === true);
-  const grant = await options.keys.verify(secret);
-  admitKey(audience, grant.caller);
-  callers.set(request, grant.caller);
+/** Public reads and the routes that say so: any origin may call, without credentials. */
+function isCrossOrigin({ audience, cross_origin, method }: Operation): boolean {
+  return cross_origin === true || (audience.kind === 'public' && method === 'GET');
 }
 
-function headerOf(request: FastifyRequest, name: string): string | null {
-  const value = request.headers[name];
-  return typeof value === 'string' ? value : null;
+/** Routes of people, sign-in among them: console pages may call with their cookie (P1 "CORS"). */
+function isForSessions({ audience, method }: Operation): boolean {
+  if (audience.kind === 'public') return method !== 'GET';
+  return audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined);
+}
+
+async function authenticate(options: Bound, operation: Operation, request: FastifyRequest): Promise<Caller> {
+  const { audience } = operation;
+  const { console_origins, staff_origins } = options.sign_in;
+  switch (audience.kind) {
+    case 'public':
+      // Sign-in sets a cookie: not for a page of another origin.
+      if (operation.cross_origin !== true && operation.method !== 'GET') {
+        refuseForeignPage([...console_origins, ...staff_origins], request);
+      }
+      return { kind: 'public' };
+    case 'signed':
+      return { kind: 'public' };
+    case 'staff':
+      return staffCallerOf(options, request);
+    default:
+      return callerOf(options, request, {
+        x_api_key: audience.kind === 'key' && audience.x_api_key === true,
+        org_id: operation.path.startsWith('/v1/orgs/:id') ? (request.params as { id: string }).id : null,
+      });
+  }
 }
 
 async function answer(
@@ -73,15 +109,7 @@ async function answer(
     query: request.query as RawInput['query'],
     body: request.body,
   });
-  const context = createContext({
-    request_id: request.id as RequestId,
-    caller: callers.get(request) as Caller,
-    pool: options.pool,
-    log: options.log,
-    services: options.services,
-    header: (name, value) => void reply.header(name, value),
-    requestHeader: (name) => headerOf(request, name),
-  });
+  const context = requestContext(options, request, reply, callers.get(request) as Caller);
   const idempotency_key = operation.idempotent === true ? headerOf(request, 'idempotency-key') : null;
   if (idempotency_key !== null) {
     const done = await runOnce(context, operation, {
@@ -107,33 +135,61 @@ async function answer(
 
 function bindOne(scope: FastifyInstance, options: Bound, operation: Operation): void {
   const read = inputReader(operation);
-  const cross_origin = operation.cross_origin === true || operation.audience.kind === 'public';
-  scope.known_paths.add(operation.method, operation.path, cross_origin);
+  const cross_origin = isCrossOrigin(operation);
+  const by_session = isForSessions(operation);
+  scope.known_paths.add(operation.method, operation.path, cross_origin, by_session);
   scope.route({
     method: operation.method,
     url: operation.path,
     async onRequest(request, reply) {
-      if (cross_origin && request.headers.origin !== undefined) reply.headers(crossOriginHeaders);
-      await authenticate(options, operation, request);
+      const { origin } = request.headers;
+      if (by_session && origin !== undefined && scope.console_origins.has(origin)) {
+        reply.headers(consoleHeaders(origin));
+      } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
+      const caller = await authenticate(options, operation, request);
+      admit(operation.audience, caller, now());
+      callers.set(request, caller);
     },
     handler: (request, reply) => answer(options, operation, read, request, reply),
   });
 }
 
+/** What operations may ask for, from the parts of a process. */
+export function servicesOf(
+  options: Pick<
+    BindOptions,
+    | 'catalog'
+    | 'keys'
+    | 'request_log'
+    | 'root_key'
+    | 'sign_in'
+    | 'policies'
+    | 'health'
+    | 'money_in'
+    | 'egress'
+  >,
+): Services {
+  const { catalog, keys, request_log, root_key, sign_in, policies, health, money_in, egress } = options;
+  return {
+    ...{ catalog: () => catalog.current(), key_ring: keys, request_log, root_key, sign_in },
+    ...(policies === undefined ? {} : { policies }),
+    ...(health === undefined ? {} : { health }),
+    ...(money_in === undefined ? {} : { money_in }),
+    ...(egress === undefined ? {} : { egress }),
+  };
+}
+
 /**
- * Binds every operation of the registry, and the routes around them: health, OpenAPI, documentation. The inference
- * routes are only made known here (405, preflight); whoever serves them adds them to `app`.
+ * Binds operations, and the routes around them: health, OpenAPI, documentation. The inference routes are only made
+ * known here (405, preflight); whoever serves them adds them to `app`.
  */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { catalog, request_log, root_key } = options;
-  const services: Services = {
-    catalog: () => catalog.current(),
-    key_ring: options.keys,
-    request_log,
-    root_key,
-  };
-  const bound: Bound = { ...options, services };
-  for (const route of inferenceRoutes) app.known_paths.add(route.method, route.path, true);
+  const bound: Bound = { ...options, services: servicesOf(options) };
+  for (const origin of options.sign_in.console_origins) app.console_origins.add(origin);
+  const has_pages = options.pages !== false;
+  const chosen = options.operations ?? operations.filter(({ audience }) => audience.kind !== 'staff');
+  for (const route of has_pages ? inferenceRoutes : []) app.known_paths.add(route.method, route.path, true);
+  if (has_pages && options.money_in !== undefined) bindCallbacks(app, options.money_in.rails, bound);
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -155,9 +211,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         });
       });
     }
-    for (const operation of operations) {
-      if (operation.audience.kind !== 'staff') bindOne(scope, bound, operation);
-    }
+    for (const operation of chosen) bindOne(scope, bound, operation);
+    if (!has_pages) return;
     bindHealth(scope, options);
     await bindDocs(scope, options.base_url);
   });

@@ -46,6 +46,26 @@ export const crossOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers': exposed,
 };
 
+/** For a call from a console page to a route that admits sessions: that origin, with its cookie (P1 "CORS"). */
+export function consoleHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': exposed,
+    vary: 'origin',
+  };
+}
+
+/** The answer to a console page's preflight. */
+export function consolePreflightHeaders(origin: string, methods: readonly string[]): Record<string, string> {
+  return {
+    ...consoleHeaders(origin),
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, x-svc-csrf, x-svc-org',
+    'access-control-max-age': '600',
+  };
+}
+
 /** The answer to a preflight; `asked` are the headers the browser wants to send. */
 export function preflightHeaders(
   methods: readonly string[],

@@ -1,6 +1,17 @@
+export { type Metrics, openMetrics } from '../metrics.ts';
 export { type AppOptions, createApp, sendRefusal } from './app.ts';
 export { credentialOf } from './authenticate.ts';
-export { type BindOptions, bindOperations } from './bind.ts';
+export { type BindOptions, bindOperations, servicesOf } from './bind.ts';
+export {
+  addressOf,
+  type CallerParts,
+  callerOf,
+  headerOf,
+  refuseForeignPage,
+  requestContext,
+  staffCallerOf,
+} from './caller.ts';
 export { errorBody, errorHeaders, refusalOf, type Surface, surfaceOf } from './errors.ts';
 export { answerHeaders, crossOriginHeaders, preflightHeaders } from './headers.ts';
-export type { Check } from './health.ts';
+export { bindHealth, type Check } from './health.ts';
+export { type OperationSurface, operationSurface } from './surface.ts';

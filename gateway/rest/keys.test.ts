@@ -177,7 +177,9 @@ test('a patch changes what it names: absent stays, null is the default, {} chang
   expect(await patch({ limits: { tpm: null } })).toMatchObject({ limits: { rpm: 9, tpm: null } });
   expect(await patch({ budget: { hard: true } })).toMatchObject({ budget: { daily_micro: 7, hard: true } });
   expect(await patch({ budget: null })).toMatchObject({ budget: { daily_micro: null, hard: true } });
-  expect((await harness.keys.verify(made.secret)) as object).toMatchObject({ limits: { rpm: 9, tpm: null } });
+  expect((await harness.keys.verify(made.secret)) as object).toMatchObject({
+    limits: { key: { rpm: 9, tpm: null } },
+  });
   for (const [body, param] of [
     [{ name: null }, 'name'],
     [{ scopes: null }, 'scopes'],

@@ -3,29 +3,34 @@
 export interface KnownPath {
   readonly methods: readonly string[];
   readonly cross_origin: boolean;
+  /** Whether sessions are admitted: console pages may call with credentials. */
+  readonly by_session: boolean;
 }
 
 interface Entry {
   readonly segments: readonly string[];
   readonly methods: Set<string>;
   cross_origin: boolean;
+  by_session: boolean;
 }
 
 export class PathTable {
   readonly #entries = new Map<string, Entry>();
 
   /** Adds `method` of a path with `:param` segments. */
-  add(method: string, path: string, cross_origin: boolean): void {
+  add(method: string, path: string, cross_origin: boolean, by_session = false): void {
     const key = path.replaceAll(/:[a-z_]+/g, ':');
     const entry = this.#entries.get(key) ?? {
       segments: key.split('/'),
       methods: new Set<string>(),
       cross_origin: false,
+      by_session: false,
     };
     entry.methods.add(method);
     if (method === 'GET') entry.methods.add('HEAD');
     entry.methods.add('OPTIONS');
     entry.cross_origin ||= cross_origin;
+    entry.by_session ||= by_session;
     this.#entries.set(key, entry);
   }
 
@@ -40,6 +45,8 @@ export class PathTable {
         segments.every((segment, i) => (segment === ':' ? parts[i] !== '' : segment === parts[i]));
       if (fits && (best === null || !segments.includes(':'))) best = entry;
     }
-    return best === null ? null : { methods: [...best.methods].sort(), cross_origin: best.cross_origin };
+    if (best === null) return null;
+    const { cross_origin, by_session } = best;
+    return { methods: [...best.methods].sort(), cross_origin, by_session };
   }
 }

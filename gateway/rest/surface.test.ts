@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createPool } from '@svc/core/db/index.ts';
-import { isRequestId, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
+import { signInSettings } from '@svc/core/identity/index.ts';
+import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from '../../test/registry/harness.ts';
@@ -170,6 +171,23 @@ test('browsers may call model and public routes from anywhere, and no other', as
   }
 });
 
+test('console pages may call what people may, with their cookie, and no other page may', async () => {
+  const console_page = 'http://127.0.0.1:8081';
+  const preflight = await harness.call('OPTIONS', '/v1/keys', { headers: { origin: console_page } });
+  expect(preflight.headers).toMatchObject({
+    'access-control-allow-origin': console_page,
+    'access-control-allow-credentials': 'true',
+    'access-control-allow-headers': expect.stringContaining('x-svc-csrf'),
+    vary: 'origin',
+  });
+  const called = await harness.call('GET', '/v1/keys', { key: a.key, headers: { origin: console_page } });
+  expect(called.headers['access-control-allow-origin']).toBe(console_page);
+  const login = await harness.call('OPTIONS', '/v1/auth/login', {
+    headers: { origin: 'https://evil.example' },
+  });
+  expect(login.headers['access-control-allow-origin']).toBeUndefined();
+});
+
 test('a slash in a model id may be encoded, once, and nowhere else', () => {
   expect(rewriteModelPath('/v1/models/acme%2Ffast-1?x=%2F')).toBe('/v1/models/acme/fast-1?x=%2F');
   expect(rewriteModelPath('/v1/models/acme%2ffast-1/endpoints')).toBe('/v1/models/acme/fast-1/endpoints');
@@ -218,6 +236,7 @@ test('without a database the service is unavailable: never 401, never 500', asyn
       catalog: { current: () => ({}) as never },
       request_log: harness.request_log,
       root_key: harness.root_key,
+      sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
       log: silentLog,
       base_url: 'https://gateway.example',
       checks: [{ name: 'redis', critical: false, run: async () => 'not configured' }],
@@ -234,6 +253,10 @@ test('without a database the service is unavailable: never 401, never 500', asyn
     expect(response.headers['retry-after']).toBe('1');
     expect(response.headers['x-should-retry']).toBe('true');
     expect(response.headers['strict-transport-security']).toContain('max-age');
+    // Nor is a session one that has ended, only because nobody can say.
+    const authorization = `Bearer svc-sess-${'A'.repeat(43)}`;
+    const by_session = await app.inject({ url: '/v1/credits', headers: { authorization } });
+    expect([by_session.statusCode, codeOf(by_session)]).toEqual([503, 'service_unavailable']);
     const ready = await app.inject('/readyz');
     expect([ready.statusCode, ready.json().missing]).toEqual([503, ['postgres']]);
     expect(ready.json().parts.redis).toEqual({ ok: false, critical: false, detail: 'not configured' });

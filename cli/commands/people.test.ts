@@ -1,0 +1,85 @@
+// `svcctl user create`, `staff create` and `audit verify` as a script uses them.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPool } from '@svc/core/db/index.ts';
+import { verifyStaff } from '@svc/core/identity/index.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { root } from '../installation.ts';
+
+const url = await createTestDatabase();
+const pool = createPool(url, { max: 1 });
+const data_dir = mkdtempSync(join(tmpdir(), 'svc-people-'));
+afterAll(async () => {
+  await pool.end();
+  rmSync(data_dir, { recursive: true, force: true });
+});
+
+async function svcctl(...args: string[]): Promise<{ code: number; json: Record<string, unknown> }> {
+  const child = spawn(process.execPath, [`${root}cli/bin/svcctl.js`, ...args, '--json'], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      SVC_DATABASE_URL: url,
+      SVC_DATA_DIR: data_dir,
+    },
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  const code = await new Promise<number>((done) => child.once('close', done));
+  return { code, json: JSON.parse(out) };
+}
+
+test('a user is made with a password shown once, joins a second organisation without a new one, and owns the keys made there', async () => {
+  await svcctl('org', 'create', '--slug', 'acme', '--name', 'Acme', '--country', 'US');
+  await svcctl('org', 'create', '--slug', 'other', '--name', 'Other', '--country', 'IN');
+  const make = (org: string, role: string) =>
+    svcctl('user', 'create', '--email', 'Asha@Acme.example', '--org', org, '--role', role);
+  const first = await make('acme', 'owner');
+  expect(first).toEqual({
+    code: 0,
+    json: {
+      id: expect.stringMatching(/^usr_/),
+      email: 'Asha@Acme.example',
+      password: expect.stringMatching(/^(?:[2-9a-z]{5}-){3}[2-9a-z]{5}$/),
+    },
+  });
+  const second = await make('other', 'viewer');
+  expect(second.json).toMatchObject({ id: first.json['id'], password: null });
+  await svcctl('key', 'create', '--org', 'acme');
+  const { rows } = await pool.query<{ created_by: string }>({
+    name: 'test.created_by',
+    text: 'select created_by from api_key',
+  });
+  expect(rows).toEqual([{ created_by: first.json['id'] }]);
+  const wrong = await svcctl('user', 'create', '--email', 'nobody', '--org', 'acme', '--role', 'owner');
+  expect([wrong.code, wrong.json['error']]).toEqual([
+    1,
+    expect.objectContaining({ code: 'invalid_request' }),
+  ]);
+}, 60_000);
+
+test('staff are made once per address, with everything needed to sign in and a token for scripts', async () => {
+  const make = () => svcctl('staff', 'create', '--email', 'ops@svc.example', '--roles', 'finance,support');
+  const { code, json } = await make();
+  expect([code, json]).toEqual([
+    0,
+    {
+      id: expect.stringMatching(/^stf_/),
+      email: 'ops@svc.example',
+      password: expect.any(String),
+      totp_secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+      token: expect.stringMatching(/^svc-staff-/),
+    },
+  ]);
+  const caller = await verifyStaff(pool, { token: json['token'] as string, at: new Date() });
+  expect(caller).toMatchObject({ kind: 'staff', staff_id: json['id'], roles: ['finance', 'support'] });
+  expect((await make()).json['error']).toMatchObject({ code: 'already_exists' });
+  expect(statSync(join(data_dir, 'keyring.json')).mode & 0o077).toBe(0);
+  const verified = await svcctl('audit', 'verify');
+  expect(verified).toEqual({ code: 0, json: { ok: true, entries: 3, faults: [] } });
+}, 60_000);

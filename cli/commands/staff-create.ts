@@ -1,0 +1,43 @@
+// Makes a member of staff. Password, second factor and token are in this answer and nowhere else.
+import { join } from 'node:path';
+import { createStaff } from '@svc/core/identity/index.ts';
+import { loadRootKey, type StaffRole, staffRoles } from '@svc/core/kernel/index.ts';
+import { type Command, UsageError } from '../command.ts';
+import { staffContext } from '../context.ts';
+import { findInstallation, withDatabase } from '../installation.ts';
+
+function parseRoles(text: string | null): readonly StaffRole[] {
+  if (text === null) return ['super'];
+  const given = text.split(',').map((one) => one.trim());
+  const unknown = given.find((one) => !(staffRoles as readonly string[]).includes(one));
+  if (unknown !== undefined)
+    throw new UsageError(`--roles takes ${staffRoles.join(', ')}; got ${JSON.stringify(unknown)}`);
+  return given as StaffRole[];
+}
+
+export const command: Command = {
+  flags: {
+    email: { type: 'text', doc: 'address to sign in with', required: true },
+    roles: {
+      type: 'text',
+      doc: `with commas between, of ${staffRoles.join(' ')}; super unless given`,
+      value: 'A,B',
+    },
+  },
+  example: 'svcctl staff create --email ops@svc.example --roles finance,support',
+  async run(input) {
+    const roles = parseRoles(input.find('roles'));
+    const { config, data_dir } = findInstallation();
+    const root_key = loadRootKey(config.master_key_file ?? join(data_dir, 'keyring.json'));
+    const json = await withDatabase(async (pool) =>
+      createStaff(await staffContext(pool), root_key, { email: input.get('email'), roles }),
+    );
+    const text = [
+      `staff        ${json.id}   ${json.email}`,
+      `password     ${json.password}   (shown once)`,
+      `totp secret  ${json.totp_secret}   (for an authenticator, shown once)`,
+      `token        ${json.token}   (a bearer for the staff listener, 12 hours)`,
+    ].join('\n');
+    return { json, text };
+  },
+};

@@ -1,0 +1,219 @@
+// A person's own password and second factor (P2 161, 162). All need a fresh proof of the person.
+import { Type } from 'typebox';
+import { type Context, type Id, invalid, operation, ServiceError } from '../kernel/index.ts';
+import { listMemberships } from '../orgs/index.ts';
+import { writeAudit } from './audit.ts';
+import { emailKey } from './email.ts';
+import { hashPassword, refuseWeakPassword } from './password.ts';
+import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
+import { endSessions } from './session-store.ts';
+import { renewSession } from './sessions.ts';
+import { invalidTotp, provePassword, takeCode } from './sign-in.ts';
+import { answerWith, anyone, ownPerson } from './sign-in-operations.ts';
+import { endChallenges } from './sign-in-store.ts';
+import {
+  clearTotp,
+  confirmTotp,
+  lockPerson,
+  replaceRecoveryCodes,
+  setPassword,
+  setPendingTotp,
+} from './store.ts';
+import { beginAttempt } from './throttle.ts';
+import {
+  base32,
+  hashRecoveryCode,
+  newRecoveryCodes,
+  newTotpSecret,
+  openTotp,
+  otpauthUri,
+  sealTotp,
+  stepOfCode,
+} from './totp.ts';
+import { ownSession, sessionCaller } from './view.ts';
+
+const proven = { ...anyone, reauthenticated: true } as const;
+const ISSUER = 'LLM gateway';
+const codesExample = ['4g7kd-9x2mq', 'p0r5t-w8z1c'];
+
+export const changePasswordOperation = operation({
+  name: 'auth.password.change',
+  method: 'POST',
+  path: '/v1/auth/password/change',
+  summary: 'Change the password; every other session of the person ends',
+  audience: proven,
+  input: Type.Object({ current_password: PasswordIn, new_password: PasswordIn }),
+  output: SignedIn,
+  errors: [
+    'weak_password',
+    'invalid_credentials',
+    'too_many_attempts',
+    'reauthentication_required',
+    'csrf_failed',
+  ],
+  example: { session: signedInExample },
+  async run(context, { current_password, new_password }) {
+    const person = await ownPerson(context);
+    const session = await ownSession(context);
+    refuseWeakPassword(new_password, { email: person.email, param: 'new_password' });
+    const about = emailKey(person.email) ?? person.email;
+    const proof = {
+      kind: 'account',
+      about,
+      stored: person.password_hash,
+      password: current_password,
+    } as const;
+    await (await provePassword(context, proof)).succeed();
+    const password_hash = await hashPassword(new_password);
+    const made = await context.transaction(async (context) => {
+      const present = await lockPerson(context.db, person.id);
+      if (present?.password_hash !== person.password_hash) {
+        throw new ServiceError('state_conflict', 'The password was changed meanwhile.');
+      }
+      const at = context.now();
+      await setPassword(context.db, { id: person.id, password_hash, at });
+      await endSessions(context.db, { user_id: person.id, except: session.id });
+      // A sign-in that got past the old password must not finish.
+      await endChallenges(context.db, person.id);
+      await writeAudit(context, { action: 'auth.password.change', org_id: session.org_id });
+      return renewSession(context, session, { proved_at: at });
+    });
+    return answerWith(context, made);
+  },
+});
+
+export const enrolTotpOperation = operation({
+  name: 'auth.totp.enrol',
+  method: 'POST',
+  path: '/v1/auth/totp/enrol',
+  summary: 'Begin to set up a second factor; it counts once a code of it is confirmed',
+  audience: proven,
+  input: Type.Object({}),
+  output: Type.Object({
+    secret: Type.String({ description: 'base32, shown once' }),
+    otpauth_uri: Type.String(),
+  }),
+  errors: ['reauthentication_required', 'csrf_failed'],
+  example: {
+    secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+    otpauth_uri: 'otpauth://totp/LLM%20gateway:asha%40acme.example?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+  },
+  async run(context) {
+    const { user_id, email } = sessionCaller(context);
+    const secret = newTotpSecret();
+    const sealed = sealTotp(context.services.root_key, user_id, secret);
+    await setPendingTotp(context.db, { id: user_id, sealed });
+    return { secret: base32(secret), otpauth_uri: otpauthUri(secret, { issuer: ISSUER, email }) };
+  },
+});
+
+async function freshCodes(context: Context, user_id: Id<'user'>): Promise<string[]> {
+  const codes = newRecoveryCodes();
+  const hashes = codes.flatMap((code) => hashRecoveryCode(context.services.root_key, code) ?? []);
+  await replaceRecoveryCodes(context.db, { user_id, hashes, at: context.now() });
+  return codes;
+}
+
+export const confirmTotpOperation = operation({
+  name: 'auth.totp.confirm',
+  method: 'POST',
+  path: '/v1/auth/totp/confirm',
+  summary: 'Put the second factor in force with a first code; the answer shows the recovery codes once',
+  audience: proven,
+  input: Type.Object({ code: CodeIn }),
+  output: Type.Object({
+    token: Type.Optional(Type.String()),
+    session: SignedInView,
+    recovery_codes: RecoveryCodes,
+  }),
+  errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  example: { session: signedInExample, recovery_codes: codesExample },
+  async run(context, { code }) {
+    const session = await ownSession(context);
+    const id = session.user_id;
+    const attempt = await beginAttempt(context, 'totp', id);
+    const done = await context.transaction(async (context) => {
+      const { totp_pending } = (await lockPerson(context.db, id)) ?? { totp_pending: null };
+      if (totp_pending === null) return 'nothing';
+      const secret = openTotp(context.services.root_key, id, totp_pending);
+      const step = stepOfCode(secret, code, context.now().getTime());
+      if (step === null) return 'wrong';
+      await confirmTotp(context.db, { id, sealed: totp_pending, step, at: context.now() });
+      const recovery_codes = await freshCodes(context, id);
+      await writeAudit(context, { action: 'auth.totp.confirm', org_id: session.org_id });
+      const made = await renewSession(context, session, { two_factor: true, proved_at: context.now() });
+      return { made, recovery_codes };
+    });
+    if (done === 'wrong') {
+      await attempt.fail();
+      throw invalidTotp(0);
+    }
+    await attempt.succeed();
+    if (done === 'nothing') throw new ServiceError('state_conflict', 'Begin with /v1/auth/totp/enrol.');
+    return { ...(await answerWith(context, done.made)), recovery_codes: done.recovery_codes };
+  },
+});
+
+export const disableTotpOperation = operation({
+  name: 'auth.totp.disable',
+  method: 'POST',
+  path: '/v1/auth/totp/disable',
+  summary: 'Take the second factor away, with a code of it; not while an organization asks for one',
+  audience: proven,
+  input: Type.Object({ code: CodeIn }),
+  output: SignedIn,
+  errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  example: { session: signedInExample },
+  async run(context, { code }) {
+    const person = await ownPerson(context);
+    const session = await ownSession(context);
+    const asking = (await listMemberships(context.db, person.id)).find(
+      ({ security, org_status }) => security.require_2fa === true && org_status === 'active',
+    );
+    if (asking !== undefined) {
+      throw new ServiceError('state_conflict', `${asking.name} asks its members for a second factor.`, {
+        details: { org_id: asking.org_id },
+      });
+    }
+    if (person.totp_secret === null) throw invalid('code', 'unknown', 'There is no second factor.');
+    const attempt = await beginAttempt(context, 'totp', person.id);
+    if (!(await takeCode(context, person, code))) {
+      await attempt.fail();
+      throw invalidTotp(0);
+    }
+    await attempt.succeed();
+    const made = await context.transaction(async (context) => {
+      await lockPerson(context.db, person.id);
+      await clearTotp(context.db, { id: person.id, at: context.now() });
+      await replaceRecoveryCodes(context.db, { user_id: person.id, hashes: [], at: context.now() });
+      await endChallenges(context.db, person.id);
+      await writeAudit(context, { action: 'auth.totp.disable', org_id: session.org_id });
+      return renewSession(context, session, { proved_at: context.now() });
+    });
+    return answerWith(context, made);
+  },
+});
+
+export const recoveryCodesOperation = operation({
+  name: 'auth.totp.recovery_codes',
+  method: 'POST',
+  path: '/v1/auth/totp/recovery-codes',
+  summary: 'Make ten new recovery codes; the old ones stop working',
+  audience: proven,
+  input: Type.Object({}),
+  output: Type.Object({ recovery_codes: RecoveryCodes }),
+  errors: ['state_conflict', 'reauthentication_required', 'csrf_failed'],
+  example: { recovery_codes: codesExample },
+  async run(context) {
+    const { user_id, org_id } = sessionCaller(context);
+    return context.transaction(async (context) => {
+      const person = await lockPerson(context.db, user_id);
+      if (person === null || person.totp_secret === null) {
+        throw new ServiceError('state_conflict', 'There is no second factor to recover from.');
+      }
+      const recovery_codes = await freshCodes(context, user_id);
+      await writeAudit(context, { action: 'auth.totp.recovery_codes', org_id });
+      return { recovery_codes };
+    });
+  },
+});

@@ -1,0 +1,54 @@
+// All operations of sign-in, sessions and members.
+import {
+  changePasswordOperation,
+  confirmTotpOperation,
+  disableTotpOperation,
+  enrolTotpOperation,
+  recoveryCodesOperation,
+} from './account-operations.ts';
+import { endOrgSessionOperation, listMembersOperation, listOrgSessionsOperation } from './org-operations.ts';
+import {
+  endSessionOperation,
+  enterOrgOperation,
+  getSessionOperation,
+  listSessionsOperation,
+  loginOperation,
+  loginTotpOperation,
+  logoutAllOperation,
+  logoutOperation,
+  reauthenticateOperation,
+} from './sign-in-operations.ts';
+import {
+  staffLoginOperation,
+  staffLogoutOperation,
+  staffSessionOperation,
+  staffTotpOperation,
+} from './staff-operations.ts';
+
+export const identityOperations = [
+  loginOperation,
+  loginTotpOperation,
+  logoutOperation,
+  logoutAllOperation,
+  getSessionOperation,
+  enterOrgOperation,
+  reauthenticateOperation,
+  listSessionsOperation,
+  endSessionOperation,
+  changePasswordOperation,
+  enrolTotpOperation,
+  confirmTotpOperation,
+  disableTotpOperation,
+  recoveryCodesOperation,
+  listMembersOperation,
+  listOrgSessionsOperation,
+  endOrgSessionOperation,
+] as const;
+
+/** Bound by the staff listener alone. */
+export const staffListenerOperations = [
+  staffLoginOperation,
+  staffTotpOperation,
+  staffLogoutOperation,
+  staffSessionOperation,
+] as const;

@@ -1,0 +1,94 @@
+// Members of an organisation and their sessions (P2 143, 148, 149). The role is the caller's in that organisation.
+import { Type } from 'typebox';
+import { isId, listOf, notFound, operation, orgCaller } from '../kernel/index.ts';
+import { listMembers } from '../orgs/index.ts';
+import { writeAudit } from './audit.ts';
+import { MemberView, memberExample, SessionView, sessionExample } from './schema.ts';
+import { endOrgSession, listOrgSessions } from './session-store.ts';
+import { findPeople } from './store.ts';
+import { sessionCaller, viewSession } from './view.ts';
+
+const SHOWN_MAX = 1_000;
+const admins = { kind: 'session', roles: ['owner', 'admin'] } as const;
+
+export const listMembersOperation = operation({
+  name: 'members.list',
+  method: 'GET',
+  path: '/v1/orgs/:id/members',
+  summary: 'List the members of an organization, longest first',
+  audience: { kind: 'session', roles: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
+  input: Type.Object({ id: Type.String() }),
+  output: listOf(MemberView),
+  errors: [],
+  example: { object: 'list', data: [memberExample] },
+  async run(context) {
+    const { org_id } = orgCaller(context);
+    const members = await listMembers(context.db, org_id);
+    const people = await findPeople(
+      context.db,
+      members.map(({ user_id }) => user_id),
+    );
+    const by_id = new Map(people.map((person) => [person.id, person]));
+    const data = members.flatMap(({ user_id, role, status, source, joined_at }) => {
+      const person = by_id.get(user_id);
+      if (person === undefined) return [];
+      return {
+        org_id,
+        user_id,
+        email: person.email,
+        name: person.name,
+        role,
+        grants: [],
+        status,
+        source,
+        two_factor: person.totp_secret !== null,
+        last_seen_at: person.last_seen_at?.toISOString() ?? null,
+        joined_at: joined_at.toISOString(),
+      };
+    });
+    return { object: 'list' as const, data };
+  },
+});
+
+export const listOrgSessionsOperation = operation({
+  name: 'orgs.sessions.list',
+  method: 'GET',
+  path: '/v1/orgs/:id/sessions',
+  summary: 'List the sessions that stand in an organization, newest first, at most 1000',
+  audience: admins,
+  input: Type.Object({ id: Type.String() }),
+  output: listOf(SessionView),
+  errors: [],
+  example: { object: 'list', data: [sessionExample] },
+  async run(context) {
+    const { org_id } = orgCaller(context);
+    const { session_id } = sessionCaller(context);
+    const rows = await listOrgSessions(context.db, { org_id, at: context.now(), limit: SHOWN_MAX });
+    return { object: 'list' as const, data: rows.map((row) => viewSession(row, session_id)) };
+  },
+});
+
+export const endOrgSessionOperation = operation({
+  name: 'orgs.sessions.end',
+  method: 'DELETE',
+  path: '/v1/orgs/:id/sessions/:session_id',
+  summary: "End a member's session that stands in the organization; it stops at its next request",
+  audience: admins,
+  input: Type.Object({ id: Type.String(), session_id: Type.String() }),
+  output: Type.Object({}),
+  errors: ['csrf_failed'],
+  status: 204,
+  example: {},
+  async run(context, { session_id }) {
+    const { org_id } = orgCaller(context);
+    return context.transaction(async (context) => {
+      const user_id = isId('session', session_id)
+        ? await endOrgSession(context.db, { org_id, id: session_id })
+        : null;
+      if (user_id === null) throw notFound();
+      const target = { type: 'session', id: session_id, display: user_id };
+      await writeAudit(context, { action: 'orgs.sessions.end', org_id, target });
+      return {};
+    });
+  },
+});

@@ -1,0 +1,117 @@
+// Making people and staff by hand (`svcctl`, the seed of `make up`), with passwords nobody chose.
+import {
+  type Context,
+  type Id,
+  newId,
+  type Role,
+  ServiceError,
+  type StaffRole,
+  secureText,
+} from '../kernel/index.ts';
+import { putMember } from '../orgs/index.ts';
+import { writeAudit } from './audit.ts';
+import { getEmailKey } from './email.ts';
+import { hashPassword, refuseWeakPassword } from './password.ts';
+import { endSessions } from './session-store.ts';
+import { openStaffSession } from './sessions.ts';
+import { endChallenges } from './sign-in-store.ts';
+import { insertStaff } from './staff-store.ts';
+import { findPersonByEmail, insertPerson, setPassword } from './store.ts';
+import { base32, newTotpSecret, sealTotp } from './totp.ts';
+
+const LETTERS = '23456789abcdefghjkmnpqrstuvwxyz';
+/** P19: the token of `staff create` holds for twelve hours. */
+const ENROLMENT_HOURS = 12;
+
+/** A password of 99 bits in four groups. */
+function newPassword(): string {
+  return Array.from({ length: 4 }, () => secureText(LETTERS, 5)).join('-');
+}
+
+/**
+ * Makes a person a member of an organisation with `role`, and the person too where the address is new; then with
+ * `password`, or a fresh one. The password is null for a person who had one already.
+ * @throws ServiceError invalid_request, weak_password.
+ */
+export async function createPerson(
+  context: Context,
+  wish: { email: string; name?: string; org_id: Id<'org'>; role: Role; password?: string },
+): Promise<{ id: Id<'user'>; email: string; password: string | null }> {
+  const { email, org_id, role } = wish;
+  const email_key = getEmailKey(email);
+  const password = wish.password ?? newPassword();
+  if (wish.password !== undefined) refuseWeakPassword(password, { email, param: 'password' });
+  const password_hash = await hashPassword(password);
+  return context.transaction(async (context) => {
+    const at = context.now();
+    const id = context.newId('user');
+    const name = wish.name ?? '';
+    const made = await insertPerson(context.db, { id, email, email_key, name, password_hash, at });
+    const person = made ? { id, email } : await findPersonByEmail(context.db, email_key);
+    if (person === null) throw new Error('a person is neither new nor there');
+    const source = role === 'owner' ? 'owner' : 'invite';
+    await putMember(context.db, { org_id, user_id: person.id, role, source, at });
+    const target = { type: 'user', id: person.id, display: person.email };
+    await writeAudit(context, { action: 'members.add', org_id, target, after: { role } });
+    return { id: person.id, email: person.email, password: made ? password : null };
+  });
+}
+
+/**
+ * Gives the person with this address a fresh password, which is returned, and ends all their sessions.
+ * @throws ServiceError invalid_request, not_found.
+ */
+export async function resetPassword(context: Context, email: string): Promise<string> {
+  const person = await findPersonByEmail(context.db, getEmailKey(email));
+  if (person === null) throw new ServiceError('not_found', 'There is no person with this address.');
+  const password = newPassword();
+  const password_hash = await hashPassword(password);
+  await context.transaction(async (context) => {
+    await setPassword(context.db, { id: person.id, password_hash, at: context.now() });
+    await endSessions(context.db, { user_id: person.id, except: null });
+    await endChallenges(context.db, person.id);
+    const target = { type: 'user', id: person.id, display: person.email };
+    await writeAudit(context, { action: 'auth.password.reset', org_id: null, target });
+  });
+  return password;
+}
+
+/**
+ * Makes a member of staff with password and second factor, and a session for scripts that holds twelve hours. All
+ * secrets are in this answer and nowhere else.
+ * @throws ServiceError already_exists, invalid_request.
+ */
+export async function createStaff(
+  context: Context,
+  root_key: Uint8Array,
+  wish: { email: string; roles: readonly StaffRole[] },
+): Promise<{ id: Id<'staff'>; email: string; password: string; totp_secret: string; token: string }> {
+  const email_key = getEmailKey(wish.email);
+  const password = newPassword();
+  const password_hash = await hashPassword(password);
+  const secret = newTotpSecret();
+  const id = newId('staff');
+  return context.transaction(async (context) => {
+    const made = await insertStaff(context.db, {
+      id,
+      email: wish.email,
+      email_key,
+      password_hash,
+      totp_secret: sealTotp(root_key, id, secret),
+      roles: wish.roles,
+      at: context.now(),
+    });
+    if (!made)
+      throw new ServiceError('already_exists', 'There is staff with this address.', { param: 'email' });
+    const hours = ENROLMENT_HOURS;
+    const { token } = await openStaffSession(context, {
+      staff_id: id,
+      transport: 'bearer',
+      hours,
+      idle_hours: hours,
+    });
+    const target = { type: 'staff', id, display: wish.email };
+    await writeAudit(context, { action: 'staff.create', org_id: null, target, after: { roles: wish.roles } });
+    return { id, email: wish.email, password, totp_secret: base32(secret), token };
+  });
+}

@@ -1,0 +1,12 @@
+// What sign-in leaves behind and nobody needs any more.
+import type { Db } from '../kernel/index.ts';
+import { purgeSessions } from './session-store.ts';
+import { purgeAttempts } from './sign-in-store.ts';
+import { purgeStaffSessions } from './staff-store.ts';
+
+/** Deletes lapsed sessions, challenges and counters; returns how many rows. An hourly job. */
+export async function purgeSignIn(db: Db, at: Date): Promise<number> {
+  const sessions = await purgeSessions(db, at);
+  const staff = await purgeStaffSessions(db, at);
+  return sessions + staff + (await purgeAttempts(db, at));
+}

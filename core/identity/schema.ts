@@ -1,0 +1,149 @@
+// Wire shapes of sign-in and sessions (P3 "Console session", "Member"; P19).
+import { type Static, Type } from 'typebox';
+import { lineOf, nullable, oneOf, staffRoles, Time } from '../kernel/index.ts';
+
+const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
+const transports = ['cookie', 'bearer'] as const;
+
+/** Passwords are bounded before anything is computed from them; what a new one must be is said by `weak_password`. */
+export const PasswordIn = Type.String({ minLength: 1, maxLength: 1_024 });
+export const EmailIn = lineOf(254, 3);
+export const CodeIn = lineOf(32);
+export const TransportIn = Type.Optional(oneOf(transports));
+
+export const SessionView = Type.Object({
+  id: Type.String(),
+  user_id: Type.String(),
+  email: Type.String(),
+  current: Type.Boolean(),
+  method: oneOf(['password', 'saml', 'oidc']),
+  two_factor: Type.Boolean(),
+  ip_prefix: nullable(Type.String()),
+  user_agent: nullable(Type.String()),
+  created_at: Time,
+  last_seen_at: Time,
+  idle_expires_at: Time,
+  expires_at: Time,
+});
+export type SessionView = Static<typeof SessionView>;
+
+const OrgOfSession = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  role: oneOf(roles),
+  status: oneOf(['active', 'suspended', 'closed']),
+});
+
+/** Who is signed in, where, and what they may do: what a console asks first. */
+export const SignedInView = Type.Object({
+  user: Type.Object({
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    two_factor: Type.Boolean({ description: 'has a second factor' }),
+  }),
+  orgs: Type.Array(OrgOfSession),
+  org: nullable(OrgOfSession),
+  role: nullable(oneOf(roles)),
+  grants: Type.Array(Type.String()),
+  session: SessionView,
+  csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
+  barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive'])),
+});
+export type SignedInView = Static<typeof SignedInView>;
+
+const Token = Type.Optional(Type.String({ description: 'shown once; with transport bearer alone' }));
+
+/** The answer of a finished sign-in, and of what gives a session a new token. */
+export const SignedIn = Type.Object({ token: Token, session: SignedInView });
+
+/** The answer of the first step: a session, or the token for the second step. */
+export const SignInAnswer = Type.Object({
+  token: Token,
+  session: Type.Optional(SignedInView),
+  mfa_token: Type.Optional(Type.String({ description: 'for POST /v1/auth/login/totp within 5 minutes' })),
+});
+
+export const RecoveryCodes = Type.Array(Type.String(), { description: 'shown once, each works once' });
+
+export const MemberView = Type.Object({
+  org_id: Type.String(),
+  user_id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: oneOf(roles),
+  grants: Type.Array(Type.String()),
+  status: oneOf(['active', 'suspended', 'invited']),
+  source: oneOf(['invite', 'sso', 'scim', 'owner']),
+  two_factor: Type.Boolean(),
+  last_seen_at: nullable(Time),
+  joined_at: Time,
+});
+
+export const StaffView = Type.Object({
+  staff: Type.Object({
+    id: nullable(Type.String()),
+    email: Type.String(),
+    roles: Type.Array(oneOf(staffRoles)),
+  }),
+  csrf_token: Type.String(),
+});
+
+export const StaffSignedIn = Type.Object({ token: Token, session: StaffView });
+
+export const sessionExample = {
+  id: 'ses_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  user_id: 'usr_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  email: 'asha@acme.example',
+  current: true,
+  method: 'password',
+  two_factor: false,
+  ip_prefix: '192.0.2.10/32',
+  user_agent: 'Mozilla/5.0',
+  created_at: '2026-11-21T10:00:00.000Z',
+  last_seen_at: '2026-11-21T10:00:00.000Z',
+  idle_expires_at: '2026-11-21T22:00:00.000Z',
+  expires_at: '2026-11-24T10:00:00.000Z',
+} satisfies SessionView;
+
+const orgExample = {
+  id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  slug: 'acme',
+  name: 'Acme',
+  role: 'owner',
+  status: 'active',
+} as const;
+
+export const signedInExample = {
+  user: { id: sessionExample.user_id, email: sessionExample.email, name: 'Asha', two_factor: false },
+  orgs: [orgExample],
+  org: orgExample,
+  role: 'owner',
+  grants: [],
+  session: sessionExample,
+  csrf_token: 'CWgUx5MUn1U3_tPMYoC64oQ3v9HkWxHAEWnz_kS6b-E',
+  barred: null,
+} satisfies SignedInView;
+
+export const memberExample: Static<typeof MemberView> = {
+  org_id: orgExample.id,
+  user_id: sessionExample.user_id,
+  email: sessionExample.email,
+  name: 'Asha',
+  role: 'owner',
+  grants: [],
+  status: 'active',
+  source: 'owner',
+  two_factor: false,
+  last_seen_at: '2026-11-21T10:00:00.000Z',
+  joined_at: '2026-11-21T09:00:00.000Z',
+};
+
+export const staffExample = {
+  staff: { id: 'stf_01KACZ3V8S6T5R4Q3P2N1M0K9J', email: 'ops@svc.example', roles: ['super'] as ['super'] },
+  csrf_token: signedInExample.csrf_token,
+};
+
+/** A token as examples show it. */
+export const tokenExample = `svc-sess-${'A'.repeat(43)}`;

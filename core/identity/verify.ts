@@ -1,0 +1,84 @@
+// Who is behind a session token. Every request asks the database, so that ending a session, a membership or a role
+// acts at the next request of every process.
+import {
+  type Db,
+  isId,
+  notFound,
+  ServiceError,
+  type SessionCaller,
+  type StaffCaller,
+} from '../kernel/index.ts';
+import { findMembership, type Membership } from '../orgs/index.ts';
+import { isInNetworks } from './network.ts';
+import { findSessionByHash, touchSession } from './session-store.ts';
+import { findStaffSession, touchStaffSession } from './staff-store.ts';
+import { hashToken, hasTokenForm } from './token.ts';
+import type { SessionProof, SessionRow } from './types.ts';
+
+/** `last_seen_at` is written at most this often (P4.2). */
+const TOUCH_MS = 60_000;
+
+function ended(): ServiceError {
+  return new ServiceError('session_expired', 'The session has ended. Sign in again.');
+}
+
+/** Why a session may do nothing in an organisation from `ip`; undefined when nothing bars it. */
+export function barredBy(
+  session: Pick<SessionRow, 'two_factor'>,
+  membership: Membership | null,
+  ip: string | null,
+): SessionCaller['barred'] {
+  if (membership === null) return undefined;
+  if (membership.org_status !== 'active') return 'org_inactive';
+  const { console_ip_allow, require_2fa } = membership.security;
+  const networks = console_ip_allow ?? [];
+  if (networks.length > 0 && (ip === null || !isInNetworks(ip, networks))) return 'ip_not_allowed';
+  return require_2fa === true && !session.two_factor ? 'two_factor_required' : undefined;
+}
+
+/**
+ * The person behind a session token, in the organisation it stands in or the one that `org_override` names.
+ * @throws ServiceError authentication_required for what has not the form of a token, session_expired for one that is
+ * not in force, not_found when the person is no member of `org_override`.
+ */
+export async function verifySession(db: Db, proof: SessionProof): Promise<SessionCaller> {
+  const { token, at, org_override } = proof;
+  if (!hasTokenForm('session', token)) {
+    throw new ServiceError('authentication_required', 'This is not a session token. Sign in.');
+  }
+  const session = await findSessionByHash(db, hashToken(token), at);
+  if (session === null) throw ended();
+  if (org_override !== null && !isId('org', org_override)) throw notFound();
+  const org_id = org_override ?? session.org_id;
+  const membership = org_id === null ? null : await findMembership(db, { org_id, user_id: session.user_id });
+  if (org_override !== null && membership === null) throw notFound();
+  if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
+    await touchSession(db, { id: session.id, at });
+  const barred = barredBy(session, membership, proof.ip);
+  return {
+    kind: 'session',
+    session_id: session.id,
+    user_id: session.user_id,
+    email: session.email,
+    org_id: membership?.org_id ?? null,
+    role: membership?.role ?? null,
+    environment: proof.environment,
+    two_factor: session.two_factor,
+    proved_at: session.proved_at,
+    ...(barred === undefined ? {} : { barred }),
+  };
+}
+
+/** The member of staff behind a staff token. @throws ServiceError authentication_required, session_expired. */
+export async function verifyStaff(db: Db, proof: { token: string; at: Date }): Promise<StaffCaller> {
+  if (!hasTokenForm('staff', proof.token)) {
+    throw new ServiceError('authentication_required', 'This is not a staff token. Sign in.');
+  }
+  const session = await findStaffSession(db, hashToken(proof.token), proof.at);
+  if (session === null) throw ended();
+  if (proof.at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS) {
+    await touchStaffSession(db, { id: session.id, at: proof.at });
+  }
+  const { staff_id, email, roles, id } = session;
+  return { kind: 'staff', name: email, staff_id, session_id: id, roles };
+}

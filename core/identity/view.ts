@@ -1,0 +1,78 @@
+// Sessions as callers see them.
+import { type Context, ServiceError, type SessionCaller } from '../kernel/index.ts';
+import { listMemberships } from '../orgs/index.ts';
+import type { SessionView, SignedInView } from './schema.ts';
+import { findSession } from './session-store.ts';
+import { findPerson } from './store.ts';
+import { csrfToken } from './token.ts';
+import type { SessionRow } from './types.ts';
+import { barredBy } from './verify.ts';
+
+/** The session behind `context`. @throws Error (a defect) where the audience let someone else in. */
+export function sessionCaller(context: Context): SessionCaller {
+  if (context.caller.kind !== 'session') throw new Error('operation reached without a session');
+  return context.caller;
+}
+
+/** The stored session of the caller. @throws ServiceError session_expired when it ended meanwhile. */
+export async function ownSession(context: Context): Promise<SessionRow> {
+  const { user_id, session_id } = sessionCaller(context);
+  const session = await findSession(context.db, { user_id, id: session_id, at: context.now() });
+  if (session === null) throw new ServiceError('session_expired', 'The session has ended. Sign in again.');
+  return session;
+}
+
+/** A session on the wire; `current` marks the caller's own. */
+export function viewSession(session: SessionRow, current: string | null): SessionView {
+  return {
+    id: session.id,
+    user_id: session.user_id,
+    email: session.email,
+    current: session.id === current,
+    method: session.method,
+    two_factor: session.two_factor,
+    ip_prefix: session.ip_prefix,
+    user_agent: session.user_agent,
+    created_at: session.created_at.toISOString(),
+    last_seen_at: session.last_seen_at.toISOString(),
+    idle_expires_at: new Date(
+      Math.min(session.last_seen_at.getTime() + session.idle_seconds * 1000, session.expires_at.getTime()),
+    ).toISOString(),
+    expires_at: session.expires_at.toISOString(),
+  };
+}
+
+/** Everything a console asks first; `org_id` is the organisation acted in, where `x-svc-org` names another one. */
+export async function viewSignedIn(
+  context: Context,
+  session: SessionRow,
+  org_id = session.org_id,
+): Promise<SignedInView> {
+  const person = await findPerson(context.db, session.user_id);
+  if (person === null) throw new Error('a session without its person');
+  const memberships = await listMemberships(context.db, session.user_id);
+  const orgs = memberships.map(({ org_id, slug, name, role, org_status }) => ({
+    id: org_id,
+    slug,
+    name,
+    role,
+    status: org_status,
+  }));
+  const org = orgs.find(({ id }) => id === org_id) ?? null;
+  return {
+    user: {
+      id: person.id,
+      email: person.email,
+      name: person.name,
+      two_factor: person.totp_secret !== null,
+    },
+    orgs,
+    org,
+    role: org?.role ?? null,
+    grants: [],
+    session: viewSession(session, session.id),
+    csrf_token: csrfToken(context.services.root_key, session.id),
+    barred:
+      barredBy(session, memberships.find((one) => one.org_id === org_id) ?? null, context.client_ip) ?? null,
+  };
+}

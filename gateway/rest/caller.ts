@@ -1,0 +1,191 @@
+// Who calls, for REST and GraphQL alike: an API key, a session by cookie or bearer token, or a member of staff. One
+// credential per request; two are a fault of the client and never a choice of ours.
+import type { Pool } from '@svc/core/db/index.ts';
+import {
+  checkCsrf,
+  clientAddress,
+  readCookie,
+  SESSION_PREFIX,
+  type SignInSettings,
+  verifySession,
+  verifyStaff,
+} from '@svc/core/identity/index.ts';
+import {
+  type Caller,
+  type Context,
+  type Environment,
+  type KeyCaller,
+  type Log,
+  now,
+  type RequestId,
+  ServiceError,
+  type Services,
+  type SessionCaller,
+  type StaffCaller,
+} from '@svc/core/kernel/index.ts';
+import type { KeyRing } from '@svc/core/keys/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bearerOf, credentialOf } from './authenticate.ts';
+
+export interface CallerParts {
+  readonly pool: Pool;
+  readonly keys: KeyRing;
+  /** `loadRootKey` of the key ring file. */
+  readonly root_key: Uint8Array;
+  readonly sign_in: SignInSettings;
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** One header of `request`, null when absent or doubled into a list. */
+export function headerOf(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** The client's network address, behind trusted proxies too. */
+export function addressOf(sign_in: SignInSettings, request: FastifyRequest): string | null {
+  const forwarded = headerOf(request, 'x-forwarded-for');
+  return clientAddress(request.raw.socket?.remoteAddress ?? null, forwarded, sign_in.trusted_proxies);
+}
+
+function environmentOf(request: FastifyRequest): Environment {
+  const { environment } = request.query as { environment?: unknown };
+  return environment === 'test' ? 'test' : 'live';
+}
+
+/** The origin a browser says the request comes from: `Origin`, or when absent that of `Referer`. */
+function originOf(request: FastifyRequest): string | null {
+  const origin = headerOf(request, 'origin');
+  if (origin !== null) return origin;
+  const referer = headerOf(request, 'referer');
+  return referer !== null && URL.canParse(referer) ? new URL(referer).origin : null;
+}
+
+function requireConsole(
+  parts: CallerParts,
+  request: FastifyRequest,
+  proof: { session_id: string; origins: readonly string[] },
+): void {
+  if (SAFE.has(request.method)) return;
+  const origin = originOf(request);
+  if (origin === null || !proof.origins.includes(origin)) {
+    throw new ServiceError('csrf_failed', 'Writes with a session cookie come from a console page only.', {
+      details: { reason: 'origin' },
+    });
+  }
+  if (!checkCsrf(parts.root_key, proof.session_id, headerOf(request, 'x-svc-csrf'))) {
+    throw new ServiceError('csrf_failed', 'The header x-svc-csrf is missing or not of this session.', {
+      details: { reason: 'token' },
+    });
+  }
+}
+
+/**
+ * Refuses a sign-in by cookie from a page that is no console's: nobody is signed in to an account not their own.
+ * Clients that are no browser send no `Origin` and pass. @throws ServiceError csrf_failed.
+ */
+export function refuseForeignPage(origins: readonly string[], request: FastifyRequest): void {
+  const origin = headerOf(request, 'origin');
+  if (origin === null || origins.includes(origin)) return;
+  throw new ServiceError('csrf_failed', 'Sign-in is open to console pages only.', {
+    details: { reason: 'origin' },
+  });
+}
+
+/** The cookie `name`, null when absent. @throws ServiceError authentication_required when there are two. */
+function onlyCookie(request: FastifyRequest, name: string): string | null {
+  const values = readCookie(request.headers.cookie, name);
+  if (values.length > 1) throw new ServiceError('authentication_required', `Send one cookie ${name}.`);
+  return values[0] ?? null;
+}
+
+async function session(
+  parts: CallerParts,
+  request: FastifyRequest,
+  proof: { token: string; by_cookie: boolean; org_id: string | null },
+): Promise<SessionCaller> {
+  const caller = await verifySession(parts.pool, {
+    token: proof.token,
+    environment: environmentOf(request),
+    org_override: proof.org_id ?? headerOf(request, 'x-svc-org'),
+    at: now(),
+    ip: addressOf(parts.sign_in, request),
+  });
+  if (proof.by_cookie) {
+    const { console_origins } = parts.sign_in;
+    requireConsole(parts, request, { session_id: caller.session_id, origins: console_origins });
+  }
+  return caller;
+}
+
+/**
+ * The key or session behind `request`; a session cookie on a write has passed the CSRF check.
+ * @throws ServiceError authentication_required, invalid_api_key, session_expired, invalid_request (a cookie and a
+ * bearer at once), csrf_failed, not_found (`x-svc-org`), org_inactive, service_unavailable.
+ */
+export async function callerOf(
+  parts: CallerParts,
+  request: FastifyRequest,
+  options: {
+    readonly x_api_key?: boolean;
+    /** The organisation that the path names (`/v1/orgs/{id}…`): a person's role is the one in there. */
+    readonly org_id?: string | null;
+  } = {},
+): Promise<KeyCaller | SessionCaller> {
+  const cookie = onlyCookie(request, parts.sign_in.cookies.session);
+  const has_header = request.headers.authorization !== undefined;
+  const org_id = options.org_id ?? null;
+  if (cookie !== null && !has_header)
+    return session(parts, request, { token: cookie, by_cookie: true, org_id });
+  const credential = credentialOf(request.raw, options.x_api_key === true);
+  if (!credential.startsWith(SESSION_PREFIX)) return (await parts.keys.verify(credential)).caller;
+  if (cookie !== null) {
+    throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
+      param: 'authorization',
+    });
+  }
+  return session(parts, request, { token: credential, by_cookie: false, org_id });
+}
+
+/**
+ * The member of staff behind `request`, by cookie or bearer as `callerOf`.
+ * @throws ServiceError authentication_required, session_expired, invalid_request, csrf_failed.
+ */
+export async function staffCallerOf(parts: CallerParts, request: FastifyRequest): Promise<StaffCaller> {
+  const cookie = onlyCookie(request, parts.sign_in.cookies.staff);
+  const bearer = bearerOf(request.raw);
+  if (cookie !== null && bearer !== null) {
+    throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
+      param: 'authorization',
+    });
+  }
+  const token = cookie ?? bearer;
+  if (token === null) throw new ServiceError('authentication_required', 'Sign in as staff.');
+  const caller = await verifyStaff(parts.pool, { token, at: now() });
+  if (cookie !== null && caller.session_id !== undefined) {
+    const { staff_origins } = parts.sign_in;
+    requireConsole(parts, request, { session_id: caller.session_id, origins: staff_origins });
+  }
+  return caller;
+}
+
+/** The context in which operations run for `request`; `reply` takes headers that they set. */
+export function requestContext(
+  parts: CallerParts & { readonly log: Log; readonly services: Services },
+  request: FastifyRequest,
+  reply: FastifyReply | null,
+  caller: Caller,
+): Context {
+  return createContext({
+    request_id: request.id as RequestId,
+    caller,
+    pool: parts.pool,
+    log: parts.log,
+    services: parts.services,
+    client_ip: addressOf(parts.sign_in, request),
+    header: (name, value) => void reply?.header(name, value),
+    requestHeader: (name) => headerOf(request, name),
+  });
+}

@@ -1,0 +1,185 @@
+// The staff listener: sign-in of staff, apart from that of people in table, token, cookie and origin.
+import { createStaff, signInSettings, totpCode } from '@svc/core/identity/index.ts';
+import { nowMs, readConfig, shiftClock } from '@svc/core/kernel/index.ts';
+import { staffListenerOperations } from '@svc/core/operations/index.ts';
+import type { LightMyRequestResponse } from 'fastify';
+import { Secret } from 'otpauth';
+import { afterEach, expect, test } from 'vitest';
+import { codeOf, startHarness } from '../../test/registry/harness.ts';
+import { atFileEnd } from '../../test/support/ends.ts';
+import { createApp } from './app.ts';
+import { bindOperations } from './bind.ts';
+
+const harness = await startHarness();
+const { a, pool, keys, root_key, request_log } = harness;
+const base_url = 'http://127.0.0.1:8082';
+const MINUTE = 60_000;
+const defects: unknown[] = [];
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (fields: object) => void defects.push(fields),
+  child: () => log,
+};
+const app = createApp({ log, base_url });
+bindOperations(app, {
+  pool,
+  keys,
+  catalog: { current: () => ({}) as never },
+  request_log,
+  root_key,
+  sign_in: signInSettings(readConfig({}), base_url),
+  log,
+  base_url,
+  operations: staffListenerOperations,
+  pages: false,
+});
+atFileEnd(() => app.close());
+afterEach(() => shiftClock(0));
+
+const ops = await createStaff(harness.context, root_key, { email: 'Ops@svc.example', roles: ['finance'] });
+const secret = Buffer.from(Secret.fromBase32(ops.totp_secret).bytes);
+
+function call(
+  method: 'GET' | 'POST',
+  url: string,
+  options: { body?: object; headers?: Record<string, string> } = {},
+) {
+  const { body, headers } = options;
+  return app.inject({
+    method,
+    url,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+  });
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const seen = (response: LightMyRequestResponse) => [response.statusCode, codeOf(response)];
+const login = (password: string) =>
+  call('POST', '/auth/login', { body: { email: 'ops@SVC.example', password } });
+
+let step = 0;
+/** A sign-in with a code that was not used before. */
+async function enter(transport: 'cookie' | 'bearer') {
+  shiftClock(++step * 30_000);
+  const { mfa_token } = (await login(ops.password)).json();
+  return call('POST', '/auth/login/totp', {
+    body: { mfa_token, code: totpCode(secret, nowMs()), transport },
+  });
+}
+
+test('the token of svcctl signs in for twelve hours, and nothing of people works here', async () => {
+  const read = await call('GET', '/auth/session', { headers: bearer(ops.token) });
+  expect(read.json()).toMatchObject({ staff: { id: ops.id, email: 'Ops@svc.example', roles: ['finance'] } });
+  const person = await harness.signIn(await harness.makePerson(a, 'owner'));
+  for (const token of [a.key, person, 'svc-staff-x', `svc-staff-${'A'.repeat(43)}`]) {
+    expect([token, (await call('GET', '/auth/session', { headers: bearer(token) })).statusCode]).toEqual([
+      token,
+      401,
+    ]);
+  }
+  expect(seen(await call('GET', '/auth/session'))).toEqual([401, 'authentication_required']);
+  expect((await call('POST', '/v1/auth/login', { body: {} })).statusCode).toBe(404);
+  shiftClock(12 * 60 * MINUTE - MINUTE);
+  expect((await call('GET', '/auth/session', { headers: bearer(ops.token) })).statusCode).toBe(200);
+  shiftClock(12 * 60 * MINUTE + MINUTE);
+  expect(seen(await call('GET', '/auth/session', { headers: bearer(ops.token) }))).toEqual([
+    401,
+    'session_expired',
+  ]);
+});
+
+test('staff never get in by password alone, and a code works once', async () => {
+  const half = await login(ops.password);
+  expect(Object.keys(half.json())).toEqual(['mfa_token']);
+  expect(half.headers['set-cookie']).toBeUndefined();
+  const entered = await enter('bearer');
+  expect(entered.statusCode).toBe(200);
+  expect(entered.json().token).toMatch(/^svc-staff-/);
+  const { mfa_token } = (await login(ops.password)).json();
+  const again = await call('POST', '/auth/login/totp', {
+    body: { mfa_token, code: totpCode(secret, nowMs()) },
+  });
+  expect(seen(again)).toEqual([401, 'invalid_totp']);
+  // A person's half sign-in opens no door here, nor theirs there.
+  const crossed = await harness.call('POST', '/v1/auth/login/totp', { body: { mfa_token, code: '000000' } });
+  expect(seen(crossed)).toEqual([401, 'invalid_totp']);
+});
+
+test('a staff session ends after 30 idle minutes and after 8 hours', async () => {
+  const entered = await enter('bearer');
+  const start = step * 30_000;
+  const headers = bearer(entered.json().token);
+  for (let minutes = 29; minutes < 480; minutes += 29) {
+    shiftClock(start + minutes * MINUTE);
+    expect([minutes, (await call('GET', '/auth/session', { headers })).statusCode]).toEqual([minutes, 200]);
+  }
+  shiftClock(start + 481 * MINUTE);
+  expect(seen(await call('GET', '/auth/session', { headers }))).toEqual([401, 'session_expired']);
+  const idle = bearer((await enter('bearer')).json().token);
+  shiftClock(step * 30_000 + 31 * MINUTE);
+  expect(seen(await call('GET', '/auth/session', { headers: idle }))).toEqual([401, 'session_expired']);
+});
+
+test("a staff cookie is its own, and writes need the staff page's origin and token", async () => {
+  const entered = await enter('cookie');
+  const set = String(entered.headers['set-cookie']);
+  expect(set).toMatch(/^svc_staff=svc-staff-[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=28800$/);
+  expect(entered.json().token).toBeUndefined();
+  const cookie = set.split(';', 1)[0] as string;
+  const csrf = entered.json().session.csrf_token as string;
+  const origin = 'http://127.0.0.1:8082';
+  const refused: Record<string, string>[] = [
+    { cookie },
+    { cookie, origin },
+    // A console page of customers is no staff page.
+    { cookie, origin: 'http://127.0.0.1:8081', 'x-svc-csrf': csrf },
+  ];
+  for (const headers of refused) {
+    expect(seen(await call('POST', '/auth/logout', { headers }))).toEqual([403, 'csrf_failed']);
+  }
+  const both = { cookie, ...bearer(ops.token) };
+  expect(seen(await call('GET', '/auth/session', { headers: both }))).toEqual([400, 'invalid_request']);
+  const out = await call('POST', '/auth/logout', { headers: { cookie, origin, 'x-svc-csrf': csrf } });
+  expect([out.statusCode, String(out.headers['set-cookie'])]).toEqual([
+    204,
+    expect.stringContaining('Max-Age=0'),
+  ]);
+  expect(seen(await call('GET', '/auth/session', { headers: { cookie } }))).toEqual([401, 'session_expired']);
+});
+
+test('ten wrong passwords lock the account of staff, not that of a person with the same address', async () => {
+  const person = { email: 'double@svc.example', password: 'correct horse battery' };
+  await createStaff(harness.context, root_key, { email: person.email, roles: ['support'] });
+  for (let i = 0; i < 10; i++) {
+    const wrong = await call('POST', '/auth/login', { body: { email: person.email, password: 'wrong' } });
+    expect(seen(wrong)).toEqual([401, 'invalid_credentials']);
+  }
+  const locked = await call('POST', '/auth/login', { body: { email: person.email, password: 'wrong' } });
+  expect(seen(locked)).toEqual([429, 'too_many_attempts']);
+  const unknown = await harness.call('POST', '/v1/auth/login', { body: person });
+  expect(seen(unknown)).toEqual([401, 'invalid_credentials']);
+});
+
+test('staff who are disabled stop at their next request', async () => {
+  const made = await createStaff(harness.context, root_key, {
+    email: 'gone@svc.example',
+    roles: ['support'],
+  });
+  expect((await call('GET', '/auth/session', { headers: bearer(made.token) })).statusCode).toBe(200);
+  await pool.query({
+    name: 'test.disable_staff',
+    text: `update staff set status = 'disabled' where id = $1`,
+    values: [made.id],
+  });
+  expect(seen(await call('GET', '/auth/session', { headers: bearer(made.token) }))).toEqual([
+    401,
+    'session_expired',
+  ]);
+});
+
+test('no caller met a defect', () => {
+  expect([...defects, ...harness.defects]).toEqual([]);
+});

@@ -1,0 +1,70 @@
+// What GraphQL needs to run operations as REST runs them: the same contexts, the same checks of input, the same words
+// of refusal.
+import type {
+  Caller,
+  Context,
+  Log,
+  Operation,
+  RequestId,
+  ServiceError,
+  Services,
+} from '@svc/core/kernel/index.ts';
+import { shapeOf } from '@svc/core/operations/index.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type CallerParts, requestContext } from './caller.ts';
+import { errorBody, refusalOf } from './errors.ts';
+import { type InputReader, inputReader, type RawInput } from './input.ts';
+
+export interface OperationSurface {
+  readonly request_id: RequestId;
+  readonly caller: Caller;
+  contextOf(caller: Caller): Context;
+  /** @throws ServiceError invalid_request with all faults. */
+  readInput(operation: Operation, input: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  refusalBody(error: ServiceError): string;
+  /** The refusal behind anything thrown; defects are logged here, once. */
+  explain(thrown: unknown): ServiceError;
+}
+
+const readers = new WeakMap<Operation, InputReader>();
+
+function readerOf(operation: Operation): InputReader {
+  const known = readers.get(operation);
+  if (known !== undefined) return known;
+  const made = inputReader(operation);
+  readers.set(operation, made);
+  return made;
+}
+
+/** Sorts the members of an input to where REST has them; values keep their types. */
+function placed(operation: Operation, input: Readonly<Record<string, unknown>>): RawInput {
+  const shape = shapeOf(operation);
+  const params: Record<string, unknown> = {};
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) {
+    (Object.hasOwn(shape.path, name) ? params : rest)[name] = value;
+  }
+  return {
+    params: params as RawInput['params'],
+    query: (shape.body === null ? rest : {}) as RawInput['query'],
+    body: shape.body === null ? undefined : rest,
+  };
+}
+
+/** The surface of `request`, which acts as `caller`. `reply` takes headers that operations set; null once sent. */
+export function operationSurface(
+  parts: CallerParts & { readonly log: Log; readonly services: Services },
+  request: FastifyRequest,
+  reply: FastifyReply | null,
+  caller: Caller,
+): OperationSurface {
+  const request_id = request.id as RequestId;
+  return {
+    request_id,
+    caller,
+    contextOf: (acting) => requestContext(parts, request, reply, acting),
+    readInput: (operation, input) => readerOf(operation)(placed(operation, input)),
+    refusalBody: (error) => errorBody(error, request_id, 'chat'),
+    explain: (thrown) => refusalOf(thrown, request_id, parts.log),
+  };
+}
