@@ -1,0 +1,180 @@
+// Which version rules a scope: activation, deactivation, rollback. Each runs under the organisation's policy lock, so
+// that ownership, the running activation and its successor are decided on one state.
+import { type Context, type Id, isId, notFound, orgCaller, ServiceError } from '../kernel/index.ts';
+import { findProject } from '../orgs/index.ts';
+import { actorOf, ownerAfter, type Writer, writerOf } from './ownership.ts';
+import {
+  type ActivationRow,
+  endActivation,
+  findActivation,
+  findActive,
+  findEarlier,
+  findPolicy,
+  findVersion,
+  insertActivation,
+  lockPolicies,
+  type PolicyRow,
+  setManager,
+  type VersionRow,
+} from './store.ts';
+
+export interface ScopeWish {
+  readonly project_id?: string | null;
+}
+
+/** The policy `name`, for a write. @throws ServiceError not_found. */
+export async function getPolicy(context: Context, name: string): Promise<PolicyRow> {
+  const policy = await findPolicy(context.db, orgCaller(context).org_id, name);
+  if (policy === null || policy.deleted_at !== null) throw notFound();
+  return policy;
+}
+
+async function scopeOf(context: Context, wish: ScopeWish | undefined): Promise<Id<'project'> | null> {
+  const id = wish?.project_id ?? null;
+  if (id === null) return null;
+  if (!isId('project', id)) throw notFound();
+  const project = await findProject(context.db, { org_id: orgCaller(context).org_id, id });
+  if (project === null) throw notFound();
+  return id;
+}
+
+async function getVersion(context: Context, name: string, version: number): Promise<VersionRow> {
+  const row = await findVersion(context.db, { org_id: orgCaller(context).org_id, name, version });
+  if (row === null) throw notFound();
+  return row;
+}
+
+/** Ends the write: whose the policy is now, and this process routes by the new state at once. */
+async function conclude(context: Context, name: string, owner: string | null): Promise<void> {
+  const { org_id } = orgCaller(context);
+  await setManager(context.db, { org_id, name, managed_by: owner });
+  context.afterCommit(() => context.services.policies?.forget(org_id));
+}
+
+/** A scope that another policy rules can only be given away by whoever rules that one. */
+async function displace(context: Context, active: ActivationRow | null, name: string, writer: Writer) {
+  if (active === null || active.name === name) return;
+  const { org_id } = orgCaller(context);
+  const displaced = await findPolicy(context.db, org_id, active.name);
+  if (displaced?.managed_by == null) return;
+  ownerAfter(context, displaced, writer);
+  if (writer.take_over) {
+    await setManager(context.db, { org_id, name: displaced.name, managed_by: null });
+  }
+}
+
+async function start(
+  context: Context,
+  to: { project_id: Id<'project'> | null; name: string; version: number; previous_no: number | null },
+): Promise<void> {
+  const { org_id } = orgCaller(context);
+  const at = context.now();
+  await endActivation(context.db, { org_id, project_id: to.project_id, at });
+  const row = { ...to, activated_at: at, activated_by: actorOf(context) };
+  await insertActivation(context.db, org_id, row);
+}
+
+/**
+ * Makes a version rule a scope; the same version again changes nothing.
+ * @throws ServiceError not_found, managed_elsewhere.
+ */
+export function activate(
+  context: Context,
+  wish: { name: string; version: number; scope?: ScopeWish | undefined },
+): Promise<VersionRow> {
+  return context.transaction(async (context) => {
+    const { org_id } = orgCaller(context);
+    const writer = writerOf(context);
+    await lockPolicies(context.db, org_id);
+    const policy = await getPolicy(context, wish.name);
+    const project_id = await scopeOf(context, wish.scope);
+    const version = await getVersion(context, wish.name, wish.version);
+    const owner = ownerAfter(context, policy, writer);
+    const active = await findActive(context.db, org_id, project_id);
+    await displace(context, active, wish.name, writer);
+    if (active?.name !== wish.name || active.version !== wish.version) {
+      const previous_no = active?.activation_no ?? null;
+      await start(context, { project_id, name: wish.name, version: wish.version, previous_no });
+    }
+    await conclude(context, wish.name, owner);
+    return version;
+  });
+}
+
+/**
+ * Ends the rule of `name` in a scope, where the policy of the organisation or the default rules again; nothing changes
+ * where it does not rule. Returns the version that ruled, else the newest.
+ * @throws ServiceError not_found, managed_elsewhere.
+ */
+export function deactivate(
+  context: Context,
+  wish: { name: string; scope?: ScopeWish | undefined },
+): Promise<VersionRow> {
+  return context.transaction(async (context) => {
+    const { org_id } = orgCaller(context);
+    const writer = writerOf(context);
+    await lockPolicies(context.db, org_id);
+    const policy = await getPolicy(context, wish.name);
+    const project_id = await scopeOf(context, wish.scope);
+    const owner = ownerAfter(context, policy, writer);
+    const active = await findActive(context.db, org_id, project_id);
+    const ruled = active?.name === wish.name ? active : null;
+    if (ruled !== null) await endActivation(context.db, { org_id, project_id, at: context.now() });
+    await conclude(context, wish.name, owner);
+    return getVersion(context, wish.name, ruled?.version ?? policy.newest);
+  });
+}
+
+/**
+ * Activates what ruled the scope before the present version of `name`, or `version` of it, which must have ruled the
+ * scope once. Going back again goes further back.
+ * @throws ServiceError not_found, managed_elsewhere; state_conflict where there is nothing to go back to.
+ */
+export function rollback(
+  context: Context,
+  wish: { name: string; version?: number | undefined; scope?: ScopeWish | undefined },
+): Promise<VersionRow> {
+  return context.transaction(async (context) => {
+    const { org_id } = orgCaller(context);
+    const writer = writerOf(context);
+    await lockPolicies(context.db, org_id);
+    const policy = await getPolicy(context, wish.name);
+    const project_id = await scopeOf(context, wish.scope);
+    if (wish.version !== undefined) await getVersion(context, wish.name, wish.version);
+    const owner = ownerAfter(context, policy, writer);
+    const active = await findActive(context.db, org_id, project_id);
+    if (active?.name !== wish.name) {
+      throw new ServiceError('state_conflict', 'The policy does not rule this scope.', {
+        details: { state: 'draft' },
+      });
+    }
+    const target = await targetOf(context, active, project_id, wish.version);
+    if (target === null) {
+      throw new ServiceError('state_conflict', 'Nothing ruled this scope before; deactivate instead.', {
+        details: { state: 'active' },
+      });
+    }
+    if (target.name !== wish.name) {
+      // Another policy comes back: it must be this writer's too.
+      ownerAfter(context, await findPolicy(context.db, org_id, target.name), writer);
+    }
+    const { name, version, previous_no } = target;
+    await start(context, { project_id, name, version, previous_no });
+    await conclude(context, wish.name, owner);
+    return getVersion(context, name, version);
+  });
+}
+
+async function targetOf(
+  context: Context,
+  active: ActivationRow,
+  project_id: Id<'project'> | null,
+  version: number | undefined,
+): Promise<ActivationRow | null> {
+  const { org_id } = orgCaller(context);
+  if (version !== undefined) {
+    return findEarlier(context.db, { org_id, project_id, name: active.name, version });
+  }
+  if (active.previous_no === null) return null;
+  return findActivation(context.db, org_id, active.previous_no);
+}

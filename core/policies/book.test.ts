@@ -1,0 +1,165 @@
+// The snapshots of a process: what is remembered, what is dropped, and what happens when PostgreSQL is away.
+import { afterAll, expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { provision } from '../../test/support/provision.ts';
+import { createPool, type Pool } from '../db/index.ts';
+import { type Db, type Id, silentLog } from '../kernel/index.ts';
+import { openPolicyBook, type PolicyBook } from './index.ts';
+import { endActivation, insertActivation, insertVersion, nextVersion } from './store.ts';
+
+const url = await createTestDatabase();
+const nowhere = 'postgres://svc@127.0.0.1:1/none';
+const pool = createPool(url, { max: 6 });
+const { org_id, project_id } = await provision({ database_url: url, live_micro_usd: 0 });
+const other = await provision({ database_url: url, slug: 'other', live_micro_usd: 0 });
+const open: PolicyBook[] = [];
+
+afterAll(async () => {
+  for (const book of open) await book.close();
+  await pool.end();
+});
+
+async function bookOf(options: { db?: Pool; url?: string; max_orgs?: number } = {}): Promise<PolicyBook> {
+  const book = await openPolicyBook({ db: pool, url, log: silentLog, process_name: 'test', ...options });
+  open.push(book);
+  return book;
+}
+
+async function newVersion(yaml = 'sort: price', org = org_id): Promise<number> {
+  const at = new Date();
+  const version = await nextVersion(pool, { org_id: org, name: 'main', managed_by: null, at });
+  await insertVersion(pool, org, {
+    ...{ name: 'main', version, yaml, content_hash: '0'.repeat(64), notices: [] },
+    ...{ managed_by: null, created_by: 'test', created_at: at },
+  });
+  return version;
+}
+
+async function activate(version: number, db: Db = pool, org = org_id): Promise<void> {
+  const at = new Date();
+  await endActivation(db, { org_id: org, project_id: null, at });
+  const row = { project_id: null, name: 'main', version, previous_no: null };
+  await insertActivation(db, org, { ...row, activated_at: at, activated_by: 'test' });
+}
+
+async function ruled(book: PolicyBook, org: Id<'org'> = org_id): Promise<number | string | null> {
+  try {
+    return (await book.policiesOf(org)).of(project_id)?.version ?? null;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+/** Milliseconds until a call would be ruled by `wanted`; looks every 5 ms. */
+async function msUntil(book: PolicyBook, wanted: number | string | null): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const found = await ruled(book);
+    const ms = performance.now() - start;
+    if (found === wanted) return ms;
+    if (ms > 5_000) throw new Error(`still ${found} after ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** `pool` with its queries counted, and held back where `gate` says so. */
+function watched(gate: (name: string) => Promise<void> | undefined = () => undefined) {
+  const counts = new Map<string, number>();
+  const db: Pool = {
+    ...pool,
+    async query<Row>(statement: Parameters<Pool['query']>[0]) {
+      counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1);
+      const answer = await pool.query<Row>(statement);
+      await gate(statement.name);
+      return answer;
+    },
+  };
+  return { db, looked: () => counts.get('policies.read_active_texts') ?? 0 };
+}
+
+test('an organisation is read once and answered from memory, without a policy too', async () => {
+  const { db, looked } = watched();
+  const book = await bookOf({ db });
+  const [first, second] = await Promise.all([book.policiesOf(other.org_id), book.policiesOf(other.org_id)]);
+  expect(first).toBe(second);
+  expect(book.policiesOf(other.org_id)).toBe(first);
+  expect(first.of(other.project_id)).toBeNull();
+  expect(looked()).toBe(1);
+});
+
+test('a change is followed within a second, and of other organisations nothing is dropped', async () => {
+  const { db, looked } = watched();
+  const book = await bookOf({ db });
+  await ruled(book, other.org_id);
+  await ruled(book);
+  for (let round = 0; round < 3; round++) {
+    const version = await newVersion();
+    await activate(version);
+    expect(await msUntil(book, version)).toBeLessThan(1_000);
+  }
+  const before = looked();
+  await ruled(book, other.org_id);
+  expect(looked()).toBe(before);
+});
+
+test('it is followed within a second where notifications never arrive', async () => {
+  const deaf = await bookOf({ url: nowhere });
+  await ruled(deaf);
+  const version = await newVersion();
+  await activate(version);
+  expect(await msUntil(deaf, version)).toBeLessThan(1_000);
+});
+
+test('a change that commits after a later one was read is not skipped', async () => {
+  const deaf = await bookOf({ url: nowhere });
+  const slow = await newVersion();
+  const quick = await newVersion('sort: latency', other.org_id);
+  await ruled(deaf);
+  await ruled(deaf, other.org_id);
+  const before = await ruled(deaf);
+  await pool.transaction(async (db) => {
+    await activate(slow, db);
+    await activate(quick, pool, other.org_id);
+    while ((await ruled(deaf, other.org_id)) !== quick) await new Promise((done) => setTimeout(done, 5));
+    expect(await ruled(deaf)).toBe(before);
+  });
+  expect(await msUntil(deaf, slow)).toBeLessThan(1_000);
+});
+
+test('a read that began before a change was heard is not remembered', async () => {
+  let release = () => {};
+  let held: Promise<void> | undefined;
+  const { db } = watched((name) => (name === 'policies.read_active_texts' ? held : undefined));
+  const book = await bookOf({ db });
+  const before = await ruled(await bookOf());
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const early = book.policiesOf(org_id);
+  // The read has its rows of before, and hears of the change while it is held back.
+  const version = await newVersion();
+  await activate(version);
+  book.forget(org_id);
+  release();
+  held = undefined;
+  expect((await early).of(project_id)?.version ?? null).toBe(before);
+  expect(await ruled(book)).toBe(version);
+});
+
+test('no call passes unruled: a database that is away, and a text that cannot be read, refuse it', async () => {
+  const away = createPool(nowhere, { max: 1 });
+  const book = await bookOf({ db: away, url: nowhere });
+  expect(await ruled(book)).toBe('service_unavailable');
+  await away.end();
+  const version = await newVersion('sort: by-the-next-release');
+  await activate(version);
+  expect(await ruled(await bookOf())).toBe('service_unavailable');
+  await activate(await newVersion());
+});
+
+test('no more organisations are held than allowed', async () => {
+  const { db, looked } = watched();
+  const book = await bookOf({ db, max_orgs: 1 });
+  for (const org of [org_id, other.org_id, org_id]) await ruled(book, org);
+  expect(looked()).toBe(3);
+});

@@ -1,0 +1,158 @@
+// Which rules of a policy a call meets, and what they ask together (4.9.5 steps 1 to 3). Pure.
+import type { Environment } from '../kernel/index.ts';
+import { combine, type Effective } from './combine.ts';
+import { matchesGlob } from './glob.ts';
+import { isWithin } from './time.ts';
+import type { Actions, Match, MatchFlat, PolicyDocument, Rule } from './types.ts';
+
+/** What of a call rules can ask for. */
+export interface CallFacts {
+  readonly model: string;
+  readonly project_id: string;
+  readonly key_id: string;
+  readonly environment: Environment;
+  readonly dialect: string;
+  readonly modalities_in: readonly string[];
+  readonly modalities_out: readonly string[];
+  readonly stream: boolean;
+  readonly has: {
+    readonly tools: boolean;
+    readonly json_schema: boolean;
+    readonly images: boolean;
+    readonly reasoning: boolean;
+    readonly cache: boolean;
+    readonly byok: boolean;
+  };
+  /** Upper estimate of the prompt. */
+  readonly input_tokens: number;
+  readonly max_tokens: number | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly app: string;
+  readonly now_ms: number;
+}
+
+/** A policy version as a process holds it. */
+export interface ActivePolicy {
+  readonly name: string;
+  readonly version: number;
+  readonly document: PolicyDocument;
+  readonly defaults: readonly Actions[];
+  /** What sets of matching rules ask, by their places: worked out once each. */
+  readonly combined: Map<string, Effective>;
+}
+
+/** What a policy says of one call. */
+export interface Ruling {
+  readonly policy: string;
+  readonly version: number;
+  /** Names of the rules that matched, in order, joined by `/`; `-` where none did. */
+  readonly rule: string;
+  readonly actions: Effective;
+  /** The call is refused with this message. */
+  readonly deny: string | null;
+}
+
+const COMBINED_MAX = 256;
+const DENIED = 'The routing policy does not allow this call.';
+
+/** `document` ready to be asked. */
+export function activePolicy(name: string, version: number, document: PolicyDocument): ActivePolicy {
+  const defaults: Actions[] = [];
+  if (document.sort !== undefined) defaults.push({ sort: document.sort });
+  if (document.defaults !== undefined) defaults.push(document.defaults);
+  return { name, version, document, defaults, combined: new Map() };
+}
+
+function holds<T>(wanted: readonly T[] | undefined, found: T): boolean {
+  return wanted === undefined || wanted.includes(found);
+}
+
+function meets<T>(wanted: readonly T[] | undefined, found: readonly T[]): boolean {
+  return wanted === undefined || wanted.some((one) => found.includes(one));
+}
+
+function anyGlob(globs: readonly string[] | undefined, text: string): boolean {
+  return globs === undefined || globs.some((glob) => matchesGlob(glob, text));
+}
+
+function inRange(range: MatchFlat['input_tokens'], value: number | null): boolean {
+  if (range === undefined) return true;
+  if (value === null) return false;
+  return value >= (range.min ?? 0) && value <= (range.max ?? Number.POSITIVE_INFINITY);
+}
+
+function tagged(wanted: MatchFlat['metadata'], tags: CallFacts['metadata']): boolean {
+  if (wanted === undefined) return true;
+  return Object.entries(wanted).every(
+    ([key, globs]) => Object.hasOwn(tags, key) && anyGlob(globs, tags[key] as string),
+  );
+}
+
+function vendorOf(model: string): string {
+  return model.slice(0, Math.max(0, model.indexOf('/')));
+}
+
+function meetsFlat(match: MatchFlat, facts: CallFacts): boolean {
+  return (
+    anyGlob(match.models, facts.model) &&
+    (match.model === undefined || matchesGlob(match.model, facts.model)) &&
+    holds(match.vendors, vendorOf(facts.model)) &&
+    (match.vendor === undefined || match.vendor === vendorOf(facts.model)) &&
+    holds(match.projects, facts.project_id) &&
+    (match.project_id === undefined || match.project_id === facts.project_id) &&
+    holds(match.keys, facts.key_id) &&
+    (match.key_id === undefined || match.key_id === facts.key_id) &&
+    holds(match.environments, facts.environment) &&
+    holds<string>(match.dialects, facts.dialect) &&
+    (match.dialect === undefined || match.dialect === facts.dialect) &&
+    meets<string>(match.modalities_in, facts.modalities_in) &&
+    meets<string>(match.modalities_out, facts.modalities_out) &&
+    (match.stream === undefined || match.stream === facts.stream) &&
+    (match.has === undefined || match.has.some((what) => facts.has[what])) &&
+    inRange(match.input_tokens, facts.input_tokens) &&
+    inRange(match.max_tokens, facts.max_tokens) &&
+    holds(match.apps, facts.app) &&
+    tagged(match.metadata, facts.metadata) &&
+    (match.time === undefined || isWithin(match.time, facts.now_ms))
+  );
+}
+
+/** Whether every key that `match` gives holds of `facts`; a list holds where any of it does. */
+export function matchesCall(match: Match, facts: CallFacts): boolean {
+  return meetsFlat(match, facts) && (match.not === undefined || !meetsFlat(match.not, facts));
+}
+
+/**
+ * The places of the rules that a call meets, top to bottom: the first without `continue` ends the search, and a `deny`
+ * always does.
+ */
+function matchingRules(rules: readonly Rule[], facts: CallFacts): number[] {
+  const found: number[] = [];
+  for (const [i, rule] of rules.entries()) {
+    if (!matchesCall(rule.match, facts)) continue;
+    found.push(i);
+    if (rule.continue !== true || rule.deny !== undefined) break;
+  }
+  return found;
+}
+
+/** What `policy` says of the call with `facts`. */
+export function decide(policy: ActivePolicy, facts: CallFacts): Ruling {
+  const rules = policy.document.rules ?? [];
+  const matching = matchingRules(rules, facts);
+  const key = matching.join();
+  let actions = policy.combined.get(key);
+  if (actions === undefined) {
+    actions = combine([...policy.defaults, ...matching.map((i) => rules[i] as Rule)]);
+    if (policy.combined.size >= COMBINED_MAX) policy.combined.clear();
+    policy.combined.set(key, actions);
+  }
+  const last = rules[matching.at(-1) ?? -1];
+  return {
+    policy: policy.name,
+    version: policy.version,
+    rule: matching.length === 0 ? '-' : matching.map((i) => rules[i]?.name ?? `rules.${i}`).join('/'),
+    actions,
+    deny: last?.deny === undefined ? null : (last.deny.message ?? DENIED),
+  };
+}

@@ -1,0 +1,285 @@
+// Operations over routing policies (P2 37 to 46; the dry run stands with the router, which it asks).
+import { Type } from 'typebox';
+import { type Context, listOf, notFound, operation, orgCaller, ServiceError } from '../kernel/index.ts';
+import { activate, deactivate, getPolicy, rollback } from './activate.ts';
+import { ownerAfter, writerOf } from './ownership.ts';
+import {
+  NameInPath,
+  NewName,
+  PolicySummary,
+  PolicyVerdict,
+  PolicyVersion,
+  PolicyVersionDetail,
+  ScopeInput,
+  VersionNumber,
+  versionExample,
+  YamlText,
+} from './schema.ts';
+import {
+  type ActivationRow,
+  countGateways,
+  deletePolicy,
+  findPolicy,
+  findVersion,
+  listActive,
+  listPolicies,
+  listVersions,
+  lockPolicies,
+  type VersionRow,
+} from './store.ts';
+import { validatePolicy } from './validate.ts';
+import { writeVersion } from './write.ts';
+
+const writers = {
+  kind: 'key',
+  scopes: ['manage:policies'],
+  session: ['owner', 'admin', 'developer'],
+} as const;
+const readers = {
+  kind: 'key',
+  scopes: ['manage:policies'],
+  session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+} as const;
+/** The newest versions that a listing shows; older ones are read one by one. */
+const VERSIONS_SHOWN = 100;
+
+function view(
+  row: VersionRow,
+  policy_managed_by: string | null,
+  active: readonly ActivationRow[],
+): PolicyVersion {
+  const scopes = active
+    .filter(({ name, version }) => name === row.name && version === row.version)
+    .map(({ project_id, activated_at }) => ({ project_id, activated_at: activated_at.toISOString() }));
+  return {
+    name: row.name,
+    version: row.version,
+    status: scopes.length > 0 ? 'active' : 'draft',
+    yaml: row.yaml,
+    content_hash: row.content_hash,
+    managed_by: row.managed_by,
+    policy_managed_by,
+    scopes,
+    notices: [...row.notices],
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+async function viewOne(context: Context, row: VersionRow): Promise<PolicyVersion> {
+  const { org_id } = orgCaller(context);
+  const policy = await findPolicy(context.db, org_id, row.name);
+  return view(row, policy?.managed_by ?? null, await listActive(context.db, org_id, row.name));
+}
+
+export const listPoliciesOperation = operation({
+  name: 'policies.list',
+  method: 'GET',
+  path: '/v1/policies',
+  summary: 'List routing policies, each with its active version, else its newest',
+  audience: readers,
+  input: Type.Object({}),
+  output: listOf(PolicySummary),
+  errors: [],
+  example: {
+    object: 'list',
+    data: [
+      {
+        ...{ name: 'eu-private', version: 3, newest_version: 4, status: 'active', managed_by: null },
+        created_at: '2026-11-21T09:59:00.000Z',
+      },
+    ],
+  },
+  async run(context) {
+    const rows = await listPolicies(context.db, orgCaller(context).org_id);
+    const data = rows.map(({ name, newest, active, managed_by, created_at }) => ({
+      name,
+      version: active ?? newest,
+      newest_version: newest,
+      status: active === null ? ('draft' as const) : ('active' as const),
+      managed_by,
+      created_at: created_at.toISOString(),
+    }));
+    return { object: 'list' as const, data };
+  },
+});
+
+export const createPolicyOperation = operation({
+  name: 'policies.create',
+  method: 'POST',
+  path: '/v1/policies',
+  summary: 'Create a routing policy with its first version, a draft',
+  audience: writers,
+  input: Type.Object({ name: NewName, yaml: YamlText }),
+  output: PolicyVersion,
+  errors: ['invalid_policy', 'already_exists', 'plan_limit_reached', 'managed_elsewhere'],
+  status: 201,
+  idempotent: true,
+  example: { ...versionExample, version: 1, status: 'draft', scopes: [] },
+  run: async (context, { name, yaml }) =>
+    viewOne(context, await writeVersion(context, { name, yaml, fresh: true }, notFound)),
+});
+
+export const validatePolicyOperation = operation({
+  name: 'policies.validate',
+  method: 'POST',
+  path: '/v1/policies/validate',
+  summary: 'Judge the text of a policy; nothing is stored',
+  audience: readers,
+  input: Type.Object({ yaml: YamlText, name: Type.Optional(NewName) }),
+  output: PolicyVerdict,
+  errors: [],
+  example: {
+    valid: false,
+    path: 'rules[0].match.models',
+    message: '"acme/*"; expected a list',
+    faults: [{ path: 'rules[0].match.models', line: 4, column: 13, message: '"acme/*"; expected a list' }],
+    notices: [],
+  },
+  async run(context, { yaml, name }) {
+    const verdict = validatePolicy(yaml, context.services.catalog(), name ?? null);
+    if (verdict.valid) {
+      return { valid: true, path: '', message: '', faults: [], notices: [...verdict.notices] };
+    }
+    const [first] = verdict.faults;
+    const { path = '$', message = '' } = first ?? {};
+    return { valid: false, path, message, faults: [...verdict.faults], notices: [] };
+  },
+});
+
+export const listVersionsOperation = operation({
+  name: 'policies.versions.list',
+  method: 'GET',
+  path: '/v1/policies/:name/versions',
+  summary: 'List the newest 100 versions of a policy, newest first',
+  audience: readers,
+  input: Type.Object({ name: NameInPath }),
+  output: listOf(PolicyVersion),
+  errors: [],
+  example: { object: 'list', data: [versionExample] },
+  async run(context, { name }) {
+    const { org_id } = orgCaller(context);
+    const { managed_by } = await getPolicy(context, name);
+    const rows = await listVersions(context.db, { org_id, name, limit: VERSIONS_SHOWN });
+    const active = await listActive(context.db, org_id, name);
+    return { object: 'list' as const, data: rows.map((row) => view(row, managed_by, active)) };
+  },
+});
+
+export const getVersionOperation = operation({
+  name: 'policies.versions.get',
+  method: 'GET',
+  path: '/v1/policies/:name/versions/:version',
+  summary: 'Read one version, and how many gateways route by it',
+  audience: readers,
+  input: Type.Object({ name: NameInPath, version: Type.String() }),
+  output: PolicyVersionDetail,
+  errors: [],
+  example: { ...versionExample, gateways: { applied: 2, total: 2 } },
+  async run(context, { name, version }) {
+    const { org_id } = orgCaller(context);
+    const number = /^[1-9]\d{0,8}$/.test(version) ? Number(version) : 0;
+    const row = number === 0 ? null : await findVersion(context.db, { org_id, name, version: number });
+    if (row === null) throw notFound();
+    const gateways = await countGateways(context.db, { org_id, name, version: number });
+    return { ...(await viewOne(context, row)), gateways };
+  },
+});
+
+export const createVersionOperation = operation({
+  name: 'policies.versions.create',
+  method: 'POST',
+  path: '/v1/policies/:name/versions',
+  summary: 'Add a version to a policy, a draft',
+  audience: writers,
+  input: Type.Object({ name: NameInPath, yaml: YamlText }),
+  output: PolicyVersion,
+  errors: ['invalid_policy', 'managed_elsewhere'],
+  status: 201,
+  idempotent: true,
+  example: { ...versionExample, version: 4, status: 'draft', scopes: [] },
+  run: async (context, { name, yaml }) =>
+    viewOne(context, await writeVersion(context, { name, yaml, fresh: false }, notFound)),
+});
+
+export const activatePolicyOperation = operation({
+  name: 'policies.activate',
+  method: 'POST',
+  path: '/v1/policies/:name/activate',
+  summary: 'Let a version rule the organization or a project; the next call is routed by it',
+  audience: writers,
+  input: Type.Object({ name: NameInPath, version: VersionNumber, scope: ScopeInput }),
+  output: PolicyVersion,
+  errors: ['managed_elsewhere'],
+  example: versionExample,
+  run: async (context, { name, version, scope }) =>
+    viewOne(context, await activate(context, { name, version, scope })),
+});
+
+export const deactivatePolicyOperation = operation({
+  name: 'policies.deactivate',
+  method: 'POST',
+  path: '/v1/policies/:name/deactivate',
+  summary: 'End the rule of a policy in a scope; the default policy rules again',
+  audience: writers,
+  input: Type.Object({ name: NameInPath, scope: ScopeInput }),
+  output: PolicyVersion,
+  errors: ['managed_elsewhere'],
+  example: { ...versionExample, status: 'draft', scopes: [] },
+  run: async (context, { name, scope }) => viewOne(context, await deactivate(context, { name, scope })),
+});
+
+export const rollbackPolicyOperation = operation({
+  name: 'policies.rollback',
+  method: 'POST',
+  path: '/v1/policies/:name/rollback',
+  summary: 'Activate what ruled the scope before',
+  audience: writers,
+  input: Type.Object({ name: NameInPath, version: Type.Optional(VersionNumber), scope: ScopeInput }),
+  output: PolicyVersion,
+  errors: ['managed_elsewhere', 'state_conflict'],
+  example: versionExample,
+  run: async (context, { name, version, scope }) =>
+    viewOne(context, await rollback(context, { name, version, scope })),
+});
+
+export const deletePolicyOperation = operation({
+  name: 'policies.delete',
+  method: 'DELETE',
+  path: '/v1/policies/:name',
+  summary: 'Delete a policy that rules nowhere, with all its versions',
+  audience: writers,
+  input: Type.Object({ name: NameInPath }),
+  output: Type.Object({}),
+  errors: ['managed_elsewhere', 'in_use'],
+  status: 204,
+  example: {},
+  run: (context, { name }) =>
+    context.transaction(async (context) => {
+      const { org_id } = orgCaller(context);
+      const writer = writerOf(context);
+      await lockPolicies(context.db, org_id);
+      const policy = await getPolicy(context, name);
+      ownerAfter(context, policy, writer);
+      const active = await listActive(context.db, org_id, name);
+      if (active.length > 0) {
+        throw new ServiceError('in_use', 'The policy is active; deactivate it first.', {
+          details: { scopes: active.map(({ project_id }) => ({ project_id })) },
+        });
+      }
+      await deletePolicy(context.db, { org_id, name, at: context.now() });
+      return {};
+    }),
+});
+
+export const policyOperations = [
+  listPoliciesOperation,
+  createPolicyOperation,
+  validatePolicyOperation,
+  listVersionsOperation,
+  getVersionOperation,
+  createVersionOperation,
+  activatePolicyOperation,
+  deactivatePolicyOperation,
+  rollbackPolicyOperation,
+  deletePolicyOperation,
+];
