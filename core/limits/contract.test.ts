@@ -1,0 +1,201 @@
+// One contract, two stores: whatever holds for a process alone holds for processes that share a Redis.
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startRedis } from '../../test/support/redis.ts';
+import { createLog, newUlid } from '../kernel/index.ts';
+import {
+  isRefusal,
+  type LimitRefusal,
+  type LimitSlot,
+  type LimitStore,
+  type LimitSubject,
+  openMemoryLimits,
+  openRedisLimits,
+  type Rates,
+} from './index.ts';
+
+const redis = await startRedis();
+const log = createLog('error', 'test');
+const shared = [
+  await openRedisLimits({ url: redis.url, log }),
+  await openRedisLimits({ url: redis.url, log }),
+];
+afterAll(async () => {
+  for (const store of shared) await store.close();
+  await redis.stop();
+});
+const memory = openMemoryLimits();
+
+const none: Rates = { rpm: null, tpm: null, concurrency: null };
+function subjectOf(key: Partial<Rates>, plan: Partial<Rates> = {}): LimitSubject {
+  const org_id = newUlid();
+  return {
+    org_id,
+    key: `key-${org_id}`,
+    key_rates: { ...none, ...key },
+    plan: `plan-${org_id}`,
+    plan_rates: { ...none, ...plan },
+  };
+}
+
+async function slotOf(store: LimitStore, subject: LimitSubject): Promise<LimitSlot> {
+  const entered = await store.enter(subject);
+  if (isRefusal(entered)) throw new Error(`refused by ${entered.limit} of the ${entered.scope}`);
+  return entered;
+}
+
+async function refusalOf(store: LimitStore, subject: LimitSubject): Promise<LimitRefusal> {
+  const entered = await store.enter(subject);
+  if (!isRefusal(entered)) throw new Error('entered');
+  return entered;
+}
+
+describe.each([
+  ['in memory', [memory, memory]],
+  ['in Redis', shared],
+] as const)('limits %s', (_name, stores) => {
+  const [store, other] = stores as readonly [LimitStore, LimitStore];
+
+  test('of 400 calls at once, over two stores, exactly rpm enter', async () => {
+    const subject = subjectOf({ rpm: 100 });
+    const started = performance.now();
+    const entered = await Promise.all(
+      Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? store : other).enter(subject)),
+    );
+    const refilled = ((performance.now() - started) * 100) / 60_000;
+    const slots = entered.filter((one) => !isRefusal(one));
+    expect(slots.length).toBeGreaterThanOrEqual(100);
+    expect(slots.length).toBeLessThanOrEqual(100 + Math.floor(refilled));
+    expect(entered.find(isRefusal)).toMatchObject({ limit: 'rpm', scope: 'key', limit_value: 100 });
+  });
+
+  test('a refused call takes nothing: neither of the key when the plan refuses, nor the other way round', async () => {
+    const subject = subjectOf({ rpm: 50, concurrency: 10 }, { concurrency: 1 });
+    const slot = await slotOf(store, subject);
+    for (let i = 0; i < 5; i++) {
+      expect(await refusalOf(other, subject)).toMatchObject({ limit: 'concurrency', scope: 'plan' });
+    }
+    expect(await store.look(subject)).toMatchObject({ rpm_remaining: 49, concurrency_in_use: 1 });
+    slot.leave();
+  });
+
+  test('a place is taken until its call leaves, and leaving twice gives it back once', async () => {
+    const subject = subjectOf({ concurrency: 2 });
+    const first = await slotOf(store, subject);
+    const second = await slotOf(other, subject);
+    expect(await refusalOf(store, subject)).toMatchObject({ limit: 'concurrency', limit_value: 2 });
+    first.leave();
+    first.leave();
+    await expect.poll(async () => (await store.look(subject)).concurrency_in_use).toBe(1);
+    const third = await slotOf(other, subject);
+    expect(await refusalOf(store, subject)).toMatchObject({ limit: 'concurrency' });
+    second.leave();
+    third.leave();
+  });
+
+  test('tokens are debited by estimate and corrected by what was used, below zero too', async () => {
+    const subject = subjectOf({ tpm: 600 });
+    const slot = await slotOf(store, subject);
+    expect(await slot.spend(400)).toBeNull();
+    expect(slot.standing.tokens).toMatchObject({ limit: 600, remaining: 200 });
+    slot.settle(1_000);
+    const next = await slotOf(other, subject);
+    await expect.poll(async () => (await other.look(subject)).tpm_remaining).toBe(0);
+    const refusal = await next.spend(1);
+    expect(refusal).toMatchObject({ limit: 'tpm', scope: 'key', limit_value: 600 });
+    // 400 below zero and one token: at ten tokens a second about forty seconds.
+    expect(refusal?.reset_ms).toBeGreaterThan(38_000);
+    expect(refusal?.reset_ms).toBeLessThanOrEqual(40_100);
+    slot.leave();
+    next.leave();
+  });
+
+  test('a call that used less than estimated gives tokens back', async () => {
+    const subject = subjectOf({ tpm: 1_000 });
+    const slot = await slotOf(store, subject);
+    expect(await slot.spend(900)).toBeNull();
+    slot.settle(100);
+    await expect.poll(async () => (await store.look(subject)).tpm_remaining).toBeGreaterThanOrEqual(900);
+    slot.leave();
+  });
+
+  test('a prompt larger than a whole minute passes a full bucket and no other', async () => {
+    const subject = subjectOf({ tpm: 100 });
+    const slot = await slotOf(store, subject);
+    expect(await slot.spend(5_000)).toBeNull();
+    expect(await slot.spend(1)).toMatchObject({ limit: 'tpm' });
+    slot.leave();
+  });
+
+  test('the bucket refills continuously', async () => {
+    const subject = subjectOf({ rpm: 1_200 });
+    const started = performance.now();
+    let entered = 0;
+    await expect
+      .poll(
+        async () => {
+          if (!isRefusal(await store.enter(subject))) entered++;
+          return entered;
+        },
+        { interval: 0, timeout: 10_000 },
+      )
+      .toBeGreaterThanOrEqual(1_210);
+    // Ten more than the capacity: half a second at twenty a second.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(490);
+  });
+
+  test('a limit of zero refuses everything, and no limit refuses nothing', async () => {
+    expect(await refusalOf(store, subjectOf({ rpm: 0 }))).toMatchObject({ limit: 'rpm', limit_value: 0 });
+    expect(await refusalOf(store, subjectOf({ concurrency: 0 }))).toMatchObject({ limit: 'concurrency' });
+    const slot = await slotOf(store, subjectOf({}));
+    expect(await slot.spend(1_000_000_000)).toBeNull();
+    expect(slot.standing).toEqual({ requests: null, tokens: null });
+    slot.leave();
+  });
+
+  test('headers show the tighter of key and plan', async () => {
+    const subject = subjectOf({ rpm: 100, tpm: 50 }, { rpm: 10, tpm: 5_000 });
+    const slot = await slotOf(store, subject);
+    expect(slot.standing.requests).toMatchObject({ limit: 10, remaining: 9 });
+    expect(slot.standing.tokens).toMatchObject({ limit: 50, remaining: 50 });
+    slot.leave();
+  });
+
+  test('whatever order calls enter, spend and leave in, no limit is passed', async () => {
+    const step = fc.record({
+      act: fc.constantFrom('enter', 'leave', 'spend'),
+      tokens: fc.nat(200),
+      at: fc.nat(20),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        // So slow a refill that a test adds nothing: what enters and is spent is bounded by the capacity alone.
+        const subject = subjectOf({ rpm: 12, tpm: 600, concurrency: 4 }, { rpm: 15, concurrency: 3 });
+        const open: LimitSlot[] = [];
+        const started = performance.now();
+        let entered = 0;
+        let spent = 0;
+        for (const { act, tokens, at } of steps) {
+          if (act === 'enter') {
+            const one = await (at % 2 === 0 ? store : other).enter(subject);
+            if (!isRefusal(one)) {
+              entered++;
+              open.push(one);
+            } else if (one.limit === 'concurrency') expect(open.length).toBe(3);
+          } else if (act === 'leave') {
+            open.splice(at % Math.max(1, open.length), 1)[0]?.leave();
+          } else {
+            const slot = open[at % Math.max(1, open.length)];
+            if (slot !== undefined && (await slot.spend(tokens)) === null) spent += tokens;
+          }
+          expect(open.length).toBeLessThanOrEqual(3);
+        }
+        const minutes = (performance.now() - started) / 60_000;
+        expect(entered).toBeLessThanOrEqual(12 + Math.ceil(12 * minutes));
+        expect(spent).toBeLessThanOrEqual(600 + Math.ceil(600 * minutes));
+        for (const slot of open) slot.leave();
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,15 @@
+export { openMemoryLimits } from './memory.ts';
+export { openRedisLimits } from './redis.ts';
+export { limitError, subjectOf } from './subject.ts';
+export {
+  type Gauge,
+  isRefusal,
+  type LimitRefusal,
+  type LimitScope,
+  type LimitSlot,
+  type LimitStore,
+  type LimitSubject,
+  type LimitView,
+  type Rates,
+  type Standing,
+} from './types.ts';

@@ -1,0 +1,204 @@
+// Limits in the memory of one process: the store of a single gateway, and the stand-in while Redis is away.
+import { monotonicMs } from '../kernel/index.ts';
+import { type Bucket, covers, gaugeOf, levelAt, tighter, waitMs } from './bucket.ts';
+import type {
+  Gauge,
+  LimitName,
+  LimitRefusal,
+  LimitScope,
+  LimitSlot,
+  LimitStore,
+  LimitSubject,
+  LimitView,
+  Rates,
+  Standing,
+} from './types.ts';
+
+/** What a caller told "too many at once" is asked to wait. */
+export const CONCURRENCY_WAIT_MS = 1_000;
+const SWEEP_AT_LEAST = 10_000;
+
+/** Buckets of one key or plan. `limit` stands beside each because limits change while calls run. */
+interface Meter {
+  readonly requests: Bucket;
+  readonly tokens: Bucket;
+  running: number;
+}
+
+interface Side {
+  readonly scope: LimitScope;
+  readonly rates: Rates;
+  readonly meter: Meter;
+}
+
+export interface MemoryLimitStore extends LimitStore {
+  enter(subject: LimitSubject): LimitSlot | LimitRefusal;
+  /** A place for a call that is running already: it takes no request of the buckets and is never refused. */
+  adopt(subject: LimitSubject): LimitSlot;
+}
+
+class MemoryLimits implements MemoryLimitStore {
+  readonly mode = 'exact';
+  readonly processes = 1;
+  readonly #meters = new Map<string, Meter>();
+  readonly #clock: () => number;
+  #sweep_at = SWEEP_AT_LEAST;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  enter(subject: LimitSubject): LimitSlot | LimitRefusal {
+    const now_ms = this.#clock();
+    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
+    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
+    const refusal = refuseEntry(key, now_ms) ?? refuseEntry(plan, now_ms);
+    if (refusal !== null) return { ...refusal, standing: standingOf(key, plan, now_ms) };
+    for (const side of [key, plan]) {
+      take(side.meter.requests, side.rates.rpm, 1, now_ms);
+      side.meter.running++;
+    }
+    return new Slot(key, plan, this.#clock, standingOf(key, plan, now_ms));
+  }
+
+  adopt(subject: LimitSubject): LimitSlot {
+    const now_ms = this.#clock();
+    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
+    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
+    key.meter.running++;
+    plan.meter.running++;
+    return new Slot(key, plan, this.#clock, standingOf(key, plan, now_ms));
+  }
+
+  async look(subject: LimitSubject): Promise<LimitView> {
+    const now_ms = this.#clock();
+    const key = this.#side('key', subject.key, subject.key_rates, now_ms);
+    const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
+    const { requests, tokens } = standingOf(key, plan, now_ms);
+    return {
+      rpm_remaining: requests?.remaining ?? null,
+      tpm_remaining: tokens?.remaining ?? null,
+      concurrency_in_use: key.meter.running,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#meters.clear();
+  }
+
+  #side(scope: LimitScope, id: string, rates: Rates, now_ms: number): Side {
+    let meter = this.#meters.get(id);
+    if (meter === undefined) {
+      if (this.#meters.size >= this.#sweep_at) this.#sweep(now_ms);
+      meter = { requests: full(rates.rpm, now_ms), tokens: full(rates.tpm, now_ms), running: 0 };
+      this.#meters.set(id, meter);
+    }
+    return { scope, rates, meter };
+  }
+
+  /** Forgets who has not called for so long that every bucket is full again. */
+  #sweep(now_ms: number): void {
+    for (const [id, { requests, tokens, running }] of this.#meters) {
+      const touched = Math.max(requests.at_ms, tokens.at_ms);
+      if (running === 0 && tokens.level >= 0 && now_ms - touched > 60_000) this.#meters.delete(id);
+    }
+    this.#sweep_at = Math.max(SWEEP_AT_LEAST, 2 * this.#meters.size);
+  }
+}
+
+class Slot implements LimitSlot {
+  readonly #key: Side;
+  readonly #plan: Side;
+  readonly #clock: () => number;
+  standing: Standing;
+  #debited = 0;
+  #left = false;
+
+  constructor(key: Side, plan: Side, clock: () => number, standing: Standing) {
+    this.#key = key;
+    this.#plan = plan;
+    this.#clock = clock;
+    this.standing = standing;
+  }
+
+  spend(tokens: number): LimitRefusal | null {
+    const now_ms = this.#clock();
+    const refusal = refuseTokens(this.#key, tokens, now_ms) ?? refuseTokens(this.#plan, tokens, now_ms);
+    if (refusal === null) this.#debit(tokens, now_ms);
+    this.standing = standingOf(this.#key, this.#plan, now_ms);
+    return refusal === null ? null : { ...refusal, standing: this.standing };
+  }
+
+  settle(tokens: number): void {
+    if (tokens !== this.#debited) this.#debit(tokens - this.#debited, this.#clock());
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#key.meter.running--;
+    this.#plan.meter.running--;
+  }
+
+  #debit(tokens: number, now_ms: number): void {
+    this.#debited += tokens;
+    take(this.#key.meter.tokens, this.#key.rates.tpm, tokens, now_ms);
+    take(this.#plan.meter.tokens, this.#plan.rates.tpm, tokens, now_ms);
+  }
+}
+
+function full(limit: number | null, now_ms: number): Bucket {
+  // Without a limit the level is never read; one that gets a limit later starts full.
+  return { level: limit ?? Number.MAX_SAFE_INTEGER, at_ms: now_ms };
+}
+
+function take(bucket: Bucket, limit: number | null, units: number, now_ms: number): void {
+  if (limit === null) return;
+  bucket.level = Math.min(limit, levelAt(bucket, limit, now_ms) - units);
+  bucket.at_ms = now_ms;
+}
+
+function refused(
+  { scope }: Side,
+  limit: LimitName,
+  limit_value: number,
+  reset_ms: number,
+): Omit<LimitRefusal, 'standing'> {
+  return { limit, scope, limit_value, reset_ms };
+}
+
+function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'standing'> | null {
+  const { rpm, concurrency } = side.rates;
+  if (rpm !== null) {
+    const level = levelAt(side.meter.requests, rpm, now_ms);
+    if (level < 1) return refused(side, 'rpm', rpm, waitMs(level, rpm, 1));
+  }
+  if (concurrency !== null && side.meter.running >= concurrency) {
+    return refused(side, 'concurrency', concurrency, CONCURRENCY_WAIT_MS);
+  }
+  return null;
+}
+
+function refuseTokens(side: Side, tokens: number, now_ms: number): Omit<LimitRefusal, 'standing'> | null {
+  const { tpm } = side.rates;
+  if (tpm === null) return null;
+  const level = levelAt(side.meter.tokens, tpm, now_ms);
+  return covers(level, tpm, tokens) ? null : refused(side, 'tpm', tpm, waitMs(level, tpm, tokens));
+}
+
+function standingOf(key: Side, plan: Side, now_ms: number): Standing {
+  return {
+    requests: tighter(gauge(key, 'requests', now_ms), gauge(plan, 'requests', now_ms)),
+    tokens: tighter(gauge(key, 'tokens', now_ms), gauge(plan, 'tokens', now_ms)),
+  };
+}
+
+function gauge(side: Side, kind: 'requests' | 'tokens', now_ms: number): Gauge | null {
+  const limit = kind === 'requests' ? side.rates.rpm : side.rates.tpm;
+  return limit === null ? null : gaugeOf(levelAt(side.meter[kind], limit, now_ms), limit);
+}
+
+/** A store for one process. `clock` gives rising milliseconds; the kernel's monotonic one unless a test moves its own. */
+export function openMemoryLimits(clock: () => number = monotonicMs): MemoryLimitStore {
+  return new MemoryLimits(clock);
+}

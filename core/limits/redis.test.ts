@@ -1,0 +1,97 @@
+// What Redis adds: processes that die, and a Redis that does.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { atFileEnd } from '../../test/support/ends.ts';
+import { startRedis } from '../../test/support/redis.ts';
+import { createLog, newUlid } from '../kernel/index.ts';
+import { isRefusal, type LimitSlot, type LimitStore, type LimitSubject, openRedisLimits } from './index.ts';
+
+const log = createLog('error', 'test');
+const opened: LimitStore[] = [];
+afterAll(() => Promise.all(opened.map((store) => store.close())));
+
+async function open(url: string): Promise<LimitStore> {
+  const store = await openRedisLimits({ url, log });
+  opened.push(store);
+  return store;
+}
+
+function subjectOf(rates: Partial<LimitSubject['key_rates']>): LimitSubject {
+  const org_id = newUlid();
+  const none = { rpm: null, tpm: null, concurrency: null };
+  return { org_id, key: 'k', key_rates: { ...none, ...rates }, plan: 'p', plan_rates: none };
+}
+
+async function enterAll(store: LimitStore, subject: LimitSubject, calls: number): Promise<LimitSlot[]> {
+  const entered = await Promise.all(Array.from({ length: calls }, () => store.enter(subject)));
+  return entered.filter((one) => !isRefusal(one)) as LimitSlot[];
+}
+
+test('without Redis each of two processes gives out half, and says so; both are exact again when it is back', async () => {
+  const redis = await startRedis();
+  atFileEnd(() => redis.stop());
+  const [a, b] = [await open(redis.url), await open(redis.url)];
+  await expect.poll(() => [a?.mode, b?.mode]).toEqual(['exact', 'exact']);
+  await expect.poll(() => [a?.processes, b?.processes], { timeout: 5_000 }).toEqual([2, 2]);
+  const probe = subjectOf({ concurrency: 40 });
+  const held = [
+    ...(await enterAll(a as LimitStore, probe, 10)),
+    ...(await enterAll(b as LimitStore, probe, 10)),
+  ];
+  expect((await (a as LimitStore).look(probe)).concurrency_in_use).toBe(20);
+  await redis.kill();
+  await expect.poll(() => [a?.mode, b?.mode]).toEqual(['local_share', 'local_share']);
+  // Ten run in each already; its share is twenty.
+  expect(await enterAll(a as LimitStore, probe, 30)).toHaveLength(10);
+  expect(await enterAll(b as LimitStore, probe, 30)).toHaveLength(10);
+  const rates = subjectOf({ rpm: 100 });
+  const served = [
+    ...(await enterAll(a as LimitStore, rates, 200)),
+    ...(await enterAll(b as LimitStore, rates, 200)),
+  ].length;
+  expect(served).toBeGreaterThanOrEqual(100);
+  expect(served).toBeLessThanOrEqual(102);
+  await redis.restart();
+  await expect.poll(() => [a?.mode, b?.mode], { timeout: 10_000 }).toEqual(['exact', 'exact']);
+  // A Redis that came back empty has been told who is running.
+  await expect.poll(async () => (await (a as LimitStore).look(probe)).concurrency_in_use).toBe(40);
+  expect(await enterAll(b as LimitStore, probe, 5)).toHaveLength(0);
+  for (const slot of held) slot.leave();
+  await expect.poll(async () => (await (b as LimitStore).look(probe)).concurrency_in_use).toBe(20);
+});
+
+test('a Redis that is silent is left within a second, and no call waits for it after that', async () => {
+  const redis = await startRedis();
+  atFileEnd(() => redis.stop());
+  const store = await open(redis.url);
+  expect(store.mode).toBe('exact');
+  const subject = subjectOf({ rpm: 1_000 });
+  redis.pause();
+  const started = performance.now();
+  expect(await enterAll(store, subject, 50)).toHaveLength(50);
+  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(store.mode).toBe('local_share');
+  expect(store.enter(subject)).not.toBeInstanceOf(Promise);
+  redis.resume();
+  await expect.poll(() => store.mode, { timeout: 10_000 }).toBe('exact');
+});
+
+test('the places of a killed process are free again after its lease', async () => {
+  const redis = await startRedis();
+  atFileEnd(() => redis.stop());
+  const store = await open(redis.url);
+  const subject = subjectOf({ concurrency: 3 });
+  const child = fork(fileURLToPath(new URL('hold-places.fixture.ts', import.meta.url)), [
+    redis.url,
+    JSON.stringify(subject),
+    '3',
+  ]);
+  await once(child, 'message');
+  expect(await enterAll(store, subject, 1)).toHaveLength(0);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await enterAll(store, subject, 1)).toHaveLength(0);
+  await expect.poll(() => enterAll(store, subject, 1), { timeout: 20_000, interval: 500 }).toHaveLength(1);
+});

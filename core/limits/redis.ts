@@ -1,0 +1,385 @@
+// Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
+// every limit (limit ÷ processes last seen) in its own memory: never open without bound, never closed for everyone.
+import { Redis } from 'ioredis';
+import { type Log, newUlid } from '../kernel/index.ts';
+import { gaugeOf, tighter, waitMs } from './bucket.ts';
+import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
+import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
+import {
+  isRefusal,
+  type LimitName,
+  type LimitRefusal,
+  type LimitScope,
+  type LimitSlot,
+  type LimitStore,
+  type LimitSubject,
+  type LimitView,
+  type Rates,
+  type Standing,
+} from './types.ts';
+
+/** A place is given back this long after its process died. Running calls renew theirs three times as often. */
+const LEASE_MS = 15_000;
+const RENEW_MS = 5_000;
+/** Heartbeat, and how soon a Redis that is back is noticed. */
+const BEAT_MS = 1_000;
+const PROCESS_MS = 5_000;
+/** A Redis slower than this is as good as lost: the caller waits for it. */
+const PATIENCE_MS = 250;
+/** Until Redis has told how many processes there are. */
+const ASSUMED_PROCESSES = 2;
+const PROCESSES = 'svc:limits:processes';
+
+interface Scripts {
+  svcEnter(...args: (string | number)[]): Promise<[string, string, string, string, string]>;
+  svcSpend(...args: (string | number)[]): Promise<[string, string, string]>;
+  svcLook(...args: (string | number)[]): Promise<[string, string, string, string, number]>;
+  svcBeat(...args: (string | number)[]): Promise<number>;
+  svcRenew(...args: (string | number)[]): Promise<number>;
+}
+
+/** Redis keys of one subject; the braces keep them on one shard of a cluster. */
+interface Keys {
+  readonly requests: readonly [string, string];
+  readonly tokens: readonly [string, string];
+  readonly running: readonly [string, string];
+}
+
+function keysOf({ org_id, key, plan }: LimitSubject): Keys {
+  const of = (kind: string): [string, string] => [
+    `svc:limits:{${org_id}}:${kind}:${key}`,
+    `svc:limits:{${org_id}}:${kind}:${plan}`,
+  ];
+  return { requests: of('rpm'), tokens: of('tpm'), running: of('run') };
+}
+
+class RedisLimits implements LimitStore {
+  readonly #redis: Redis & Scripts;
+  readonly #log: Log;
+  readonly #process = newUlid();
+  readonly #local: MemoryLimitStore = openMemoryLimits();
+  readonly #running = new Set<SharedSlot>();
+  readonly #timers: NodeJS.Timeout[];
+  #processes = ASSUMED_PROCESSES;
+  #lost = true;
+  #closed = false;
+
+  constructor(url: string, log: Log) {
+    this.#log = log;
+    this.#redis = new Redis(url, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      enableAutoPipelining: true,
+      maxRetriesPerRequest: 0,
+      commandTimeout: PATIENCE_MS,
+      connectTimeout: 2_000,
+      retryStrategy: (tries) => Math.min(100 * tries, BEAT_MS),
+    }) as Redis & Scripts;
+    // Each lost connection is told once, by `#lose`.
+    this.#redis.on('error', () => {});
+    this.#redis.on('ready', () => void this.#beat());
+    this.#redis.on('close', () => this.#lose('the connection closed'));
+    this.#redis.defineCommand('svcEnter', { numberOfKeys: 6, lua: ENTER });
+    this.#redis.defineCommand('svcSpend', { numberOfKeys: 2, lua: SPEND });
+    this.#redis.defineCommand('svcLook', { numberOfKeys: 5, lua: LOOK });
+    this.#redis.defineCommand('svcBeat', { numberOfKeys: 1, lua: BEAT });
+    this.#redis.defineCommand('svcRenew', { numberOfKeys: 2, lua: RENEW });
+    this.#timers = [
+      setInterval(() => void this.#beat(), BEAT_MS).unref(),
+      setInterval(() => void this.#renew(), RENEW_MS).unref(),
+    ];
+  }
+
+  get mode(): LimitStore['mode'] {
+    return this.#lost ? 'local_share' : 'exact';
+  }
+
+  get processes(): number {
+    return this.#processes;
+  }
+
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  get redis(): Scripts {
+    return this.#redis;
+  }
+
+  async start(): Promise<void> {
+    await this.#redis
+      .connect()
+      .catch((error: Error) => this.#log.warn({ reason: error.message }, 'no Redis'));
+    await this.#beat();
+  }
+
+  enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal> {
+    return this.#lost ? this.#enterLocally(subject) : this.#enterShared(subject);
+  }
+
+  async look(subject: LimitSubject): Promise<LimitView> {
+    if (this.#lost) return this.#local.look(this.shareOf(subject));
+    const keys = keysOf(subject);
+    const { key_rates, plan_rates } = subject;
+    const answer = await this.#redis.svcLook(
+      ...keys.requests,
+      ...keys.tokens,
+      keys.running[0],
+      ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+    );
+    const { requests, tokens } = standingOf(subject, answer.slice(0, 4) as string[]);
+    return {
+      rpm_remaining: requests?.remaining ?? null,
+      tpm_remaining: tokens?.remaining ?? null,
+      concurrency_in_use: answer[4],
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#redis.zrem(PROCESSES, this.#process).catch(() => {});
+    this.#redis.disconnect();
+  }
+
+  /** Told by a slot whose call to Redis failed. */
+  failed(error: unknown): void {
+    this.#lose((error as Error).message);
+  }
+
+  /** A place in this process's own store for a call that runs already. */
+  adopt(subject: LimitSubject): LimitSlot {
+    return this.#local.adopt(this.shareOf(subject));
+  }
+
+  forget(slot: SharedSlot, keys: Keys, id: string): void {
+    this.#running.delete(slot);
+    if (this.#lost) return;
+    // Two commands of one pipeline; a lost one is made good by the lease.
+    this.#redis.zrem(keys.running[0], id).catch(() => {});
+    this.#redis.zrem(keys.running[1], id).catch(() => {});
+  }
+
+  /** The part of every limit that this process may give out alone; at least one of whatever is allowed at all. */
+  shareOf(subject: LimitSubject): LimitSubject {
+    const part = (limit: number | null) =>
+      limit === null || limit === 0 ? limit : Math.max(1, Math.floor(limit / this.#processes));
+    const share = ({ rpm, tpm, concurrency }: Rates): Rates => ({
+      rpm: part(rpm),
+      tpm: part(tpm),
+      concurrency: part(concurrency),
+    });
+    return { ...subject, key_rates: share(subject.key_rates), plan_rates: share(subject.plan_rates) };
+  }
+
+  async #enterShared(subject: LimitSubject): Promise<LimitSlot | LimitRefusal> {
+    const keys = keysOf(subject);
+    const id = newUlid();
+    const { key_rates, plan_rates } = subject;
+    let answer: [string, string, string, string, string];
+    try {
+      answer = await this.#redis.svcEnter(
+        ...keys.requests,
+        ...keys.tokens,
+        ...keys.running,
+        ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+        ...limitArgs([key_rates.concurrency, plan_rates.concurrency]),
+        id,
+        LEASE_MS,
+      );
+    } catch (error) {
+      this.#lose((error as Error).message);
+      return this.#enterLocally(subject);
+    }
+    const [refused, ...levels] = answer;
+    const standing = standingOf(subject, levels);
+    if (refused !== '') return refusalOf(subject, refused, { levels, units: 1, standing });
+    const slot = new SharedSlot(this, { subject, keys, id, standing, local: null });
+    this.#running.add(slot);
+    return slot;
+  }
+
+  #enterLocally(subject: LimitSubject): LimitSlot | LimitRefusal {
+    const entered = this.#local.enter(this.shareOf(subject));
+    if (isRefusal(entered)) return entered;
+    const { standing } = entered;
+    const slot = new SharedSlot(this, {
+      subject,
+      keys: keysOf(subject),
+      id: newUlid(),
+      standing,
+      local: entered,
+    });
+    this.#running.add(slot);
+    return slot;
+  }
+
+  #lose(reason: string): void {
+    if (this.#lost || this.#closed) return;
+    this.#lost = true;
+    // What runs already counts against this process's share.
+    for (const slot of this.#running) slot.moveHere();
+    this.#log.warn({ reason, processes: this.#processes }, 'Redis is lost: limits are kept by local share');
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#closed || this.#redis.status !== 'ready') return;
+    try {
+      this.#processes = Math.max(1, await this.#redis.svcBeat(PROCESSES, this.#process, PROCESS_MS));
+    } catch (error) {
+      this.#lose((error as Error).message);
+      return;
+    }
+    if (!this.#lost) return;
+    await this.#renew(true);
+    this.#lost = false;
+    for (const slot of this.#running) slot.moveBack();
+    this.#log.info({ processes: this.#processes }, 'limits are kept in Redis');
+  }
+
+  /** Lengthens the leases of all running calls; `back`: also tells a Redis that came back empty who is running. */
+  async #renew(back = false): Promise<void> {
+    if ((this.#lost && !back) || this.#running.size === 0) return;
+    const groups = new Map<string, { keys: Keys; ids: string[] }>();
+    for (const { keys, id } of this.#running) {
+      const group = groups.get(keys.running[0]);
+      if (group === undefined) groups.set(keys.running[0], { keys, ids: [id] });
+      else group.ids.push(id);
+    }
+    const sent = [...groups.values()].map(({ keys, ids }) =>
+      this.#redis.svcRenew(...keys.running, LEASE_MS, ...ids),
+    );
+    await Promise.all(sent).catch((error: unknown) => this.failed(error));
+  }
+}
+
+class SharedSlot implements LimitSlot {
+  readonly keys: Keys;
+  readonly id: string;
+  readonly #store: RedisLimits;
+  readonly #subject: LimitSubject;
+  standing: Standing;
+  /** Its place in this process's store while Redis is lost. */
+  #local: LimitSlot | null;
+  #debited = 0;
+  #left = false;
+
+  constructor(
+    store: RedisLimits,
+    of: { subject: LimitSubject; keys: Keys; id: string; standing: Standing; local: LimitSlot | null },
+  ) {
+    this.#store = store;
+    this.#subject = of.subject;
+    this.keys = of.keys;
+    this.id = of.id;
+    this.standing = of.standing;
+    this.#local = of.local;
+  }
+
+  async spend(tokens: number): Promise<LimitRefusal | null> {
+    let refusal: LimitRefusal | null;
+    if (this.#store.lost) refusal = await this.#spendHere(tokens);
+    else {
+      try {
+        refusal = await this.#spendShared(tokens);
+      } catch (error) {
+        this.#store.failed(error);
+        refusal = await this.#spendHere(tokens);
+      }
+    }
+    if (refusal === null) this.#debited += tokens;
+    return refusal;
+  }
+
+  settle(tokens: number): void {
+    const difference = tokens - this.#debited;
+    this.#debited = tokens;
+    if (difference === 0) return;
+    if (this.#store.lost) this.#local?.settle(tokens);
+    else this.#debit(difference, true).catch((error: unknown) => this.#store.failed(error));
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#local?.leave();
+    this.#local = null;
+    this.#store.forget(this, this.keys, this.id);
+  }
+
+  moveHere(): void {
+    if (!this.#left) this.#local ??= this.#store.adopt(this.#subject);
+  }
+
+  moveBack(): void {
+    this.#local?.leave();
+    this.#local = null;
+  }
+
+  async #spendHere(tokens: number): Promise<LimitRefusal | null> {
+    this.moveHere();
+    if (this.#local === null) return null;
+    const refusal = await this.#local.spend(tokens);
+    this.standing = this.#local.standing;
+    return refusal;
+  }
+
+  async #spendShared(tokens: number): Promise<LimitRefusal | null> {
+    const [refused, ...levels] = await this.#debit(tokens, false);
+    const tokens_now = standingOf(this.#subject, ['', '', ...levels]).tokens;
+    this.standing = { requests: this.standing.requests, tokens: tokens_now };
+    if (refused === '') return null;
+    return refusalOf(this.#subject, refused, {
+      levels: ['', '', ...levels],
+      units: tokens,
+      standing: this.standing,
+    });
+  }
+
+  #debit(tokens: number, whatever: boolean): Promise<[string, string, string]> {
+    const { key_rates, plan_rates } = this.#subject;
+    return this.#store.redis.svcSpend(
+      ...this.keys.tokens,
+      ...limitArgs([key_rates.tpm, plan_rates.tpm]),
+      tokens,
+      whatever ? 1 : 0,
+    );
+  }
+}
+
+function limitArgs(limits: readonly (number | null)[]): string[] {
+  return limits.map((limit) => (limit === null ? '' : String(limit)));
+}
+
+/** `levels`: requests of key and plan, tokens of key and plan; empty where there is no limit. */
+function standingOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Standing {
+  const gauge = (level: string | undefined, limit: number | null) =>
+    level === undefined || level === '' || limit === null ? null : gaugeOf(Number(level), limit);
+  return {
+    requests: tighter(gauge(levels[0], key_rates.rpm), gauge(levels[1], plan_rates.rpm)),
+    tokens: tighter(gauge(levels[2], key_rates.tpm), gauge(levels[3], plan_rates.tpm)),
+  };
+}
+
+function refusalOf(
+  subject: LimitSubject,
+  refused: string,
+  facts: { levels: readonly string[]; units: number; standing: Standing },
+): LimitRefusal {
+  const [limit, scope] = refused.split(':') as [LimitName, LimitScope];
+  const rates = scope === 'key' ? subject.key_rates : subject.plan_rates;
+  const limit_value = rates[limit] as number;
+  const at = (limit === 'tpm' ? 2 : 0) + (scope === 'key' ? 0 : 1);
+  const reset_ms =
+    limit === 'concurrency'
+      ? CONCURRENCY_WAIT_MS
+      : waitMs(Number(facts.levels[at]), limit_value, facts.units);
+  return { limit, scope, limit_value, reset_ms, standing: facts.standing };
+}
+
+/** The store of an installation with several gateway processes. Never throws: without Redis it starts on its share. */
+export async function openRedisLimits(options: { url: string; log: Log }): Promise<LimitStore> {
+  const store = new RedisLimits(options.url, options.log);
+  await store.start();
+  return store;
+}

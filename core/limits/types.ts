@@ -1,0 +1,90 @@
+// What a limit store decides. Two of them keep the same contract (`contract.test.ts`): one in the memory of a single
+// process, one in Redis for many.
+
+/** Limits of a key or a plan; null is no limit of its own. */
+export interface Rates {
+  /** Requests per minute. */
+  readonly rpm: number | null;
+  /** Tokens per minute, input and output together. */
+  readonly tpm: number | null;
+  /** Calls that have not ended. */
+  readonly concurrency: number | null;
+}
+
+/** Whose call it is. All keys of a rotation chain share one `key` (P7.1). */
+export interface LimitSubject {
+  /** Keeps what one decision touches on one Redis shard. */
+  readonly org_id: string;
+  readonly key: string;
+  readonly key_rates: Rates;
+  /** The organisation under its plan, live and test apart: sandbox traffic never starves live calls. */
+  readonly plan: string;
+  readonly plan_rates: Rates;
+}
+
+export type LimitName = 'rpm' | 'tpm' | 'concurrency';
+export type LimitScope = 'key' | 'plan';
+
+/** One bucket as callers see it in headers (decisions 4.5). */
+export interface Gauge {
+  readonly limit: number;
+  /** Whole units left now, never below 0. */
+  readonly remaining: number;
+  /** Milliseconds until the bucket is full again. */
+  readonly reset_ms: number;
+}
+
+/** The tighter of key and plan for each bucket; null where neither has the limit. */
+export interface Standing {
+  readonly requests: Gauge | null;
+  readonly tokens: Gauge | null;
+}
+
+/** Why a call does not go on (`rate_limit_exceeded`, decisions 4.6). */
+export interface LimitRefusal {
+  readonly limit: LimitName;
+  readonly scope: LimitScope;
+  readonly limit_value: number;
+  /** When the same request can succeed; for concurrency a guess, since nobody knows when a call ends. */
+  readonly reset_ms: number;
+  readonly standing: Standing;
+}
+
+/** The place of one running call. */
+export interface LimitSlot {
+  /** As of the last decision for this call. */
+  readonly standing: Standing;
+  /** Debits the estimated input tokens; a refusal debits nothing. */
+  spend(tokens: number): LimitRefusal | null | Promise<LimitRefusal | null>;
+  /** Corrects the debit to what was really used. The buckets may go below zero: the next call waits. */
+  settle(tokens: number): void;
+  /** Gives the place back; further times do nothing. */
+  leave(): void;
+}
+
+export interface LimitStore {
+  /**
+   * Takes one request of the buckets and a place among the running calls, of key and plan together, or nothing.
+   * Answers at once where nothing has to be asked.
+   */
+  enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal>;
+  /** Buckets of key and plan as they stand, without taking anything (`GET /v1/limits`). */
+  look(subject: LimitSubject): Promise<LimitView>;
+  /** `exact`: one truth for all processes. `local_share`: Redis is away and this process keeps to its part. */
+  readonly mode: 'exact' | 'local_share';
+  /** Processes that share the limits, as last heard. */
+  readonly processes: number;
+  close(): Promise<void>;
+}
+
+/** What is left to the key's own limits or, where it has none, to its plan's. */
+export interface LimitView {
+  readonly rpm_remaining: number | null;
+  readonly tpm_remaining: number | null;
+  readonly concurrency_in_use: number;
+}
+
+/** Whether `entered` is a refusal. */
+export function isRefusal(entered: LimitSlot | LimitRefusal): entered is LimitRefusal {
+  return 'limit' in entered;
+}
