@@ -1,0 +1,23 @@
+// Numbers of documents (P6.2): `PFX/yy-yy/nnnnn`, one series per supplier and financial year.
+
+/** India Standard Time is five and a half hours ahead of UTC and has no summer time. */
+const IST_MS = 5.5 * 3_600_000;
+/** A document number is at most this long by law (rule 46 of the CGST Rules). */
+const LENGTH_MAX = 16;
+
+/** The financial year, April to March by the date in Asia/Kolkata, that holds `at`: `26-27`. */
+export function financialYear(at: Date): string {
+  const local = new Date(at.getTime() + IST_MS);
+  const first = local.getUTCMonth() >= 3 ? local.getUTCFullYear() : local.getUTCFullYear() - 1;
+  return `${String(first % 100).padStart(2, '0')}-${String((first + 1) % 100).padStart(2, '0')}`;
+}
+
+/**
+ * Number `no` of `series` in `fy`: at least five digits. @throws RangeError when it would pass sixteen characters;
+ * the supplier then needs a new series before it can issue on.
+ */
+export function documentNumber(args: { series: string; fy: string; no: number }): string {
+  const number = `${args.series}/${args.fy}/${String(args.no).padStart(5, '0')}`;
+  if (number.length > LENGTH_MAX) throw new RangeError(`the series ${args.series} of ${args.fy} is used up`);
+  return number;
+}

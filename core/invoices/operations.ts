@@ -1,0 +1,150 @@
+// Reading documents (P2 92). A test key sees none: documents are about money, and money is live.
+import { Type } from 'typebox';
+import {
+  type Context,
+  notFound,
+  oneOf,
+  operation,
+  orgCaller,
+  page,
+  pageInput,
+  pageOf,
+  walkPage,
+} from '../kernel/index.ts';
+import { InvoiceView, viewInvoice } from './schema.ts';
+import { findInvoice, listInvoices } from './store.ts';
+import { invoiceKinds } from './types.ts';
+
+const readers = {
+  kind: 'key',
+  scopes: ['read:credits'],
+  session: ['owner', 'admin', 'billing'],
+} as const;
+const DEFAULT_LIMIT = 50;
+
+const example = {
+  id: 'inv_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9H',
+  number: 'INV/26-27/00001',
+  fy: '26-27',
+  kind: 'tax_invoice',
+  status: 'issued',
+  currency: 'INR',
+  place_of_supply: '29-Karnataka',
+  supplier: {
+    legal_name: 'Demo Supplier Private Limited',
+    address: ['1 Example Road', 'Bengaluru 560001'],
+    state_code: '29',
+    gstin: '29AAACD0000A1ZR',
+    pan: 'AAACD0000A',
+    lut: null,
+  },
+  supplier_gstin: '29AAACD0000A1ZR',
+  supplier_reseller_id: null,
+  recipient: {
+    org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9H',
+    name: 'Acme',
+    address: { line1: '2 Example Road', city: 'Bengaluru', state_code: '29', postal_code: '560002' },
+    country: 'IN',
+    state_code: '29',
+    gstin: null,
+  },
+  lines: [
+    {
+      description: 'Prepaid API credits',
+      kind: 'credits',
+      sac: '998315',
+      quantity: 1,
+      unit_minor: 100_000,
+      amount_minor: 100_000,
+    },
+  ],
+  hsn_sac: '998315',
+  tax_rate_bps: 1_800,
+  taxable_minor: 100_000,
+  cgst_minor: 9_000,
+  sgst_minor: 9_000,
+  igst_minor: 0,
+  total_minor: 118_000,
+  fx_rate: '90.03050000',
+  credits_micro: 11_107_346,
+  topup_id: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9G',
+  refund_id: null,
+  original_invoice_id: null,
+  original_number: null,
+  reverse_charge: false,
+  irn_status: 'not_applicable',
+  irn: null,
+  irn_qr: null,
+  ack_no: null,
+  ack_at: null,
+  pdf_sha256: null,
+  issued_at: '2026-11-21T10:00:00.000Z',
+  sent_at: null,
+} as const;
+
+/** Whether the caller sees documents at all. */
+function seesDocuments(context: Context): boolean {
+  return orgCaller(context).environment === 'live';
+}
+
+export const listInvoicesOperation = operation({
+  name: 'invoices.list',
+  method: 'GET',
+  path: '/v1/invoices',
+  summary: 'List invoices and credit notes, newest first',
+  audience: readers,
+  input: Type.Object({ kind: Type.Optional(oneOf(invoiceKinds)), ...pageInput(200) }),
+  output: pageOf(InvoiceView),
+  errors: [],
+  example: {
+    object: 'list',
+    data: [{ ...example, supplier: { ...example.supplier, address: [] }, lines: [] }],
+    next_cursor: '',
+  },
+  async run(context, input) {
+    const { org_id } = orgCaller(context);
+    if (!seesDocuments(context)) return page([], '');
+    const kind = input.kind ?? null;
+    const { rows, next_cursor, cursorAt } = await walkPage(context, {
+      bound: `invoices ${org_id} ${kind ?? ''}`,
+      cursor: input.cursor,
+      limit: input.limit ?? DEFAULT_LIMIT,
+      read: (after, limit) =>
+        listInvoices(context.db, {
+          org_id,
+          kind,
+          before: after === null ? null : { at: new Date(after.at), id: after.id },
+          limit,
+        }),
+      placeOf: (invoice) => ({ at: invoice.issued_at.getTime(), id: invoice.id }),
+    });
+    return page(rows.map(viewInvoice), next_cursor, cursorAt);
+  },
+});
+
+export const getInvoiceOperation = operation({
+  name: 'invoices.get',
+  method: 'GET',
+  path: '/v1/invoices/:id',
+  summary: 'Read one invoice or credit note',
+  audience: readers,
+  input: Type.Object({ id: Type.String() }),
+  output: InvoiceView,
+  errors: [],
+  example: {
+    ...example,
+    supplier: { ...example.supplier, address: [...example.supplier.address] },
+    lines: [...example.lines],
+  },
+  async run(context, { id }) {
+    const { org_id } = orgCaller(context);
+    // PostgreSQL takes no NUL in text; an id of another shape is a missing one (P1 "Ids").
+    if (!seesDocuments(context) || !/^(?:inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) throw notFound();
+    const invoice = await findInvoice(context.db, { org_id, id });
+    if (invoice === null) throw notFound();
+    return viewInvoice(invoice);
+  },
+});
+
+export const invoiceOperations = [listInvoicesOperation, getInvoiceOperation] as const;

@@ -1,0 +1,115 @@
+// SQL of documents.
+import type { Db, Id } from '../kernel/index.ts';
+import type { Invoice, InvoiceKind } from './types.ts';
+
+/**
+ * The next number of a series. The row stays locked until the transaction ends: documents of one supplier take turns,
+ * and one that is rolled back leaves no gap (invariant I1).
+ */
+export async function nextNumber(
+  db: Db,
+  args: { supplier: string; series: string; fy: string },
+): Promise<number> {
+  const { rows } = await db.query<{ last_no: number }>({
+    name: 'invoices.next_number',
+    text: `
+      insert into invoice_counter (supplier, series, fy, last_no) values ($1, $2, $3, 1)
+      on conflict (supplier, series, fy) do update set last_no = invoice_counter.last_no + 1
+      returning last_no`,
+    values: [args.supplier, args.series, args.fy],
+  });
+  return rows[0]!.last_no;
+}
+
+/** Inserts a document as it was issued. */
+export async function insertInvoice(
+  db: Db,
+  invoice: Omit<
+    Invoice,
+    'status' | 'original_number' | 'irn' | 'irn_qr' | 'ack_no' | 'ack_at' | 'pdf_sha256' | 'sent_at'
+  >,
+): Promise<void> {
+  await db.query({
+    name: 'invoices.insert',
+    text: `
+      insert into invoice (id, org_id, supplier_id, number, fy, kind, currency, place_of_supply, supplier, recipient,
+                           lines, hsn_sac, tax_rate_bps, taxable_minor, cgst_minor, sgst_minor, igst_minor,
+                           total_minor, endorsement, fx_rate, credits_micro, topup_id, refund_id,
+                           original_invoice_id, irn_status, issued_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+              $23, $24, $25, $26)`,
+    values: [
+      invoice.id,
+      invoice.org_id,
+      invoice.supplier_id,
+      invoice.number,
+      invoice.fy,
+      invoice.kind,
+      invoice.currency,
+      invoice.place_of_supply,
+      JSON.stringify(invoice.supplier),
+      JSON.stringify(invoice.recipient),
+      JSON.stringify(invoice.lines),
+      invoice.hsn_sac,
+      invoice.tax_rate_bps,
+      invoice.taxable_minor,
+      invoice.cgst_minor,
+      invoice.sgst_minor,
+      invoice.igst_minor,
+      invoice.total_minor,
+      invoice.endorsement,
+      invoice.fx_rate,
+      invoice.credits_micro,
+      invoice.topup_id,
+      invoice.refund_id,
+      invoice.original_invoice_id,
+      invoice.irn_status,
+      invoice.issued_at,
+    ],
+  });
+}
+
+/** A document of `org_id`; null when it is missing or another organisation's. */
+export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Invoice | null> {
+  const { rows } = await db.query<Invoice>({
+    name: 'invoices.find',
+    text: `
+      select i.*, o.number as original_number
+        from invoice i left join invoice o on o.id = i.original_invoice_id
+       where i.org_id = $1 and i.id = $2`,
+    values: [args.org_id, args.id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Documents of `org_id`, newest first, strictly after `before`. */
+export async function listInvoices(
+  db: Db,
+  args: {
+    org_id: Id<'org'>;
+    kind: InvoiceKind | null;
+    before: { at: Date; id: string } | null;
+    limit: number;
+  },
+): Promise<Invoice[]> {
+  const { rows } = await db.query<Invoice>({
+    name: 'invoices.list',
+    text: `
+      select i.*, o.number as original_number
+        from invoice i left join invoice o on o.id = i.original_invoice_id
+       where i.org_id = $1 and ($2::text is null or i.kind = $2)
+         and ($3::timestamptz is null or (i.issued_at, i.id) < ($3, $4))
+       order by i.issued_at desc, i.id desc limit $5`,
+    values: [args.org_id, args.kind, args.before?.at ?? null, args.before?.id ?? null, args.limit],
+  });
+  return rows;
+}
+
+/** Notes that a document was sent; the first time stays. */
+export async function markSent(db: Db, args: { id: string; at: Date }): Promise<void> {
+  await db.query({
+    name: 'invoices.mark_sent',
+    text: 'update invoice set sent_at = $2 where id = $1 and sent_at is null',
+    values: [args.id, args.at],
+  });
+}

@@ -1,0 +1,60 @@
+// Who supplies, and at which rate of tax: business settings that staff set before real money comes in.
+import { readSetting } from '../db/index.ts';
+import type { Db } from '../kernel/index.ts';
+import type { Billing } from '../orgs/index.ts';
+import { decideTax, taxOn } from './tax.ts';
+import type { Supplier, TaxTerms } from './types.ts';
+
+/** Integrated GST on online services (SAC 998315). */
+const GST_RATE_BPS = 1_800;
+
+/** Stands in until the setting `supplier` names a real one. The GSTIN is made up, its check character right. */
+export const DEMO_SUPPLIER: Supplier = {
+  supplier_id: 'platform',
+  legal_name: 'Demo Supplier Private Limited',
+  address: ['1 Example Road', 'Bengaluru 560001', 'Karnataka, India'],
+  state_code: '29',
+  gstin: '29AAACD0000A1ZR',
+  pan: 'AAACD0000A',
+  lut: 'AD290426000000A',
+  series: 'INV',
+  sac: '998315',
+};
+
+/** The supplier of setting `supplier`, or the demo one: `is_demo` then, and a live rail must not sell in its name. */
+export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_demo: boolean }> {
+  const set = await readSetting<Partial<Supplier>>(db, 'supplier');
+  if (set === null) return { supplier: DEMO_SUPPLIER, is_demo: true };
+  // What a real supplier leaves out is absent, never the demo's.
+  const bare = { gstin: null, pan: null, lut: null, series: 'INV', sac: '998315' } as const;
+  return { supplier: { ...bare, ...(set as Supplier), supplier_id: 'platform' }, is_demo: false };
+}
+
+/** Rate of GST in basis points: setting `gst.rate_bps`, else 18 %. */
+export async function readGstRate(db: Db): Promise<number> {
+  return (await readSetting<number>(db, 'gst.rate_bps')) ?? GST_RATE_BPS;
+}
+
+/** The terms under which `supplier` sells `amount_minor` to `billing`. Pure. */
+export function taxTerms(args: {
+  supplier: Supplier;
+  billing: Billing;
+  amount_minor: number;
+  gst_rate_bps: number;
+}): TaxTerms {
+  const { supplier, billing } = args;
+  const decision = decideTax(supplier, billing, args.gst_rate_bps);
+  return {
+    decision,
+    ...taxOn(args.amount_minor, decision),
+    supplier,
+    recipient: {
+      org_id: billing.org_id,
+      name: billing.name,
+      address: billing.address,
+      country: billing.country,
+      state_code: decision.state_known ? (decision.state_code ?? billing.address?.state_code ?? null) : null,
+      gstin: billing.gstin,
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Documents and what they are made of. Fields as on the wire (P3 "Invoice").
+import type { Id } from '../kernel/index.ts';
+import type { BillingAddress } from '../orgs/index.ts';
+
+export const invoiceKinds = ['tax_invoice', 'export_invoice', 'credit_note', 'receipt'] as const;
+export type InvoiceKind = (typeof invoiceKinds)[number];
+
+/** Who supplies: the platform, later a reseller with an invoicing identity of its own. */
+export interface Supplier {
+  /** `platform`, or the reseller's organisation. */
+  readonly supplier_id: string;
+  readonly legal_name: string;
+  readonly address: readonly string[];
+  readonly state_code: string;
+  /** Null: not registered; its documents are receipts without tax. */
+  readonly gstin: string | null;
+  readonly pan: string | null;
+  /** Letter of undertaking: exports without payment of tax. */
+  readonly lut: string | null;
+  /** One to three of `[A-Z0-9]`, first a letter. */
+  readonly series: string;
+  readonly sac: string;
+}
+
+export interface TaxDecision {
+  readonly kind: Exclude<InvoiceKind, 'credit_note'>;
+  readonly place_of_supply: string;
+  /** Two-digit code of the state of supply; null abroad. */
+  readonly state_code: string | null;
+  readonly state_known: boolean;
+  readonly rate_bps: number;
+  /** Within one state (CGST and SGST), between two (IGST), or none. */
+  readonly split: 'intra' | 'inter' | 'none';
+  readonly endorsement: string;
+}
+
+export interface TaxParts {
+  readonly cgst_minor: number;
+  readonly sgst_minor: number;
+  readonly igst_minor: number;
+}
+
+export interface Recipient {
+  readonly org_id: Id<'org'>;
+  readonly name: string;
+  readonly address: BillingAddress | null;
+  readonly country: string;
+  readonly state_code: string | null;
+  readonly gstin: string | null;
+}
+
+/** Everything about tax that a price was told with; kept with the top-up, so that its document says the same. */
+export interface TaxTerms extends TaxParts {
+  readonly decision: TaxDecision;
+  readonly supplier: Supplier;
+  readonly recipient: Recipient;
+}
+
+export interface InvoiceLine {
+  readonly description: string;
+  readonly kind: string;
+  readonly sac: string;
+  readonly quantity: number;
+  readonly unit_minor: number;
+  readonly amount_minor: number;
+}
+
+/** A row of `invoice`. */
+export interface Invoice {
+  readonly id: string;
+  readonly org_id: Id<'org'>;
+  readonly supplier_id: string;
+  readonly number: string;
+  readonly fy: string;
+  readonly kind: InvoiceKind;
+  readonly status: 'issued' | 'cancelled';
+  readonly currency: string;
+  readonly place_of_supply: string;
+  readonly supplier: Omit<Supplier, 'supplier_id' | 'series' | 'sac'>;
+  readonly recipient: Recipient;
+  readonly lines: readonly InvoiceLine[];
+  readonly hsn_sac: string;
+  readonly tax_rate_bps: number;
+  readonly taxable_minor: number;
+  readonly cgst_minor: number;
+  readonly sgst_minor: number;
+  readonly igst_minor: number;
+  readonly total_minor: number;
+  readonly endorsement: string;
+  /** Decimal with eight places. */
+  readonly fx_rate: string;
+  readonly credits_micro: number;
+  readonly topup_id: string | null;
+  readonly refund_id: string | null;
+  readonly original_invoice_id: string | null;
+  readonly original_number: string | null;
+  readonly irn_status: string;
+  readonly irn: string | null;
+  readonly irn_qr: string | null;
+  readonly ack_no: string | null;
+  readonly ack_at: Date | null;
+  readonly pdf_sha256: string | null;
+  readonly issued_at: Date;
+  readonly sent_at: Date | null;
+}

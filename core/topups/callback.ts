@@ -1,0 +1,109 @@
+// What a rail tells us (P5.5): verified over raw bytes, taken once, booked in one transaction that waits for nobody.
+import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
+import { applyFact } from './book.ts';
+import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
+import type { Rail, RailEvent } from './rails/types.ts';
+import { findNamed, lockTopup, nameOrder } from './store.ts';
+import type { CallbackAnswer, TopupFact } from './types.ts';
+
+const NOBODY: CallbackAnswer = { invoice: null, replay: false, topup: null };
+const IGNORED: CallbackAnswer = { ...NOBODY, ignored: true };
+
+function paymentOf(fact: TopupFact | null): string | null {
+  return fact?.kind === 'captured' ? fact.payment_ref : null;
+}
+
+function factsOf(event: RailEvent): EventFacts {
+  const { fact } = event;
+  const money =
+    fact?.kind === 'captured'
+      ? { payment_ref: fact.payment_ref, amount_minor: fact.amount_minor, currency: fact.currency }
+      : {};
+  return { fact: fact?.kind ?? null, order_ref: event.order_ref, topup_id: event.topup_id, ...money };
+}
+
+type Named = { readonly topup: Id<'topup'> } | { readonly trouble: 'unknown_topup' | 'names_disagree' };
+
+/** The top-up an event is about. All names that it carries must lead to the same one, of this rail (P5.5, 3). */
+async function identify(context: Context, rail: Rail, event: RailEvent): Promise<Named> {
+  const topup_id = event.topup_id !== null && isId('topup', event.topup_id) ? event.topup_id : null;
+  const { order_ref } = event;
+  const found = await findNamed(context.db, {
+    rail: rail.name,
+    order_ref,
+    topup_id,
+    payment_ref: paymentOf(event.fact),
+  });
+  const [topup] = found;
+  if (topup === undefined) return { trouble: 'unknown_topup' };
+  if (found.length > 1 || topup.gateway !== rail.name) return { trouble: 'names_disagree' };
+  const disagrees =
+    (event.topup_id !== null && event.topup_id !== topup.id) ||
+    (order_ref !== null && topup.gateway_ref !== null && order_ref !== topup.gateway_ref);
+  return disagrees ? { trouble: 'names_disagree' } : { topup: topup.id };
+}
+
+async function trouble(
+  context: Context,
+  rail: Rail,
+  event: RailEvent,
+  kind: string,
+): Promise<CallbackAnswer> {
+  context.log.warn(
+    { rail: rail.name, event_id: event.event_id, type: event.type, kind },
+    'callback needs a person',
+  );
+  await addStaffItem(context.db, {
+    kind,
+    subject: `${rail.name} ${event.event_id}`,
+    details: { type: event.type, ...factsOf(event) },
+    at: context.now(),
+  });
+  return NOBODY;
+}
+
+async function take(context: Context, rail: Rail, event: RailEvent): Promise<CallbackAnswer> {
+  const { fact } = event;
+  if (fact === null) return trouble(context, rail, event, 'unreadable_event');
+  const named = await identify(context, rail, event);
+  if ('trouble' in named) return trouble(context, rail, event, named.trouble);
+  const topup = await lockTopup(context.db, named.topup);
+  if (topup === null) throw new Error(`${named.topup} has gone`);
+  const named_order = topup.gateway_ref ?? event.order_ref;
+  // Our own note of the order may have come between the look and the lock.
+  if (event.order_ref !== null && event.order_ref !== named_order) {
+    return trouble(context, rail, event, 'names_disagree');
+  }
+  if (topup.gateway_ref === null && event.order_ref !== null) {
+    await nameOrder(context.db, { id: topup.id, gateway_ref: event.order_ref, at: context.now() });
+  }
+  return applyFact(context, { ...topup, gateway_ref: named_order }, fact);
+}
+
+/**
+ * Takes a callback of `rail`: the answer of P5.5, 4. A repeat of an event, or another event about a payment that was
+ * booked, answers `replay: true` with what the first one got.
+ * @throws ServiceError signature_invalid, signature_expired, invalid_json; anything else means "send it again".
+ */
+export async function takeCallback(
+  context: Context,
+  rail: Rail,
+  callback: { readonly raw: Uint8Array; readonly signature: string | null },
+): Promise<CallbackAnswer> {
+  const event = rail.readCallback(callback.raw, callback.signature, machineMs());
+  if (event.fact === null && event.unreadable === undefined) return IGNORED;
+  return context.transaction(async (context) => {
+    const { db } = context;
+    const key = { rail: rail.name, event_id: event.event_id };
+    const is_first = await claimEvent(db, {
+      ...key,
+      type: event.type,
+      facts: factsOf(event),
+      at: context.now(),
+    });
+    if (!is_first) return { ...(await readAnswer(db, key)), replay: true };
+    const answer = await take(context, rail, event);
+    await keepAnswer(db, { ...key, payment_ref: paymentOf(event.fact), answer });
+    return answer;
+  });
+}

@@ -1,0 +1,178 @@
+// What the workflow `topUp` does step by step (P18): poll, expire, send the receipt. Each step may be repeated and
+// decides from the row, so that a worker killed anywhere leaves nothing half done.
+import { findPeople } from '../identity/index.ts';
+import { findInvoice, markSent } from '../invoices/index.ts';
+import { type Context, type Id, notFound } from '../kernel/index.ts';
+import { findBilling, listMembers } from '../orgs/index.ts';
+import { applyFact } from './book.ts';
+import { decimalOf, formatCredits, formatMoney, isCurrency } from './currency.ts';
+import { moneyIn } from './money-in.ts';
+import { finishTask, postponeTask, type RailTask, takeTasks } from './rail-store.ts';
+import { RailError } from './rails/types.ts';
+import { findTopup, lockTopup, noteFee } from './store.ts';
+import type { Topup, TopupFact, TopupStatus } from './types.ts';
+
+/** What a workflow needs to know of a top-up: ids and integers only. */
+export interface TopupProgress {
+  readonly topup_id: Id<'topup'>;
+  readonly status: TopupStatus;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly paid_at_ms: number | null;
+  /** What the rail took is known. */
+  readonly fee_known: boolean;
+}
+
+function progressOf(topup: Topup): TopupProgress {
+  return {
+    topup_id: topup.id,
+    status: topup.status,
+    created_at_ms: topup.created_at.getTime(),
+    expires_at_ms: topup.expires_at.getTime(),
+    paid_at_ms: topup.paid_at?.getTime() ?? null,
+    fee_known: topup.fee_minor !== null,
+  };
+}
+
+async function getTopup(context: Context, id: Id<'topup'>): Promise<Topup> {
+  const topup = await findTopup(context.db, { id, org_id: null });
+  if (topup === null) throw notFound();
+  return topup;
+}
+
+/** Where a top-up stands. @throws ServiceError not_found. */
+export async function readProgress(
+  context: Context,
+  args: { topup_id: Id<'topup'> },
+): Promise<TopupProgress> {
+  return progressOf(await getTopup(context, args.topup_id));
+}
+
+function apply(context: Context, id: Id<'topup'>, fact: TopupFact): Promise<Topup> {
+  return context.transaction(async (context) => {
+    const topup = await lockTopup(context.db, id);
+    if (topup === null) throw notFound();
+    await applyFact(context, topup, fact);
+    return getTopup(context, id);
+  });
+}
+
+/**
+ * Asks the rail how a top-up's order stands and books what it says, by the same function as the callback; also learns
+ * the fee. Where the rail was never reached, or is not configured any more, it only reads the row.
+ * @throws RailError when the rail cannot be asked now; ServiceError not_found.
+ */
+export async function pollTopup(context: Context, args: { topup_id: Id<'topup'> }): Promise<TopupProgress> {
+  const topup = await getTopup(context, args.topup_id);
+  const rail = moneyIn(context).rails[topup.gateway];
+  const wants_nothing = topup.status === 'review' || (topup.status === 'paid' && topup.fee_minor !== null);
+  if (rail === null || topup.gateway_ref === null || wants_nothing) return progressOf(topup);
+  const { fact, fee_minor } = await rail.readCheckout(topup.gateway_ref);
+  const after = fact === null ? topup : await apply(context, topup.id, fact);
+  if (fee_minor === null || after.status !== 'paid') return progressOf(after);
+  await noteFee(context.db, { id: after.id, fee_minor });
+  return progressOf(await getTopup(context, after.id));
+}
+
+/**
+ * Expires a pending top-up whose time is over, and asks for its order to be closed; before that, and in any other
+ * state, it changes nothing. @throws ServiceError not_found.
+ */
+export async function expireTopup(context: Context, args: { topup_id: Id<'topup'> }): Promise<TopupProgress> {
+  const topup = await getTopup(context, args.topup_id);
+  if (topup.status !== 'pending' || context.now() < topup.expires_at) return progressOf(topup);
+  return progressOf(await apply(context, topup.id, { kind: 'lapsed' }));
+}
+
+function receiptText(topup: Topup, number: string): string {
+  const { currency } = topup;
+  const money = (minor: number) => (isCurrency(currency) ? formatMoney(minor, currency) : String(minor));
+  const dollars = isCurrency(currency) ? decimalOf(topup.total_minor, currency) : String(topup.total_minor);
+  return [
+    `Thank you. We have received ${money(topup.total_minor)} and added ${formatCredits(topup.credits_micro)} of credits.`,
+    '',
+    `Document:  ${number}`,
+    `Credits:   ${money(topup.amount_minor)}`,
+    `Tax:       ${money(topup.tax_minor)}`,
+    `Total:     ${dollars} ${currency}`,
+    `Reference: ${topup.id}`,
+  ].join('\r\n');
+}
+
+/** Whom documents of an organisation go to: its billing address, else its owners; null when there is nobody. */
+async function recipientOf(context: Context, org_id: Id<'org'>): Promise<string | null> {
+  const { db } = context;
+  const email = (await findBilling(db, org_id))?.email ?? null;
+  if (email !== null) return email;
+  const owners = (await listMembers(db, org_id)).filter(
+    (one) => one.role === 'owner' && one.status === 'active',
+  );
+  const people = await findPeople(
+    db,
+    owners.map(({ user_id }) => user_id),
+  );
+  return people.length === 0 ? null : people.map((person) => person.email).join(', ');
+}
+
+/**
+ * Sends the receipt of a paid top-up to the organisation's billing address, else to its owners, once: its mail has the document's id as
+ * name, and the document notes that it went. `sent` false: nothing to send, nobody to send to, or no mailer here.
+ * @throws ServiceError not_found; whatever the mailer throws.
+ */
+export async function receiptMail(
+  context: Context,
+  args: { topup_id: Id<'topup'> },
+): Promise<{ sent: boolean; reason: '' | 'not_paid' | 'sent_before' | 'no_recipient' | 'no_mailer' }> {
+  const topup = await getTopup(context, args.topup_id);
+  if (topup.status !== 'paid' || topup.invoice_id === null) return { sent: false, reason: 'not_paid' };
+  const invoice = await findInvoice(context.db, { org_id: topup.org_id, id: topup.invoice_id });
+  if (invoice === null) throw new Error(`${topup.id} is paid and has no document`);
+  if (invoice.sent_at !== null) return { sent: false, reason: 'sent_before' };
+  const to = await recipientOf(context, topup.org_id);
+  if (to === null) return { sent: false, reason: 'no_recipient' };
+  const { mailer } = context.services;
+  if (mailer === undefined) return { sent: false, reason: 'no_mailer' };
+  await mailer.send({
+    id: `receipt-${invoice.id}`,
+    to,
+    subject: `Receipt ${invoice.number}`,
+    text: receiptText(topup, invoice.number),
+  });
+  await markSent(context.db, { id: invoice.id, at: context.now() });
+  return { sent: true, reason: '' };
+}
+
+const LEASE_MS = 120_000;
+const RETRY_MS_MAX = 3_600_000;
+
+async function runTask(context: Context, task: RailTask): Promise<void> {
+  const rail = moneyIn(context).rails[task.rail];
+  if (rail === null) throw new RailError(`${task.rail} is not configured`, { declined: false });
+  if (task.kind === 'refund_payment') await rail.refundPayment(task.ref);
+  else await rail.closeCheckout(task.ref);
+}
+
+/**
+ * Does what is due at the rails: second payments go back, orders of expired top-ups are closed. Returns how many were
+ * done. Tasks that fail come again, later each time, up to an hour. A job; two at once take different tasks.
+ */
+export async function runRailTasks(context: Context, limit = 20): Promise<number> {
+  const at = context.now();
+  const lease_until = new Date(at.getTime() + LEASE_MS);
+  const tasks = await takeTasks(context.db, { at, lease_until, limit });
+  let done = 0;
+  for (const task of tasks) {
+    const { rail_task_id } = task;
+    try {
+      await runTask(context, task);
+      await finishTask(context.db, { rail_task_id, at: context.now() });
+      done++;
+    } catch (error) {
+      if (!(error instanceof RailError)) throw error;
+      const wait_ms = Math.min(RETRY_MS_MAX, 2_000 * 2 ** Math.min(task.attempts, 11));
+      const next_at = new Date(context.now().getTime() + wait_ms);
+      await postponeTask(context.db, { rail_task_id, error: error.message, next_at });
+    }
+  }
+  return done;
+}

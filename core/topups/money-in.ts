@@ -1,0 +1,45 @@
+// What top-ups need from the process they run in.
+import { type Config, type Context, ServiceError } from '../kernel/index.ts';
+import { type FxSource, openFx, staticRates } from './fx.ts';
+import { noRails, openRails, type Rails } from './rails/open.ts';
+import type { Rail } from './rails/types.ts';
+import type { RailName } from './types.ts';
+
+export interface MoneyIn {
+  readonly rails: Rails;
+  readonly fx: FxSource;
+  /** Origin of the console: where a payer returns to. */
+  readonly console_url: string;
+}
+
+declare module '../kernel/operation.ts' {
+  interface Services {
+    /** Absent: no rail is configured, rates are those of the release. */
+    readonly money_in?: MoneyIn;
+  }
+}
+
+const CLOSED: MoneyIn = { rails: noRails, fx: staticRates, console_url: 'http://127.0.0.1:8081' };
+
+/**
+ * Rails and rates of the settings. @throws ConfigError when a rail is half configured; Error for an unknown
+ * source of rates.
+ */
+export function openMoneyIn(config: Config): MoneyIn {
+  const console_url = config.console_origins?.[0] ?? `http://127.0.0.1:${config.admin_port}`;
+  return { rails: openRails(config), fx: openFx(config.fx_source), console_url };
+}
+
+/** The process's rails and rates; without any, quotes are given and nothing can be paid. */
+export function moneyIn(context: Pick<Context, 'services'>): MoneyIn {
+  return context.services.money_in ?? CLOSED;
+}
+
+/** The rail `name`. @throws ServiceError rail_unavailable when this installation does not have it. */
+export function railOrRefuse(context: Pick<Context, 'services'>, name: RailName): Rail {
+  const rail = moneyIn(context).rails[name];
+  if (rail !== null) return rail;
+  throw new ServiceError('rail_unavailable', `Payments over ${name} are not available here.`, {
+    details: { rail: name, reason: 'not_configured' },
+  });
+}

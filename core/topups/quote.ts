@@ -1,0 +1,93 @@
+// What credits cost (P5.2). Pure; integers only.
+import { type Supplier, type TaxTerms, taxTerms } from '../invoices/index.ts';
+import { ServiceError } from '../kernel/index.ts';
+import type { Billing } from '../orgs/index.ts';
+import { type Currency, currencies, formatCredits, formatMoney, isCurrency } from './currency.ts';
+import { creditsFor, type FxSource, minorFor, rateText, withSpread } from './fx.ts';
+import type { FeeItem, TopupTerms } from './terms.ts';
+import type { RailName } from './types.ts';
+
+export interface Quote {
+  readonly rail: RailName;
+  readonly currency: Currency;
+  readonly amount_minor: number;
+  readonly tax_minor: number;
+  readonly total_minor: number;
+  readonly credits_micro: number;
+  readonly fx_rate: string;
+  readonly fx_day: string;
+  readonly fees: { readonly rail: RailName; readonly items: readonly FeeItem[] };
+  readonly min_amount_minor: number;
+  readonly display: string;
+}
+
+/** A quote and what its document will say. */
+export interface Priced {
+  readonly quote: Quote;
+  readonly tax: TaxTerms;
+}
+
+/** Everything that a price depends on beside the amount. */
+export interface PriceFacts {
+  readonly billing: Billing;
+  readonly terms: TopupTerms;
+  readonly supplier: Supplier;
+  readonly gst_rate_bps: number;
+  readonly fx: FxSource;
+  /** A rate that an earlier quote promised; null: the rate of the day. */
+  readonly promised: { readonly fx_day: string; readonly rate_e8: number } | null;
+}
+
+/** The rail that serves a billing country (P5.1). */
+export function railOf(country: string): RailName {
+  return country === 'IN' ? 'rail-a' : 'rail-b';
+}
+
+/** The currency an organisation pays in. @throws ServiceError currency_not_supported. */
+export function currencyOf(billing: Pick<Billing, 'country' | 'currency'>): Currency {
+  const currency = billing.country === 'IN' ? 'INR' : billing.currency;
+  if (isCurrency(currency) && (billing.country === 'IN' || currency !== 'INR')) return currency;
+  throw new ServiceError('currency_not_supported', `Credits cannot be paid in ${currency}.`, {
+    details: { currencies: currencies.filter((name) => name !== 'INR') },
+  });
+}
+
+/** The price of `amount_minor` of credits. @throws ServiceError amount_too_large, currency_not_supported. */
+export function priceTopup(facts: PriceFacts, amount_minor: number): Priced {
+  const { billing, terms } = facts;
+  const currency = currencyOf(billing);
+  const rail = railOf(billing.country);
+  const mid = facts.fx.midRate(currency);
+  const rate_e8 = facts.promised?.rate_e8 ?? withSpread(mid.rate_e8, currency, terms.spread_bps);
+  const max_amount_minor = minorFor(terms.max_credits_micro, currency, rate_e8);
+  if (amount_minor > max_amount_minor) {
+    throw new ServiceError(
+      'amount_too_large',
+      `One top-up is at most ${formatMoney(max_amount_minor, currency)}.`,
+      {
+        param: 'amount_minor',
+        details: { max_amount_minor, currency },
+      },
+    );
+  }
+  const tax = taxTerms({ ...facts, amount_minor });
+  const tax_minor = tax.cgst_minor + tax.sgst_minor + tax.igst_minor;
+  const total_minor = amount_minor + tax_minor;
+  const credits_micro = creditsFor(amount_minor, currency, rate_e8);
+  return {
+    tax,
+    quote: {
+      rail,
+      currency,
+      amount_minor,
+      tax_minor,
+      total_minor,
+      credits_micro,
+      fx_rate: rateText(rate_e8),
+      fx_day: facts.promised?.fx_day ?? mid.fx_day,
+      fees: { rail, items: terms.fees[rail] },
+      min_amount_minor: terms.minimums_minor[currency],
+      display: `${formatMoney(total_minor, currency)} for ${formatCredits(credits_micro)} of credits`,
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// SQL of what rails told, what is to be done at them, and what a person must look at.
+import type { Db, Id } from '../kernel/index.ts';
+import type { CallbackAnswer, RailName } from './types.ts';
+
+/** What of an event is kept: ids and amounts, no personal data. */
+export type EventFacts = Readonly<Record<string, string | number | boolean | null>>;
+
+/**
+ * Takes an event for the first time: true for exactly one of any number of deliveries. A delivery at the same moment
+ * waits here until the first one's transaction ends, then sees its outcome (invariant T2).
+ */
+export async function claimEvent(
+  db: Db,
+  event: { rail: RailName; event_id: string; type: string; facts: EventFacts; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'topups.claim_event',
+    text: `
+      insert into rail_event (rail, event_id, type, facts, answer, received_at) values ($1, $2, $3, $4, 'null', $5)
+      on conflict (rail, event_id) do nothing`,
+    values: [event.rail, event.event_id, event.type, JSON.stringify(event.facts), event.at],
+  });
+  return rowCount === 1;
+}
+
+/** Keeps the answer of an event, in the transaction that claimed it. */
+export async function keepAnswer(
+  db: Db,
+  args: { rail: RailName; event_id: string; payment_ref: string | null; answer: CallbackAnswer },
+): Promise<void> {
+  await db.query({
+    name: 'topups.keep_answer',
+    text: `
+      update rail_event set topup_id = $3, payment_ref = $4, answer = $5
+       where rail = $1 and event_id = $2 and answer = 'null'`,
+    values: [args.rail, args.event_id, args.answer.topup, args.payment_ref, JSON.stringify(args.answer)],
+  });
+}
+
+/** The stored answer of an event. @throws Error (a defect) when it was never claimed. */
+export async function readAnswer(
+  db: Db,
+  args: { rail: RailName; event_id: string },
+): Promise<CallbackAnswer> {
+  const { rows } = await db.query<{ answer: CallbackAnswer }>({
+    name: 'topups.read_answer',
+    text: 'select answer from rail_event where rail = $1 and event_id = $2',
+    values: [args.rail, args.event_id],
+  });
+  const answer = rows[0]?.answer;
+  if (answer === undefined) throw new Error(`no answer is kept for event ${args.event_id}`);
+  return answer;
+}
+
+export interface RailTask {
+  readonly rail_task_id: number;
+  readonly rail: RailName;
+  readonly kind: 'refund_payment' | 'close_order';
+  readonly ref: string;
+  readonly topup_id: Id<'topup'> | null;
+  readonly attempts: number;
+}
+
+/** Writes down what is to be done at a rail, in the transaction that decided it; once per payment or order. */
+export async function addTask(
+  db: Db,
+  task: Pick<RailTask, 'rail' | 'kind' | 'ref' | 'topup_id'> & { readonly at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'topups.add_task',
+    text: `
+      insert into rail_task (rail, kind, ref, topup_id, created_at, next_at) values ($1, $2, $3, $4, $5, $5)
+      on conflict (rail, kind, ref) do nothing`,
+    values: [task.rail, task.kind, task.ref, task.topup_id, task.at],
+  });
+}
+
+/**
+ * Takes at most `limit` tasks that are due, each for `lease_until`: another taker passes them by until then, and a
+ * taker that dies loses them then.
+ */
+export async function takeTasks(
+  db: Db,
+  args: { at: Date; lease_until: Date; limit: number },
+): Promise<RailTask[]> {
+  const { rows } = await db.query<RailTask>({
+    name: 'topups.take_tasks',
+    text: `
+      update rail_task set attempts = attempts + 1, next_at = $2
+       where rail_task_id in (
+         select rail_task_id from rail_task where done_at is null and next_at <= $1
+          order by next_at, rail_task_id limit $3 for update skip locked)
+      returning rail_task_id, rail, kind, ref, topup_id, attempts`,
+    values: [args.at, args.lease_until, args.limit],
+  });
+  return rows;
+}
+
+/** Notes that a task is done. */
+export async function finishTask(db: Db, args: { rail_task_id: number; at: Date }): Promise<void> {
+  await db.query({
+    name: 'topups.finish_task',
+    text: 'update rail_task set done_at = $2, last_error = null where rail_task_id = $1 and done_at is null',
+    values: [args.rail_task_id, args.at],
+  });
+}
+
+/** Notes why a task failed and when it is tried again. */
+export async function postponeTask(
+  db: Db,
+  args: { rail_task_id: number; error: string; next_at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'topups.postpone_task',
+    text: 'update rail_task set last_error = $2, next_at = $3 where rail_task_id = $1 and done_at is null',
+    values: [args.rail_task_id, args.error, args.next_at],
+  });
+}
+
+export interface StaffItem {
+  readonly staff_item_id: number;
+  readonly kind: string;
+  readonly subject: string;
+  readonly details: EventFacts;
+  readonly created_at: Date;
+}
+
+/** Puts something before the staff; the same matter stays one item. */
+export async function addStaffItem(
+  db: Db,
+  item: { kind: string; subject: string; details: EventFacts; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'topups.add_staff_item',
+    text: `
+      insert into staff_item (kind, subject, details, created_at) values ($1, $2, $3, $4)
+      on conflict (kind, subject) do nothing`,
+    values: [item.kind, item.subject, JSON.stringify(item.details), item.at],
+  });
+}
+
+/** Items that nobody has resolved, oldest first. */
+export async function listStaffItems(db: Db, limit = 200): Promise<StaffItem[]> {
+  const { rows } = await db.query<StaffItem>({
+    name: 'topups.list_staff_items',
+    text: `
+      select staff_item_id, kind, subject, details, created_at from staff_item
+       where resolved_at is null order by created_at, staff_item_id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}

@@ -1,0 +1,127 @@
+// From an event of rail-b to a fact (P5.4 "Events"). What an event says about itself is enough: nothing is fetched.
+import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
+import type { Captured, TopupFact } from '../types.ts';
+import type { RailEvent } from './types.ts';
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** An id, given as such or inside the expanded object. */
+function idOf(value: unknown): string | null {
+  return isObject(value) ? textOf(value['id']) : textOf(value);
+}
+
+function onlyMethod(object: JsonObject): string | null {
+  const types = object['payment_method_types'];
+  return Array.isArray(types) && types.length === 1 ? textOf(types[0]) : null;
+}
+
+function captured(args: {
+  payment: unknown;
+  amount: unknown;
+  currency: unknown;
+  method: string | null;
+}): Captured | null {
+  const payment_ref = idOf(args.payment);
+  const currency = textOf(args.currency);
+  const { amount } = args;
+  if (payment_ref === null || currency === null || !Number.isSafeInteger(amount)) return null;
+  return {
+    kind: 'captured',
+    payment_ref,
+    amount_minor: amount as number,
+    currency: currency.toUpperCase(),
+    method: args.method,
+  };
+}
+
+/** The payment of a paid session; null when it lacks what a booking needs. */
+export function capturedBySession(session: JsonObject): Captured | null {
+  return captured({
+    payment: session['payment_intent'],
+    amount: session['amount_total'],
+    currency: session['currency'],
+    method: onlyMethod(session),
+  });
+}
+
+/** Why a payment failed, in the rail's words. */
+export function failureOf(intent: JsonObject, last: boolean): TopupFact {
+  const error = isObject(intent['last_payment_error']) ? intent['last_payment_error'] : {};
+  const code = textOf(error['decline_code']) ?? textOf(error['code']) ?? 'payment_failed';
+  const message = textOf(error['message']) ?? 'The payment failed.';
+  return { kind: 'failed', last, code: code.slice(0, 64), message: message.slice(0, 500) };
+}
+
+type Reading = Pick<RailEvent, 'fact' | 'unreadable'>;
+
+function readSession(type: string, session: JsonObject): Reading {
+  if (session['mode'] !== 'payment') return { fact: null };
+  if (type === 'checkout.session.expired') return { fact: { kind: 'lapsed' } };
+  if (type === 'checkout.session.async_payment_failed') {
+    const intent = isObject(session['payment_intent']) ? session['payment_intent'] : {};
+    return { fact: failureOf(intent, true) };
+  }
+  // Completed but unpaid: the payment is under way, its own event follows.
+  if (session['payment_status'] !== 'paid') return { fact: null };
+  const fact = capturedBySession(session);
+  return fact === null ? { fact: null, unreadable: 'a paid session without payment or amount' } : { fact };
+}
+
+function readIntent(type: string, intent: JsonObject): Reading {
+  if (type === 'payment_intent.payment_failed') return { fact: failureOf(intent, false) };
+  const fact = captured({
+    payment: intent['id'],
+    amount: intent['amount_received'],
+    currency: intent['currency'],
+    method: onlyMethod(intent),
+  });
+  return fact === null ? { fact: null, unreadable: 'a payment without id or amount' } : { fact };
+}
+
+const SESSION_EVENTS = new Set([
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'checkout.session.expired',
+]);
+const INTENT_EVENTS = new Set(['payment_intent.succeeded', 'payment_intent.payment_failed']);
+
+function topupOf(object: JsonObject): string | null {
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  return textOf(object['client_reference_id']) ?? textOf(metadata['topup_id']);
+}
+
+/**
+ * Reads verified bytes as an event; `live` is the mode of our key, and events of the other mode mean nothing here.
+ * @throws ServiceError invalid_json when the bytes are no event.
+ */
+export function readEvent(raw: Uint8Array, live: boolean): RailEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(Buffer.from(raw).toString('utf8'));
+  } catch {
+    throw new ServiceError('invalid_json', 'The callback is not JSON.');
+  }
+  const event_id = isObject(event) ? textOf(event['id']) : null;
+  const type = isObject(event) ? textOf(event['type']) : null;
+  if (!isObject(event) || event_id === null || type === null || event_id.length > 255) {
+    throw new ServiceError('invalid_json', 'The callback is not an event.');
+  }
+  const nothing = { event_id, type, fact: null, order_ref: null, topup_id: null };
+  const data = isObject(event['data']) ? event['data'] : {};
+  const object = isObject(data['object']) ? data['object'] : {};
+  if (event['livemode'] === undefined ? live : event['livemode'] !== live) return nothing;
+  if (SESSION_EVENTS.has(type)) {
+    const about = { order_ref: idOf(object['id']), topup_id: topupOf(object) };
+    return { event_id, type, ...about, ...readSession(type, object) };
+  }
+  if (INTENT_EVENTS.has(type)) {
+    const topup_id = topupOf(object);
+    // A payment that no top-up asked for is somebody else's on the same account.
+    if (topup_id === null) return nothing;
+    return { event_id, type, order_ref: null, topup_id, ...readIntent(type, object) };
+  }
+  return nothing;
+}

@@ -1,0 +1,133 @@
+// Rail-b through its official client (P5.4). The address is a setting, so that tests and `make up` use a simulator.
+import Stripe from 'stripe';
+import { isObject, machineMs } from '../../kernel/index.ts';
+import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
+import { verifyCallback } from './signature.ts';
+import { type CheckoutState, type CheckoutWish, type Rail, RailError } from './types.ts';
+
+/** One try; with two more by the client a caller waits at most half a minute and a little. */
+const TIMEOUT_MS = 10_000;
+const RETRIES = 2;
+/** Statuses that say no to this very request; a wrong key or a full rail is none of them. */
+const DECLINES: ReadonlySet<number> = new Set([400, 402, 404, 409]);
+
+export interface RailBOptions {
+  /** Null: the rail's public address. */
+  readonly base_url: string | null;
+  readonly key_secret: string;
+  readonly webhook_secrets: readonly string[];
+}
+
+function connect(options: RailBOptions): Stripe {
+  const common = { maxNetworkRetries: RETRIES, timeout: TIMEOUT_MS, telemetry: false };
+  if (options.base_url === null) return new Stripe(options.key_secret, common);
+  const url = new URL(options.base_url);
+  const protocol = url.protocol === 'http:' ? 'http' : 'https';
+  const port = url.port === '' ? { http: 80, https: 443 }[protocol] : Number(url.port);
+  return new Stripe(options.key_secret, { ...common, host: url.hostname, port, protocol });
+}
+
+/** Runs a call and turns what the client throws into `RailError`; anything else is a defect and passes. */
+async function asked<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const declined = DECLINES.has(error.statusCode ?? 0);
+    throw new RailError(error.message.slice(0, 500), { declined, code: error.code ?? null });
+  }
+}
+
+function sessionOf(wish: CheckoutWish): Stripe.Checkout.SessionCreateParams {
+  const metadata = { topup_id: wish.topup_id, org_id: wish.org_id };
+  return {
+    mode: 'payment',
+    client_reference_id: wish.topup_id,
+    metadata,
+    payment_intent_data: { metadata },
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: wish.currency.toLowerCase(),
+          unit_amount: wish.total_minor,
+          product_data: { name: wish.description },
+        },
+      },
+    ],
+    // The price was quoted in one currency; the rail must not offer another.
+    adaptive_pricing: { enabled: false },
+    // By the machine's clock: the rail does not know ours when it is shifted for development.
+    expires_at: Math.floor(machineMs() / 1_000) + wish.expires_in_seconds,
+    success_url: wish.success_url,
+    cancel_url: wish.cancel_url,
+    ...(wish.email === null ? {} : { customer_email: wish.email }),
+  };
+}
+
+function feeOf(session: Stripe.Checkout.Session): number | null {
+  const intent = session.payment_intent;
+  const charge = intent !== null && typeof intent === 'object' ? intent.latest_charge : null;
+  const balance = charge !== null && typeof charge === 'object' ? charge.balance_transaction : null;
+  // A fee in another currency is not comparable with the amounts of the top-up.
+  if (balance === null || typeof balance !== 'object' || balance.currency !== session.currency) return null;
+  return balance.fee;
+}
+
+function stateOf(session: Stripe.Checkout.Session): CheckoutState {
+  const fee_minor = feeOf(session);
+  if (session.payment_status === 'paid') {
+    return { fact: capturedBySession(session as unknown as Record<string, unknown>), fee_minor };
+  }
+  if (session.status === 'expired') return { fact: { kind: 'lapsed' }, fee_minor };
+  const intent: unknown = session.payment_intent;
+  const over = isObject(intent) && ['requires_payment_method', 'canceled'].includes(String(intent['status']));
+  // A complete session without payment whose intent waits for a new method: the asynchronous payment failed.
+  if (session.status === 'complete' && over) return { fact: failureOf(intent, true), fee_minor };
+  return { fact: null, fee_minor };
+}
+
+/** Rail-b at `options.base_url`. Nothing is sent before the first call. */
+export function openRailB(options: RailBOptions): Rail {
+  const client = connect(options);
+  const live = /^(?:sk|rk)_live_/.test(options.key_secret);
+  return {
+    name: 'rail-b',
+    live,
+    async createCheckout(wish) {
+      const session = await asked(() =>
+        client.checkout.sessions.create(sessionOf(wish), { idempotencyKey: wish.topup_id }),
+      );
+      if (session.url === null)
+        throw new RailError('The rail gave no address to pay at.', { declined: true });
+      return { gateway_ref: session.id, checkout_url: session.url };
+    },
+    async readCheckout(gateway_ref) {
+      const expand = ['payment_intent.latest_charge.balance_transaction'];
+      return stateOf(await asked(() => client.checkout.sessions.retrieve(gateway_ref, { expand })));
+    },
+    async closeCheckout(gateway_ref) {
+      try {
+        await asked(() => client.checkout.sessions.expire(gateway_ref));
+      } catch (error) {
+        // Paid or expired meanwhile: there is nothing left to close.
+        if (error instanceof RailError && error.declined) return;
+        throw error;
+      }
+    },
+    async refundPayment(payment_ref) {
+      const idempotencyKey = `refund-${payment_ref}`;
+      try {
+        await asked(() => client.refunds.create({ payment_intent: payment_ref }, { idempotencyKey }));
+      } catch (error) {
+        // The key is forgotten after a day; the rail still knows that the money went back.
+        if (error instanceof RailError && error.code === 'charge_already_refunded') return;
+        throw error;
+      }
+    },
+    readCallback(raw, signature, machine_ms) {
+      verifyCallback(raw, signature, { secrets: options.webhook_secrets, machine_ms });
+      return readEvent(raw, live);
+    },
+  };
+}

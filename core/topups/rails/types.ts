@@ -1,0 +1,75 @@
+// What every payment rail can do. The rest of the folder knows no rail by its own words.
+import type { Id } from '../../kernel/index.ts';
+import type { RailName, TopupFact } from '../types.ts';
+
+export interface Checkout {
+  /** Order or session at the rail. */
+  readonly gateway_ref: string;
+  /** Where the payer goes. */
+  readonly checkout_url: string;
+}
+
+export interface CheckoutWish {
+  readonly topup_id: Id<'topup'>;
+  readonly org_id: Id<'org'>;
+  readonly total_minor: number;
+  readonly currency: string;
+  /** What is bought, in words. */
+  readonly description: string;
+  readonly email: string | null;
+  readonly expires_in_seconds: number;
+  /** Where the payer comes back to, paid or not. */
+  readonly success_url: string;
+  readonly cancel_url: string;
+}
+
+/** A verified callback. */
+export interface RailEvent {
+  readonly event_id: string;
+  readonly type: string;
+  /** Null: nothing that concerns a top-up. */
+  readonly fact: TopupFact | null;
+  readonly order_ref: string | null;
+  readonly topup_id: string | null;
+  /** An event that should concern a top-up but lacks what it needs, or is of another mode: a person looks. */
+  readonly unreadable?: string;
+}
+
+/** The present state of an order at the rail. */
+export interface CheckoutState {
+  /** Null: still open, or a payment under way. */
+  readonly fact: TopupFact | null;
+  /** What the rail took; null when it has not said so. */
+  readonly fee_minor: number | null;
+}
+
+/**
+ * A rail. Calls carry idempotency keys made of our ids, so that each may be repeated.
+ * All but `readCallback` throw `RailError` when the rail refuses or cannot be reached.
+ */
+export interface Rail {
+  readonly name: RailName;
+  /** Real money. */
+  readonly live: boolean;
+  createCheckout(wish: CheckoutWish): Promise<Checkout>;
+  readCheckout(gateway_ref: string): Promise<CheckoutState>;
+  /** Closes an open order; one that is closed or paid stays as it is. */
+  closeCheckout(gateway_ref: string): Promise<void>;
+  /** Gives a payment back whole. */
+  refundPayment(payment_ref: string): Promise<void>;
+  /** Verifies and reads a callback's bytes. @throws ServiceError signature_invalid, signature_expired, invalid_json. */
+  readCallback(raw: Uint8Array, signature: string | null, machine_ms: number): RailEvent;
+}
+
+/** The rail could not be asked, or refused: then `declined`, and `code` is its reason. No secrets in the message. */
+export class RailError extends Error {
+  readonly declined: boolean;
+  readonly code: string | null;
+
+  constructor(message: string, refusal: { readonly declined: boolean; readonly code?: string | null }) {
+    super(message);
+    this.name = 'RailError';
+    this.declined = refusal.declined;
+    this.code = refusal.code ?? null;
+  }
+}

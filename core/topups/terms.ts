@@ -1,0 +1,60 @@
+// Business values of top-ups: defaults of the release under what staff have set (P5.1, P5.2).
+import { readSetting } from '../db/index.ts';
+import { readGstRate, readSupplier } from '../invoices/index.ts';
+import type { Db } from '../kernel/index.ts';
+import { type Currency, MINIMUMS_MINOR } from './currency.ts';
+import type { FxSource } from './fx.ts';
+import type { PriceFacts } from './quote.ts';
+import type { RailName } from './types.ts';
+
+export interface FeeItem {
+  readonly method: string;
+  readonly bps: number;
+  readonly fixed_minor?: number;
+}
+
+/** Business values of setting `topups`, over their defaults (P5.1, P5.2). */
+export interface TopupTerms {
+  readonly spread_bps: number;
+  /** Most credits that one top-up buys. */
+  readonly max_credits_micro: number;
+  readonly minimums_minor: Readonly<Record<Currency, number>>;
+  readonly fees: Readonly<Record<RailName, readonly FeeItem[]>>;
+}
+
+const DEFAULTS: TopupTerms = {
+  spread_bps: 150,
+  max_credits_micro: 10_000_000_000,
+  minimums_minor: MINIMUMS_MINOR,
+  // Disclosed, not charged: the service bears them. Numbers of the rails' price lists, to be set from the contracts.
+  fees: {
+    'rail-a': [
+      { method: 'upi', bps: 0 },
+      { method: 'card', bps: 200 },
+      { method: 'netbanking', bps: 200 },
+      { method: 'emandate', bps: 100 },
+    ],
+    'rail-b': [{ method: 'card', bps: 290, fixed_minor: 30 }],
+  },
+};
+
+/** The business values in force. */
+export async function readTerms(db: Db): Promise<TopupTerms> {
+  const set = await readSetting<Partial<TopupTerms>>(db, 'topups');
+  if (set === null) return DEFAULTS;
+  return {
+    ...DEFAULTS,
+    ...set,
+    minimums_minor: { ...DEFAULTS.minimums_minor, ...set.minimums_minor },
+    fees: { ...DEFAULTS.fees, ...set.fees },
+  };
+}
+
+/** Reads what prices depend on. `is_demo`: no supplier is set, so nothing real may be sold. */
+export async function readPriceFacts(
+  db: Db,
+  fx: FxSource,
+): Promise<Pick<PriceFacts, 'terms' | 'supplier' | 'gst_rate_bps' | 'fx'> & { is_demo: boolean }> {
+  const { supplier, is_demo } = await readSupplier(db);
+  return { terms: await readTerms(db), supplier, is_demo, gst_rate_bps: await readGstRate(db), fx };
+}

@@ -1,0 +1,13 @@
+export { beat, readWorkflowHealth, type WorkflowHealth } from './health.ts';
+export {
+  markSignalled,
+  markStarted,
+  readWaiting,
+  signalWorkflow,
+  startWorkflow,
+  takeSignals,
+  takeStarts,
+  type WaitingSignal,
+  type WorkflowSignal,
+  type WorkflowStart,
+} from './store.ts';

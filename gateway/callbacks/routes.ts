@@ -1,0 +1,72 @@
+// Callbacks of payment rails: the bytes as they came, because the signature is over them and nothing else.
+import { isDatabaseFault, type Pool } from '@svc/core/db/index.ts';
+import { type Log, type RequestId, ServiceError, type Services } from '@svc/core/kernel/index.ts';
+import { callbackRoutes, createContext } from '@svc/core/operations/index.ts';
+import { type Rails, takeCallback } from '@svc/core/topups/index.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Metrics } from '../metrics.ts';
+
+const BODY_MAX = 1_048_576;
+
+export interface CallbackOptions {
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly services: Services;
+  readonly metrics?: Metrics;
+}
+
+/** Any fault of ours reads as "send it again": a payment must not be lost to a defect that a release mends. */
+function asPassing(error: unknown, log: Log, request_id: string): unknown {
+  if (error instanceof ServiceError || isDatabaseFault(error)) return error;
+  log.error({ error, request_id }, 'a callback could not be taken');
+  return new ServiceError('service_unavailable', 'The callback could not be taken now. Send it again.', {
+    details: { component: 'booking' },
+    retry_after_ms: 1_000,
+  });
+}
+
+/** Binds the callback of each rail of `rails`; the path of one that is not configured does not exist. */
+export function bindCallbacks(app: FastifyInstance, rails: Rails, options: CallbackOptions): void {
+  const { pool, log, services, metrics } = options;
+  const configured = callbackRoutes.filter(({ rail }) => rails[rail] !== null);
+  if (configured.length === 0) return;
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer', bodyLimit: BODY_MAX },
+      async (_request: FastifyRequest, body: Buffer) => body,
+    );
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.headers(scope.answer_headers(request.id));
+    });
+    scope.addHook('onResponse', async (request, reply) => {
+      const route = request.routeOptions.url ?? '';
+      const seconds = reply.elapsedTime / 1000;
+      metrics?.observe({ method: request.method, route, status: reply.statusCode, seconds });
+    });
+    for (const route of configured) {
+      const rail = rails[route.rail];
+      if (rail === null) continue;
+      scope.known_paths.add(route.method, route.path, false);
+      scope.post(route.path, async (request) => {
+        const signature = request.headers[route.signature_header];
+        const context = createContext({
+          request_id: request.id as RequestId,
+          caller: { kind: 'public' },
+          pool,
+          log,
+          services,
+        });
+        try {
+          return await takeCallback(context, rail, {
+            raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+            signature: typeof signature === 'string' ? signature : null,
+          });
+        } catch (error) {
+          throw asPassing(error, log, request.id);
+        }
+      });
+    }
+  });
+}

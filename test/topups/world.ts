@@ -1,0 +1,187 @@
+// A database, a simulated rail and an organisation that pays in dollars, for tests of money in.
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import {
+  type Context,
+  type Id,
+  newRequestId,
+  readConfig,
+  type Services,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
+import { verifyLedger } from '@svc/core/ledger/index.ts';
+import { createContext } from '@svc/core/operations/index.ts';
+import { createOrg, findOrg, type Org, setBilling } from '@svc/core/orgs/index.ts';
+import {
+  createTopup,
+  findTopup,
+  openFx,
+  openRails,
+  type Rail,
+  type Topup,
+  takeCallback,
+} from '@svc/core/topups/index.ts';
+import { expect } from 'vitest';
+import { type RailSim, startRailSim } from '../sim/rails/index.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { atFileEnd } from '../support/ends.ts';
+
+export const SECRET = 'whsec_of_tests';
+
+export interface World {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly sim: RailSim;
+  readonly rail: Rail;
+  readonly context: Context;
+  org(slug: string): Promise<Org>;
+  /** A pending top-up of 25 dollars. */
+  topup(org: Org, amount_minor?: number): Promise<Topup>;
+  read(id: Id<'topup'>): Promise<Topup>;
+  /** Sends `event` signed as the rail would; `at` seconds from now. */
+  deliver(event: object, at?: number): ReturnType<typeof takeCallback>;
+  rows<T>(text: string, values?: unknown[]): Promise<T[]>;
+  /** The ledger is right, and every credit of a top-up has its top-up, lot and document, once each. */
+  expectRight(): Promise<void>;
+}
+
+/** Events as the rail words them. */
+export const events = {
+  completed: (
+    topup: Topup,
+    more: {
+      id?: string;
+      payment?: string;
+      amount?: number;
+      currency?: string;
+      type?: string;
+      status?: string;
+    } = {},
+  ) => ({
+    id: more.id ?? `evt_${newRequestId()}`,
+    object: 'event',
+    livemode: false,
+    type: more.type ?? 'checkout.session.completed',
+    data: {
+      object: {
+        id: topup.gateway_ref,
+        object: 'checkout.session',
+        mode: 'payment',
+        client_reference_id: topup.id,
+        metadata: { topup_id: topup.id },
+        payment_intent: more.payment ?? `pi_${topup.id}`,
+        payment_status: more.status ?? 'paid',
+        amount_total: more.amount ?? topup.total_minor,
+        currency: more.currency ?? topup.currency.toLowerCase(),
+        payment_method_types: ['card'],
+      },
+    },
+  }),
+  succeeded: (topup: Topup, more: { payment?: string } = {}) => ({
+    id: `evt_${newRequestId()}`,
+    livemode: false,
+    type: 'payment_intent.succeeded',
+    data: {
+      object: {
+        id: more.payment ?? `pi_${topup.id}`,
+        amount_received: topup.total_minor,
+        currency: topup.currency.toLowerCase(),
+        metadata: { topup_id: topup.id },
+        payment_method_types: ['card'],
+      },
+    },
+  }),
+  attemptFailed: (topup: Topup) => ({
+    id: `evt_${newRequestId()}`,
+    livemode: false,
+    type: 'payment_intent.payment_failed',
+    data: {
+      object: {
+        id: `pi_lost_${topup.id}`,
+        metadata: { topup_id: topup.id },
+        last_payment_error: {
+          code: 'card_declined',
+          decline_code: 'insufficient_funds',
+          message: 'No money.',
+        },
+      },
+    },
+  }),
+};
+
+async function expectRight(world: Pick<World, 'url' | 'rows'>): Promise<void> {
+  const report = await verifyLedger({ url: world.url });
+  expect(report.findings).toEqual([]);
+  const rows = await world.rows<{
+    id: string;
+    status: string;
+    entries: number;
+    lots: number;
+    invoices: number;
+    credits: number | null;
+    credits_micro: number;
+  }>(`
+    select t.id, t.status, t.credits_micro,
+           (select count(*)::int from ledger.entry e where e.ref_type = 'topup' and e.ref_id = t.id) as entries,
+           (select sum(e.amount)::bigint from ledger.entry e where e.ref_type = 'topup' and e.ref_id = t.id) as credits,
+           (select count(*)::int from ledger.lot l where l.lot_id = t.lot_id) as lots,
+           (select count(*)::int from invoice i where i.topup_id = t.id) as invoices
+      from topup t`);
+  for (const row of rows) {
+    const count = row.status === 'paid' ? 1 : 0;
+    expect([row.id, row.entries, row.lots, row.invoices]).toEqual([row.id, count, count, count]);
+    if (count === 1) expect(row.credits).toBe(row.credits_micro);
+  }
+}
+
+/** Starts everything; it ends after the file. */
+export async function startWorld(): Promise<World> {
+  const url = await createTestDatabase();
+  const sim = await startRailSim({ webhook_secrets: [SECRET] });
+  const pool = createPool(url, { max: 12, role: 'svc_runtime' });
+  atFileEnd(async () => {
+    await pool.end();
+    await sim.close();
+  });
+  const rails = openRails(
+    readConfig({
+      SVC_RAIL_B_BASE_URL: sim.url,
+      SVC_RAIL_B_KEY_SECRET: 'sk_test_tests',
+      SVC_RAIL_B_WEBHOOK_SECRET: `whsec_old,${SECRET}`,
+    }),
+  );
+  const rail = rails['rail-b'] as Rail;
+  const money_in = { rails, fx: openFx('static'), console_url: 'http://console.test' };
+  const context = createContext({
+    request_id: newRequestId(),
+    caller: { kind: 'public' },
+    pool,
+    log: silentLog,
+    services: { money_in, root_key: Buffer.alloc(32, 7) } as unknown as Services,
+  });
+  const rows = async <T>(text: string, values: unknown[] = []) =>
+    (await pool.query<T>({ name: '', text, values })).rows;
+  const read = async (id: Id<'topup'>) => (await findTopup(pool, { id, org_id: null })) as Topup;
+  return {
+    url,
+    pool,
+    sim,
+    rail,
+    context,
+    rows,
+    read,
+    async org(slug) {
+      const made = await createOrg(context, { slug, name: slug, billing_country: 'US' });
+      await setBilling(pool, { org_id: made.id, at: new Date(), email: `${slug}@example.com` });
+      return (await findOrg(pool, made.id)) as Org;
+    },
+    async topup(org, amount_minor = 2_500) {
+      return (await createTopup(context, { org_id: org.id, amount_minor })).topup;
+    },
+    deliver(event, at = 0) {
+      const raw = Buffer.from(JSON.stringify(event, null, 2));
+      const signature = sim.webhooks.sign(raw.toString(), Math.floor(Date.now() / 1_000) + at);
+      return takeCallback(context, rail, { raw, signature });
+    },
+    expectRight: () => expectRight({ url, rows }),
+  };
+}
