@@ -13,16 +13,19 @@ import {
 } from '@svc/core/inference/index.ts';
 import type { Db, Log } from '@svc/core/kernel/index.ts';
 import { findClaim, type LedgerClient, storeAnswer } from '@svc/core/ledger/index.ts';
+import type { PolicyBook } from '@svc/core/policies/index.ts';
 import { TokenRatio } from '@svc/core/pricing/index.ts';
 import { createHealth } from '@svc/core/routing/index.ts';
 
-/** One object per process; `record` hears of every ended call. */
+/** One object per process; `record` hears of every ended call, `replayed` of every answer given again. */
 export function createCallDeps(parts: {
   db: Db;
   catalog: CatalogHandle;
   ledger: LedgerClient;
+  policies: PolicyBook;
   log: Log;
   record: (record: CallRecord) => void;
+  replayed: CallDeps['replayed'];
 }): CallDeps {
   const ratios = new Map<string, TokenRatio>();
   return {
@@ -34,6 +37,7 @@ export function createCallDeps(parts: {
     drained: createDrained(),
     health: createHealth(),
     log: parts.log,
+    policies: parts.policies,
     adapters,
     raw_lanes: rawLanes,
     catalog: () => parts.catalog.current(),
@@ -53,5 +57,6 @@ export function createCallDeps(parts: {
       store: (args) => storeAnswer(parts.db, args),
     },
     record: parts.record,
+    replayed: parts.replayed,
   };
 }

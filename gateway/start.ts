@@ -3,15 +3,21 @@ import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, followClock } from '@svc/core/db/index.ts';
+import { signInSettings } from '@svc/core/identity/index.ts';
 import { type CallDeps, dialects, rowOf } from '@svc/core/inference/index.ts';
-import { type Config, type Log, loadRootKey, monotonicMs } from '@svc/core/kernel/index.ts';
+import { type Config, type Log, loadRootKey, monotonicMs, nowMs } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
+import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
+import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
+import { openPolicyBook } from '@svc/core/policies/index.ts';
+import { openMoneyIn } from '@svc/core/topups/index.ts';
+import { openEgress } from '@svc/core/webhooks/index.ts';
 import { createCallDeps } from './call-deps.ts';
+import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
-import { startJobs } from './jobs.ts';
 import { openMetrics } from './metrics.ts';
-import { bindOperations, createApp } from './rest/index.ts';
+import { type BindOptions, bindOperations, createApp } from './rest/index.ts';
 
 export interface Gateway {
   readonly base_url: string;
@@ -34,6 +40,10 @@ export interface GatewayOptions {
 export async function startGateway({ config, log, ledger: given }: GatewayOptions): Promise<Gateway> {
   const url = config.database_url;
   if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const base_url = config.base_url ?? `http://${host}:${config.port}`;
+  const sign_in = signInSettings(config, base_url);
+  const money_in = openMoneyIn(config);
   const name = config.process_name ?? `gateway-${process.pid}`;
   const pool = createPool(url, { application: name, role: 'svc_runtime' });
   const clock = config.dev ? await followClock(pool, log) : null;
@@ -41,48 +51,70 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
   const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
   const keys = await openKeyRing({ url, log });
+  const policies = await openPolicyBook({ url, log, process_name: name });
   const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
+  const limits =
+    config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
   const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
-  const jobs = startJobs({ pool, url, log, request_log, cell: config.cell });
+  const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
+  const egress = openEgress(config);
+  const { cell } = config;
+  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress });
+  registerJobMetrics(metrics.registry, jobs);
   let draining = false;
 
   const calls = createCallDeps({
     db: pool,
     catalog,
     ledger,
+    policies,
     log,
     record(record) {
       metrics.call(record);
       request_log.write(rowOf(record, config.cell));
     },
+    replayed: (request_id) => request_log.replayed(request_id),
   });
   metrics.watch({
     calls_running: () => calls.ticker.size,
     settles_pending: () => ledger.pending,
     upstream_connections: () => calls.transport.connections(),
     rows_lost: () => request_log.lost,
+    limits_local_share: () => (limits.mode === 'exact' ? 0 : 1),
+    limit_processes: () => limits.processes,
+    endpoints_without_usage: () => calls.health.flagged(nowMs()).length,
   });
-  const base_url = config.base_url ?? `http://${config.host}:${config.port}`;
   const app = createApp({ log, base_url });
   bindInference(app, {
     calls,
     keys,
+    limits,
     log,
     max_body_bytes: config.max_body_bytes,
     max_calls: config.max_calls,
     dialects,
     draining: () => draining,
   });
-  await bindOperations(app, {
+  const parts: BindOptions = {
     pool,
     keys,
     catalog,
+    policies,
+    health: calls.health,
     request_log,
-    root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+    root_key,
+    egress,
+    sign_in,
+    money_in,
     log,
     base_url,
     metrics,
     checks: [
+      {
+        name: 'limits',
+        critical: false,
+        run: async () => (limits.mode === 'exact' ? null : 'Redis is away: each process keeps to its share'),
+      },
       {
         name: 'ledger',
         critical: true,
@@ -90,12 +122,14 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
       },
     ],
     draining: () => draining,
-  });
+  };
+  bindOperations(app, parts);
+  bindGraphql(app, parts);
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as { port: number };
 
   return {
-    base_url: config.base_url ?? `http://${config.host}:${port}`,
+    base_url: config.base_url ?? `http://${host}:${port}`,
     metrics_url: metrics.url,
     async stop() {
       draining = true;
@@ -105,7 +139,9 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
       calls.ticker.stop();
       await request_log.close();
       if (given === undefined) await ledger.close();
+      await limits.close();
       await keys.close();
+      await policies.close();
       catalog.close();
       clock?.stop();
       await calls.transport.close();

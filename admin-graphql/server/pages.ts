@@ -1,0 +1,115 @@
+// The built console: a few files held in memory, so that no address leads to a path of this machine. An unknown
+// address without a file ending is a page of the application, whose router knows it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { sha256Hex } from '@svc/core/kernel/index.ts';
+import type { FastifyInstance } from 'fastify';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+};
+/** Not for browsers: the list of documents that this server takes. */
+const PERSISTED = 'operations.json';
+
+interface Page {
+  readonly body: Buffer;
+  readonly type: string;
+  readonly etag: string;
+  readonly immutable: boolean;
+}
+
+/** What a console was built into. */
+export interface Pages {
+  readonly files: ReadonlyMap<string, Page>;
+  /** Documents by SHA-256 in hex. */
+  readonly persisted: ReadonlyMap<string, string>;
+}
+
+function etagOf(body: Buffer): string {
+  return `"${sha256Hex(body).slice(0, 32)}"`;
+}
+
+/** The page with the facts of this installation (console/src/api/boot.ts reads them): data, which no browser runs. */
+function withBoot(page: Page, base_url: string): Page {
+  const facts = JSON.stringify({ base_url }).replaceAll('<', '\\u003c');
+  const html = page.body.toString('utf8').replace('id="boot">{}<', () => `id="boot">${facts}<`);
+  const body = Buffer.from(html);
+  return { ...page, body, etag: etagOf(body) };
+}
+
+/** Reads `dir`; null when no console was built there. @throws Error when its list of documents is not of this build. */
+export function readPages(dir: string): Pages | null {
+  if (!existsSync(join(dir, 'index.html'))) return null;
+  const files = new Map<string, Page>();
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const address = path.slice(dir.length).replaceAll('\\', '/').replace(/^\/?/, '/');
+    const type = types[extname(entry.name)];
+    if (type === undefined || entry.name === PERSISTED) continue;
+    const body = readFileSync(path);
+    files.set(address, { body, type, etag: etagOf(body), immutable: address.startsWith('/assets/') });
+  }
+  return { files, persisted: readPersisted(join(dir, PERSISTED)) };
+}
+
+function readPersisted(path: string): Map<string, string> {
+  if (!existsSync(path)) return new Map();
+  const documents = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>);
+  for (const [hash, text] of documents) {
+    if (sha256Hex(Buffer.from(text)) !== hash)
+      throw new Error(`${path}: ${hash} is not the hash of its document`);
+  }
+  return new Map(documents);
+}
+
+/** The policy under which the console was designed; scripts and styles come from here alone. */
+export function contentPolicy(base_url: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "manifest-src 'self'",
+    `connect-src 'self' ${new URL(base_url).origin}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+}
+
+/** Serves `pages` at every address that nothing else has. */
+export function bindPages(app: FastifyInstance, pages: Pages, base_url: string): void {
+  const policy = contentPolicy(base_url);
+  const built = pages.files.get('/index.html');
+  const index = built === undefined ? undefined : withBoot(built, base_url);
+  app.known_paths.add('GET', '/', false);
+  app.get('/*', (request, reply) => {
+    const path = request.url.split('?', 1)[0] as string;
+    const is_page = extname(path) === '' && !/^\/(?:v1|graphql)(?:\/|$)/.test(path);
+    const file = path === '/index.html' ? index : pages.files.get(path);
+    const page = file ?? (is_page ? index : undefined);
+    if (page === undefined) return reply.callNotFound();
+    reply
+      .headers(app.answer_headers(request.id))
+      .headers({
+        etag: page.etag,
+        'cache-control': page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+        ...(page.type.startsWith('text/html') ? { 'content-security-policy': policy } : {}),
+      })
+      .type(page.type);
+    if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
+    return reply.send(page.body);
+  });
+}

@@ -1,0 +1,45 @@
+// The listener of staff: its own sign-in, its own schema, nothing of customers beside it.
+
+import { ServiceError } from '@svc/core/kernel/index.ts';
+import { staffListenerOperations } from '@svc/core/operations/index.ts';
+import {
+  type BindOptions,
+  bindHealth,
+  bindOperations,
+  createApp,
+  operationSurface,
+  servicesOf,
+  staffCallerOf,
+} from '@svc/gateway/rest/index.ts';
+import type { FastifyInstance } from 'fastify';
+import { Runner } from '../shared/run.ts';
+import { staffSchema } from '../staff/schema.ts';
+import { bindYoga } from './yoga.ts';
+
+/** The listener's instance, not yet listening. Its schema is shown in development alone (P14). */
+export function createStaffApp(parts: BindOptions, options: { introspection: boolean }): FastifyInstance {
+  const app = createApp({ log: parts.log, base_url: parts.base_url });
+  const bound = { ...parts, services: servicesOf(parts) };
+  bindOperations(app, { ...parts, operations: staffListenerOperations, pages: false });
+  bindYoga(app, {
+    schema: staffSchema,
+    log: parts.log,
+    persisted: null,
+    persisted_only: false,
+    introspection: options.introspection,
+    async open(request) {
+      const caller = await staffCallerOf(bound, request);
+      const surface = operationSurface(bound, request, null, caller);
+      return {
+        context: { runner: new Runner(surface) },
+        surface,
+        ended: new AbortController(),
+        openStream() {
+          throw new ServiceError('invalid_request', 'There are no streams here.');
+        },
+      };
+    },
+  });
+  app.register(async (scope) => bindHealth(scope, parts));
+  return app;
+}

@@ -1,0 +1,56 @@
+// How many streams a session may hold open, and for how long: a stream ends with its connection, its session, its
+// hour, or the process.
+import { ServiceError } from '@svc/core/kernel/index.ts';
+
+const OF_SESSION_MAX = 50;
+const LIFE_MS = 60 * 60_000;
+/** A revoked session's streams end within this. */
+const CHECK_MS = 5_000;
+
+export interface StreamOptions {
+  readonly session_id: string;
+  readonly ended: AbortController;
+  /** Whether the session still stands; a rejection ends the stream. */
+  check(): Promise<unknown>;
+}
+
+export class Streams {
+  readonly #of_session = new Map<string, number>();
+  readonly #open = new Set<AbortController>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Watches a stream until it ends. @throws ServiceError rate_limit_exceeded beyond 50 of a session. */
+  open({ session_id, ended, check }: StreamOptions): void {
+    const open = this.#of_session.get(session_id) ?? 0;
+    if (open >= OF_SESSION_MAX) {
+      throw new ServiceError(
+        'rate_limit_exceeded',
+        `A session holds at most ${OF_SESSION_MAX} streams open.`,
+        {
+          details: { limit: 'streams', scope: 'session', limit_value: OF_SESSION_MAX },
+        },
+      );
+    }
+    this.#of_session.set(session_id, open + 1);
+    this.#open.add(ended);
+    const life = setTimeout(() => ended.abort(), LIFE_MS);
+    const watch = setInterval(() => void check().catch(() => ended.abort()), CHECK_MS);
+    ended.signal.addEventListener('abort', () => {
+      clearTimeout(life);
+      clearInterval(watch);
+      this.#open.delete(ended);
+      const left = (this.#of_session.get(session_id) ?? 1) - 1;
+      if (left === 0) this.#of_session.delete(session_id);
+      else this.#of_session.set(session_id, left);
+    });
+    if (ended.signal.aborted) ended.abort();
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    for (const ended of [...this.#open]) ended.abort();
+  }
+}

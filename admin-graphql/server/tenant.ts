@@ -1,0 +1,71 @@
+// The listener of customers: sign-in, GraphQL by session, the console.
+import type { RequestFeed } from '@svc/core/analytics/index.ts';
+import { ServiceError } from '@svc/core/kernel/index.ts';
+import { signInOperations } from '@svc/core/operations/index.ts';
+import {
+  type BindOptions,
+  bindHealth,
+  bindOperations,
+  callerOf,
+  createApp,
+  operationSurface,
+  servicesOf,
+} from '@svc/gateway/rest/index.ts';
+import type { FastifyInstance } from 'fastify';
+import { limits } from '../shared/limits.ts';
+import { createTenantContext } from '../tenant/context.ts';
+import { tenantSchema } from '../tenant/schema.ts';
+import { bindPages, type Pages } from './pages.ts';
+import type { Streams } from './streams.ts';
+import { bindYoga } from './yoga.ts';
+
+export interface TenantListener {
+  readonly feed: RequestFeed;
+  readonly streams: Streams;
+  /** Null where no console was built. */
+  readonly pages: Pages | null;
+  readonly persisted_only: boolean;
+  /** How long a query may run; 15 s unless given. */
+  readonly timeout_ms?: number;
+}
+
+/** The listener's instance, not yet listening. */
+export function createTenantApp(parts: BindOptions, listener: TenantListener): FastifyInstance {
+  const app = createApp({ log: parts.log, base_url: parts.base_url });
+  const bound = { ...parts, services: servicesOf(parts) };
+  bindOperations(app, { ...parts, operations: signInOperations, pages: false });
+  bindYoga(app, {
+    schema: tenantSchema,
+    log: parts.log,
+    persisted: listener.pages?.persisted ?? null,
+    persisted_only: listener.persisted_only,
+    timeout_ms: listener.timeout_ms ?? limits.timeout_ms,
+    async open(request) {
+      const caller = await callerOf(bound, request);
+      if (caller.kind !== 'session') {
+        throw new ServiceError(
+          'session_required',
+          'Here people ask; API keys use /v1/graphql of the gateway.',
+        );
+      }
+      const surface = operationSurface(bound, request, null, caller);
+      const ended = new AbortController();
+      return {
+        context: createTenantContext(surface, { feed: listener.feed, signal: ended.signal }),
+        surface,
+        ended,
+        openStream: () =>
+          listener.streams.open({
+            session_id: caller.session_id,
+            ended,
+            check: () => callerOf(bound, request),
+          }),
+      };
+    },
+  });
+  app.register(async (scope) => {
+    bindHealth(scope, parts);
+    if (listener.pages !== null) bindPages(scope, listener.pages, parts.base_url);
+  });
+  return app;
+}

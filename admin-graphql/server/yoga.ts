@@ -1,0 +1,279 @@
+// One GraphQL endpoint of yoga behind a Fastify route: who calls is known before, what may be asked is limited, what
+// goes wrong is masked.
+
+import { Readable } from 'node:stream';
+import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
+import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
+import { refusalOf } from '@svc/gateway/rest/index.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+} from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import { refusalError, shownError, withExtensions } from '../shared/errors.ts';
+import { type Cost, costOf, documentLimits, limits, operationOf, within } from '../shared/limits.ts';
+import type { SurfaceRequest } from '../shared/run.ts';
+
+/** What the route knows and yoga passes on. */
+export interface Exchange<C> {
+  readonly context: C;
+  readonly surface: SurfaceRequest;
+  /** Ends with the connection. */
+  readonly ended: AbortController;
+  /** Watches a stream while it is open. @throws ServiceError when there are too many. */
+  openStream(): void;
+}
+
+interface ServerContext<C> {
+  readonly exchange: Exchange<C>;
+}
+
+export interface EndpointOptions<C> {
+  readonly schema: GraphQLSchema;
+  readonly log: Log;
+  /** Documents by SHA-256 in hex; null where there are none. */
+  readonly persisted: ReadonlyMap<string, string> | null;
+  /** Other documents are refused. */
+  readonly persisted_only: boolean;
+  /** How long a query may run; 15 s unless given. */
+  readonly timeout_ms?: number;
+  /** Whether the schema may be asked for; true unless given. */
+  readonly introspection?: boolean;
+  /** Who calls, and their context. @throws ServiceError. */
+  open(request: FastifyRequest, reply: FastifyReply): Promise<Exchange<C>>;
+}
+
+interface Executed {
+  readonly errors?: readonly GraphQLError[];
+  readonly extensions?: Record<string, unknown>;
+}
+
+/** Errors whose form is settled: what masks errors at the end lets them pass. */
+const settled = new WeakSet<object>();
+
+function settle(error: GraphQLError): GraphQLError {
+  settled.add(error);
+  return error;
+}
+
+/** Puts the cost into an answer, and masks its errors. */
+function finished<R extends Executed>(result: R, cost: Cost | null, surface: SurfaceRequest): R {
+  return {
+    ...result,
+    ...(result.errors === undefined
+      ? {}
+      : {
+          errors: result.errors.map((error) =>
+            settle(shownError(error, surface.request_id, surface.explain)),
+          ),
+        }),
+    ...(cost === null ? {} : { extensions: { ...result.extensions, cost } }),
+  };
+}
+
+function refusedBefore(thrown: unknown, surface: SurfaceRequest): { errors: GraphQLError[] } {
+  const error =
+    thrown instanceof GraphQLError
+      ? shownError(thrown, surface.request_id, surface.explain)
+      : refusalError(surface.explain(thrown), surface.request_id);
+  const status = thrown instanceof ServiceError ? thrown.status : 400;
+  return { errors: [settle(withExtensions(error, { http: { status } }))] };
+}
+
+interface Args {
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: unknown;
+  readonly contextValue: unknown;
+}
+
+function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> {
+  const { schema, introspection, timeout_ms = limits.timeout_ms } = options;
+  const exchangeOf = (args: Args) => (args.contextValue as { exchange: Exchange<C> }).exchange;
+  const price = (args: Args): Cost | null => {
+    const operation = operationOf(args.document, args.operationName ?? null);
+    // Without a chosen operation the executor refuses by itself.
+    if (operation === null) return null;
+    return costOf(schema, args.document, operation, (args.variableValues ?? {}) as Record<string, unknown>);
+  };
+  return {
+    onParse({ setParseFn }) {
+      setParseFn((source: string, options: object) =>
+        parse(source, { ...options, maxTokens: limits.tokens }),
+      );
+    },
+    onValidate({ addValidationRule }) {
+      addValidationRule(documentLimits);
+      if (introspection === false) addValidationRule(NoSchemaIntrospectionCustomRule);
+    },
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      const { surface } = exchangeOf(args as Args);
+      try {
+        const cost = price(args as Args);
+        setExecuteFn((given: Parameters<typeof executeFn>[0]) =>
+          within(executeFn(given), timeout_ms).catch((error: unknown) => refusedBefore(error, surface)),
+        );
+        return {
+          onExecuteDone({ result, setResult }) {
+            setResult(finished(result as Executed, cost, surface) as never);
+          },
+        };
+      } catch (error) {
+        setResultAndStopExecution(refusedBefore(error, surface) as never);
+        return undefined;
+      }
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const exchange = exchangeOf(args as Args);
+      const { surface } = exchange;
+      try {
+        const cost = price(args as Args);
+        exchange.openStream();
+        return {
+          onSubscribeResult({ result, setResult }) {
+            if (Symbol.asyncIterator in (result as object)) {
+              return {
+                onNext({ result, setResult }) {
+                  setResult(finished(result as Executed, cost, surface) as never);
+                },
+              };
+            }
+            setResult(finished(result as Executed, cost, surface) as never);
+            return undefined;
+          },
+        };
+      } catch (error) {
+        setResultAndStopExecution(refusedBefore(error, surface) as never);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Queries by GET only where their text is known here: an address is no place for documents (P14). */
+function getIsForPersisted(): Plugin {
+  return {
+    onParams({ params, request }) {
+      if (request.method === 'GET' && typeof params.query === 'string') {
+        throw new GraphQLError('Send documents by POST.', {
+          extensions: { code: 'GRAPHQL_BAD_REQUEST', http: { status: 405, headers: { allow: 'POST' } } },
+        });
+      }
+    },
+  };
+}
+
+/** A fault of the document: 400 whatever media type is asked for (P14), and one code for text and meaning. */
+function ofDocument(error: GraphQLError): GraphQLError {
+  const { code = '', http } = error.extensions as { code?: string; http?: object };
+  const known = code !== '' && code !== 'GRAPHQL_PARSE_FAILED';
+  return withExtensions(error, {
+    code: known ? code : 'GRAPHQL_VALIDATION_FAILED',
+    http: { status: 400, ...http, spec: false },
+  });
+}
+
+function handler<C>(options: EndpointOptions<C>) {
+  const { persisted, persisted_only, log } = options;
+  return createYoga<ServerContext<C>>({
+    schema: options.schema,
+    graphqlEndpoint: '/graphql',
+    logging: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    // A document is parsed each time: a cache would hold what callers send.
+    parserAndValidationCache: false,
+    context: ({ exchange }) => ({ ...(exchange.context as object), exchange }),
+    maskedErrors: {
+      // Results are masked where their request is known; what comes here is of the document, or a defect of ours.
+      maskError(error) {
+        if (error instanceof GraphQLError && settled.has(error)) return error;
+        if (error instanceof GraphQLError && (error.originalError ?? null) === null) return ofDocument(error);
+        log.error({ error }, 'defect');
+        return new GraphQLError('Something went wrong on our side.', {
+          extensions: { code: 'internal', http: { status: 500 } },
+        });
+      },
+    },
+    plugins: [
+      getIsForPersisted(),
+      ...(persisted === null && !persisted_only
+        ? []
+        : [
+            usePersistedOperations({
+              getPersistedOperation: (hash) => persisted?.get(hash) ?? null,
+              allowArbitraryOperations: !persisted_only,
+            }),
+          ]),
+      limitsPlugin<C>(options),
+    ],
+  });
+}
+
+function headersOf(request: FastifyRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  return headers;
+}
+
+/** Sends a refusal met before GraphQL as an answer of GraphQL. */
+function sendError(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
+  const { extensions, message } = refusalError(error, reply.request.id as never).toJSON();
+  return reply
+    .code(error.status)
+    .headers(app.answer_headers(reply.request.id))
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ errors: [{ message, extensions }] }));
+}
+
+/** Adds POST and GET `/graphql` to `app`. */
+export function bindYoga<C>(app: FastifyInstance, options: EndpointOptions<C>): void {
+  const yoga = handler(options);
+  for (const method of ['GET', 'POST']) app.known_paths.add(method, '/graphql', false);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      /^application\/(?:[\w.-]+\+)?json(?:$|\s*;)/,
+      { parseAs: 'buffer', bodyLimit: limits.body_bytes },
+      async (_request: FastifyRequest, body: Buffer) => body,
+    );
+    scope.setErrorHandler((error, request, reply) => {
+      return sendError(app, reply, refusalOf(error, request.id, options.log));
+    });
+    const opened = new WeakMap<FastifyRequest, Exchange<C>>();
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      bodyLimit: limits.body_bytes,
+      async onRequest(request, reply) {
+        opened.set(request, await options.open(request, reply));
+      },
+      async handler(request, reply) {
+        const exchange = opened.get(request) as Exchange<C>;
+        reply.raw.once('close', () => exchange.ended.abort());
+        const response = await yoga.fetch(
+          new Request(`http://localhost${request.url}`, {
+            method: request.method,
+            headers: headersOf(request),
+            ...(request.method === 'POST' ? { body: new Uint8Array((request.body as Buffer) ?? []) } : {}),
+            signal: exchange.ended.signal,
+          }),
+          { exchange },
+        );
+        reply.code(response.status).headers(app.answer_headers(request.id));
+        for (const [name, value] of response.headers) reply.header(name, value);
+        if (response.body === null) return reply.send('');
+        return reply.send(Readable.from(response.body as never));
+      },
+    });
+  });
+}

@@ -1,0 +1,117 @@
+// What a caller sees of what was thrown (house style 5): a refusal keeps its code, a defect is masked. Mutations
+// answer refusals as members of their result, queries as errors of the field.
+import {
+  codes,
+  type ErrorCode,
+  type ErrorType,
+  isObject,
+  type RequestId,
+  ServiceError,
+} from '@svc/core/kernel/index.ts';
+import { GraphQLError } from 'graphql';
+import { inputPath } from './names.ts';
+
+/** A refusal of a mutation as an object of the schema. */
+export interface UserError {
+  readonly __typename: string;
+  readonly code: string;
+  readonly message: string;
+  readonly path: readonly string[] | null;
+  readonly requestId: string;
+  readonly retryAfterMs: number | null;
+}
+
+/** Members of every result union, by the error type of the code. Types that are not here are faults of ours or of the caller's sign-in. */
+const members: Readonly<Partial<Record<ErrorType, string>>> = {
+  invalid_request_error: 'ValidationError',
+  permission_error: 'PermissionError',
+  not_found_error: 'NotFoundError',
+  conflict_error: 'ConflictError',
+  rate_limit_error: 'RateLimitError',
+  billing_error: 'PaymentError',
+};
+
+export const userErrorNames: readonly string[] = Object.values(members);
+
+/** `error` as a member of a result union; null where it belongs to the top level. */
+export function userErrorOf(error: unknown, request_id: RequestId): UserError | null {
+  if (!(error instanceof ServiceError)) return null;
+  const name = members[error.type];
+  if (name === undefined) return null;
+  return {
+    __typename: name,
+    code: error.code,
+    message: error.message,
+    path: inputPath(error.param),
+    requestId: request_id,
+    retryAfterMs: error.retry_after_ms,
+  };
+}
+
+/** A refusal as an error of a field. */
+export function refusalError(error: ServiceError, request_id: RequestId): GraphQLError {
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: {
+      code: error.code,
+      type: error.type,
+      request_id,
+      retry: error.retry,
+      ...(error.param === null ? {} : { param: error.param }),
+      ...(Object.keys(error.details).length === 0 ? {} : { details: error.details }),
+      ...(error.retry_after_ms === null ? {} : { retry_after_ms: error.retry_after_ms }),
+    },
+  });
+}
+
+/** The refusal behind an error of the executor, null for a fault of the document itself. */
+export function thrownBy(error: unknown): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  const { originalError } = error;
+  return originalError === undefined || originalError === null ? null : thrownBy(originalError);
+}
+
+/**
+ * `error` as it leaves the service. `explain` turns anything thrown into a refusal and logs what is a defect
+ * (gateway/rest); errors about the document stay as they are and get the code of P14.
+ */
+export function shownError(
+  error: GraphQLError,
+  request_id: RequestId,
+  explain: (thrown: unknown) => ServiceError,
+): GraphQLError {
+  const thrown = thrownBy(error);
+  if (thrown === null) {
+    if (typeof error.extensions['code'] === 'string') return error;
+    return withExtensions(error, { code: 'GRAPHQL_VALIDATION_FAILED' });
+  }
+  const shown = refusalError(explain(thrown), request_id);
+  return new GraphQLError(shown.message, {
+    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
+    ...(error.path === undefined ? {} : { path: error.path }),
+    extensions: shown.extensions,
+  });
+}
+
+/** `error` with further extensions. */
+export function withExtensions(error: GraphQLError, extensions: Record<string, unknown>): GraphQLError {
+  return new GraphQLError(error.message, {
+    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
+    ...(error.source === undefined ? {} : { source: error.source }),
+    ...(error.positions === undefined ? {} : { positions: error.positions }),
+    ...(error.path === undefined ? {} : { path: error.path }),
+    extensions: { ...error.extensions, ...extensions },
+  });
+}
+
+/** The refusal that a stored answer keeps as the envelope of REST. */
+export function refusalOfBody(body: string): ServiceError {
+  const { error } = JSON.parse(body) as { error: Record<string, unknown> };
+  const code = String(error['code']);
+  if (!Object.hasOwn(codes, code)) throw new Error(`a stored refusal has the code ${code}`);
+  const { param, details } = error;
+  return new ServiceError(code as ErrorCode, String(error['message']), {
+    ...(typeof param === 'string' ? { param } : {}),
+    ...(isObject(details) ? { details } : {}),
+  });
+}

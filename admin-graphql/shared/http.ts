@@ -1,0 +1,43 @@
+// GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out (P14).
+import { isObject, ServiceError } from '@svc/core/kernel/index.ts';
+import { GraphQLError } from 'graphql';
+
+export interface GraphqlParams {
+  readonly query: string;
+  readonly variables: Record<string, unknown>;
+  readonly operationName: string | null;
+}
+
+function badRequest(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'GRAPHQL_BAD_REQUEST' } });
+}
+
+/** The parameters of a POST body. @throws GraphQLError with the code GRAPHQL_BAD_REQUEST. */
+export function readParams(body: unknown): GraphqlParams {
+  if (Array.isArray(body)) throw badRequest('Send one operation, not a list.');
+  if (!isObject(body)) throw badRequest('The body is an object with query, variables and operationName.');
+  const { query, variables = null, operationName = null, extensions = null } = body;
+  if (typeof query !== 'string' || query === '') throw badRequest('query is the text of a document.');
+  // A tree in place of text is no GraphQL, though a server may take it, past the limit of tokens.
+  if (/^\s*[{[]\s*"/.test(query)) throw badRequest('query is the text of a document.');
+  if (variables !== null && !isObject(variables)) throw badRequest('variables is an object.');
+  if (operationName !== null && typeof operationName !== 'string') throw badRequest('operationName is text.');
+  if (extensions !== null && !isObject(extensions)) throw badRequest('extensions is an object.');
+  return { query, variables: variables ?? {}, operationName };
+}
+
+const RESPONSE_TYPE = 'application/graphql-response+json';
+
+/** The media type of an answer for what `accept` takes; null when it takes none of ours. */
+export function answerType(accept: string | undefined): string | null {
+  if (accept === undefined || accept === '') return 'application/json; charset=utf-8';
+  const types = accept.split(',').map((item) => (item.split(';')[0] as string).trim().toLowerCase());
+  if (types.includes(RESPONSE_TYPE)) return `${RESPONSE_TYPE}; charset=utf-8`;
+  const takes_json = types.some((type) => ['application/json', 'application/*', '*/*'].includes(type));
+  return takes_json ? 'application/json; charset=utf-8' : null;
+}
+
+/** What is wrong with a document before it runs answers 400, a refusal of the caller its own status. */
+export function statusOf(thrown: unknown): number {
+  return thrown instanceof ServiceError ? thrown.status : 400;
+}

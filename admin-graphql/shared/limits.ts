@@ -1,0 +1,154 @@
+// What a document may ask for (P14), decided before anything runs. One set for yoga and mercurius: what one refuses
+// the other refuses, in the same words.
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import { ServiceError } from '@svc/core/kernel/index.ts';
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValidationContext,
+  type ValidationRule,
+  visit,
+} from 'graphql';
+
+export const limits = {
+  depth: 12,
+  aliases_of_a_field: 15,
+  aliases: 30,
+  root_fields: 20,
+  directives: 20,
+  tokens: 5_000,
+  fields: 1_000,
+  body_bytes: 262_144,
+  complexity: 5_000,
+  page_default: 20,
+  page_max: 100,
+  timeout_ms: 15_000,
+} as const;
+
+export interface Cost {
+  readonly requested: number;
+  readonly limit: number;
+}
+
+function tooMuch(what: string, found: number, limit: number): GraphQLError {
+  return new GraphQLError(`The document has ${found} ${what}, the limit is ${limit}.`, {
+    extensions: { code: 'GRAPHQL_LIMIT_EXCEEDED', limit: what, found, allowed: limit },
+  });
+}
+
+/**
+ * Fields, aliases, directives and root fields as they are written; what fragments multiply is the cost's matter. Thrown
+ * on entering the document, before any other rule: comparing the fields of one name costs time by their square.
+ */
+export const documentLimits: ValidationRule = (context: ValidationContext) => ({
+  Document(document) {
+    checkDocument(document);
+    for (const operation of context.getDocument().definitions) {
+      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+      const roots = rootFields(operation, document);
+      if (roots > limits.root_fields) throw tooMuch('root fields', roots, limits.root_fields);
+    }
+  },
+});
+
+function checkDocument(document: DocumentNode): void {
+  const by_field = new Map<string, number>();
+  let fields = 0;
+  let aliases = 0;
+  let directives = 0;
+  visit(document, {
+    Directive() {
+      directives++;
+    },
+    Field(node: FieldNode) {
+      fields++;
+      if (node.alias === undefined) return;
+      aliases++;
+      by_field.set(node.name.value, (by_field.get(node.name.value) ?? 0) + 1);
+    },
+  });
+  const of_field = Math.max(0, ...by_field.values());
+  if (fields > limits.fields) throw tooMuch('fields', fields, limits.fields);
+  if (directives > limits.directives) throw tooMuch('directives', directives, limits.directives);
+  if (of_field > limits.aliases_of_a_field) {
+    throw tooMuch('aliases of one field', of_field, limits.aliases_of_a_field);
+  }
+  if (aliases > limits.aliases) throw tooMuch('aliases', aliases, limits.aliases);
+}
+
+/** Root fields of an operation; each fragment counts once, as its fields are merged. */
+function rootFields(operation: OperationDefinitionNode, document: DocumentNode): number {
+  const seen = new Set<string>();
+  const count = (selections: OperationDefinitionNode['selectionSet']['selections']): number => {
+    let fields = 0;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) fields++;
+      else if (selection.kind === Kind.INLINE_FRAGMENT) fields += count(selection.selectionSet.selections);
+      else if (!seen.has(selection.name.value)) {
+        seen.add(selection.name.value);
+        const fragment = document.definitions.find(
+          (found) => found.kind === Kind.FRAGMENT_DEFINITION && found.name.value === selection.name.value,
+        );
+        if (fragment?.kind === Kind.FRAGMENT_DEFINITION) fields += count(fragment.selectionSet.selections);
+      }
+    }
+    return fields;
+  };
+  return count(operation.selectionSet.selections);
+}
+
+/** The operation of a valid document that `name` chooses; null when the choice is left open. */
+export function operationOf(document: DocumentNode, name: string | null): OperationDefinitionNode | null {
+  const operations = document.definitions.filter((found) => found.kind === Kind.OPERATION_DEFINITION);
+  if (name === null || name === '') return operations.length === 1 ? (operations[0] ?? null) : null;
+  return operations.find((operation) => operation.name?.value === name) ?? null;
+}
+
+/**
+ * The cost of an operation: a field costs 1, a page its fields times `first`. Fragments are counted where they are
+ * spread. @throws GraphQLError beyond the limits of cost and depth, and for variables of the wrong type.
+ */
+export function costOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): Cost {
+  const fragments = document.definitions.filter((found) => found.kind === Kind.FRAGMENT_DEFINITION);
+  const { complexity, depth } = complexityFromQuery(
+    { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] },
+    { schema, variables },
+  );
+  if (depth > limits.depth) throw tooMuch('levels', depth, limits.depth);
+  if (complexity > limits.complexity) throw tooMuch('points of cost', complexity, limits.complexity);
+  return { requested: complexity, limit: limits.complexity };
+}
+
+/** Whether `operation` changes or follows something: only POST, and the latter only where streams are served. */
+export function isKind(
+  operation: OperationDefinitionNode | null,
+  kind: 'mutation' | 'subscription',
+): boolean {
+  const wanted = kind === 'mutation' ? OperationTypeNode.MUTATION : OperationTypeNode.SUBSCRIPTION;
+  return operation?.operation === wanted;
+}
+
+/** What `work` resolves with. @throws ServiceError deadline_exceeded after `ms`; statements under way end by themselves. */
+export async function within<T>(work: PromiseLike<T> | T, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => {
+      fail(new ServiceError('deadline_exceeded', `The query took more than ${ms} ms. Ask for less at once.`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

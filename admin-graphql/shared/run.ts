@@ -1,0 +1,110 @@
+// How a resolver runs an operation: admitted, its input checked, at most once where an idempotency key says so.
+// Resolvers have no other way to data, so that GraphQL can neither forget a rule nor invent one.
+import {
+  type Caller,
+  type Context,
+  type Environment,
+  FileAnswer,
+  now,
+  type Operation,
+  type RequestId,
+  type ServiceError,
+} from '@svc/core/kernel/index.ts';
+import { admit, runOnce } from '@svc/core/operations/index.ts';
+import type { Static, TSchema } from 'typebox';
+import { refusalOfBody } from './errors.ts';
+
+/** What a surface knows of one request; schemas need nothing else of it. */
+export interface SurfaceRequest {
+  readonly request_id: RequestId;
+  readonly caller: Caller;
+  /** A context for operations, acting as `caller`. */
+  contextOf(caller: Caller): Context;
+  /** Checks the input of `operation` as REST does. @throws ServiceError invalid_request. */
+  readInput(operation: Operation, input: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** The envelope of REST, kept as the first answer under an idempotency key. */
+  refusalBody(error: ServiceError): string;
+  /** Anything thrown as a refusal; logs what is a defect. */
+  explain(thrown: unknown): ServiceError;
+}
+
+export interface RunOptions {
+  /** Whose rows a session reads; a key's own environment is fixed. */
+  readonly environment?: Environment | null;
+  readonly idempotency_key?: string | null;
+}
+
+/** The caller as it acts in `environment`. */
+export function actingIn(caller: Caller, environment: Environment | null | undefined): Caller {
+  if (caller.kind !== 'session' || environment === undefined || environment === null) return caller;
+  return { ...caller, environment };
+}
+
+/** The environment `caller` acts in. */
+export function environmentOf(caller: Caller): Environment {
+  return caller.kind === 'key' || caller.kind === 'session' ? caller.environment : 'live';
+}
+
+export class Runner {
+  readonly request: SurfaceRequest;
+  /** One context per environment, made when first used. */
+  readonly #contexts = new Map<Environment, Context>();
+
+  constructor(request: SurfaceRequest) {
+    this.request = request;
+  }
+
+  get caller(): Caller {
+    return this.request.caller;
+  }
+
+  /** The context in which the caller acts in `environment`. */
+  context(environment: Environment | null | undefined): Context {
+    const caller = actingIn(this.caller, environment);
+    const key = environmentOf(caller);
+    const known = this.#contexts.get(key);
+    if (known !== undefined) return known;
+    const made = this.request.contextOf(caller);
+    this.#contexts.set(key, made);
+    return made;
+  }
+
+  /** Refuses a caller whom `operation` does not let in. */
+  admit(operation: Pick<Operation, 'audience'>, environment?: Environment | null): void {
+    admit(operation.audience, actingIn(this.caller, environment), now());
+  }
+
+  /** Runs `operation`. @throws ServiceError what it, its audience or its input schema refuses. */
+  async run<I extends TSchema, O extends TSchema>(
+    operation: Operation<I, O>,
+    input: Readonly<Record<string, unknown>>,
+    options: RunOptions = {},
+  ): Promise<Static<O>> {
+    const plain = operation as unknown as Operation;
+    this.admit(plain, options.environment);
+    const checked = this.request.readInput(plain, input);
+    const context = this.context(options.environment);
+    const idempotency_key = options.idempotency_key ?? null;
+    if (idempotency_key !== null) return this.#once(context, plain, { idempotency_key, input: checked });
+    const output: unknown = await plain.run(context, checked as never);
+    if (output instanceof FileAnswer) throw new Error(`${operation.name} answered a file to GraphQL`);
+    return output as Static<O>;
+  }
+
+  /** The first answer again where REST or GraphQL gave one under this key (P1): both share path and input. */
+  async #once<Output>(
+    context: Context,
+    operation: Operation,
+    args: { idempotency_key: string; input: Record<string, unknown> },
+  ): Promise<Output> {
+    const path = operation.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => String(args.input[name]));
+    const answer = await runOnce(context, operation, {
+      idempotency_key: args.idempotency_key,
+      path,
+      input: args.input,
+      refusalBody: (error) => this.request.refusalBody(error),
+    });
+    if (answer.status >= 400) throw refusalOfBody(answer.body);
+    return JSON.parse(answer.body) as Output;
+  }
+}

@@ -1,0 +1,230 @@
+// The staff schema: a builder of its own, which shares scalars and the way operations are run with the tenant's and no
+// type with it. Each field runs an operation that staff alone may run, and that writes the audit log.
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import {
+  EntryView,
+  findOrgsOperation,
+  getStaffBalanceOperation,
+  getStaffOrgOperation,
+  grantCreditOperation,
+  listStaffEntriesOperation,
+  StaffOrgView,
+} from '@svc/core/credits/index.ts';
+import { cursorOf, ServiceError, type StaffCaller, staffRoles } from '@svc/core/kernel/index.ts';
+import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
+import { type GraphQLSchema, printSchema } from 'graphql';
+import type { Static } from 'typebox';
+import { Derivation, toWire } from '../shared/derive.ts';
+import { type UserError, userErrorNames, userErrorOf } from '../shared/errors.ts';
+import {
+  type PageInfoShape,
+  type PageOfRows,
+  pageArgs,
+  pageCost,
+  pageInfoOf,
+  rowsAsked,
+} from '../shared/page.ts';
+import type { Runner } from '../shared/run.ts';
+import { CountScalar, DateTimeScalar, MicroUsdScalar } from '../shared/scalars.ts';
+
+export interface StaffContext {
+  readonly runner: Runner;
+}
+
+const builder = new SchemaBuilder<{
+  Context: StaffContext;
+  DefaultFieldNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    MicroUSD: { Input: number; Output: number };
+    Count: { Input: number; Output: number };
+    DateTime: { Input: string; Output: string };
+  };
+}>({
+  plugins: [ComplexityPlugin],
+  defaultFieldNullability: false,
+  complexity: { disabled: true, defaultComplexity: 1, defaultListMultiplier: 10 },
+});
+builder.addScalarType('MicroUSD', MicroUsdScalar);
+builder.addScalarType('Count', CountScalar);
+builder.addScalarType('DateTime', DateTimeScalar);
+const derive = new Derivation(builder);
+
+const EnvironmentEnum = derive.enum('Environment', ['live', 'test']);
+const StaffRole = derive.enum('StaffRole', staffRoles);
+derive.enum('OrganizationKind', ['team', 'personal', 'reseller', 'child']);
+derive.enum('OrganizationStatus', ['active', 'suspended', 'closed']);
+derive.enum('LedgerEntryKind', ENTRY_KINDS);
+
+const Staff = builder.objectRef<StaffCaller>('Staff').implement({
+  fields: (t) => ({
+    id: t.id({ nullable: true, resolve: (caller) => caller.staff_id }),
+    email: t.string({ resolve: (caller) => caller.name }),
+    roles: t.field({ type: [StaffRole], resolve: (caller) => [...caller.roles] }),
+  }),
+});
+
+const Balance = derive.output('Balance', getStaffBalanceOperation.output);
+const LedgerEntry = derive.output('LedgerEntry', EntryView);
+const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
+  fields: (t) => ({
+    endCursor: t.exposeString('endCursor', { nullable: true }),
+    hasNextPage: t.exposeBoolean('hasNextPage'),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage'),
+    startCursor: t.exposeString('startCursor', { nullable: true }),
+  }),
+});
+const LedgerEntryEdge = builder
+  .objectRef<{ page: PageOfRows['page']; at: number }>('LedgerEntryEdge')
+  .implement({
+    fields: (t) => ({
+      cursor: t.string({ resolve: ({ page, at }) => cursorOf(page, at) }),
+      node: t.field({
+        type: LedgerEntry,
+        resolve: ({ page, at }) => page.data[at] as Static<typeof EntryView>,
+      }),
+    }),
+  });
+const LedgerEntryConnection = builder.objectRef<PageOfRows>('LedgerEntryConnection').implement({
+  fields: (t) => ({
+    edges: t.field({
+      type: [LedgerEntryEdge],
+      complexity: { field: 1, multiplier: 1 },
+      resolve: ({ page }) => page.data.map((_, at) => ({ page, at })),
+    }),
+    nodes: t.field({
+      type: [LedgerEntry],
+      complexity: { field: 1, multiplier: 1 },
+      resolve: ({ page }) => page.data as Static<typeof EntryView>[],
+    }),
+    pageInfo: t.field({ type: PageInfo, resolve: pageInfoOf }),
+  }),
+});
+
+const StaffOrg = derive.output('StaffOrg', StaffOrgView, {
+  // biome-ignore lint/suspicious/noExplicitAny: the builder of a derived type
+  extra: (t: any) => ({
+    balance: t.field({
+      type: Balance,
+      nullable: true,
+      args: { environment: t.arg({ type: EnvironmentEnum }) },
+      extensions: { operation: getStaffBalanceOperation.name },
+      resolve: ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) =>
+        runner.run(getStaffBalanceOperation, toWire(getStaffBalanceOperation.input, { ...args, id })),
+    }),
+    ledger: t.field({
+      type: LedgerEntryConnection,
+      nullable: true,
+      args: {
+        ...derive.args(t.arg, 'Ledger', listStaffEntriesOperation.input, { omit: ['id', 'limit', 'cursor'] }),
+        after: t.arg.string(),
+        first: t.arg.int(),
+      },
+      complexity: pageCost,
+      extensions: { operation: listStaffEntriesOperation.name },
+      resolve: async ({ id }: { id: string }, args: Record<string, unknown>, { runner }: StaffContext) => {
+        const { input } = listStaffEntriesOperation;
+        const given = { ...args, id, first: rowsAsked(args) };
+        const page = await runner.run(listStaffEntriesOperation, toWire(input, given, pageArgs));
+        return { page, paged: typeof args['after'] === 'string' };
+      },
+    }),
+  }),
+});
+
+builder.queryType({
+  fields: (t) => ({
+    viewer: t.field({
+      type: Staff,
+      extensions: { operation: null },
+      resolve: (_root, _args, { runner }) => runner.caller as StaffCaller,
+    }),
+    staffOrgs: t.field({
+      type: [StaffOrg],
+      nullable: true,
+      description: 'At most 20, by id, slug or part of the name.',
+      args: { q: t.arg.string({ required: true }) },
+      complexity: { field: 1, multiplier: 20 },
+      extensions: { operation: findOrgsOperation.name },
+      resolve: async (_root, { q }, { runner }) => (await runner.run(findOrgsOperation, { q })).data,
+    }),
+    staffOrg: t.field({
+      type: StaffOrg,
+      nullable: true,
+      args: { id: t.arg.id({ required: true, description: 'id or slug' }) },
+      extensions: { operation: getStaffOrgOperation.name },
+      resolve: async (_root, { id }, { runner }) => {
+        try {
+          return await runner.run(getStaffOrgOperation, { id });
+        } catch (error) {
+          if (error instanceof ServiceError && error.code === 'not_found') return null;
+          throw error;
+        }
+      },
+    }),
+  }),
+});
+
+const UserErrorInterface = builder.interfaceRef<UserError>('UserError').implement({
+  fields: (t) => ({
+    code: t.exposeString('code'),
+    message: t.exposeString('message'),
+    path: t.stringList({ nullable: true, resolve: ({ path }) => (path === null ? null : [...path]) }),
+    requestId: t.exposeString('requestId'),
+  }),
+});
+const userErrors = userErrorNames.map((name) =>
+  builder.objectRef<UserError>(name).implement({ interfaces: [UserErrorInterface] }),
+);
+
+type Granted = Static<typeof grantCreditOperation.output>;
+const GrantCreditPayload = builder.objectRef<Granted>('GrantCreditPayload').implement({
+  fields: (t) => ({
+    seq: t.field({ type: 'Count', resolve: ({ seq }) => seq }),
+    lotId: t.id({ resolve: ({ lot_id }) => lot_id }),
+    balance: t.field({ type: Balance, resolve: ({ balance }) => balance }),
+    replay: t.boolean({
+      description: 'the reference granted this before; nothing moved now',
+      resolve: ({ replay }) => replay,
+    }),
+  }),
+});
+const GrantCreditResult = builder.unionType('GrantCreditResult', {
+  types: [GrantCreditPayload, ...userErrors],
+  resolveType: (value) => (value as UserError).__typename ?? 'GrantCreditPayload',
+});
+const GrantCreditInput = derive.input('GrantCreditInput', grantCreditOperation.input, {
+  rename: { id: 'orgId' },
+});
+
+builder.mutationType({
+  fields: (t) => ({
+    grantCredit: t.field({
+      type: GrantCreditResult,
+      description: 'Grants credit, at most 100 USD; `reference` makes it happen once.',
+      args: { input: t.arg({ type: GrantCreditInput, required: true }) },
+      extensions: { operation: grantCreditOperation.name },
+      resolve: async (_root, { input }, { runner }) => {
+        const given = input as Record<string, unknown>;
+        try {
+          return await runner.run(
+            grantCreditOperation,
+            toWire(grantCreditOperation.input, given, { id: 'orgId' }),
+          );
+        } catch (error) {
+          const refusal = userErrorOf(error, runner.request.request_id);
+          if (refusal === null) throw error;
+          return refusal;
+        }
+      },
+    }),
+  }),
+});
+
+export const staffSchema: GraphQLSchema = builder.toSchema();
+
+/** The schema as committed in staff/schema.graphql. */
+export function printStaffSchema(): string {
+  return `${printSchema(staffSchema)}\n`;
+}

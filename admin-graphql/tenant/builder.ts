@@ -1,0 +1,83 @@
+// The builder of the tenant schema: scalars, the interfaces and the members of every mutation's result.
+import SchemaBuilder from '@pothos/core';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import { Derivation } from '../shared/derive.ts';
+import { type UserError, userErrorNames } from '../shared/errors.ts';
+import type { PageInfoShape } from '../shared/page.ts';
+import { CountScalar, DateTimeScalar, JsonScalar, MicroUsdScalar, MinorScalar } from '../shared/scalars.ts';
+import type { TenantContext } from './context.ts';
+
+export interface TenantTypes {
+  Context: TenantContext;
+  DefaultFieldNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    MicroUSD: { Input: number; Output: number };
+    Minor: { Input: number; Output: number };
+    Count: { Input: number; Output: number };
+    DateTime: { Input: string; Output: string };
+    JSON: { Input: unknown; Output: unknown };
+  };
+}
+
+export const builder = new SchemaBuilder<TenantTypes>({
+  plugins: [ComplexityPlugin],
+  defaultFieldNullability: false,
+  // Costs are counted before execution (shared/limits.ts); the plugin keeps what each field says of its own.
+  complexity: { disabled: true, defaultComplexity: 1, defaultListMultiplier: 10 },
+});
+
+builder.addScalarType('MicroUSD', MicroUsdScalar);
+builder.addScalarType('Minor', MinorScalar);
+builder.addScalarType('Count', CountScalar);
+builder.addScalarType('DateTime', DateTimeScalar);
+builder.addScalarType('JSON', JsonScalar);
+
+export const derive = new Derivation(builder);
+
+/** An object with an id: `id` is the string that REST shows, which its prefix makes global. */
+export const Node = builder.interfaceRef<{ readonly __typename?: string }>('Node').implement({
+  fields: (t) => ({
+    id: t.field({ type: 'ID', resolve: (node) => (node as { id?: string }).id ?? '' }),
+  }),
+});
+
+const UserErrorInterface = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'A refusal: something the caller can change. The code is that of REST.',
+  fields: (t) => ({
+    code: t.string({ resolve: (error) => error.code }),
+    message: t.string({ resolve: (error) => error.message }),
+    path: t.stringList({
+      nullable: true,
+      description: 'of the argument at fault',
+      resolve: (error) => (error.path === null ? null : [...error.path]),
+    }),
+    requestId: t.string({ resolve: (error) => error.requestId }),
+  }),
+});
+
+/** The members of every result union beside its payload. */
+export const userErrors = userErrorNames.map((name) =>
+  builder.objectRef<UserError>(name).implement({
+    interfaces: [UserErrorInterface],
+    fields: (t) =>
+      name === 'RateLimitError'
+        ? {
+            retryAfterMs: t.field({
+              type: 'Count',
+              nullable: true,
+              resolve: (error) => error.retryAfterMs,
+            }),
+          }
+        : {},
+  }),
+);
+
+export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
+  fields: (t) => ({
+    endCursor: t.exposeString('endCursor', { nullable: true }),
+    hasNextPage: t.exposeBoolean('hasNextPage'),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage'),
+    startCursor: t.exposeString('startCursor', { nullable: true }),
+  }),
+});

@@ -1,0 +1,71 @@
+// Relay connections over paged operations.
+import { cursorOf, type Operation } from '@svc/core/kernel/index.ts';
+import { toWire } from '../shared/derive.ts';
+import { limits } from '../shared/limits.ts';
+import { type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../shared/page.ts';
+import type { RunOptions } from '../shared/run.ts';
+import { builder, derive, PageInfo } from './builder.ts';
+import type { TenantContext } from './context.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: rows are of the type that the operation's schema derives
+type Any = any;
+
+/** The connection type over rows of `node`, named after it. */
+export function connectionType(name: string, node: Any): Any {
+  const edge = builder.objectRef<{ page: PageOfRows['page']; at: number }>(`${name}Edge`).implement({
+    fields: (t) => ({
+      cursor: t.string({ resolve: ({ page, at }) => cursorOf(page, at) }),
+      node: t.field({ type: node, resolve: ({ page, at }) => page.data[at] as Any }),
+    }),
+  });
+  return builder.objectRef<PageOfRows>(`${name}Connection`).implement({
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        complexity: { field: 1, multiplier: 1 },
+        resolve: ({ page }) => page.data.map((_, at) => ({ page, at })),
+      }),
+      nodes: t.field({
+        type: [node],
+        complexity: { field: 1, multiplier: 1 },
+        resolve: ({ page }) => [...page.data] as Any,
+      }),
+      pageInfo: t.field({ type: PageInfo, resolve: pageInfoOf }),
+    }),
+  });
+}
+
+export interface PageField {
+  readonly operation: Operation<Any, Any>;
+  readonly type: Any;
+  readonly description?: string;
+  /** Where the environment comes from: the parent, where it names a book. */
+  readonly options: (parent: Any) => RunOptions;
+}
+
+/** A field that answers a page of `operation`: its arguments are the operation's, `first` and `after` among them. */
+export function pageField(t: Any, parentName: string, field: PageField): Any {
+  return t.field({
+    type: field.type,
+    nullable: true,
+    ...(field.description === undefined ? {} : { description: field.description }),
+    args: {
+      ...derive.args(t.arg, parentName, field.operation.input, { omit: ['limit', 'cursor', 'format'] }),
+      after: t.arg.string({ description: 'a cursor of an edge' }),
+      first: t.arg.int({
+        description: `rows, ${limits.page_default} unless told, at most ${limits.page_max}`,
+      }),
+    },
+    complexity: pageCost,
+    extensions: { operation: field.operation.name },
+    resolve: async (
+      parent: Any,
+      args: Record<string, unknown>,
+      context: TenantContext,
+    ): Promise<PageOfRows> => {
+      const input = toWire(field.operation.input, { ...args, first: rowsAsked(args) }, pageArgs);
+      const page = await context.runner.run(field.operation, input, field.options(parent));
+      return { page: page as PageOfRows['page'], paged: typeof args['after'] === 'string' };
+    },
+  });
+}

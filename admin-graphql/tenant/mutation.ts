@@ -1,0 +1,75 @@
+// A mutation runs one operation and answers a union: its payload, or the refusal as an object. Faults of ours stay
+// errors of the answer.
+import type { Operation } from '@svc/core/kernel/index.ts';
+import type { TSchema } from 'typebox';
+import { toWire } from '../shared/derive.ts';
+import { userErrorOf } from '../shared/errors.ts';
+import { pascal } from '../shared/names.ts';
+import type { RunOptions } from '../shared/run.ts';
+import { builder, derive, userErrors } from './builder.ts';
+import type { TenantContext } from './context.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: derived types are known to the schema, not to the compiler
+type Any = any;
+
+export interface MutationFacts {
+  /** `createKey`. */
+  readonly name: string;
+  readonly operation: Operation<Any, Any>;
+  readonly input: TSchema;
+  readonly description: string;
+  /** Members of the input type that only GraphQL has. */
+  readonly extra?: (t: Any) => Record<string, Any>;
+  readonly options?: (input: Record<string, unknown>) => RunOptions;
+  /** Fields of the payload; `answer` of their parent is what the operation answered. */
+  payload(t: Any): Record<string, Any>;
+}
+
+function idempotencyField(t: Any): Record<string, Any> {
+  return {
+    idempotencyKey: t.string({
+      description: 'The same key and input within 24 hours answer the first result again.',
+    }),
+  };
+}
+
+/** Adds the mutation with its `XxxInput`, `XxxPayload` and `XxxResult`. */
+export function mutation(facts: MutationFacts): void {
+  const { operation } = facts;
+  const title = pascal(facts.name);
+  const input = derive.input(`${title}Input`, facts.input, {
+    extra: (t) => ({
+      ...(operation.idempotent === true ? idempotencyField(t) : {}),
+      ...facts.extra?.(t),
+    }),
+  });
+  const payload = builder
+    .objectRef<{ readonly answer: unknown }>(`${title}Payload`)
+    .implement({ fields: (t) => facts.payload(t) });
+  const result = builder.unionType(`${title}Result`, {
+    types: [payload, ...userErrors] as Any,
+    resolveType: (value: Any) => value.__typename ?? `${title}Payload`,
+  });
+  builder.mutationField(facts.name, (t) =>
+    t.field({
+      type: result as Any,
+      description: facts.description,
+      args: { input: t.arg({ type: input, required: true }) },
+      extensions: { operation: operation.name },
+      resolve: async (_root: unknown, args: Any, context: TenantContext) => {
+        const given = args.input as Record<string, unknown>;
+        try {
+          const answer = await context.runner.run(operation, toWire(facts.input, given), {
+            idempotency_key: (given['idempotencyKey'] as string | null | undefined) ?? null,
+            ...facts.options?.(given),
+          });
+          return { answer } as Any;
+        } catch (error) {
+          const refusal = userErrorOf(error, context.runner.request.request_id);
+          if (refusal === null) throw error;
+          return refusal as Any;
+        }
+      },
+    }),
+  );
+}

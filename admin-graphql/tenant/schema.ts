@@ -1,0 +1,25 @@
+// The tenant schema: one for sessions (yoga on the console's address) and for keys (mercurius on the gateway).
+import type { GraphQLSchema } from 'graphql';
+import { printSchema } from 'graphql';
+import { builder } from './builder.ts';
+import './types/common.ts';
+import './types/viewer.ts';
+import './types/organization.ts';
+import './types/key.ts';
+import './types/route.ts';
+import './types/request.ts';
+import './types/usage.ts';
+import './types/credits.ts';
+import './types/topup.ts';
+import './types/node.ts';
+import './types/subscription.ts';
+
+builder.queryType({});
+builder.mutationType({});
+
+export const tenantSchema: GraphQLSchema = builder.toSchema();
+
+/** The schema as committed in tenant/schema.graphql. */
+export function printTenantSchema(): string {
+  return `${printSchema(tenantSchema)}\n`;
+}

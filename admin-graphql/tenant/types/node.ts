@@ -1,0 +1,41 @@
+// Any object by its id: the prefix says what it is.
+import { isId, isRequestId } from '@svc/core/kernel/index.ts';
+import { getOrgOperation } from '@svc/core/orgs/index.ts';
+import { getTopupOperation } from '@svc/core/topups/index.ts';
+import { builder, Node } from '../builder.ts';
+import type { TenantContext } from '../context.ts';
+import { nullWhenMissing } from '../missing.ts';
+
+const IDS_MAX = 100;
+
+/** The object `id` as the caller may see it, marked with its type; null when it sees none. */
+async function findNode(id: string, { runner, loaders }: TenantContext): Promise<object | null> {
+  const marked = (type: string, found: object | null | undefined) =>
+    found === null || found === undefined ? null : { ...found, __typename: type };
+  if (isRequestId(id)) return marked('Request', await loaders.details.load(id));
+  if (isId('key', id)) return marked('Key', await loaders.keys.load(id));
+  if (isId('project', id)) return marked('Project', (await loaders.projects()).get(id));
+  if (isId('topup', id)) return marked('Topup', await nullWhenMissing(runner.run(getTopupOperation, { id })));
+  if (isId('org', id)) {
+    return marked('Organization', await nullWhenMissing(runner.run(getOrgOperation, { id })));
+  }
+  return null;
+}
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: Node,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    extensions: { operation: null },
+    resolve: (_root, { id }, context) => findNode(id, context),
+  }),
+  nodes: t.field({
+    type: [Node],
+    nullable: { list: false, items: true },
+    args: { ids: t.arg.idList({ required: true, description: `at most ${IDS_MAX}` }) },
+    complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
+    extensions: { operation: null },
+    resolve: (_root, { ids }, context) => ids.slice(0, IDS_MAX).map((id) => findNode(id, context)),
+  }),
+}));

@@ -1,0 +1,53 @@
+// The organisation entered, and its projects.
+import {
+  getOrgOperation,
+  listOrgsOperation,
+  listProjectsOperation,
+  OrgView,
+  ProjectView,
+  projectStatuses,
+} from '@svc/core/orgs/index.ts';
+import { builder, derive, Node } from '../builder.ts';
+import { nullWhenMissing } from '../missing.ts';
+
+derive.enum('OrganizationKind', ['team', 'personal', 'reseller', 'child']);
+derive.enum('OrganizationStatus', ['active', 'suspended', 'closed']);
+derive.enum('TaxStatus', ['gst_registered', 'unregistered', 'sez', 'overseas']);
+derive.enum('ProjectStatus', projectStatuses);
+
+export const Organization = derive.output('Organization', OrgView, { interfaces: [Node] });
+export const Project = derive.output('Project', ProjectView, { interfaces: [Node] });
+
+builder.queryFields((t) => ({
+  org: t.field({
+    type: Organization,
+    nullable: true,
+    description: 'The organization entered; null before one is.',
+    extensions: { operation: getOrgOperation.name },
+    resolve: async (_root, _args, { runner }) => {
+      const { caller } = runner;
+      const org_id = caller.kind === 'key' || caller.kind === 'session' ? caller.org_id : null;
+      return org_id === null ? null : nullWhenMissing(runner.run(getOrgOperation, { id: org_id }));
+    },
+  }),
+  orgs: t.field({
+    type: [Organization],
+    nullable: true,
+    description: "All of the person's organizations; a key has one.",
+    extensions: { operation: listOrgsOperation.name },
+    resolve: async (_root, _args, { runner }) => (await runner.run(listOrgsOperation, {})).data,
+  }),
+  projects: t.field({
+    type: [Project],
+    nullable: true,
+    extensions: { operation: listProjectsOperation.name },
+    resolve: async (_root, _args, { loaders }) => [...(await loaders.projects()).values()],
+  }),
+  project: t.field({
+    type: Project,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    extensions: { operation: listProjectsOperation.name },
+    resolve: async (_root, { id }, { loaders }) => (await loaders.projects()).get(id) ?? null,
+  }),
+}));

@@ -1,0 +1,82 @@
+// Why a call went where it went.
+import { builder } from '../builder.ts';
+import type { Route, RouteEndpoint, RouteTry } from '../route.ts';
+
+const RouteTryType = builder.objectRef<RouteTry>('RouteTry').implement({
+  fields: (t) => ({
+    outcome: t.exposeString('outcome'),
+    httpStatus: t.field({ type: 'Count', resolve: (tried) => tried.http_status }),
+    ms: t.field({ type: 'Count', description: 'to the first event', resolve: (tried) => tried.ms }),
+  }),
+});
+
+const RouteEndpointType = builder.objectRef<RouteEndpoint>('RouteEndpoint').implement({
+  fields: (t) => ({
+    endpoint: t.exposeString('endpoint'),
+    provider: t.string({
+      nullable: true,
+      description: 'of the catalog of today; null when it is no longer there',
+      resolve: ({ endpoint }, _args, { runner }) => endpointOf(runner, endpoint)?.provider ?? null,
+    }),
+    region: t.string({
+      nullable: true,
+      resolve: ({ endpoint }, _args, { runner }) => endpointOf(runner, endpoint)?.region ?? null,
+    }),
+    plannedAt: t.field({
+      type: 'Count',
+      nullable: true,
+      description: 'place in the plan, from 1; null when excluded',
+      resolve: (endpoint) => endpoint.planned_at,
+    }),
+    score: t.float({ nullable: true, resolve: (endpoint) => endpoint.score }),
+    excludedBy: t.string({
+      nullable: true,
+      description: 'the reason word of the trace; null when planned',
+      resolve: (endpoint) => endpoint.excluded_by,
+    }),
+    tries: t.field({
+      type: [RouteTryType],
+      description: 'empty when it was not needed',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: (endpoint) => [...endpoint.tries],
+    }),
+  }),
+});
+
+function endpointOf(runner: { context(environment: null): Ctx }, id: string) {
+  return runner.context(null).services.catalog().endpoints.get(id) ?? null;
+}
+
+interface Ctx {
+  readonly services: {
+    catalog(): { readonly endpoints: ReadonlyMap<string, { provider: string; region: string }> };
+  };
+}
+
+export const RequestRoute = builder.objectRef<Route>('RequestRoute').implement({
+  description: 'The decision of the router, from the trace.',
+  fields: (t) => ({
+    policy: t.exposeString('policy'),
+    version: t.exposeString('version', { nullable: true, description: 'null for the built-in policy' }),
+    rule: t.exposeString('rule'),
+    sort: t.exposeString('sort'),
+    candidates: t.field({
+      type: 'Count',
+      description: 'endpoints that serve the model',
+      resolve: (route) => route.candidates,
+    }),
+    endpoints: t.field({
+      type: [RouteEndpointType],
+      description: 'planned ones in order of the plan, then excluded ones in order of the filters',
+      complexity: { field: 1, multiplier: 5 },
+      resolve: (route) => [...route.endpoints],
+    }),
+    hidden: t.field({
+      type: 'Count',
+      description: 'endpoints that the trace had no room for',
+      resolve: (route) => route.hidden,
+    }),
+    winner: t.exposeString('winner', { nullable: true }),
+    reserveMicro: t.field({ type: 'MicroUSD', resolve: (route) => route.reserve_micro }),
+  }),
+});

@@ -1,0 +1,85 @@
+// Statements per query do not grow with rows: what nodes ask for is read together.
+import { beforeAll, expect, test } from 'vitest';
+import { rowOf } from '../registry/rows.ts';
+import { startWorld } from './world.ts';
+
+const world = await startWorld();
+const { harness, gateway, tenant } = world;
+const { a } = harness;
+let session = '';
+
+beforeAll(async () => {
+  session = await harness.signIn(await harness.makePerson(a, 'owner'));
+  for (let i = 0; i < 40; i++) {
+    const { id } = await harness.makeKey(a);
+    harness.request_log.write(rowOf(a, { key_id: id }));
+  }
+  await harness.request_log.flush();
+});
+
+/** Statements of what a document reads, without those that find out who asks. */
+async function statementsOf(query: string, first: number): Promise<Record<string, string[]>> {
+  const counts: Record<string, string[]> = {};
+  for (const [name, app, token] of [
+    ['gateway', gateway, a.key],
+    ['console', tenant, session],
+  ] as const) {
+    world.statements.length = 0;
+    const answer = await world.ask(app, token, query, { first });
+    expect(answer.errors).toEqual([]);
+    expect(JSON.stringify(answer.data).length).toBeGreaterThan(first * 20);
+    counts[name] = world.statements
+      .filter((statement) => !/^identity|^orgs\.find_membership/.test(statement))
+      .sort();
+  }
+  return counts;
+}
+
+const lists: readonly (readonly [string, string, readonly string[]])[] = [
+  [
+    'calls with key, project, route and attempts',
+    `query($first: Int!) { requests(first: $first) { nodes { id key { name project { name } } project { name }
+      detail { attemptRows { provider } } route { policy } } } }`,
+    [
+      'analytics.find_rows',
+      'analytics.list_attempts_of',
+      'analytics.list_rows',
+      'keys.find_all',
+      'ledger.read_windows',
+      'orgs.list_projects',
+    ],
+  ],
+  [
+    'keys with their projects',
+    'query($first: Int!) { keys(first: $first) { nodes { id name project { name } } } }',
+    ['keys.list', 'ledger.read_windows', 'orgs.list_projects'],
+  ],
+];
+
+test.each(lists)('%s: the same statements for 2 rows and for 30', async (_name, query, statements) => {
+  for (const first of [2, 30]) {
+    expect(await statementsOf(query, first)).toEqual({ gateway: statements, console: statements });
+  }
+});
+
+test('nodes of one kind are read together', async () => {
+  const { data } = await world.ask(tenant, session, '{ requests(first: 30) { nodes { id keyId } } }');
+  const ids = data.requests.nodes.flatMap((node: { id: string; keyId: string }) => [node.id, node.keyId]);
+  world.statements.length = 0;
+  const answer = await world.ask(
+    tenant,
+    session,
+    'query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }',
+    {
+      ids: ids.slice(0, 40),
+    },
+  );
+  expect(answer.data.nodes.map((node: { id: string }) => node.id)).toEqual(ids.slice(0, 40));
+  const read = world.statements.filter((name) => /^(?:analytics|keys|ledger)/.test(name)).sort();
+  expect(read).toEqual([
+    'analytics.find_rows',
+    'analytics.list_attempts_of',
+    'keys.find_all',
+    'ledger.read_windows',
+  ]);
+});

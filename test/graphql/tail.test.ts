@@ -1,0 +1,154 @@
+// The live tail: a call that a real gateway serves appears on a stream of the real console listener, once, and on no
+// other organisation's.
+import type { AddressInfo } from 'node:net';
+import { beforeAll, expect, test } from 'vitest';
+import { rowOf } from '../registry/rows.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { startGatewayProcess } from '../support/gateway.ts';
+import { type Answer, startWorld } from './world.ts';
+
+const world = await startWorld();
+const { harness, tenant } = world;
+const { a, b } = harness;
+let address = '';
+
+beforeAll(async () => {
+  await tenant.listen({ host: '127.0.0.1', port: 0 });
+  address = `http://127.0.0.1:${(tenant.server.address() as AddressInfo).port}/graphql`;
+});
+
+interface Stream {
+  readonly response: Response;
+  /** The next event's data. */
+  next(): Promise<Pick<Answer, 'data' | 'errors'> | null>;
+  close(): void;
+}
+
+async function follow(token: string, query: string, variables: object = {}): Promise<Stream> {
+  const ended = new AbortController();
+  atFileEnd(async () => ended.abort());
+  const response = await fetch(address, {
+    method: 'POST',
+    signal: ended.signal,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+    },
+    body: JSON.stringify({ query, variables }),
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  return {
+    response,
+    async next() {
+      for (;;) {
+        const end = text.indexOf('\n\n');
+        if (end >= 0) {
+          const event = text.slice(0, end);
+          text = text.slice(end + 2);
+          if (event.startsWith('event: complete')) return null;
+          const data = /^data: ?(.+)$/m.exec(event)?.[1];
+          if (event.includes('event: next') && data !== undefined) return JSON.parse(data) as Answer;
+          continue;
+        }
+        const { done, value } = await reader.read();
+        if (done) return null;
+        text += Buffer.from(value).toString();
+      }
+    },
+    close: () => ended.abort(),
+  };
+}
+
+const added =
+  'subscription($env: Environment) { requestAdded(environment: $env) { id model status key { id } route { policy } } }';
+
+test('a call through a real gateway arrives with its key and its route, once, and nowhere else', async () => {
+  const mine = await harness.signIn(await harness.makePerson(a, 'viewer'));
+  const theirs = await harness.signIn(await harness.makePerson(b, 'owner'));
+  const gateway = await startGatewayProcess({ database_url: harness.url });
+  atFileEnd(() => gateway.stop());
+  const stream = await follow(mine, added, { env: 'TEST' });
+  const other = await follow(theirs, added, { env: 'TEST' });
+  expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
+  const call = async () => {
+    const answer = await fetch(`${gateway.base_url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${a.test_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'hello' }] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+    return answer.headers.get('x-svc-request-id');
+  };
+  for (const id of [await call(), await call()]) {
+    const event = await stream.next();
+    expect(event?.errors ?? []).toEqual([]);
+    expect(event?.data.requestAdded).toMatchObject({
+      id,
+      model: 'sandbox/echo',
+      status: 'OK',
+      route: { policy: 'default' },
+    });
+    expect(event?.data.requestAdded.key.id).toMatch(/^key_/);
+  }
+  const asked = await fetch(`${gateway.base_url}/v1/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${a.test_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ viewer { kind } requests { nodes { model } } }' }),
+  });
+  expect(await asked.json()).toMatchObject({
+    data: {
+      viewer: { kind: 'KEY' },
+      requests: { nodes: [{ model: 'sandbox/echo' }, { model: 'sandbox/echo' }] },
+    },
+  });
+  const late = rowOf(b, { environment: 'test' });
+  harness.request_log.write(late);
+  await harness.request_log.flush();
+  expect((await other.next())?.data.requestAdded.id).toBe(late.request_id);
+});
+
+test('a stream ends with its session, and its place is free again', async () => {
+  const token = await harness.signIn(await harness.makePerson(a, 'owner'));
+  const stream = await follow(token, added, { env: 'LIVE' });
+  const ended = await world.tenant.inject({
+    method: 'POST',
+    url: '/v1/auth/logout',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    payload: '{}',
+  });
+  expect(ended.statusCode).toBeLessThan(300);
+  expect(await stream.next()).toBeNull();
+});
+
+test('a stream of what the role may not see, or of what is not there, is refused and not opened', async () => {
+  const viewer = await harness.signIn(await harness.makePerson(a, 'viewer'));
+  const refused = await follow(
+    viewer,
+    'subscription { topupUpdated(id: "tup_01KACZ3V8S6T5R4Q3P2N1M0K9J") { id } }',
+  );
+  expect((await refused.next())?.errors[0]?.extensions['code']).toBe('permission_denied');
+  const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
+  const missing = await follow(
+    owner,
+    'subscription { topupUpdated(id: "tup_01KACZ3V8S6T5R4Q3P2N1M0K9J") { id } }',
+  );
+  expect((await missing.next())?.errors[0]?.extensions['code']).toBe('not_found');
+});
+
+test('an organisation follows at most fifty streams, a fifty-first is told so', async () => {
+  const tokens = await Promise.all(
+    [0, 1].map(async () => harness.signIn(await harness.makePerson(b, 'viewer'))),
+  );
+  const streams: Stream[] = [];
+  for (let i = 0; i < 50; i++) streams.push(await follow(tokens[i % 2] as string, added, { env: 'LIVE' }));
+  const one_more = await follow(tokens[0] as string, added, { env: 'LIVE' });
+  expect((await one_more.next())?.errors[0]?.extensions['code']).toBe('rate_limit_exceeded');
+  for (const stream of streams) stream.close();
+});
+
+test('no surface met a defect', () => {
+  expect(world.defects).toEqual([]);
+});

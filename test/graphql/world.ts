@@ -1,0 +1,130 @@
+// The same operations on three surfaces: REST and mercurius as the gateway serves them, yoga as the console's and the
+// staff listeners do, on one database with two organisations.
+
+import type { Pages } from '@svc/admin-graphql/server/pages.ts';
+import { createStaffApp } from '@svc/admin-graphql/server/staff.ts';
+import { Streams } from '@svc/admin-graphql/server/streams.ts';
+import { createTenantApp } from '@svc/admin-graphql/server/tenant.ts';
+import { openRequestFeed } from '@svc/core/analytics/index.ts';
+import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import type { Pool } from '@svc/core/db/index.ts';
+import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
+import {
+  type Db,
+  type Log,
+  readConfig,
+  type StaffRole,
+  type Statement,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
+import { bindGraphql } from '@svc/gateway/graphql.ts';
+import { type BindOptions, bindOperations, createApp } from '@svc/gateway/rest/index.ts';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { type Harness, startHarness } from '../registry/harness.ts';
+import { atFileEnd } from '../support/ends.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of documents that tests write
+  readonly data: any;
+  readonly errors: readonly { message: string; path?: unknown; extensions: Record<string, unknown> }[];
+  readonly extensions: Record<string, unknown>;
+}
+
+export interface World {
+  readonly harness: Harness;
+  /** REST and `/v1/graphql`. */
+  readonly gateway: FastifyInstance;
+  readonly tenant: FastifyInstance;
+  readonly staff: FastifyInstance;
+  /** Names of the statements since it was last emptied. */
+  readonly statements: string[];
+  readonly defects: unknown[];
+  ask(at: FastifyInstance, token: string, query: string, variables?: object, more?: object): Promise<Answer>;
+  signInStaff(roles: readonly StaffRole[]): Promise<string>;
+}
+
+function counted(pool: Pool, statements: string[]): Pool {
+  const counting = (db: Db): Db => ({
+    query: <Row>(statement: Statement) => {
+      statements.push(statement.name);
+      return db.query<Row>(statement);
+    },
+  });
+  return {
+    ...pool,
+    query: counting(pool).query,
+    transaction: (work) => pool.transaction((db) => work(counting(db))),
+  };
+}
+
+/** The answer of a request as GraphQL says it. */
+export function answerOf(response: LightMyRequestResponse): Answer {
+  const body = response.json() as Partial<Answer>;
+  return {
+    status: response.statusCode,
+    type: String(response.headers['content-type']),
+    data: body.data ?? null,
+    errors: body.errors ?? [],
+    extensions: body.extensions ?? {},
+  };
+}
+
+/** Starts everything once per test file. */
+export async function startWorld(
+  options: { persisted_only?: boolean; pages?: Pages; timeout_ms?: number } = {},
+): Promise<World> {
+  const harness = await startHarness();
+  const statements: string[] = [];
+  const defects: unknown[] = [];
+  const log: Log = { ...silentLog, error: (fields, message) => void defects.push({ ...fields, message }) };
+  const catalog = await openCatalog({ db: harness.pool, files: [committedCatalog], log, poll_ms: 0 });
+  const base_url = 'http://127.0.0.1:8080';
+  const parts: BindOptions = {
+    pool: counted(harness.pool, statements),
+    keys: harness.keys,
+    catalog,
+    request_log: harness.request_log,
+    root_key: harness.root_key,
+    sign_in: signInSettings(readConfig({}), base_url),
+    log,
+    base_url,
+  };
+  const gateway = createApp({ log, base_url });
+  bindOperations(gateway, parts);
+  bindGraphql(gateway, parts, options.timeout_ms);
+  const feed = openRequestFeed({ db: harness.pool, log });
+  const streams = new Streams();
+  const pages = options.pages ?? null;
+  const tenant = createTenantApp(parts, {
+    ...{ feed, streams, pages },
+    persisted_only: options.persisted_only ?? false,
+    ...(options.timeout_ms === undefined ? {} : { timeout_ms: options.timeout_ms }),
+  });
+  const staff = createStaffApp(parts, { introspection: true });
+  for (const app of [gateway, tenant, staff]) await app.ready();
+  atFileEnd(async () => {
+    streams.close();
+    feed.close();
+    for (const app of [gateway, tenant, staff]) await app.close();
+    catalog.close();
+  });
+  let members = 0;
+  return {
+    ...{ harness, gateway, tenant, staff, statements, defects },
+    async ask(at, token, query, variables = {}, more = {}) {
+      const response = await at.inject({
+        method: 'POST',
+        url: at === gateway ? '/v1/graphql' : '/graphql',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        payload: JSON.stringify({ query, variables, ...more }),
+      });
+      return answerOf(response);
+    },
+    async signInStaff(roles) {
+      const email = `staff${++members}@svc.example`;
+      return (await createStaff(harness.context, harness.root_key, { email, roles })).token;
+    },
+  };
+}
