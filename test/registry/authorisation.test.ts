@@ -1,5 +1,6 @@
 // Every operation with every kind of caller. The list of operations is the registry, so a new one is walked too.
-import { type Operation, type Scope, scopes } from '@svc/core/kernel/index.ts';
+import { createStaff } from '@svc/core/identity/index.ts';
+import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { coversScope, newKeySecret } from '@svc/core/keys/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import { setOrgStatus } from '@svc/core/orgs/index.ts';
@@ -14,9 +15,10 @@ const keyed = operations.filter((operation) => operation.audience.kind === 'key'
 function pathOf(operation: Operation): string {
   const ulid = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
   return operation.path
+    .replace('/v1/orgs/:id', `/v1/orgs/${a.org.id}`)
     .replace(':id', operation.path.startsWith('/v1/keys') ? `key_${ulid}` : ulid)
     .replace(':vendor', 'nobody')
-    .replace(':model', 'nothing');
+    .replaceAll(/:[a-z_]+/g, 'nothing');
 }
 
 /** A request whose body is broken: whoever may not call learns nothing of that. */
@@ -55,9 +57,91 @@ for (const scope of scopes) {
   single.set(scope, { live: live.secret, test: test_key.secret });
 }
 
-test('every operation has an audience, and none of the management ones is public', () => {
-  expect(operations.length).toBe(keyed.length);
+/** Operations that nobody needs a credential for; each is meant to stand here. */
+const open = ['auth.login', 'auth.login.totp'];
+const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];
+const forPeople = operations.filter(({ audience }) => audience.kind === 'key' || audience.kind === 'session');
+const sessions = new Map<Role, string>();
+for (const role of roles) sessions.set(role, await harness.signIn(await harness.makePerson(a, role)));
+const foreigner = await harness.signIn(await harness.makePerson(harness.b, 'owner'));
+const homeless_person = await harness.makePerson(a, 'viewer');
+await harness.pool.query({
+  name: 'test.leave',
+  text: 'delete from org_member where user_id = $1',
+  values: [homeless_person.id],
 });
+const homeless = await harness.signIn(homeless_person);
+const suspended = await harness.makeTenant('suspended');
+const of_suspended = await harness.signIn(await harness.makePerson(suspended, 'owner'));
+await setOrgStatus(harness.pool, { org_id: suspended.org.id, status: 'suspended', at: new Date() });
+const staff = await createStaff(harness.context, harness.root_key, {
+  email: 'ops@svc.example',
+  roles: ['super'],
+});
+
+function admitsRole({ audience }: Operation, role: Role): boolean {
+  if (audience.kind === 'key') return audience.session?.includes(role) === true;
+  return audience.kind === 'session' && (audience.roles === 'any' || audience.roles.includes(role));
+}
+
+test('every operation has an audience, and none is public but those that are meant to be', () => {
+  const kinds = new Set(['key', 'session', 'staff', 'signed']);
+  const others = operations.filter(({ audience }) => !kinds.has(audience.kind));
+  expect(others.map(({ name }) => name).sort()).toEqual([...open].sort());
+});
+
+describe.each(forPeople.map((operation) => [operation.name, operation] as const))(
+  '%s, called by people',
+  (_name, operation) => {
+    const call = (key: string) => request(operation, { key });
+    const bypasses =
+      operation.audience.kind === 'session' && operation.audience.without_second_factor === true;
+
+    test('admits exactly the roles of its audience, before it looks at the body', async () => {
+      for (const [role, token] of sessions) {
+        const response = await call(token);
+        if (admitsRole(operation, role)) {
+          expect([role, [401, 403].includes(response.statusCode)]).toEqual([role, false]);
+        } else {
+          expect([role, response.statusCode, codeOf(response)]).toEqual([role, 403, 'permission_denied']);
+        }
+      }
+    });
+
+    test('knows no token of staff, and no session that is not in force', async () => {
+      const strangers = [staff.token, `svc-sess-${'A'.repeat(43)}`, 'svc-sess-short'];
+      for (const token of strangers) {
+        const response = await call(token);
+        expect([token.slice(0, 12), response.statusCode]).toEqual([token.slice(0, 12), 401]);
+      }
+    });
+
+    test('lets nobody in whose organisation is another, none, or suspended', async () => {
+      const without = await call(homeless);
+      const barred = await call(of_suspended);
+      if (operation.path.startsWith('/v1/orgs/:id')) {
+        // Not a member of the organisation that the path names: it is not there.
+        for (const token of [homeless, foreigner, of_suspended])
+          expect((await call(token)).statusCode).toBe(404);
+        return;
+      }
+      const is_for_anyone = operation.audience.kind === 'session' && operation.audience.roles === 'any';
+      expect(without.statusCode === 403).toBe(!is_for_anyone);
+      if (bypasses) expect([401, 403]).not.toContain(barred.statusCode);
+      else expect([barred.statusCode, codeOf(barred)]).toEqual([403, 'org_inactive']);
+    });
+
+    test('is not for keys where it is for people alone', async () => {
+      if (operation.audience.kind !== 'session') return;
+      for (const key of [a.key, a.test_key]) {
+        const response = await call(key);
+        expect([response.statusCode, codeOf(response)]).toEqual([403, 'session_required']);
+      }
+      const nobody = await request(operation, {});
+      expect([nobody.statusCode, codeOf(nobody)]).toEqual([401, 'authentication_required']);
+    });
+  },
+);
 
 describe.each(keyed.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
   test('answers 401 and says why to whoever has no valid key', async () => {

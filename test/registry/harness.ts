@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { createPerson, signInSettings } from '@svc/core/identity/index.ts';
 import {
   type Context,
   type Environment,
   type Id,
   type Log,
   newRequestId,
+  type Role,
+  readConfig,
   type Scope,
   type Services,
   scopes,
@@ -48,8 +51,18 @@ export interface Harness {
   readonly defects: unknown[];
   readonly context: Context;
   makeTenant(slug: string): Promise<Tenant>;
+  /** A new person, a member of `tenant` with `role`. */
+  makePerson(tenant: Tenant, role: Role): Promise<Person>;
+  /** A bearer session of `person`, signed in over the wire. */
+  signIn(person: Pick<Person, 'email' | 'password'>): Promise<string>;
   makeKey(tenant: Tenant, wish?: KeyWish): Promise<{ id: Id<'key'>; secret: string }>;
   call(method: Method, url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
+}
+
+export interface Person {
+  readonly id: Id<'user'>;
+  readonly email: string;
+  readonly password: string;
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
@@ -59,7 +72,10 @@ export interface KeyWish {
   readonly expires_at?: Date;
 }
 export interface CallOptions {
+  /** What goes into `Authorization: Bearer`: an API key or a session token. */
   readonly key?: string;
+  /** Address of the socket; 127.0.0.1 unless given. */
+  readonly ip?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string | string[]>;
 }
@@ -95,6 +111,7 @@ export async function startHarness(): Promise<Harness> {
     catalog,
     request_log,
     root_key,
+    sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
     log,
     base_url: 'http://127.0.0.1:8080',
   });
@@ -135,6 +152,20 @@ export async function startHarness(): Promise<Harness> {
     const test_key = await newKey(org, test, { environment: 'test' });
     return { org, live, test, key: key.secret, key_id: key.id, test_key: test_key.secret };
   };
+  const call: Harness['call'] = (method, path, options = {}) => {
+    const headers = { ...options.headers };
+    if (options.key !== undefined) headers['authorization'] = `Bearer ${options.key}`;
+    const body = options.body;
+    if (body !== undefined) headers['content-type'] ??= 'application/json';
+    return app.inject({
+      method,
+      url: path,
+      headers,
+      ...(options.ip === undefined ? {} : { remoteAddress: options.ip }),
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  };
+  let people = 0;
   return {
     url,
     pool,
@@ -148,18 +179,16 @@ export async function startHarness(): Promise<Harness> {
     b: await makeTenant('borealis'),
     makeTenant,
     makeKey: (tenant, wish = {}) => newKey(tenant.org, tenant.live, wish),
-    call(method, path, options = {}) {
-      const headers = { ...options.headers };
-      if (options.key !== undefined) headers['authorization'] = `Bearer ${options.key}`;
-      const body = options.body;
-      if (body !== undefined) headers['content-type'] ??= 'application/json';
-      return app.inject({
-        method,
-        url: path,
-        headers,
-        ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
+    async makePerson(tenant, role) {
+      const email = `${role}${++people}@${tenant.org.slug}.example`;
+      const made = await createPerson(context, { email, org_id: tenant.org.id, role });
+      return { id: made.id, email, password: made.password as string };
     },
+    async signIn({ email, password }) {
+      const answer = await call('POST', '/v1/auth/login', { body: { email, password, transport: 'bearer' } });
+      return (answer.json() as { token: string }).token;
+    },
+    call,
   };
 }
 

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startHarness, type Tenant } from './harness.ts';
 import { rowOf } from './rows.ts';
+import { makeTopup } from './topup-rows.ts';
 
 const harness = await startHarness();
 
@@ -54,6 +55,13 @@ const feeds: Feed[] = [
     },
     idOf: (row) => String(row['seq']),
   },
+  ...['/v1/credits/topups', '/v1/invoices'].map((path) => ({
+    path,
+    default_limit: 50,
+    max_limit: 200,
+    add: async (tenant: Tenant) => void (await makeTopup(harness.context, tenant)),
+    idOf: (row: Record<string, unknown>) => row['id'] as string,
+  })),
 ];
 
 interface Page {

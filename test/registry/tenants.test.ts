@@ -5,6 +5,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
+import { makeTopup } from './topup-rows.ts';
 
 const harness = await startHarness();
 const { a, b } = harness;
@@ -13,12 +14,24 @@ const test_row = rowOf(b, { environment: 'test' });
 const own_live_row = rowOf(a);
 for (const row of [live_row, test_row, own_live_row]) harness.request_log.write(row);
 await harness.request_log.flush();
+const their_money = await makeTopup(harness.context, b);
+
+const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
+const their_session = await harness.signIn(await harness.makePerson(b, 'owner'));
+const { id: their_session_id } = (
+  await harness.call('GET', '/v1/auth/session', { key: their_session })
+).json().session;
 
 /** Ids of borealis by what a path parameter names; each is a real object of theirs. */
 const theirs: Record<string, readonly string[]> = {
   '/v1/keys': [b.key_id],
   '/v1/requests': [live_row.request_id, test_row.request_id],
   '/v1/generation': [live_row.request_id, test_row.request_id],
+  '/v1/credits/topups': [their_money.topup_id],
+  '/v1/invoices': [their_money.invoice_id],
+  '/v1/orgs': [b.org.id],
+  '/v1/projects': [b.live.id, b.test.id],
+  '/v1/auth/sessions': [their_session_id],
 };
 const wrong_shapes = [
   'x',
@@ -53,14 +66,26 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
   '%s answers for another organisation as for nobody',
   async (_name, operation) => {
     const base = operation.path.slice(0, operation.path.indexOf('/:'));
-    const address = (id: string) => operation.path.replace(':id', id);
+    const address = (id: string) =>
+      operation.path.replace(':id', id).replace(':session_id', their_session_id);
     const body = operation.method === 'POST' || operation.method === 'PATCH' ? {} : undefined;
-    const missing_id = base === '/v1/keys' ? `key_${newRequestId()}` : newRequestId();
-    const missing = await harness.call(operation.method as Method, address(missing_id), { key: a.key, body });
-    expect([missing.statusCode, codeOf(missing)]).toEqual([404, 'not_found']);
-    for (const id of [...(theirs[base] ?? []), ...wrong_shapes]) {
-      const response = await harness.call(operation.method as Method, address(id), { key: a.key, body });
-      expect([id, seen(response)]).toEqual([id, seen(missing)]);
+    const kind = base === '/v1/keys' ? 'key_' : '';
+    const missing_id = `${kind}${newRequestId()}`;
+    const { audience } = operation;
+    // Whoever of this organisation may do it at home: a key, a person, or each of them.
+    const callers = [
+      ...(audience.kind === 'key' ? [a.key] : []),
+      ...(audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined)
+        ? [owner]
+        : []),
+    ];
+    for (const key of callers) {
+      const missing = await harness.call(operation.method as Method, address(missing_id), { key, body });
+      expect([missing.statusCode, codeOf(missing)]).toEqual([404, 'not_found']);
+      for (const id of [...(theirs[base] ?? []), ...wrong_shapes]) {
+        const response = await harness.call(operation.method as Method, address(id), { key, body });
+        expect([id, seen(response)]).toEqual([id, seen(missing)]);
+      }
     }
   },
 );
@@ -88,6 +113,8 @@ test('lists show rows of the caller alone, whatever ids its filters name', async
     '/v1/keys',
     '/v1/requests',
     '/v1/credits/ledger',
+    '/v1/credits/topups',
+    '/v1/invoices',
     `/v1/keys?project_id=${b.live.id}`,
     `/v1/requests?key_id=${b.key_id}`,
     `/v1/requests?project_id=${b.live.id}`,
@@ -95,8 +122,26 @@ test('lists show rows of the caller alone, whatever ids its filters name', async
   ];
   for (const path of lists) {
     const { body } = await harness.call('GET', path, { key: a.key });
-    for (const id of [b.org.id, b.live.id, b.key_id, live_row.request_id])
+    for (const id of [b.org.id, b.live.id, b.key_id, live_row.request_id, their_money.topup_id])
       expect(body.includes(id)).toBe(false);
+  }
+});
+
+test('a session of one organisation sees nothing of another in any list', async () => {
+  const lists = [
+    '/v1/keys',
+    '/v1/requests',
+    '/v1/credits/ledger',
+    '/v1/orgs',
+    '/v1/projects',
+    '/v1/auth/sessions',
+  ];
+  for (const path of [...lists, `/v1/orgs/${a.org.id}/members`, `/v1/orgs/${a.org.id}/sessions`]) {
+    const response = await harness.call('GET', path, { key: owner });
+    expect([path, response.statusCode]).toEqual([path, 200]);
+    for (const id of [b.org.id, b.org.slug, b.live.id, b.key_id, live_row.request_id, their_session_id]) {
+      expect([path, id, response.body.includes(id)]).toEqual([path, id, false]);
+    }
   }
 });
 

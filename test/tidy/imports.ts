@@ -14,6 +14,7 @@ export const concepts = [
   'orgs',
   'identity',
   'webhooks',
+  'workflow-starts',
   'keys',
   'byok',
   'limits',
@@ -38,8 +39,10 @@ const foundation: ReadonlySet<string> = new Set(['kernel', 'db']);
 /** Packages and what of ours they may import. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
-  gateway: ['core', 'gateway'],
-  'admin-graphql': ['core', 'admin-graphql'],
+  // The tenant schema alone, for keys.
+  gateway: ['core', 'gateway', 'admin-graphql'],
+  // The one binder of operations to HTTP is the gateway's.
+  'admin-graphql': ['core', 'admin-graphql', 'gateway'],
   workflows: ['core', 'workflows'],
   cli: ['core', 'cli'],
   test: ['core', 'gateway', 'admin-graphql', 'workflows', 'cli', 'operator', 'console', 'test'],
@@ -91,7 +94,8 @@ export function readUses(sources: readonly Source[]): Map<string, Set<string>> {
   for (const { path, text } of sources) {
     const concept = /^core\/([^/]+)\/README\.md$/.exec(path)?.[1];
     const line = /^[*_#\s-]*Uses:[*_]*(.*(?:\n\S.*)*)/m.exec(text)?.[1];
-    if (concept !== undefined && line !== undefined) uses.set(concept, new Set(line.match(/[a-z]+/g) ?? []));
+    if (concept !== undefined && line !== undefined)
+      uses.set(concept, new Set(line.match(/[a-z]+(?:-[a-z]+)*/g) ?? []));
   }
   return uses;
 }

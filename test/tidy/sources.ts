@@ -22,13 +22,15 @@ export interface Fault {
 export type Rule = (sources: readonly Source[]) => Fault[];
 
 const SKIPPED = new Set(['node_modules', '.git', '.svc', '.cache', 'coverage', 'dist']);
-const TEXT = /\.(ts|tsx|js|mjs|sql|md|json|ya?ml|sh)$|(^|\/)(Makefile|\.gitignore|\.npmrc|run)$/;
+/** Written by tools and kept out of git. */
+const GENERATED = new Set(['console/src/api/gen']);
+const TEXT = /\.(ts|tsx|js|mjs|sql|md|json|graphql|ya?ml|sh)$|(^|\/)(Makefile|\.gitignore|\.npmrc|run)$/;
 
 function walk(folder: string, prefix: string, into: Source[]): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = prefix + entry.name;
     if (entry.isDirectory()) {
-      if (!SKIPPED.has(entry.name)) walk(join(folder, entry.name), `${path}/`, into);
+      if (!SKIPPED.has(entry.name) && !GENERATED.has(path)) walk(join(folder, entry.name), `${path}/`, into);
     } else if (TEXT.test(path) && entry.name !== 'package-lock.json') {
       into.push({ path, text: readFileSync(join(folder, entry.name), 'utf8') });
     }

@@ -1,0 +1,147 @@
+// The periodic work of an installation (design 2 "jobs"), led by one process at a time.
+import { prepareDays, type RequestLog } from '../analytics/index.ts';
+import { type Job, type Leader, lead, type Pool } from '../db/index.ts';
+import { purgeSignIn } from '../identity/index.ts';
+import { lostRow } from '../inference/index.ts';
+import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
+import { findSubjectOwner } from '../keys/index.ts';
+import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
+import { type MoneyIn, purgeQuotes, runRailTasks } from '../topups/index.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  type Egress,
+  purgeWebhooks,
+  readBacklog,
+  relayOutbox,
+} from '../webhooks/index.ts';
+import { createContext } from './context.ts';
+import { purgeAnswers } from './store.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+export interface JobParts {
+  readonly pool: Pool;
+  /** Of the database: the leader lock has a connection of its own. */
+  readonly url: string;
+  readonly log: Log;
+  readonly request_log: Pick<RequestLog, 'write'>;
+  readonly money_in: MoneyIn;
+  readonly cell: string;
+  /** `loadRootKey` of the key ring file: signs webhooks. */
+  readonly root_key: Uint8Array;
+  /** The guarded client of the process (`openEgress`). */
+  readonly egress: Egress;
+  readonly mailer?: Mailer;
+}
+
+export interface Jobs extends Leader {
+  readonly deliverer: Deliverer;
+  /** Facts that wait in the outbox, as the leader last saw it; null where this process does not lead. */
+  readonly backlog: { readonly waiting: number; readonly oldest_ms: number } | null;
+}
+
+/** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
+export function startJobs(parts: JobParts): Jobs {
+  const { pool, url, log, root_key, egress, mailer } = parts;
+  let backlog: Jobs['backlog'] = null;
+  const deliverer = createDeliverer({
+    ...{ store: pool, egress, root_key, log, mailer },
+    mayTake: () => leader.leading,
+  });
+  const leader = lead({
+    url,
+    log,
+    jobs: [
+      ...moneyJobs(parts),
+      ...upkeepJobs(pool),
+      {
+        name: 'relay_outbox',
+        every_ms: SECOND / 2,
+        async run() {
+          const queued = await relayOutbox(pool, findSubjectOwner);
+          if (queued > 0) await deliverer.pump();
+          return queued;
+        },
+      },
+      { name: 'deliver_webhooks', every_ms: SECOND, run: () => deliverer.pump() },
+      {
+        name: 'measure_outbox',
+        every_ms: 5 * SECOND,
+        async run() {
+          const { waiting, oldest_at } = await readBacklog(pool);
+          backlog = {
+            waiting,
+            oldest_ms: oldest_at === null ? 0 : Math.max(0, nowMs() - oldest_at.getTime()),
+          };
+          return 0;
+        },
+      },
+    ],
+  });
+  return {
+    get leading() {
+      return leader.leading;
+    },
+    counts: leader.counts,
+    deliverer,
+    get backlog() {
+      return leader.leading ? backlog : null;
+    },
+    async stop() {
+      await leader.stop();
+      await deliverer.stop();
+    },
+  };
+}
+
+function moneyJobs(parts: JobParts): Job[] {
+  const { pool, request_log, cell } = parts;
+  return [
+    {
+      name: 'sweep_holds',
+      every_ms: 5 * SECOND,
+      async run() {
+        const swept = await sweepOnce(pool);
+        // Their calls died with a process (4.8 row 19): the caller finds them as `gateway_lost`.
+        for (const hold of swept) {
+          const owner = await findSubjectOwner(pool, hold);
+          if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));
+        }
+        return swept.length;
+      },
+    },
+    { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
+    { name: 'expire_lots', every_ms: HOUR, run: () => expireLots(pool) },
+  ];
+}
+
+/** Makes room for new rows and removes what is no longer kept. */
+function upkeepJobs(pool: Pool): Job[] {
+  return [
+    { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
+    { name: 'purge_claims', every_ms: HOUR, run: () => purgeClaims(pool) },
+    { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
+    { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
+    { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
+    {
+      name: 'row_partitions',
+      every_ms: 6 * HOUR,
+      run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
+    },
+    { name: 'meter_partitions', every_ms: 6 * HOUR, run: () => makeMeterPartitions(pool) },
+  ];
+}
+
+/** The UTC date `days` from today. */
+function dayAfter(days: number): string {
+  return new Date(nowMs() + days * 24 * HOUR).toISOString().slice(0, 10);
+}
+
+/** Jobs act for nobody: what they touch says whose it is. */
+function jobContext(parts: JobParts): ReturnType<typeof createContext> {
+  const { pool, log, money_in } = parts;
+  const services = { money_in } as Services;
+  return createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
+}

@@ -1,0 +1,100 @@
+// A browser as a person has it: signed in, in a theme and a width, watched for everything that a page must not do.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect, onTestFailed } from 'vitest';
+import type { Person, Stack } from './stack.ts';
+
+export interface Look {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export interface Watched {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors of scripts, reports of the content security policy, failed loads. */
+  readonly faults: string[];
+}
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** Before anybody has signed in the page asks who is there and is told 401; a browser reports that as an error. */
+const EXPECTED = /401 \(Unauthorized\)|429 \(Too Many/;
+
+/** A picture of where a test has failed; pages are opened outside of tests too, where there is nothing to hook into. */
+function pictureOfFailure(page: Page): void {
+  try {
+    onTestFailed(({ task }) => picture(page, `failed ${task.name.slice(0, 60)}`).catch(() => undefined));
+  } catch {
+    // Not inside a test.
+  }
+}
+
+/** A page of its own context; `state` carries a session over. */
+export async function openPage(browser: Browser, look: Look = {}, state?: State): Promise<Watched> {
+  const context = await browser.newContext({
+    viewport: { width: look.width ?? 1320, height: look.height ?? 860 },
+    colorScheme: look.scheme ?? 'light',
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Asia/Kolkata',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...(state === undefined ? {} : { storageState: state }),
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !EXPECTED.test(message.text())) faults.push(message.text());
+  });
+  page.setDefaultTimeout(10_000);
+  pictureOfFailure(page);
+  return { page, context, faults };
+}
+
+/** Fills and sends the form of the sign-in page. */
+export async function fillSignIn(page: Page, person: Person): Promise<void> {
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** The state of a browser in which `person` has signed in. */
+export async function signedIn(browser: Browser, stack: Stack, person: Person): Promise<State> {
+  const { page, context } = await openPage(browser);
+  await page.goto(`${stack.console_url}/sign-in`);
+  await fillSignIn(page, person);
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+/** No violation of WCAG 2.0 to 2.2, A and AA. */
+export async function expectAccessible(page: Page, where: string): Promise<void> {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  const told = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  );
+  expect(told, where).toEqual([]);
+}
+
+/** The page itself never scrolls sideways; tables scroll inside. */
+export async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
+  const over = await page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(over, where).toBe(0);
+}
+
+/** Writes a picture where `CONSOLE_PICTURES` names a folder; nowhere else. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['CONSOLE_PICTURES'];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

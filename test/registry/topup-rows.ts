@@ -1,0 +1,36 @@
+// Top-ups and documents for tests of lists and tenants, without a rail.
+import { DEMO_SUPPLIER, issueTopupInvoice, taxTerms } from '@svc/core/invoices/index.ts';
+import { type Context, type Id, newId } from '@svc/core/kernel/index.ts';
+import { type Billing, findBilling } from '@svc/core/orgs/index.ts';
+import { insertTopup } from '@svc/core/topups/store.ts';
+import type { Tenant } from './harness.ts';
+
+/** A pending top-up of `tenant` and a document that names it. */
+export function makeTopup(
+  context: Context,
+  tenant: Pick<Tenant, 'org'>,
+): Promise<{ topup_id: Id<'topup'>; invoice_id: Id<'invoice'> }> {
+  return context.transaction(async (context) => {
+    const billing = (await findBilling(context.db, tenant.org.id)) as Billing;
+    const terms = taxTerms({ supplier: DEMO_SUPPLIER, billing, amount_minor: 2_500, gst_rate_bps: 1_800 });
+    const topup_id = newId('topup');
+    const price = { currency: 'USD', amount_minor: 2_500, fx_rate: '1.00000000', credits_micro: 25_000_000 };
+    const at = context.now();
+    await insertTopup(context.db, {
+      ...price,
+      id: topup_id,
+      org_id: tenant.org.id,
+      book_id: tenant.org.live_book_id,
+      gateway: 'rail-b',
+      tax_minor: 0,
+      total_minor: 2_500,
+      fx_day: '2026-11-20',
+      tax: terms,
+      source: 'checkout',
+      created_at: at,
+      expires_at: new Date(at.getTime() + 3_600_000),
+    });
+    const invoice = await issueTopupInvoice(context, { ...price, topup_id, terms });
+    return { topup_id, invoice_id: invoice.id };
+  });
+}

@@ -1,0 +1,97 @@
+// Sums of usage: groups, series and totals are the same calls counted three ways.
+import { expect, test } from 'vitest';
+import { startHarness } from './harness.ts';
+import { rowOf } from './rows.ts';
+
+const harness = await startHarness();
+const { a, b } = harness;
+const models = ['acme/fast-1', 'acme/slow-1', 'other/x'];
+for (let i = 0; i < 30; i++) {
+  harness.request_log.write(
+    rowOf(a, {
+      model: models[i % 3] as string,
+      status: i % 10 === 0 ? 'error' : 'ok',
+      cost_micro: 1_000 * (i % 3) + i,
+      tags: i % 2 === 0 ? { team: 'red' } : {},
+    }),
+  );
+}
+harness.request_log.write(rowOf(a, { environment: 'test', cost_micro: 7 }));
+harness.request_log.write(rowOf(b, { cost_micro: 1_000_000 }));
+await harness.request_log.flush();
+
+interface Figures {
+  readonly key?: string;
+  readonly bucket?: string;
+  readonly requests: number;
+  readonly ok: number;
+  readonly errors: number;
+  readonly cost_micro: number;
+  readonly input_tokens: number;
+}
+interface Usage {
+  readonly totals: Figures;
+  readonly series: readonly Figures[];
+  readonly groups: readonly Figures[];
+  readonly group_series: readonly { bucket: string; key: string; requests: number; cost_micro: number }[];
+  readonly previous?: { totals: Figures; from: string; to: string };
+  readonly range: { from: string; to: string; granularity: string };
+}
+const usage = async (query: string, key = a.key) => {
+  const response = await harness.call('GET', `/v1/usage?${query}`, { key });
+  expect([query, response.statusCode]).toEqual([query, 200]);
+  return response.json() as Usage;
+};
+const sum = (rows: readonly { cost_micro: number; requests: number }[]) => [
+  rows.reduce((total, row) => total + row.requests, 0),
+  rows.reduce((total, row) => total + row.cost_micro, 0),
+];
+
+test('sums over groups and over series are the totals, and no other organisation or environment is in them', async () => {
+  for (const group of ['model', 'provider', 'project', 'key', 'byok', 'app', 'tag&tag=team']) {
+    const { totals, series, groups, group_series } = await usage(`range=24h&group_by=${group}`);
+    const expected = [30, 10 * 1_000 + 10 * 2_000 + (29 * 30) / 2];
+    expect([group, totals.requests, totals.cost_micro]).toEqual([group, ...expected]);
+    expect(sum(series)).toEqual(expected);
+    expect(sum(groups)).toEqual(expected);
+    expect(sum(group_series)).toEqual(expected);
+    expect([totals.ok, totals.errors, totals.input_tokens]).toEqual([27, 3, 30 * 21]);
+  }
+});
+
+test('groups are by cost descending, a missing tag is the empty key', async () => {
+  const { groups } = await usage('group_by=model');
+  expect(groups.map(({ key }) => key)).toEqual(['other/x', 'acme/slow-1', 'acme/fast-1']);
+  const tagged = await usage('group_by=tag&tag=team');
+  expect(tagged.groups.map(({ key, requests }) => [key, requests]).sort()).toEqual([
+    ['', 15],
+    ['red', 15],
+  ]);
+});
+
+test('buckets are filled with zeros over the whole range', async () => {
+  const hours = await usage('range=7d');
+  expect(hours.range.granularity).toBe('hour');
+  expect(hours.series.length).toBeGreaterThanOrEqual(7 * 24);
+  const starts = hours.series.map(({ bucket }) => Date.parse(bucket as string));
+  for (let i = 1; i < starts.length; i++)
+    expect((starts[i] as number) - (starts[i - 1] as number)).toBe(3_600_000);
+  const days = await usage('range=90d');
+  expect([days.range.granularity, days.series.length]).toEqual(['day', 91]);
+});
+
+test('a comparison shows the period before, of the same length', async () => {
+  const { previous, range } = await usage('range=24h&compare=1');
+  expect(previous?.totals.requests).toBe(0);
+  expect(previous?.to).toBe(range.from);
+  const length = (of: { from: string; to: string }) => Date.parse(of.to) - Date.parse(of.from);
+  expect(length(previous as { from: string; to: string })).toBe(length(range));
+});
+
+test('a test key sums its own environment and sees nothing of the live one; a tag needs its name', async () => {
+  expect((await usage('', a.test_key)).totals.cost_micro).toBe(7);
+  expect((await usage('environment=live', a.test_key)).totals.requests).toBe(0);
+  expect((await usage('environment=test')).totals.cost_micro).toBe(7);
+  const response = await harness.call('GET', '/v1/usage?group_by=tag', { key: a.key });
+  expect([response.statusCode, response.json().error.param]).toEqual([400, 'tag']);
+});

@@ -1,0 +1,143 @@
+// A database, an organisation with an owner, and the parts that bring facts to its endpoints.
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { createPerson } from '@svc/core/identity/index.ts';
+import {
+  type Context,
+  type Id,
+  type Mail,
+  type MemberCaller,
+  newId,
+  newRequestId,
+  now,
+  type Operation,
+  readConfig,
+  type Services,
+  shiftClock,
+  silentLog,
+} from '@svc/core/kernel/index.ts';
+import { findSubjectOwner } from '@svc/core/keys/index.ts';
+import { writeEvent } from '@svc/core/ledger/index.ts';
+import { createContext, operations } from '@svc/core/operations/index.ts';
+import { createOrg } from '@svc/core/orgs/index.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  type DeliveryView,
+  openEgress,
+  relayOutbox,
+  type WebhookView,
+} from '@svc/core/webhooks/index.ts';
+import { expect } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { atFileEnd } from '../support/ends.ts';
+
+export type Made = WebhookView & { readonly secret: string };
+export interface Tenant {
+  readonly org_id: Id<'org'>;
+  readonly owner: { readonly id: Id<'user'>; readonly email: string };
+  /** Runs an operation of the registry as the owner. */
+  run<T>(name: string, input?: Record<string, unknown>): Promise<T>;
+  /** An endpoint of all events at `url`. */
+  hook(url: string, events?: readonly string[]): Promise<Made>;
+  /** Its deliveries, oldest first. */
+  log(webhook_id: string): Promise<DeliveryView[]>;
+  /** Writes a fact, as a concept does in its transaction. */
+  tell(topic: string, payload: Record<string, unknown>): Promise<void>;
+}
+
+export interface World {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly mails: Mail[];
+  readonly deliverer: Deliverer;
+  tenant(slug: string): Promise<Tenant>;
+  relay(): Promise<number>;
+  /** Relays and delivers until nothing is due. */
+  drain(): Promise<void>;
+  /** Moves the clock of the installation by `ms` from where it is. */
+  pass(ms: number): void;
+  rows<T>(text: string, values?: unknown[]): Promise<T[]>;
+}
+
+/** The operation `name` of the registry. @throws Error when there is none. */
+export function operationOf(name: string): Operation {
+  const found = operations.find((operation) => operation.name === name);
+  if (found === undefined) throw new Error(`no operation ${name}`);
+  return found;
+}
+
+/** Settings under which receivers on this machine may be called. */
+export const LOCAL = { SVC_ALLOW_INSECURE_WEBHOOKS: '1', SVC_EGRESS_ALLOW: '127.0.0.0/8' } as const;
+
+/** Starts everything; it ends after the file. `total_ms` shortens the patience with receivers. */
+export async function startWorld(
+  options: { total_ms?: number; env?: Record<string, string> } = {},
+): Promise<World> {
+  const url = await createTestDatabase();
+  const pool = createPool(url, { max: 12, role: 'svc_runtime' });
+  const egress = openEgress(readConfig(options.env ?? LOCAL));
+  const root_key = Buffer.alloc(32, 7);
+  const mails: Mail[] = [];
+  const mailer = { send: async (mail: Mail) => void mails.push(mail) };
+  const deliverer = createDeliverer({
+    ...{ store: pool, egress, root_key, log: silentLog, mailer },
+    ...(options.total_ms === undefined ? {} : { total_ms: options.total_ms }),
+    mayTake: () => false,
+  });
+  let shift_ms = 0;
+  atFileEnd(async () => {
+    shiftClock(0);
+    await deliverer.stop();
+    await pool.end();
+  });
+  const services = { root_key, egress, mailer } as unknown as Services;
+  const contextOf = (caller: Context['caller']) =>
+    createContext({ request_id: newRequestId(), caller, pool, log: silentLog, services });
+  const staff = contextOf({ kind: 'staff', name: 'test', staff_id: null, roles: ['super'] });
+  const relay = () => relayOutbox(pool, findSubjectOwner);
+
+  async function tenant(slug: string): Promise<Tenant> {
+    const { id: org_id } = await createOrg(staff, { slug, name: slug, billing_country: 'US' });
+    const email = `${slug}@example.com`;
+    const { id } = await createPerson(staff, { email, org_id, role: 'owner' });
+    const caller: MemberCaller = {
+      kind: 'session',
+      session_id: newId('session'),
+      user_id: id,
+      ...{ email, org_id, role: 'owner', environment: 'live', two_factor: false, proved_at: now() },
+    };
+    const run: Tenant['run'] = async (name, input = {}) =>
+      (await operationOf(name).run(contextOf(caller), input as never)) as never;
+    return {
+      org_id,
+      owner: { id, email },
+      run,
+      hook: (url, events = ['*']) => run<Made>('webhooks.create', { url, events }),
+      async log(id) {
+        const { data } = await run<{ data: DeliveryView[] }>('webhooks.deliveries', { id, limit: 200 });
+        return data.reverse();
+      },
+      tell: (topic, payload) =>
+        pool.transaction((db) => writeEvent(db, { org_id, topic, payload, at: now() })),
+    };
+  }
+
+  return {
+    url,
+    pool,
+    mails,
+    deliverer,
+    tenant,
+    relay,
+    async drain() {
+      await relay();
+      while ((await deliverer.pump()) > 0) await expect.poll(() => deliverer.in_flight).toBe(0);
+    },
+    pass(ms) {
+      shift_ms += ms;
+      shiftClock(shift_ms);
+    },
+    rows: async <T>(text: string, values: unknown[] = []) =>
+      (await pool.query<T>({ name: '', text, values })).rows,
+  };
+}
