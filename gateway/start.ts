@@ -5,7 +5,14 @@ import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, followClock } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { type CallDeps, dialects, rowOf } from '@svc/core/inference/index.ts';
-import { type Config, type Log, loadRootKey, monotonicMs, nowMs } from '@svc/core/kernel/index.ts';
+import {
+  type Config,
+  type Log,
+  loadRootKey,
+  monotonicMs,
+  nowMs,
+  openFileMailer,
+} from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
@@ -13,6 +20,7 @@ import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPolicyBook } from '@svc/core/policies/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { openEgress } from '@svc/core/webhooks/index.ts';
+import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
 import { createCallDeps } from './call-deps.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
@@ -59,7 +67,8 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
   const egress = openEgress(config);
   const { cell } = config;
-  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress });
+  const mailer = openFileMailer(join(config.data_dir, 'mail'));
+  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
   registerJobMetrics(metrics.registry, jobs);
   let draining = false;
 
@@ -114,6 +123,12 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
         name: 'limits',
         critical: false,
         run: async () => (limits.mode === 'exact' ? null : 'Redis is away: each process keeps to its share'),
+      },
+      {
+        // Payments are booked without them; receipts, expiry and lost callbacks wait.
+        name: 'workflows',
+        critical: false,
+        run: async () => (await readWorkflowHealth(pool)).trouble,
       },
       {
         name: 'ledger',

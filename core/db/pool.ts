@@ -56,6 +56,12 @@ export function createPool(
     async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
       const client = await pool.connect();
       let broken: Error | undefined;
+      // The pool listens to idle connections alone: one that dies in here would take the process with it. Its
+      // statements fail by themselves.
+      const died = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', died);
       try {
         await client.query('begin');
         const result = await work(bind(client));
@@ -67,6 +73,7 @@ export function createPool(
         });
         throw error;
       } finally {
+        client.off('error', died);
         client.release(broken);
       }
     },

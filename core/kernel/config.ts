@@ -74,7 +74,12 @@ export const settings = {
   ),
   redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
   temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),
-  temporal_namespace: setting('SVC_TEMPORAL_NAMESPACE', 'namespace of Temporal, which must exist', 'svc', text),
+  temporal_namespace: setting(
+    'SVC_TEMPORAL_NAMESPACE',
+    'namespace of Temporal, which must exist',
+    'svc',
+    text,
+  ),
   providers_file: setting(
     'SVC_PROVIDERS_FILE',
     'YAML with further providers, endpoints, models, prices',

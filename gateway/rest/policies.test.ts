@@ -1,4 +1,5 @@
 // Policies over REST: versions, scopes, rollback, ownership, dry runs.
+import { putMember } from '@svc/core/orgs/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { codeOf, startHarness, type Tenant } from '../../test/registry/harness.ts';
@@ -171,7 +172,56 @@ describe('scopes', () => {
   });
 });
 
+test('a test key lets policies rule test projects alone, and live calls are none of its business', async () => {
+  await made('fenced', [PRICE, LATENCY]);
+  const by_test = (path: string, body: unknown) =>
+    harness.call('POST', `/v1/policies${path}`, { key: a.test_key, body });
+  await activated('fenced', 1);
+  for (const scope of [undefined, { project_id: null }, { project_id: a.live.id }]) {
+    const writes: [string, object][] = [
+      ['/fenced/activate', { version: 2 }],
+      ['/fenced/deactivate', {}],
+      ['/fenced/rollback', {}],
+      ['/nowhere/activate', { version: 1 }],
+    ];
+    for (const [path, body] of writes) {
+      const refused = await by_test(path, { ...body, ...(scope === undefined ? {} : { scope }) });
+      expect([path, scope, refused.statusCode, codeOf(refused)]).toEqual([
+        path,
+        scope,
+        403,
+        'sandbox_key_not_allowed',
+      ]);
+    }
+  }
+  expect(await ruling()).toEqual({ fenced: 1 });
+  const scope = { project_id: a.test.id };
+  expect((await by_test('/fenced/activate', { version: 2, scope })).statusCode).toBe(200);
+  expect((await by_test('/fenced/deactivate', { scope })).statusCode).toBe(200);
+  await post('/fenced/deactivate', {});
+});
+
 describe('ownership', () => {
+  test('a key takes a policy over only while its creator is an owner or admin', async () => {
+    await made('guarded', [PRICE], manifest('guarded'));
+    const person = await harness.makePerson(a, 'developer');
+    const made_by = await harness.call('POST', '/v1/keys', {
+      key: await harness.signIn(person),
+      body: { name: 'of a developer', project_id: a.live.id, scopes: ['manage:policies'] },
+    });
+    const key = made_by.json().secret as string;
+    const take = () =>
+      harness.call('POST', '/v1/policies/guarded/versions', {
+        ...{ key, body: { yaml: LATENCY } },
+        headers: { 'x-svc-take-over': '1' },
+      });
+    const refused = await take();
+    expect([refused.statusCode, codeOf(refused)]).toEqual([403, 'permission_denied']);
+    const member = { org_id: a.org.id, user_id: person.id, source: 'owner', at: new Date() } as const;
+    await putMember(harness.pool, { ...member, role: 'admin' });
+    expect((await take()).statusCode).toBe(201);
+  });
+
   test('what a manifest manages is refused elsewhere with a pointer to it, and taken over only on purpose', async () => {
     await made('owned', [PRICE, LATENCY], manifest('owned'));
     await activated('owned', 1, manifest('owned'));

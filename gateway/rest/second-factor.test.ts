@@ -85,11 +85,67 @@ test('a recovery code stands in for the second factor once; a new set ends the o
   };
   expect((await enter(codes[0] as string)).statusCode).toBe(200);
   expect(seen(await enter(codes[0] as string))).toEqual([401, 'invalid_totp']);
-  const renewed = await call('POST', '/v1/auth/totp/recovery-codes', { key: token });
+  const renewed = await call('POST', '/v1/auth/totp/recovery-codes', {
+    key: token,
+    body: { code: codes[9] as string },
+  });
   const fresh = renewed.json().recovery_codes as string[];
   expect(fresh).toHaveLength(10);
   expect(seen(await enter(codes[1] as string))).toEqual([401, 'invalid_totp']);
   expect((await enter((fresh[0] as string).toUpperCase())).statusCode).toBe(200);
+});
+
+test('a second factor in force is neither replaced nor given new recovery codes without a code of it', async () => {
+  const person = await harness.makePerson(a, 'owner');
+  const { token, secret, codes } = await withTotp(person);
+  for (const path of ['enrol', 'recovery-codes']) {
+    const ask = (body: object) => call('POST', `/v1/auth/totp/${path}`, { key: token, body });
+    const bare = await ask({});
+    expect([...seen(bare), bare.json().error.param]).toEqual([400, 'invalid_request', 'code']);
+    expect(seen(await ask({ code: 'zzzzz-zzzzz' }))).toEqual([401, 'invalid_totp']);
+  }
+  shiftClock(30_000);
+  const by_code = { code: totpCode(secret, nowMs()) };
+  const enrolled = await call('POST', '/v1/auth/totp/enrol', { key: token, body: by_code });
+  expect(enrolled.statusCode).toBe(200);
+  // Until the new one is confirmed the old one is in force.
+  const { mfa_token } = (await login(person)).json();
+  const entered = await call('POST', '/v1/auth/login/totp', {
+    body: { mfa_token, code: codes[0], transport: 'bearer' },
+  });
+  expect(entered.statusCode).toBe(200);
+});
+
+test('a sign-in that got past the old password does not finish once the password is another', async () => {
+  const person = await harness.makePerson(a, 'owner');
+  await withTotp(person);
+  // As `auth.password.change` does it: the row is held, the hash replaced, the half sign-ins ended.
+  const { entering } = await pool.transaction(async (db) => {
+    await db.query({
+      name: 'test.change_password',
+      text: `update person set password_hash = (select password_hash from person where id <> $1 limit 1)
+              where id = $1`,
+      values: [person.id],
+    });
+    await db.query({
+      name: 'test.end_challenges',
+      text: 'delete from sign_in_challenge where subject = $1',
+      values: [person.id],
+    });
+    const entering = login(person);
+    // Whoever still opens a challenge now waits for the row, or has passed it by.
+    const waits = () =>
+      db.query<{ n: number }>({
+        name: 'test.waiting',
+        text: `select (select count(*) from pg_stat_activity
+                      where datname = current_database() and wait_event_type = 'Lock')::int
+                  + (select count(*) from sign_in_challenge where subject = $1)::int as n`,
+        values: [person.id],
+      });
+    while ((await waits()).rows[0]?.n === 0);
+    return { entering };
+  });
+  expect(seen(await entering)).toEqual([401, 'invalid_credentials']);
 });
 
 test('an organisation that asks for a second factor lets in nobody without one, but to set it up', async () => {

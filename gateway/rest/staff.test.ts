@@ -157,8 +157,20 @@ test('ten wrong passwords lock the account of staff, not that of a person with t
     const wrong = await call('POST', '/auth/login', { body: { email: person.email, password: 'wrong' } });
     expect(seen(wrong)).toEqual([401, 'invalid_credentials']);
   }
+  const denials = async () => {
+    const { rows } = await pool.query({
+      name: 'test.staff_denials',
+      text: `select 1 from audit_entry where action = 'staff.login' and outcome = 'denied'`,
+    });
+    return rows.length;
+  };
+  const before = await denials();
   const locked = await call('POST', '/auth/login', { body: { email: person.email, password: 'wrong' } });
   expect(seen(locked)).toEqual([429, 'too_many_attempts']);
+  // Nobody fills the log by knocking at a locked door; an unknown address leaves the trace of a known one.
+  expect(await denials()).toBe(before);
+  await call('POST', '/auth/login', { body: { email: 'nobody@svc.example', password: 'wrong' } });
+  expect(await denials()).toBe(before + 1);
   const unknown = await harness.call('POST', '/v1/auth/login', { body: person });
   expect(seen(unknown)).toEqual([401, 'invalid_credentials']);
 });

@@ -17,6 +17,7 @@ function pathOf(operation: Operation): string {
   return operation.path
     .replace('/v1/orgs/:id', `/v1/orgs/${a.org.id}`)
     .replace(':id', operation.path.startsWith('/v1/keys') ? `key_${ulid}` : ulid)
+    .replace(':delivery', '1')
     .replace(':vendor', 'nobody')
     .replaceAll(/:[a-z_]+/g, 'nothing');
 }

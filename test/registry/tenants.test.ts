@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from './harness.ts';
 import { rowOf } from './rows.ts';
 import { makeTopup } from './topup-rows.ts';
+import { makeWebhook } from './webhook-rows.ts';
 
 const harness = await startHarness();
 const { a, b } = harness;
@@ -15,6 +16,7 @@ const own_live_row = rowOf(a);
 for (const row of [live_row, test_row, own_live_row]) harness.request_log.write(row);
 await harness.request_log.flush();
 const their_money = await makeTopup(harness.context, b);
+const their_webhook = await makeWebhook(harness, b);
 
 const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
 const their_session = await harness.signIn(await harness.makePerson(b, 'owner'));
@@ -29,6 +31,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/generation': [live_row.request_id, test_row.request_id],
   '/v1/credits/topups': [their_money.topup_id],
   '/v1/invoices': [their_money.invoice_id],
+  '/v1/webhooks': [their_webhook.webhook_id],
   '/v1/orgs': [b.org.id],
   '/v1/projects': [b.live.id, b.test.id],
   '/v1/auth/sessions': [their_session_id],
@@ -67,9 +70,12 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
   async (_name, operation) => {
     const base = operation.path.slice(0, operation.path.indexOf('/:'));
     const address = (id: string) =>
-      operation.path.replace(':id', id).replace(':session_id', their_session_id);
+      operation.path
+        .replace(':id', id)
+        .replace(':session_id', their_session_id)
+        .replace(':delivery', String(their_webhook.delivery_id));
     const body = operation.method === 'POST' || operation.method === 'PATCH' ? {} : undefined;
-    const kind = base === '/v1/keys' ? 'key_' : '';
+    const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_' }[base] ?? '';
     const missing_id = `${kind}${newRequestId()}`;
     const { audience } = operation;
     // Whoever of this organisation may do it at home: a key, a person, or each of them.

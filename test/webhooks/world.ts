@@ -50,10 +50,15 @@ export interface World {
   readonly pool: Pool;
   readonly mails: Mail[];
   readonly deliverer: Deliverer;
-  tenant(slug: string): Promise<Tenant>;
+  /** A new organisation, or one that there is. */
+  tenant(slug: string, existing?: Id<'org'>): Promise<Tenant>;
   relay(): Promise<number>;
   /** Relays and delivers until nothing is due. */
   drain(): Promise<void>;
+  /** How long attempts wait for an answer from now on; ten seconds without an argument. */
+  patience(ms?: number): void;
+  /** Waits until no attempt is under way. */
+  idle(): Promise<void>;
   /** Moves the clock of the installation by `ms` from where it is. */
   pass(ms: number): void;
   rows<T>(text: string, values?: unknown[]): Promise<T[]>;
@@ -69,20 +74,24 @@ export function operationOf(name: string): Operation {
 /** Settings under which receivers on this machine may be called. */
 export const LOCAL = { SVC_ALLOW_INSECURE_WEBHOOKS: '1', SVC_EGRESS_ALLOW: '127.0.0.0/8' } as const;
 
-/** Starts everything; it ends after the file. `total_ms` shortens the patience with receivers. */
+const PATIENCE_MS = 10_000;
+
+/** Starts everything; it ends after the file. */
 export async function startWorld(
-  options: { total_ms?: number; env?: Record<string, string> } = {},
+  options: { env?: Record<string, string>; url?: string } = {},
 ): Promise<World> {
-  const url = await createTestDatabase();
+  const url = options.url ?? (await createTestDatabase());
   const pool = createPool(url, { max: 12, role: 'svc_runtime' });
   const egress = openEgress(readConfig(options.env ?? LOCAL));
   const root_key = Buffer.alloc(32, 7);
   const mails: Mail[] = [];
   const mailer = { send: async (mail: Mail) => void mails.push(mail) };
+  let total_ms = PATIENCE_MS;
   const deliverer = createDeliverer({
-    ...{ store: pool, egress, root_key, log: silentLog, mailer },
-    ...(options.total_ms === undefined ? {} : { total_ms: options.total_ms }),
-    mayTake: () => false,
+    ...{ store: pool, egress, root_key, log: silentLog, mailer, mayTake: () => false },
+    get total_ms() {
+      return total_ms;
+    },
   });
   let shift_ms = 0;
   atFileEnd(async () => {
@@ -96,8 +105,9 @@ export async function startWorld(
   const staff = contextOf({ kind: 'staff', name: 'test', staff_id: null, roles: ['super'] });
   const relay = () => relayOutbox(pool, findSubjectOwner);
 
-  async function tenant(slug: string): Promise<Tenant> {
-    const { id: org_id } = await createOrg(staff, { slug, name: slug, billing_country: 'US' });
+  async function tenant(slug: string, existing?: Id<'org'>): Promise<Tenant> {
+    const make = () => createOrg(staff, { slug, name: slug, billing_country: 'US' });
+    const org_id = existing ?? (await make()).id;
     const email = `${slug}@example.com`;
     const { id } = await createPerson(staff, { email, org_id, role: 'owner' });
     const caller: MemberCaller = {
@@ -122,16 +132,21 @@ export async function startWorld(
     };
   }
 
+  const idle = () => expect.poll(() => deliverer.in_flight, { timeout: 20_000 }).toBe(0);
   return {
     url,
     pool,
+    idle,
+    patience(ms = PATIENCE_MS) {
+      total_ms = ms;
+    },
     mails,
     deliverer,
     tenant,
     relay,
     async drain() {
       await relay();
-      while ((await deliverer.pump()) > 0) await expect.poll(() => deliverer.in_flight).toBe(0);
+      while ((await deliverer.pump()) > 0) await idle();
     },
     pass(ms) {
       shift_ms += ms;

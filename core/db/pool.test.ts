@@ -1,0 +1,50 @@
+// A connection that the server ends while a transaction holds it: PostgreSQL restarts, or an operator ends a session.
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { atFileEnd } from '../../test/support/ends.ts';
+import { createPool, isDatabaseFault } from './index.ts';
+
+const url = await createTestDatabase();
+const pool = createPool(url, { max: 1 });
+const operator = createPool(url, { max: 1 });
+atFileEnd(async () => {
+  await pool.end();
+  await operator.end();
+});
+
+const pidOf = 'select pg_backend_pid() as pid';
+async function endSession(pid: number): Promise<void> {
+  const text = 'select pg_terminate_backend($1, 10000) as ended';
+  const { rows } = await operator.query<{ ended: boolean }>({ name: 'test.end', text, values: [pid] });
+  expect(rows[0]?.ended).toBe(true);
+}
+
+/** Ends the session under a transaction, between two of its statements or during one. */
+async function transactionLosing(during: boolean): Promise<unknown> {
+  return pool
+    .transaction(async (db) => {
+      const { rows } = await db.query<{ pid: number }>({ name: 'test.pid', text: pidOf });
+      const { pid } = rows[0] as { pid: number };
+      if (during) {
+        const asleep = db.query({ name: 'test.sleep', text: 'select pg_sleep(60)' });
+        await Promise.all([asleep, endSession(pid)]);
+      } else {
+        await endSession(pid);
+        await db.query({ name: 'test.pid', text: pidOf });
+      }
+    })
+    .catch((error: unknown) => error);
+}
+
+test.each([
+  ['between two statements', false],
+  ['during a statement', true],
+])(
+  'a session that ends %s fails its transaction as a database fault, and neither process nor pool',
+  async (_when, during) => {
+    const error = await transactionLosing(during);
+    expect([error, isDatabaseFault(error)]).toEqual([expect.any(Error), true]);
+    const { rows } = await pool.query<{ one: number }>({ name: 'test.one', text: 'select 1 as one' });
+    expect(rows).toEqual([{ one: 1 }]);
+  },
+);

@@ -1,0 +1,167 @@
+// One attempt: sign, send, and write down what came of it for the delivery and for its endpoint.
+import { findPeople } from '../identity/index.ts';
+import { type Db, type Log, type Mailer, machineMs, monotonicMs, now, secureUnit } from '../kernel/index.ts';
+import { listMembers } from '../orgs/index.ts';
+import { dropClaimed, dropQueued, endAttempt } from './delivery-store.ts';
+import type { Egress, EgressAnswer } from './egress.ts';
+import { type AttemptResult, judgeDelivery, judgeEndpoint, readRetryAfter } from './schedule.ts';
+import { openSecret, signedHeaders } from './sign.ts';
+import { lockWebhook, noteAttempt } from './store.ts';
+import type { Claimed, WebhookRow } from './types.ts';
+
+const CONNECT_MS = 3_000;
+const TOTAL_MS = 10_000;
+/** Read for politeness and kept nowhere: a receiver that is cut off may think it failed. */
+const ANSWER_BYTES_MAX = 65_536;
+
+/** What an attempt writes with: the pool of a process, or an operation's context. */
+export interface Transactor extends Db {
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+}
+
+export interface AttemptParts {
+  readonly store: Transactor;
+  readonly egress: Egress;
+  readonly root_key: Uint8Array;
+  readonly log: Log;
+  /** Tells owners, admins and the creator of an endpoint that it was switched off. */
+  readonly mailer?: Mailer | undefined;
+  /** Milliseconds until an attempt counts as failed; ten seconds unless a test cannot wait. */
+  readonly total_ms?: number;
+}
+
+/** What an attempt came to, for metrics. `lost`: another process or a deletion had the last word. */
+export type Outcome = 'delivered' | 'queued' | 'failed' | 'dropped' | 'lost';
+
+function secretsOf(root_key: Uint8Array, claimed: Claimed): string[] {
+  const { webhook_id, previous_secret_sealed, previous_secret_expires_at } = claimed;
+  const secrets = [openSecret(root_key, webhook_id, claimed.secret_sealed)];
+  const overlaps = previous_secret_expires_at !== null && previous_secret_expires_at > now();
+  if (overlaps && previous_secret_sealed !== null) {
+    secrets.push(openSecret(root_key, webhook_id, previous_secret_sealed));
+  }
+  return secrets;
+}
+
+function resultOf(answer: EgressAnswer, latency_ms: number): AttemptResult {
+  if (answer.fault !== null) return { code: 0, latency_ms, error: answer.fault, retry_after_ms: null };
+  const { status: code, headers } = answer;
+  const error = code >= 300 && code < 400 ? 'redirect' : '';
+  // An HTTP date is by the clock of the machines.
+  return {
+    code,
+    latency_ms,
+    error,
+    retry_after_ms: readRetryAfter(code, headers['retry-after'], machineMs()),
+  };
+}
+
+async function send(parts: AttemptParts, claimed: Claimed): Promise<AttemptResult> {
+  const { event_id, body, url } = claimed;
+  const began_ms = monotonicMs();
+  const answer = await parts.egress.exchange({
+    url,
+    method: 'POST',
+    headers: signedHeaders({
+      event_id,
+      body,
+      at_ms: machineMs(),
+      secrets: secretsOf(parts.root_key, claimed),
+    }),
+    body,
+    connect_ms: CONNECT_MS,
+    total_ms: parts.total_ms ?? TOTAL_MS,
+    body_bytes_max: ANSWER_BYTES_MAX,
+  });
+  return resultOf(answer, Math.round(monotonicMs() - began_ms));
+}
+
+interface Recorded {
+  readonly outcome: Outcome;
+  /** Set when this attempt switched the endpoint off. */
+  readonly disabled: { readonly webhook: WebhookRow; readonly reason: 'gone' | 'failing' } | null;
+}
+
+async function record(db: Db, claimed: Claimed, result: AttemptResult): Promise<Recorded> {
+  const at = now();
+  const { id, lease, webhook_id, org_id } = claimed;
+  // The endpoint before its delivery: everybody locks in this order.
+  const webhook = await lockWebhook(db, { org_id, id: webhook_id });
+  if (webhook === null) return { outcome: 'lost', disabled: null };
+  const health = judgeEndpoint(result, webhook, at);
+  const is_active = webhook.status === 'active' && health.disable === null;
+  const { attempts, attempts_max } = claimed;
+  const verdict = judgeDelivery(result, { attempt: attempts + 1, attempts_max, is_active }, secureUnit());
+  const { status } = verdict;
+  const next_at = verdict.status === 'queued' ? new Date(at.getTime() + verdict.delay_ms) : null;
+  const { code, latency_ms, error } = result;
+  const entry = { at: at.toISOString(), code, latency_ms, error };
+  if (!(await endAttempt(db, { id, lease, status, next_at, entry, at })))
+    return { outcome: 'lost', disabled: null };
+  // A test of an endpoint that is switched off says nothing about its service.
+  const disable = webhook.status === 'active' ? health.disable : null;
+  const { failing_since, failed_attempts } = webhook.status === 'active' ? health : webhook;
+  await noteAttempt(db, { id: webhook_id, failing_since, failed_attempts, disable, at });
+  if (disable === null) return { outcome: status, disabled: null };
+  await dropQueued(db, webhook_id);
+  return { outcome: status, disabled: { webhook, reason: disable } };
+}
+
+const reasons = {
+  gone: 'it answered 410 Gone',
+  failing: 'every delivery to it has failed for five days',
+} as const;
+
+async function tell(
+  parts: AttemptParts,
+  { webhook, reason }: NonNullable<Recorded['disabled']>,
+): Promise<void> {
+  const { mailer, store } = parts;
+  if (mailer === undefined) return;
+  const members = await listMembers(store, webhook.org_id);
+  const told = members.filter(
+    ({ user_id, role, status }) =>
+      status === 'active' && (role === 'owner' || role === 'admin' || user_id === webhook.created_by),
+  );
+  const people = await findPeople(
+    store,
+    told.map(({ user_id }) => user_id),
+  );
+  const text = [
+    `The webhook endpoint ${webhook.url} was switched off because ${reasons[reason]}.`,
+    'Nothing is sent to it now, and what was queued for it was dropped.',
+    `When it works again, set the status of ${webhook.id} to active; its past deliveries can be sent again.`,
+  ].join('\n\n');
+  for (const { id, email } of people) {
+    const subject = 'A webhook endpoint was switched off';
+    await mailer.send({
+      id: `webhook-${reason}-${webhook.id}-${id}-${machineMs()}`,
+      to: email,
+      subject,
+      text,
+    });
+  }
+}
+
+/**
+ * Makes the attempt that `claimed` is leased for and records it. Whatever the receiver does is a result; throws only
+ * when the database cannot be written, and then the lease lapses and the event is sent again under the same id.
+ */
+export async function attemptDelivery(parts: AttemptParts, claimed: Claimed): Promise<Outcome> {
+  const is_test = claimed.attempts_max === 1;
+  if (!claimed.is_active && !is_test) {
+    await dropClaimed(parts.store, claimed);
+    return 'dropped';
+  }
+  const result = await send(parts, claimed);
+  const { outcome, disabled } = await parts.store.transaction((db) => record(db, claimed, result));
+  if (disabled !== null) {
+    const { id: webhook, org_id: org } = disabled.webhook;
+    parts.log.warn({ webhook, org, reason: disabled.reason }, 'webhook endpoint disabled');
+    // The fact stands whether or not a mail can be sent.
+    await tell(parts, disabled).catch((error: unknown) =>
+      parts.log.error({ error, webhook }, 'mail not sent'),
+    );
+  }
+  return outcome;
+}

@@ -1,0 +1,200 @@
+// Deliveries: the log, a test, sending again (P2 67–70).
+import { Type } from 'typebox';
+import {
+  type Context,
+  newUlid,
+  notFound,
+  oneOf,
+  operation,
+  page,
+  pageInput,
+  pageOf,
+  ServiceError,
+  walkPage,
+} from '../kernel/index.ts';
+import { attemptDelivery, type Transactor } from './attempt.ts';
+import { IN_FLIGHT_PER_ENDPOINT_MAX } from './deliver.ts';
+import {
+  countRunning,
+  findDelivery,
+  insertDelivery,
+  insertEvents,
+  listDeliveries,
+  nextRedelivery,
+  readClaimed,
+} from './delivery-store.ts';
+import { egressOf } from './egress.ts';
+import { getWebhook } from './find.ts';
+import { eventBody } from './relay.ts';
+import { ATTEMPTS_MAX } from './schedule.ts';
+import { DeliveryView, deliveryExample, viewDelivery } from './schema.ts';
+import { findWebhook, lockWebhook } from './store.ts';
+import { type Claimed, type DeliveryRow, deliveryStatuses, type WebhookRow } from './types.ts';
+
+const session = ['owner', 'admin', 'developer'] as const;
+const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
+const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
+const DEFAULT_LIMIT = 50;
+const ofDelivery = Type.Object({ id: Type.String(), delivery: Type.String({ description: 'an integer' }) });
+
+/** The delivery that a path names; text that is no integer names none (P1 "Ids"). */
+async function getDelivery(context: Context, webhook: WebhookRow, text: string): Promise<DeliveryRow> {
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
+  const found = Number.isSafeInteger(id)
+    ? await findDelivery(context.db, { webhook_id: webhook.id, id })
+    : null;
+  if (found === null) throw notFound();
+  return found;
+}
+
+export const listDeliveriesOperation = operation({
+  name: 'webhooks.deliveries',
+  method: 'GET',
+  path: '/v1/webhooks/:id/deliveries',
+  summary: 'List the deliveries of an endpoint, newest first; they are kept for 30 days',
+  audience: readers,
+  input: Type.Object({
+    id: Type.String(),
+    status: Type.Optional(oneOf(deliveryStatuses)),
+    event: Type.Optional(Type.String()),
+    ...pageInput(200),
+  }),
+  output: pageOf(DeliveryView),
+  errors: [],
+  example: { object: 'list', data: [deliveryExample], next_cursor: '' },
+  async run(context, input) {
+    const webhook = await getWebhook(context, input.id, findWebhook);
+    const filter = { status: input.status ?? null, event: input.event ?? null };
+    const { rows, next_cursor, cursorAt } = await walkPage(context, {
+      bound: `webhooks.deliveries ${webhook.id} ${JSON.stringify(filter)}`,
+      cursor: input.cursor,
+      limit: input.limit ?? DEFAULT_LIMIT,
+      read: (after, limit) =>
+        listDeliveries(context.db, { webhook_id: webhook.id, ...filter, before: after?.at ?? null, limit }),
+      placeOf: (row) => ({ at: row.id, id: '' }),
+    });
+    return page(rows.map(viewDelivery), next_cursor, cursorAt);
+  },
+});
+
+export const getDeliveryOperation = operation({
+  name: 'webhooks.delivery',
+  method: 'GET',
+  path: '/v1/webhooks/:id/deliveries/:delivery',
+  summary: 'Read a delivery',
+  audience: readers,
+  input: ofDelivery,
+  output: DeliveryView,
+  errors: [],
+  example: deliveryExample,
+  async run(context, { id, delivery }) {
+    const webhook = await getWebhook(context, id, findWebhook);
+    return viewDelivery(await getDelivery(context, webhook, delivery));
+  },
+});
+
+/** A `test.ping` for an endpoint, leased to this process. @throws ServiceError not_found, rate_limit_exceeded. */
+function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
+  return context.transaction(async (context) => {
+    const { db } = context;
+    const { id, org_id } = await getWebhook(context, webhook_id, lockWebhook);
+    // A button must not become a way to flood somebody.
+    if ((await countRunning(db, id)) >= IN_FLIGHT_PER_ENDPOINT_MAX) {
+      throw new ServiceError(
+        'rate_limit_exceeded',
+        'Several deliveries to this endpoint are still running.',
+        {
+          retry_after_ms: 1_000,
+        },
+      );
+    }
+    const at = context.now();
+    const event = { id: context.newId('event'), type: 'test.ping', org_id, at };
+    const body = eventBody({ ...event, data: { webhook_id: id, message: 'ping' } });
+    await insertEvents(db, [{ ...event, body }]);
+    const lease = newUlid();
+    const delivery = {
+      webhook_id: id,
+      org_id,
+      event_id: event.id,
+      redelivery: 0,
+      attempts_max: 1,
+      lease,
+      at,
+    };
+    return readClaimed(db, { id: await insertDelivery(db, delivery), lease });
+  });
+}
+
+export const testWebhookOperation = operation({
+  name: 'webhooks.test',
+  method: 'POST',
+  path: '/v1/webhooks/:id/test',
+  summary: 'Send a test.ping now, once; the answer is the delivery, also when it failed',
+  audience: writers,
+  input: Type.Object({ id: Type.String() }),
+  output: DeliveryView,
+  errors: [],
+  // The receiver is asked between the transaction that makes the delivery and the one that records it.
+  own_transactions: true,
+  example: deliveryExample,
+  async run(context, { id }) {
+    // The receiver is asked between the transaction that makes the delivery and the one that records it.
+    const claimed = await beginTest(context, id);
+    const { root_key, mailer } = context.services;
+    const { db, log } = context;
+    const transaction: Transactor['transaction'] = (work) => context.transaction(({ db }) => work(db));
+    const store = { query: db.query.bind(db), transaction };
+    await attemptDelivery({ store, egress: egressOf(context.services), root_key, mailer, log }, claimed);
+    const webhook = await getWebhook(context, id, findWebhook);
+    return viewDelivery(await getDelivery(context, webhook, String(claimed.id)));
+  },
+});
+
+export const redeliverOperation = operation({
+  name: 'webhooks.redeliver',
+  method: 'POST',
+  path: '/v1/webhooks/:id/deliveries/:delivery/redeliver',
+  summary: 'Send an event again: the same id and bytes in a new delivery',
+  audience: writers,
+  input: ofDelivery,
+  output: DeliveryView,
+  errors: ['state_conflict'],
+  status: 201,
+  example: {
+    ...deliveryExample,
+    status: 'queued',
+    attempts: 0,
+    response_code: null,
+    latency_ms: null,
+    attempt_log: [],
+    delivered_at: null,
+  },
+  run: (context, input) =>
+    context.transaction(async (context) => {
+      const { db } = context;
+      const webhook = await getWebhook(context, input.id, lockWebhook);
+      const { event_id } = await getDelivery(context, webhook, input.delivery);
+      if (webhook.status !== 'active') {
+        throw new ServiceError(
+          'state_conflict',
+          'The endpoint is disabled. Set its status to active first.',
+          {
+            details: { state: webhook.status, disabled_reason: webhook.disabled_reason },
+          },
+        );
+      }
+      const { id: webhook_id, org_id } = webhook;
+      const redelivery = await nextRedelivery(db, { webhook_id, event_id });
+      const delivery = { webhook_id, org_id, event_id, redelivery, attempts_max: ATTEMPTS_MAX, lease: null };
+      const id = await insertDelivery(db, { ...delivery, at: context.now() });
+      return viewDelivery((await findDelivery(db, { webhook_id, id })) as DeliveryRow);
+    }),
+});
+
+export const deliveryOperations = [
+  testWebhookOperation,
+  listDeliveriesOperation,
+  getDeliveryOperation,
+  redeliverOperation,
+] as const;

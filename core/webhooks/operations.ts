@@ -1,0 +1,295 @@
+// Endpoints: read, make, change, delete, rotate (P2 61–66).
+import { Type } from 'typebox';
+import { writeAudit } from '../identity/index.ts';
+import {
+  type Context,
+  type Id,
+  invalid,
+  lineOf,
+  listOf,
+  nullable,
+  oneOf,
+  operation,
+  orgCaller,
+  ServiceError,
+} from '../kernel/index.ts';
+import { lockOrg } from '../orgs/index.ts';
+import { deliveryOperations } from './delivery-operations.ts';
+import { dropQueued } from './delivery-store.ts';
+import { egressOf } from './egress.ts';
+import { eventTypes, findUnknownEvent } from './events.ts';
+import { getWebhook } from './find.ts';
+import { viewWebhook, WebhookView, WebhookWithSecret, webhookExample } from './schema.ts';
+import { newWebhookSecret, sealSecret, secretHint } from './sign.ts';
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  lockWebhook,
+  rotateSecret,
+  updateWebhook,
+} from './store.ts';
+import { type WebhookRow, webhookStatuses } from './types.ts';
+
+const session = ['owner', 'admin', 'developer'] as const;
+const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
+/** Endpoints serve live and test keys alike: a test key changes none (P2 ◆). */
+const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
+const WEBHOOKS_MAX = 20;
+const OVERLAP_MS = 24 * 3_600_000;
+const secretExample = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
+
+const Url = Type.String({ minLength: 1, maxLength: 2_048, format: 'line', description: 'https address' });
+const Description = Type.String({ maxLength: 500, format: 'lines' });
+const Events = Type.Array(lineOf(64), {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'event types, or * for all',
+});
+
+function refuseUnknownEvents(events: readonly string[]): void {
+  const unknown = findUnknownEvent(events);
+  if (unknown === null) return;
+  const at = events.indexOf(unknown);
+  throw invalid(`events[${at}]`, 'enum', 'There is no such event. GET /v1/webhooks/events lists all.');
+}
+
+async function refuseUnsafeUrl(context: Context, url: string): Promise<void> {
+  const reason = await egressOf(context.services).refusalOf(url);
+  if (reason === null) return;
+  throw new ServiceError('unsafe_url', `The address ${reason}.`, { param: 'url', details: { reason } });
+}
+
+function audit(
+  context: Context,
+  action: string,
+  webhook: Pick<WebhookRow, 'id' | 'org_id' | 'url'>,
+  change: { before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
+): Promise<void> {
+  const target = { type: 'webhook', id: webhook.id, display: webhook.url };
+  return writeAudit(context, { action, org_id: webhook.org_id, target, ...change });
+}
+
+function newSecret(context: Context, id: Id<'webhook'>) {
+  const secret = newWebhookSecret();
+  return {
+    secret,
+    secret_hint: secretHint(secret),
+    secret_sealed: sealSecret(context.services.root_key, id, secret),
+  };
+}
+
+export const listWebhooksOperation = operation({
+  name: 'webhooks.list',
+  method: 'GET',
+  path: '/v1/webhooks',
+  summary: 'List webhook endpoints, oldest first',
+  audience: readers,
+  input: Type.Object({}),
+  output: listOf(WebhookView),
+  errors: [],
+  example: { object: 'list', data: [webhookExample] },
+  async run(context) {
+    const rows = await listWebhooks(context.db, orgCaller(context).org_id);
+    return { object: 'list' as const, data: rows.map((row) => viewWebhook(row, context.now())) };
+  },
+});
+
+export const listEventsOperation = operation({
+  name: 'webhooks.events',
+  method: 'GET',
+  path: '/v1/webhooks/events',
+  summary: 'List the events that endpoints can subscribe to',
+  audience: { kind: 'key', scopes: 'any', session: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
+  input: Type.Object({}),
+  output: listOf(Type.Object({ name: Type.String(), description: Type.String() })),
+  errors: [],
+  example: {
+    object: 'list',
+    data: [{ name: 'topup.completed', description: eventTypes['topup.completed'] }],
+  },
+  async run() {
+    const data = Object.entries(eventTypes).map(([name, description]) => ({ name, description }));
+    return { object: 'list' as const, data };
+  },
+});
+
+export const getWebhookOperation = operation({
+  name: 'webhooks.get',
+  method: 'GET',
+  path: '/v1/webhooks/:id',
+  summary: 'Read a webhook endpoint',
+  audience: readers,
+  input: Type.Object({ id: Type.String() }),
+  output: WebhookView,
+  errors: [],
+  example: webhookExample,
+  run: async (context, { id }) => viewWebhook(await getWebhook(context, id, findWebhook), context.now()),
+});
+
+export const createWebhookOperation = operation({
+  name: 'webhooks.create',
+  method: 'POST',
+  path: '/v1/webhooks',
+  summary: 'Create a webhook endpoint; the answer shows its secret once',
+  audience: writers,
+  input: Type.Object({ url: Url, description: Type.Optional(Description), events: Events }),
+  output: WebhookWithSecret,
+  errors: ['unsafe_url', 'plan_limit_reached'],
+  status: 201,
+  idempotent: true,
+  example: { ...webhookExample, secret: secretExample },
+  async run(context, { url, description, events }) {
+    refuseUnknownEvents(events);
+    await refuseUnsafeUrl(context, url);
+    return context.transaction(async (context) => {
+      const caller = orgCaller(context);
+      const { org_id } = caller;
+      // Of two that make the twentieth at once, one waits and is refused.
+      await lockOrg(context.db, org_id);
+      if ((await countWebhooks(context.db, org_id)) >= WEBHOOKS_MAX) {
+        throw new ServiceError(
+          'plan_limit_reached',
+          `An organization has at most ${WEBHOOKS_MAX} endpoints.`,
+          {
+            details: { limit: 'webhooks', limit_value: WEBHOOKS_MAX },
+          },
+        );
+      }
+      const id = context.newId('webhook');
+      const { secret, secret_hint, secret_sealed } = newSecret(context, id);
+      const created_by = caller.kind === 'session' ? caller.user_id : caller.key_id;
+      const at = context.now();
+      const webhook = await insertWebhook(context.db, {
+        ...{
+          id,
+          org_id,
+          url,
+          description: description ?? '',
+          events,
+          secret_sealed,
+          secret_hint,
+          created_by,
+          at,
+        },
+      });
+      await audit(context, 'webhooks.create', webhook, { after: { url, events } });
+      return { ...viewWebhook(webhook, at), secret };
+    });
+  },
+});
+
+/** `webhook` with the state that a PATCH asks for: active starts fresh, disabled is by hand. */
+function withStatus(webhook: WebhookRow, status: WebhookRow['status']): WebhookRow {
+  if (status === webhook.status) return webhook;
+  if (status === 'disabled') return { ...webhook, status, disabled_reason: 'manual' };
+  return { ...webhook, status, disabled_reason: null, failing_since: null, failed_attempts: 0 };
+}
+
+export const patchWebhookOperation = operation({
+  name: 'webhooks.update',
+  method: 'PATCH',
+  path: '/v1/webhooks/:id',
+  summary: 'Change a webhook endpoint; disabling drops what is queued for it',
+  audience: writers,
+  input: Type.Object({
+    id: Type.String(),
+    url: Type.Optional(Url),
+    description: Type.Optional(nullable(Description)),
+    events: Type.Optional(Events),
+    status: Type.Optional(oneOf(webhookStatuses)),
+  }),
+  output: WebhookView,
+  errors: ['unsafe_url'],
+  example: webhookExample,
+  async run(context, input) {
+    // Who may not see the endpoint learns nothing of its new address either.
+    const seen = await getWebhook(context, input.id, findWebhook);
+    if (input.events !== undefined) refuseUnknownEvents(input.events);
+    if (input.url !== undefined && input.url !== seen.url) await refuseUnsafeUrl(context, input.url);
+    return context.transaction(async (context) => {
+      const before = await getWebhook(context, input.id, lockWebhook);
+      const changed: WebhookRow = {
+        ...withStatus(before, input.status ?? before.status),
+        url: input.url ?? before.url,
+        description: input.description === undefined ? before.description : (input.description ?? ''),
+        events: input.events ?? before.events,
+      };
+      const at = context.now();
+      const webhook = await updateWebhook(context.db, changed, at);
+      if (webhook.status === 'disabled' && before.status === 'active')
+        await dropQueued(context.db, webhook.id);
+      const shown = ({ url, description, events, status }: WebhookRow) => ({
+        url,
+        description,
+        events,
+        status,
+      });
+      await audit(context, 'webhooks.update', webhook, { before: shown(before), after: shown(webhook) });
+      return viewWebhook(webhook, at);
+    });
+  },
+});
+
+export const deleteWebhookOperation = operation({
+  name: 'webhooks.delete',
+  method: 'DELETE',
+  path: '/v1/webhooks/:id',
+  summary: 'Delete a webhook endpoint with its deliveries',
+  audience: writers,
+  input: Type.Object({ id: Type.String() }),
+  output: Type.Object({}),
+  errors: [],
+  status: 204,
+  example: {},
+  run: (context, { id }) =>
+    context.transaction(async (context) => {
+      const webhook = await getWebhook(context, id, lockWebhook);
+      await deleteWebhook(context.db, webhook);
+      await audit(context, 'webhooks.delete', webhook);
+      return {};
+    }),
+});
+
+export const rotateWebhookOperation = operation({
+  name: 'webhooks.rotate',
+  method: 'POST',
+  path: '/v1/webhooks/:id/rotate',
+  summary: 'Replace the secret of an endpoint; the old one signs beside it for 24 hours',
+  audience: writers,
+  input: Type.Object({ id: Type.String() }),
+  output: WebhookWithSecret,
+  errors: [],
+  idempotent: true,
+  example: {
+    ...webhookExample,
+    previous_secret_expires_at: '2026-11-22T10:00:00.000Z',
+    secret: secretExample,
+  },
+  run: (context, { id }) =>
+    context.transaction(async (context) => {
+      const before = await getWebhook(context, id, lockWebhook);
+      const { secret, secret_hint, secret_sealed } = newSecret(context, before.id);
+      const at = context.now();
+      const previous_ends_at = new Date(at.getTime() + OVERLAP_MS);
+      const webhook = await rotateSecret(context.db, {
+        ...{ id: before.id, secret_sealed, secret_hint, previous_ends_at, at },
+      });
+      await audit(context, 'webhooks.rotate', webhook, { after: { secret: '[redacted]' } });
+      return { ...viewWebhook(webhook, at), secret };
+    }),
+});
+
+export const webhookOperations = [
+  listWebhooksOperation,
+  listEventsOperation,
+  createWebhookOperation,
+  getWebhookOperation,
+  patchWebhookOperation,
+  deleteWebhookOperation,
+  rotateWebhookOperation,
+  ...deliveryOperations,
+] as const;

@@ -1,0 +1,46 @@
+// SQL of the outbox as its consumer sees it; facts are written by ledger `writeEvent` and the ledger's own functions.
+import type { Db } from '../kernel/index.ts';
+
+export interface OutboxRow {
+  readonly outbox_id: number;
+  readonly org_id: string;
+  readonly topic: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+  /** Whether an active endpoint subscribes to it now. */
+  readonly wanted: boolean;
+}
+
+/** The oldest facts, at most `limit`, held until the transaction ends; another relay gets others. */
+export async function takeOutbox(db: Db, limit: number): Promise<OutboxRow[]> {
+  const { rows } = await db.query<OutboxRow>({
+    name: 'webhooks.take_outbox',
+    text: `
+      select o.outbox_id, o.org_id, o.topic, o.payload, o.created_at,
+             exists (select from webhook w
+                      where w.org_id = o.org_id and w.status = 'active'
+                        and (o.topic = any (w.events) or '*' = any (w.events))) as wanted
+        from outbox o order by o.outbox_id limit $1
+         for update of o skip locked`,
+    values: [limit],
+  });
+  return rows;
+}
+
+/** Deletes facts that were relayed. */
+export async function deleteOutbox(db: Db, outbox_ids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'webhooks.delete_outbox',
+    text: 'delete from outbox where outbox_id = any ($1)',
+    values: [outbox_ids],
+  });
+}
+
+/** Facts that wait, and when the oldest of them happened (null: none waits). */
+export async function readBacklog(db: Db): Promise<{ waiting: number; oldest_at: Date | null }> {
+  const { rows } = await db.query<{ waiting: number; oldest_at: Date | null }>({
+    name: 'webhooks.backlog',
+    text: 'select count(*)::int as waiting, min(created_at) as oldest_at from outbox',
+  });
+  return rows[0] ?? { waiting: 0, oldest_at: null };
+}

@@ -1,0 +1,54 @@
+// Secrets of endpoints and the signatures made with them (Standard Webhooks 1.0, P8).
+// @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+import { Webhook } from 'standardwebhooks';
+import { deriveKey, open, seal, secureBytes } from '../kernel/index.ts';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 24;
+
+/** A fresh secret: `whsec_` and 24 random bytes in base64. */
+export function newWebhookSecret(): string {
+  return PREFIX + secureBytes(SECRET_BYTES).toString('base64');
+}
+
+/** What is shown of a secret ever after: prefix and last four characters. */
+export function secretHint(secret: string): string {
+  return `${PREFIX}...${secret.slice(-4)}`;
+}
+
+function bindingOf(webhook_id: string): string {
+  return `webhook ${webhook_id} secret`;
+}
+
+/** `secret` as stored: sealed under the key ring, bound to its endpoint (P17). */
+export function sealSecret(root_key: Uint8Array, webhook_id: string, secret: string): Buffer {
+  return seal(deriveKey(root_key, 'webhook secret'), Buffer.from(secret), bindingOf(webhook_id));
+}
+
+/** The secret that `sealSecret` sealed. @throws Error when key, endpoint or bytes differ. */
+export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uint8Array): string {
+  return open(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
+}
+
+/**
+ * The headers of one attempt: id, seconds of the attempt, one signature per valid secret. `at_ms` is by the machine's
+ * clock, because receivers compare it with theirs.
+ */
+export function signedHeaders(message: {
+  readonly event_id: string;
+  readonly body: string;
+  readonly at_ms: number;
+  readonly secrets: readonly string[];
+}): Record<string, string> {
+  const { event_id, body, at_ms } = message;
+  const at = new Date(at_ms);
+  return {
+    'webhook-id': event_id,
+    'webhook-timestamp': String(Math.floor(at_ms / 1000)),
+    'webhook-signature': message.secrets
+      .map((secret) => new Webhook(secret).sign(event_id, at, body))
+      .join(' '),
+    'content-type': 'application/json',
+    'user-agent': 'svc-webhooks/1',
+  };
+}
