@@ -8,7 +8,7 @@ compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 .PHONY: help up test check format bench crash tools catalog
 
 help:
-	@echo 'make up       start database and gateway, print address, keys and first calls (Ctrl-C stops all)'
+	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
 	@echo 'make test     types, lint and every test; the last line says how many passed'
 	@echo 'make check    types and lint only'
 	@echo 'make format   rewrite sources in the house format'
@@ -25,7 +25,8 @@ test:
 	@$(install) all && exec $(node) test/run.ts
 
 check:
-	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && exec node_modules/.bin/biome ci .
+	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && $(node) console/build.ts --documents && \
+	  $(node) node_modules/typescript/bin/tsc -p console && exec node_modules/.bin/biome ci .
 
 format:
 	@$(install) all && exec node_modules/.bin/biome check --write .

@@ -74,6 +74,16 @@ function check(name: string, args: readonly string[]): Suite {
   };
 }
 
+/** The console is compiled for browsers: its documents are typed from the schema, and the browser tests open what it builds. */
+const consoleSuite: Suite = {
+  name: 'console',
+  async run() {
+    const built = await runProgram(['console/build.ts', '--quiet'], false, LIMIT_MINUTES.check);
+    if (built.code !== 0) return { counts: oneCheck('console', built.code), output: built.output };
+    return check('console', ['node_modules/typescript/bin/tsc', '-p', 'console']).run();
+  },
+};
+
 /** The test files of one part, see parts.ts. */
 async function runVitest(part: 'most' | 'kubernetes'): Promise<{ counts: Counts; output: string }> {
   const report = join(cache, `vitest-${part}.json`);
@@ -182,6 +192,7 @@ async function main(): Promise<number> {
   apiServer.catch(() => {});
   const suites: readonly Suite[] = [
     check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
+    consoleSuite,
     check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
     { name: 'tests', run: () => runVitest('most') },
     clusterSuite(apiServer),

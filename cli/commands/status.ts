@@ -1,30 +1,75 @@
-// What runs, and whether it can serve.
+// What should run, and whether it can serve: every program of `make up`, or else the gateway and the database that the
+// settings name.
+import { createConnection } from 'node:net';
 import { listMigrations, readClockShift } from '@svc/core/db/index.ts';
 import type { Command, Result } from '../command.ts';
 import { findInstallation, withDatabase } from '../installation.ts';
 import { appliedMigrations } from '../store.ts';
+import type { ProgramState } from '../up/up-file.ts';
+
+const PATIENCE_MS = 3_000;
 
 interface Health {
+  readonly name: string;
   readonly address: string;
   readonly ready: boolean;
-  readonly detail: unknown;
+  /** What is wrong or goes on with less, in words; null when there is nothing to say. */
+  readonly detail: string | null;
+  readonly pid: number | null;
 }
 
-async function health(address: string): Promise<Health> {
+interface Readiness {
+  readonly missing?: readonly string[] | string;
+  readonly parts?: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
+}
+
+/** The parts that a program itself calls not well; a program can serve all the same without some of them. */
+function partsOf(body: string): string | null {
   try {
-    const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(3_000) });
-    const text = await answer.text();
-    let detail: unknown = text;
-    try {
-      detail = JSON.parse(text);
-    } catch {
-      // Plain text says it as well.
-    }
-    return { address, ready: answer.status === 200, detail };
+    const { missing = [], parts = {} } = JSON.parse(body) as Readiness;
+    const weak = Object.entries(parts).filter(([, { ok }]) => !ok);
+    const told = weak.map(([name, { detail }]) => (detail === undefined ? name : `${name}: ${detail}`));
+    const others = [missing].flat().filter((name) => !(name in parts));
+    return [...told, ...others].join('; ') || null;
+  } catch {
+    return null;
+  }
+}
+
+async function ask(url: string): Promise<Pick<Health, 'ready' | 'detail'>> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const body = await answer.text();
+    if (answer.status === 200) return { ready: true, detail: partsOf(body) };
+    return { ready: false, detail: partsOf(body) ?? `${url} answers ${answer.status}` };
   } catch (error) {
     const cause = (error as { cause?: Error }).cause ?? (error as Error);
-    return { address, ready: false, detail: cause.message };
+    return { ready: false, detail: cause.message };
   }
+}
+
+/** Whether somebody listens at `address`; all that can be asked of a program that has no address for health. */
+function connect(address: string): Promise<Pick<Health, 'ready' | 'detail'>> {
+  const at = address.lastIndexOf(':');
+  const socket = createConnection({ host: address.slice(0, at), port: Number(address.slice(at + 1)) });
+  return new Promise((done) => {
+    const end = (ready: boolean, detail: string | null) => {
+      socket.destroy();
+      done({ ready, detail });
+    };
+    socket.setTimeout(PATIENCE_MS, () => end(false, 'no connection'));
+    socket.once('connect', () => end(true, null));
+    socket.once('error', (error) => end(false, error.message));
+  });
+}
+
+async function look(program: ProgramState): Promise<Health> {
+  const { name, address, pid, state, health_url } = program;
+  const facts = { name, address, pid };
+  if (state === 'missing') return { ...facts, ready: false, detail: program.detail };
+  const found = health_url === null ? await connect(address) : await ask(health_url);
+  if (state === 'ready') return { ...facts, ...found };
+  return { ...facts, ready: false, detail: program.detail ?? state };
 }
 
 async function database() {
@@ -37,30 +82,54 @@ async function database() {
   });
 }
 
+/** What should run by the settings alone, where `make up` runs nothing. */
+function byConfiguration(): ProgramState[] {
+  const { config } = findInstallation();
+  const base = config.base_url ?? `http://${config.host}:${config.port}`;
+  const facts = { state: 'ready', pid: null, detail: null } as const;
+  return [{ ...facts, name: 'gateway', address: base, health_url: `${base}/readyz` }];
+}
+
+const line = (name: string, ready: boolean | string, address: string, detail: string | null) => {
+  const health = ready === true ? 'ready' : ready === false ? 'NOT READY' : ready;
+  return `${name.padEnd(10)} ${health.padEnd(13)} ${address.padEnd(24)} ${detail ?? ''}`.trimEnd();
+};
+
 export const command: Command = {
   async run(): Promise<Result> {
-    const { config, up } = findInstallation();
-    const base = up?.base_url ?? config.base_url ?? `http://${config.host}:${config.port}`;
-    const gateway = await health(base);
+    const { up } = findInstallation();
+    const wanted = up?.programs ?? byConfiguration();
+    const programs = await Promise.all(wanted.filter(({ name }) => name !== 'postgres').map(look));
     const db = await database().catch((error: Error) => ({ error: error.message }));
-    const current = 'error' in db ? false : db.migrations_applied === db.migrations_known;
-    const lines = [
-      `gateway   ${gateway.ready ? 'ready' : 'NOT READY'}  ${base}  ${gateway.ready ? '' : JSON.stringify(gateway.detail)}`,
-    ];
-    if ('error' in db) lines.push(`database  NOT REACHABLE  ${db.error}`);
-    else {
-      lines.push(
-        `database  ${current ? 'ready' : 'NOT MIGRATED'}  ${db.migrations_applied} of ${db.migrations_known} migrations, ${db.ping_ms} ms`,
-      );
-      if (db.clock_shift_ms !== 0)
-        lines.push(`clock     shifted by ${db.clock_shift_ms / 1000} s (development)`);
-    }
-    for (const one of up?.processes ?? [])
-      lines.push(`process   ${one.name}  pid ${one.pid}  ${one.address}`);
+    const is_current = 'error' in db ? false : db.migrations_applied === db.migrations_known;
+    const pid = wanted.find(({ name }) => name === 'postgres')?.pid ?? null;
+    const address = wanted.find(({ name }) => name === 'postgres')?.address ?? 'SVC_DATABASE_URL';
+    const words =
+      'error' in db
+        ? db.error
+        : `${db.migrations_applied} of ${db.migrations_known} migrations, ${db.ping_ms} ms`;
+    const health = is_current || ('error' in db ? 'NOT REACHABLE' : 'NOT MIGRATED');
+    const lines = [line('database', health, address, words)];
+    lines.push(
+      ...programs.map(({ name, ready, address, detail }) =>
+        line(name, ready, address, detail?.split('\n')[0] ?? null),
+      ),
+    );
+    if (!('error' in db) && db.clock_shift_ms !== 0)
+      lines.push(`${'clock'.padEnd(10)} shifted by ${db.clock_shift_ms / 1000} s (development)`);
+    if (up?.admin_url !== undefined)
+      lines.push(`${'console'.padEnd(10)} ${up.admin_url}  ${up.console_login.email}`);
+    const ok = is_current && programs.every(({ ready }) => ready);
     return {
-      json: { ok: gateway.ready && current, gateway, database: db, processes: up?.processes ?? [] },
+      json: {
+        ok,
+        gateway: programs.find(({ name }) => name === 'gateway') ?? null,
+        database: { ...db, address, pid },
+        programs,
+        processes: up?.processes ?? [],
+      },
       text: lines.join('\n'),
-      ok: gateway.ready && current,
+      ok,
     };
   },
 };

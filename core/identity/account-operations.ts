@@ -30,6 +30,7 @@ import {
   sealTotp,
   stepOfCode,
 } from './totp.ts';
+import type { Person } from './types.ts';
 import { ownSession, sessionCaller } from './view.ts';
 
 const proven = { ...anyone, reauthenticated: true } as const;
@@ -82,24 +83,40 @@ export const changePasswordOperation = operation({
   },
 });
 
+/**
+ * Asks for a code of the second factor in force: a password and a stolen session must not be enough to replace it.
+ * @throws ServiceError invalid_request without a code, invalid_totp, too_many_attempts.
+ */
+async function proveFactor(context: Context, person: Person, code: string | undefined): Promise<void> {
+  if (code === undefined) throw invalid('code', 'missing', 'A second factor is in force. Send a code of it.');
+  const attempt = await beginAttempt(context, 'totp', person.id);
+  if (!(await takeCode(context, person, code))) {
+    await attempt.fail();
+    throw invalidTotp(0);
+  }
+  await attempt.succeed();
+}
+
 export const enrolTotpOperation = operation({
   name: 'auth.totp.enrol',
   method: 'POST',
   path: '/v1/auth/totp/enrol',
-  summary: 'Begin to set up a second factor; it counts once a code of it is confirmed',
+  summary: 'Begin to set up a second factor, or a new one with a code of the old; it counts once confirmed',
   audience: proven,
-  input: Type.Object({}),
+  input: Type.Object({ code: Type.Optional(CodeIn) }),
   output: Type.Object({
     secret: Type.String({ description: 'base32, shown once' }),
     otpauth_uri: Type.String(),
   }),
-  errors: ['reauthentication_required', 'csrf_failed'],
+  errors: ['invalid_totp', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
   example: {
     secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
     otpauth_uri: 'otpauth://totp/LLM%20gateway:asha%40acme.example?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
   },
-  async run(context) {
+  async run(context, { code }) {
     const { user_id, email } = sessionCaller(context);
+    const person = await ownPerson(context);
+    if (person.totp_secret !== null) await proveFactor(context, person, code);
     const secret = newTotpSecret();
     const sealed = sealTotp(context.services.root_key, user_id, secret);
     await setPendingTotp(context.db, { id: user_id, sealed });
@@ -176,12 +193,7 @@ export const disableTotpOperation = operation({
       });
     }
     if (person.totp_secret === null) throw invalid('code', 'unknown', 'There is no second factor.');
-    const attempt = await beginAttempt(context, 'totp', person.id);
-    if (!(await takeCode(context, person, code))) {
-      await attempt.fail();
-      throw invalidTotp(0);
-    }
-    await attempt.succeed();
+    await proveFactor(context, person, code);
     const made = await context.transaction(async (context) => {
       await lockPerson(context.db, person.id);
       await clearTotp(context.db, { id: person.id, at: context.now() });
@@ -198,19 +210,21 @@ export const recoveryCodesOperation = operation({
   name: 'auth.totp.recovery_codes',
   method: 'POST',
   path: '/v1/auth/totp/recovery-codes',
-  summary: 'Make ten new recovery codes; the old ones stop working',
+  summary: 'Make ten new recovery codes, with a code of the second factor; the old ones stop working',
   audience: proven,
-  input: Type.Object({}),
+  input: Type.Object({ code: Type.Optional(CodeIn) }),
   output: Type.Object({ recovery_codes: RecoveryCodes }),
-  errors: ['state_conflict', 'reauthentication_required', 'csrf_failed'],
+  errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
   example: { recovery_codes: codesExample },
-  async run(context) {
+  async run(context, { code }) {
     const { user_id, org_id } = sessionCaller(context);
+    const nothing = () => new ServiceError('state_conflict', 'There is no second factor to recover from.');
+    const found = await ownPerson(context);
+    if (found.totp_secret === null) throw nothing();
+    await proveFactor(context, found, code);
     return context.transaction(async (context) => {
       const person = await lockPerson(context.db, user_id);
-      if (person === null || person.totp_secret === null) {
-        throw new ServiceError('state_conflict', 'There is no second factor to recover from.');
-      }
+      if (person === null || person.totp_secret === null) throw nothing();
       const recovery_codes = await freshCodes(context, user_id);
       await writeAudit(context, { action: 'auth.totp.recovery_codes', org_id });
       return { recovery_codes };

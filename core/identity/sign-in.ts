@@ -21,6 +21,14 @@ import type { Person, SessionRow, Transport } from './types.ts';
 /** How long a sign-in may wait for its second factor. */
 const CHALLENGE_MS = 5 * 60_000;
 
+/** Who acted where no account has the address that was typed; the address itself is not kept. */
+export const NOBODY = { type: 'system', id: null, display: 'nobody' } as const;
+
+/** Whether `error` refuses a judged password; one that was not even judged leaves no trace to fill the log with. */
+export function isWrongPassword(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'invalid_credentials';
+}
+
 /** The one answer to a wrong address, a wrong password and both. */
 export function invalidCredentials(): ServiceError {
   return new ServiceError('invalid_credentials', 'E-mail and password do not match. Check both.');
@@ -83,9 +91,9 @@ function recordSignIn(context: Context, session: SessionRow): Promise<void> {
 function recordRefusal(
   context: Context,
   action: string,
-  person: { id: string; email: string },
+  person: { id: string; email: string } | null,
 ): Promise<void> {
-  const actor = { type: 'user', id: person.id, display: person.email } as const;
+  const actor = person === null ? NOBODY : ({ type: 'user', id: person.id, display: person.email } as const);
   return writeAudit(context, { action, org_id: null, outcome: 'denied', actor });
 }
 
@@ -105,29 +113,27 @@ export async function signIn(
     stored: person?.password_hash ?? null,
     password: input.password,
   }).catch(async (error: unknown) => {
-    if (person !== null && error instanceof ServiceError && error.code === 'invalid_credentials') {
-      await recordRefusal(context, 'auth.login', person);
-    }
+    // Of an unknown account too: an answer that comes sooner would tell which accounts exist (P4.1).
+    if (isWrongPassword(error)) await recordRefusal(context, 'auth.login', person);
     throw error;
   });
   if (person === null) throw invalidCredentials();
   const proven_hash = await strengthen(context, person, input.password);
-  if (person.totp_secret !== null) {
-    // Half a sign-in clears nothing: whoever has the password alone must not reset the count of wrong codes.
-    await attempt.withdraw();
-    return { mfa_token: await openChallenge(context, person.id) };
-  }
   const made = await context.transaction(async (context) => {
     const present = await lockPerson(context.db, person.id);
     // Changed since it was checked: the old password signs nobody in any more, nor does it skip a new second factor.
-    if (present?.password_hash !== proven_hash || present.totp_secret !== null) return null;
+    // A challenge too is opened under the lock, or it would outlive the change that ends all challenges.
+    if (present?.password_hash !== proven_hash) return null;
+    if (present.totp_secret !== null) return { mfa_token: await openChallenge(context, person.id) };
     const { transport } = input;
     const made = await openSession(context, present, { method: 'password', transport, two_factor: false });
     await recordSignIn(context, made.session);
     return made;
   });
   if (made === null) throw invalidCredentials();
-  await attempt.succeed();
+  // Half a sign-in clears nothing: whoever has the password alone must not reset the count of wrong codes.
+  if ('mfa_token' in made) await attempt.withdraw();
+  else await attempt.succeed();
   return made;
 }
 

@@ -13,7 +13,15 @@ import {
   TransportIn,
 } from './schema.ts';
 import { openStaffSession } from './sessions.ts';
-import { beginGuess, invalidCredentials, invalidTotp, openChallenge, provePassword } from './sign-in.ts';
+import {
+  beginGuess,
+  invalidCredentials,
+  invalidTotp,
+  isWrongPassword,
+  NOBODY,
+  openChallenge,
+  provePassword,
+} from './sign-in.ts';
 import { endChallenge } from './sign-in-store.ts';
 import { endStaffSession, findStaff, findStaffByEmail, takeStaffStep } from './staff-store.ts';
 import { clearedCookie, csrfToken, sessionCookie } from './token.ts';
@@ -28,8 +36,8 @@ function staffCaller(context: Context): StaffCaller {
   return context.caller;
 }
 
-function recordRefusal(context: Context, action: string, who: StaffMember): Promise<void> {
-  const actor = { type: 'staff', id: who.id, display: who.email } as const;
+function recordRefusal(context: Context, action: string, who: StaffMember | null): Promise<void> {
+  const actor = who === null ? NOBODY : ({ type: 'staff', id: who.id, display: who.email } as const);
   return writeAudit(context, { action, org_id: null, outcome: 'denied', actor });
 }
 
@@ -53,7 +61,7 @@ export const staffLoginOperation = operation({
       stored,
       password,
     }).catch(async (error: unknown) => {
-      if (found !== null) await recordRefusal(context, 'staff.login', found);
+      if (isWrongPassword(error)) await recordRefusal(context, 'staff.login', found);
       throw error;
     });
     if (found === null) throw invalidCredentials();

@@ -68,7 +68,8 @@ export async function beginAttempt(
   about: string,
 ): Promise<Attempt> {
   const prefix = addressPrefix(context.client_ip);
-  const keys = [keyOf(kind, about), ...(prefix === null ? [] : [keyOf('address', prefix)])];
+  // The address first: one that is stopped touches no account, or it could keep others out and fill the table.
+  const keys = [...(prefix === null ? [] : [keyOf('address', prefix)]), keyOf(kind, about)];
   const at = context.now();
   const taken: ThrottleKey[] = [];
   for (const key of keys) {

@@ -12,7 +12,7 @@ export { CURRENT_SVC_VERSION, coversScope, svcVersions } from './rights.ts';
 export { type KeyRingOptions, openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyView, keyStatuses } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
-export { findSubjectOwner } from './store.ts';
+export { findKeyMaker, findSubjectOwner } from './store.ts';
 export type {
   KeyDataPolicy,
   KeyGrant,

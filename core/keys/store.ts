@@ -32,6 +32,19 @@ export async function findKey(
   return rows[0] ?? null;
 }
 
+/** The person who made a key of the organisation; null for one that `svcctl` made for nobody in particular. */
+export async function findKeyMaker(
+  db: Db,
+  args: { org_id: Id<'org'>; key_id: Id<'key'> },
+): Promise<Id<'user'> | null> {
+  const { rows } = await db.query<{ created_by: Id<'user'> | null }>({
+    name: 'keys.find_maker',
+    text: 'select created_by from api_key where org_id = $1 and id = $2',
+    values: [args.org_id, args.key_id],
+  });
+  return rows[0]?.created_by ?? null;
+}
+
 /** Those of `ids` that are keys of the organisation, in no order; `environment` null sees both. */
 export async function findKeys(
   db: Db,

@@ -15,6 +15,7 @@ export interface BillingAddress {
 /** Whom an organisation's documents are made out to, and where it is taxed. */
 export interface Billing {
   readonly org_id: Id<'org'>;
+  readonly slug: string;
   readonly live_book_id: number;
   /** Legal name, else the organisation's. */
   readonly name: string;
@@ -31,7 +32,7 @@ export async function findBilling(db: Db, org_id: Id<'org'>): Promise<Billing | 
   const { rows } = await db.query<Billing>({
     name: 'orgs.find_billing',
     text: `
-      select id as org_id, live_book_id, coalesce(legal_name, name) as name, billing_country as country,
+      select id as org_id, slug, live_book_id, coalesce(legal_name, name) as name, billing_country as country,
              billing_currency as currency, gstin, billing_address as address, billing_email as email,
              case when billing_country <> 'IN' then 'overseas'
                   when tax_status = 'sez' then 'sez'

@@ -29,13 +29,20 @@ export async function getPolicy(context: Context, name: string): Promise<PolicyR
   return policy;
 }
 
+/**
+ * The scope of a write. Whoever acts in the test environment rules test projects alone (P2): everything else routes
+ * live calls too. @throws ServiceError not_found, sandbox_key_not_allowed.
+ */
 async function scopeOf(context: Context, wish: ScopeWish | undefined): Promise<Id<'project'> | null> {
+  const { org_id, environment } = orgCaller(context);
   const id = wish?.project_id ?? null;
-  if (id === null) return null;
-  if (!isId('project', id)) throw notFound();
-  const project = await findProject(context.db, { org_id: orgCaller(context).org_id, id });
-  if (project === null) throw notFound();
-  return id;
+  const project = id !== null && isId('project', id) ? await findProject(context.db, { org_id, id }) : null;
+  if (id !== null && project === null) throw notFound();
+  if (environment === 'test' && project?.environment !== 'test') {
+    const message = 'In the test environment policies rule test projects only. Name one, or use a live key.';
+    throw new ServiceError('sandbox_key_not_allowed', message, { param: 'scope' });
+  }
+  return project?.id ?? null;
 }
 
 async function getVersion(context: Context, name: string, version: number): Promise<VersionRow> {
@@ -76,7 +83,7 @@ async function start(
 
 /**
  * Makes a version rule a scope; the same version again changes nothing.
- * @throws ServiceError not_found, managed_elsewhere.
+ * @throws ServiceError not_found, sandbox_key_not_allowed, managed_elsewhere.
  */
 export function activate(
   context: Context,
@@ -84,10 +91,10 @@ export function activate(
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
-    const writer = writerOf(context);
+    const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const policy = await getPolicy(context, wish.name);
     const project_id = await scopeOf(context, wish.scope);
+    const policy = await getPolicy(context, wish.name);
     const version = await getVersion(context, wish.name, wish.version);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
@@ -104,7 +111,7 @@ export function activate(
 /**
  * Ends the rule of `name` in a scope, where the policy of the organisation or the default rules again; nothing changes
  * where it does not rule. Returns the version that ruled, else the newest.
- * @throws ServiceError not_found, managed_elsewhere.
+ * @throws ServiceError not_found, sandbox_key_not_allowed, managed_elsewhere.
  */
 export function deactivate(
   context: Context,
@@ -112,10 +119,10 @@ export function deactivate(
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
-    const writer = writerOf(context);
+    const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const policy = await getPolicy(context, wish.name);
     const project_id = await scopeOf(context, wish.scope);
+    const policy = await getPolicy(context, wish.name);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
     const ruled = active?.name === wish.name ? active : null;
@@ -128,7 +135,7 @@ export function deactivate(
 /**
  * Activates what ruled the scope before the present version of `name`, or `version` of it, which must have ruled the
  * scope once. Going back again goes further back.
- * @throws ServiceError not_found, managed_elsewhere; state_conflict where there is nothing to go back to.
+ * @throws ServiceError not_found, sandbox_key_not_allowed, managed_elsewhere; state_conflict where there is nothing to go back to.
  */
 export function rollback(
   context: Context,
@@ -136,10 +143,10 @@ export function rollback(
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
-    const writer = writerOf(context);
+    const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const policy = await getPolicy(context, wish.name);
     const project_id = await scopeOf(context, wish.scope);
+    const policy = await getPolicy(context, wish.name);
     if (wish.version !== undefined) await getVersion(context, wish.name, wish.version);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);

@@ -90,6 +90,36 @@ export function cheaper(
   return least;
 }
 
+type Bounds = Readonly<Record<string, number | null | undefined>>;
+
+/** Whether each bound of `other` is in `own` too, at least as small. */
+function bounds(own: Bounds | null, other: Bounds | null): boolean {
+  return Object.entries(other ?? {}).every(
+    ([name, most]) => most == null || (own?.[name] ?? Number.POSITIVE_INFINITY) <= most,
+  );
+}
+
+/** Whether everything that `other` protects is protected by `own` at least as much; preferences do not count. */
+export function protectsAsMuch(own: Effective, other: Effective): boolean {
+  const texts = (lists: readonly Names[]) => lists.map((names) => JSON.stringify(names));
+  const holdsAll = (mine: Names, theirs: Names) => theirs.every((name) => mine.includes(name));
+  return (
+    (own.zdr || !other.zdr) &&
+    (own.no_train || !other.no_train) &&
+    (own.parameters || !other.parameters) &&
+    holdsAll(texts(own.only), texts(other.only)) &&
+    holdsAll(texts(own.regions), texts(other.regions)) &&
+    holdsAll(texts(own.quantizations), texts(other.quantizations)) &&
+    holdsAll(own.ignore, other.ignore) &&
+    holdsAll(own.capabilities, other.capabilities) &&
+    holdsAll([...own.lock], [...other.lock]) &&
+    (own.min_uptime ?? 0) >= (other.min_uptime ?? 0) &&
+    bounds({ days: own.max_retention_days }, { days: other.max_retention_days }) &&
+    bounds(own.max_price, other.max_price) &&
+    bounds(own.limits, other.limits)
+  );
+}
+
 type Preferences = Pick<
   Effective,
   | 'sort'

@@ -1,6 +1,6 @@
 // Which rules of a policy a call meets, and what they ask together (4.9.5 steps 1 to 3). Pure.
 import type { Environment } from '../kernel/index.ts';
-import { combine, type Effective } from './combine.ts';
+import { combine, type Effective, protectsAsMuch } from './combine.ts';
 import { matchesGlob } from './glob.ts';
 import { isWithin } from './time.ts';
 import type { Actions, Match, MatchFlat, PolicyDocument, Rule } from './types.ts';
@@ -50,6 +50,11 @@ export interface Ruling {
   readonly actions: Effective;
   /** The call is refused with this message. */
   readonly deny: string | null;
+  /**
+   * Of the fallback models that the request names, those of which the policy asks more than of the model it asks for:
+   * as fallbacks they would slip past rules that are about them.
+   */
+  readonly barred_fallbacks: readonly string[];
 }
 
 const COMBINED_MAX = 256;
@@ -136,8 +141,24 @@ function matchingRules(rules: readonly Rule[], facts: CallFacts): number[] {
   return found;
 }
 
-/** What `policy` says of the call with `facts`. */
-export function decide(policy: ActivePolicy, facts: CallFacts): Ruling {
+const NO_FALLBACKS: readonly string[] = [];
+
+/** What `policy` says of the call with `facts`, whose request names `fallback_models`. */
+export function decide(
+  policy: ActivePolicy,
+  facts: CallFacts,
+  fallback_models: readonly string[] = NO_FALLBACKS,
+): Ruling {
+  const ruled = rule(policy, facts);
+  if (fallback_models.length === 0) return ruled;
+  const barred_fallbacks = fallback_models.filter((model) => {
+    const asked = rule(policy, { ...facts, model });
+    return asked.deny !== null || !protectsAsMuch(ruled.actions, asked.actions);
+  });
+  return { ...ruled, barred_fallbacks };
+}
+
+function rule(policy: ActivePolicy, facts: CallFacts): Ruling {
   const rules = policy.document.rules ?? [];
   const matching = matchingRules(rules, facts);
   const key = matching.join();
@@ -154,5 +175,6 @@ export function decide(policy: ActivePolicy, facts: CallFacts): Ruling {
     rule: matching.length === 0 ? '-' : matching.map((i) => rules[i]?.name ?? `rules.${i}`).join('/'),
     actions,
     deny: last?.deny === undefined ? null : (last.deny.message ?? DENIED),
+    barred_fallbacks: NO_FALLBACKS,
   };
 }

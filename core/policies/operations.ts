@@ -209,7 +209,7 @@ export const activatePolicyOperation = operation({
   audience: writers,
   input: Type.Object({ name: NameInPath, version: VersionNumber, scope: ScopeInput }),
   output: PolicyVersion,
-  errors: ['managed_elsewhere'],
+  errors: ['managed_elsewhere', 'sandbox_key_not_allowed'],
   example: versionExample,
   run: async (context, { name, version, scope }) =>
     viewOne(context, await activate(context, { name, version, scope })),
@@ -223,7 +223,7 @@ export const deactivatePolicyOperation = operation({
   audience: writers,
   input: Type.Object({ name: NameInPath, scope: ScopeInput }),
   output: PolicyVersion,
-  errors: ['managed_elsewhere'],
+  errors: ['managed_elsewhere', 'sandbox_key_not_allowed'],
   example: { ...versionExample, status: 'draft', scopes: [] },
   run: async (context, { name, scope }) => viewOne(context, await deactivate(context, { name, scope })),
 });
@@ -236,7 +236,7 @@ export const rollbackPolicyOperation = operation({
   audience: writers,
   input: Type.Object({ name: NameInPath, version: Type.Optional(VersionNumber), scope: ScopeInput }),
   output: PolicyVersion,
-  errors: ['managed_elsewhere', 'state_conflict'],
+  errors: ['managed_elsewhere', 'sandbox_key_not_allowed', 'state_conflict'],
   example: versionExample,
   run: async (context, { name, version, scope }) =>
     viewOne(context, await rollback(context, { name, version, scope })),
@@ -256,7 +256,7 @@ export const deletePolicyOperation = operation({
   run: (context, { name }) =>
     context.transaction(async (context) => {
       const { org_id } = orgCaller(context);
-      const writer = writerOf(context);
+      const writer = await writerOf(context);
       await lockPolicies(context.db, org_id);
       const policy = await getPolicy(context, name);
       ownerAfter(context, policy, writer);

@@ -1,5 +1,7 @@
 // Who may write a policy that a manifest rules (P15 "Ownership").
 import { type Context, invalid, orgCaller, ServiceError } from '../kernel/index.ts';
+import { findKeyMaker } from '../keys/index.ts';
+import { findMembership } from '../orgs/index.ts';
 import type { PolicyRow } from './store.ts';
 
 const MANIFEST = /^k8s\/[A-Za-z0-9.-]{1,64}\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
@@ -13,23 +15,32 @@ export interface Writer {
   readonly release: boolean;
 }
 
+/** A person by their role; a key by what its creator is now (P17.2), or who made it could send it instead. */
+async function refuseTakeOver(context: Context): Promise<void> {
+  const caller = orgCaller(context);
+  const maker = caller.kind === 'key' ? await findKeyMaker(context.db, caller) : null;
+  // A key that `svcctl` made for nobody in particular acts for the installation.
+  if (caller.kind === 'key' && maker === null) return;
+  const made_by = maker === null ? null : await findMembership(context.db, { ...caller, user_id: maker });
+  const role = caller.kind === 'session' ? caller.role : (made_by?.role ?? null);
+  if (role === 'owner' || role === 'admin') return;
+  throw new ServiceError('permission_denied', 'Only an owner or admin can take a policy over.', {
+    details: { role },
+  });
+}
+
 /**
  * The author of the write behind `context`.
  * @throws ServiceError invalid_request for a malformed manifest; permission_denied where the role may not take over.
  */
-export function writerOf(context: Context): Writer {
+export async function writerOf(context: Context): Promise<Writer> {
   const managed_by = context.requestHeader('x-svc-managed-by');
   if (managed_by !== null && !MANIFEST.test(managed_by)) {
     const message = 'x-svc-managed-by is k8s/<cluster>/<namespace>/<name>.';
     throw invalid('x-svc-managed-by', 'format', message);
   }
   const take_over = context.requestHeader('x-svc-take-over') === '1';
-  const caller = orgCaller(context);
-  if (take_over && caller.kind === 'session' && caller.role !== 'owner' && caller.role !== 'admin') {
-    throw new ServiceError('permission_denied', 'Only an owner or admin can take a policy over.', {
-      details: { role: caller.role },
-    });
-  }
+  if (take_over) await refuseTakeOver(context);
   const release = managed_by !== null && context.requestHeader('x-svc-release') === '1';
   return { managed_by, take_over, release };
 }

@@ -37,7 +37,7 @@ export function writeVersion(
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
     const { name, yaml } = wish;
-    const writer = writerOf(context);
+    const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
     const found = await findPolicy(context.db, org_id, name);
     const policy = found?.deleted_at === null ? found : null;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import { type Actions, activePolicy, decide, type PolicyDocument, type Ruling } from '../policies/index.ts';
-import { choose, createHealth, planRoute, type RouteInput, withinLimits } from './index.ts';
+import { choose, createHealth, planRoute, previewRoute, type RouteInput, withinLimits } from './index.ts';
 import { catalogOf, drops, endpoint, features, input, model, order, run } from './test-kit.ts';
 
 const facts = {
@@ -252,6 +252,32 @@ describe('preferences', () => {
     expect(route.warnings.map(({ code }) => code)).toEqual(['policy_model_missing']);
   });
 });
+
+const about = (rest: Actions) => ({ rules: [{ match: { models: ['acme/small'] }, ...rest }] });
+const byModel: [string, PolicyDocument, boolean][] = [
+  ['a denied model', { rules: [{ match: { models: ['acme/small'] }, deny: {} }] }, false],
+  ['one that needs zero retention', about({ require: { zdr: true } }), false],
+  ['one for other providers', about({ providers: { only: ['c'] } }), false],
+  ['one with a lower limit', about({ limits: { max_tokens: 10 } }), false],
+  ['one with a lock', about({ lock: ['sort'] }), false],
+  ['one that is only sorted otherwise', about({ sort: 'price' }), true],
+  ['one that is less protected', { rules: [{ match: { models: ['acme/large'] }, lock: ['sort'] }] }, true],
+];
+test.each(byModel)(
+  'as fallback of a request, %s is tried only if rules ask no more of it',
+  (_name, rules, is_tried) => {
+    const catalog = catalogOf(
+      model([endpoint('a')]),
+      model([{ ...endpoint('b'), model_id: 'acme/small' }], 'acme/small'),
+    );
+    // The request leaves no endpoint of its own model, so that the fallback is all there is.
+    const wish = { fallback_models: ['acme/small'], providers: { ignore: ['a'] } };
+    const policy = decide(activePolicy('p', 7, rules), facts, wish.fallback_models);
+    const tried = previewRoute(catalog, input({ policy, wish }));
+    expect(tried.plan.map((item) => item.endpoint.model_id)).toEqual(is_tried ? ['acme/small'] : []);
+    expect(tried.warnings.map(({ code }) => code)).toEqual(is_tried ? [] : ['route_locked']);
+  },
+);
 
 describe('refusals', () => {
   function refusalOf(policy: Ruling, over: Partial<RouteInput> = {}): ServiceError {

@@ -85,6 +85,21 @@ function fallbacksOf(
   });
 }
 
+/** The request's fallback models without those that the policy rules more strictly than the model asked for. */
+function withoutBarred(
+  wished: string[] | undefined,
+  ruling: Ruling,
+  warnings: RouteWarning[],
+): string[] | undefined {
+  if (ruling.barred_fallbacks.length === 0) return wished;
+  return wished?.filter((id) => {
+    if (!ruling.barred_fallbacks.includes(id)) return true;
+    const message = `The routing policy asks more of ${id} than of the model asked for; it is no fallback here.`;
+    warnings.push({ code: 'route_locked', param: 'svc.route.fallback_models', message });
+    return false;
+  });
+}
+
 function settledWish(
   input: RouteInput,
   ruling: Ruling,
@@ -94,7 +109,7 @@ function settledWish(
   const { actions } = ruling;
   const own = unlocked(input.wish, actions.lock, warnings);
   const fallback_models =
-    own.fallback_models ??
+    withoutBarred(own.fallback_models, ruling, warnings) ??
     (actions.fallback_models === undefined ? undefined : fallbacksOf(input, actions, catalog, warnings));
   const sort = own.sort ?? actions.sort;
   const fallbacks = own.fallbacks ?? actions.fallbacks;

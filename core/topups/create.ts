@@ -8,6 +8,7 @@ import { type Currency, formatCredits, formatMoney, isCurrency } from './currenc
 import { rateFromText } from './fx.ts';
 import { moneyIn, railOrRefuse } from './money-in.ts';
 import { currencyOf, type Priced, type PriceFacts, priceTopup, type Quote, railOf } from './quote.ts';
+import { addTask } from './rail-store.ts';
 import type { Checkout, Rail } from './rails/types.ts';
 import { RailError } from './rails/types.ts';
 import { countRecent, findQuote, findTopup, insertTopup, keepQuote, lockTopup, nameOrder } from './store.ts';
@@ -179,7 +180,7 @@ function checkoutAt(
   begun: { id: Id<'topup'>; quote: Quote; billing: Billing },
 ): Promise<Checkout> {
   const { id, quote, billing } = begun;
-  const back = `${moneyIn(context).console_url}/credits?topup=${id}`;
+  const back = `${moneyIn(context).console_url}/${billing.slug}/live/credits?topup=${id}`;
   return rail.createCheckout({
     topup_id: id,
     org_id: billing.org_id,
@@ -221,9 +222,21 @@ export async function createTopup(
       },
     );
   }
-  await nameOrder(context.db, { id, gateway_ref: checkout.gateway_ref, at: context.now() });
+  const { gateway_ref } = checkout;
+  await nameOrder(context.db, { id, gateway_ref, at: context.now() });
   const topup = await findTopup(context.db, { id, org_id: args.org_id });
   if (topup === null) throw new Error(`${id} has gone`);
+  // Cancelled while the rail was being asked: nobody knew then which order to close.
+  if (topup.status === 'expired') {
+    const { name } = rail;
+    await addTask(context.db, {
+      rail: name,
+      kind: 'close_order',
+      ref: gateway_ref,
+      topup_id: id,
+      at: context.now(),
+    });
+  }
   return { topup, checkout_url: checkout.checkout_url, quote };
 }
 

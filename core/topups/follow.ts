@@ -1,5 +1,6 @@
 // What the workflow `topUp` does step by step (P18): poll, expire, send the receipt. Each step may be repeated and
 // decides from the row, so that a worker killed anywhere leaves nothing half done.
+import { isDatabaseFault } from '../db/index.ts';
 import { findPeople } from '../identity/index.ts';
 import { findInvoice, markSent } from '../invoices/index.ts';
 import { type Context, type Id, notFound } from '../kernel/index.ts';
@@ -168,7 +169,9 @@ export async function runRailTasks(context: Context, limit = 20): Promise<number
       await finishTask(context.db, { rail_task_id, at: context.now() });
       done++;
     } catch (error) {
-      if (!(error instanceof RailError)) throw error;
+      if (!(error instanceof Error) || isDatabaseFault(error)) throw error;
+      // A defect puts off its own task alone: refunds that wait behind it are somebody's money.
+      if (!(error instanceof RailError)) context.log.error({ error, rail_task_id }, 'rail task failed');
       const wait_ms = Math.min(RETRY_MS_MAX, 2_000 * 2 ** Math.min(task.attempts, 11));
       const next_at = new Date(context.now().getTime() + wait_ms);
       await postponeTask(context.db, { rail_task_id, error: error.message, next_at });

@@ -14,6 +14,7 @@ const terms: TopupTerms = {
   fees: { 'rail-a': [{ method: 'upi', bps: 0 }], 'rail-b': [{ method: 'card', bps: 290, fixed_minor: 30 }] },
 };
 const billing = (other: Partial<Billing>): Billing => ({
+  slug: 'acme',
   org_id: 'org_x',
   live_book_id: 1,
   name: 'Acme',

@@ -297,6 +297,7 @@ test('a key is made by keyboard alone, and the focus comes back to where it was'
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();
   await expect.poll(focused).toBe('name');
+  await page.getByLabel('Project').locator('option').first().waitFor({ state: 'attached' });
   await page.keyboard.type('made by hand');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Copy your key now' }).waitFor();

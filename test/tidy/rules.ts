@@ -36,11 +36,18 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
   [/\bprocess\.env\b/g, 'an environment variable outside core/kernel'],
 ];
 
-/** Clocks, randomness, environment and node:crypto in core and gateway outside core/kernel. */
+/** Workflow code runs in Temporal's own world, where the clock is the history's. */
+const isWorkflowCode = (path: string) => /^workflows\/.*\/workflow\.ts$/.test(path);
+
+/** Clocks, randomness, environment and node:crypto in core, gateway and workflows outside core/kernel. */
 export const pureOutsideKernel: Rule = (sources) =>
   sources
     .filter(
-      ({ path }) => isProduction(path) && /^(core|gateway)\//.test(path) && !path.startsWith('core/kernel/'),
+      ({ path }) =>
+        isProduction(path) &&
+        /^(core|gateway|workflows)\//.test(path) &&
+        !path.startsWith('core/kernel/') &&
+        !isWorkflowCode(path),
     )
     .flatMap((source) => {
       const { code, bare } = scan(source.text);

@@ -6,6 +6,7 @@ import { writeSetting } from '@svc/core/db/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
 import {
   type Context,
+  type Id,
   newRequestId,
   openFileMailer,
   type Services,
@@ -15,14 +16,17 @@ import { readBalance } from '@svc/core/ledger/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { type Org, setBilling } from '@svc/core/orgs/index.ts';
 import {
+  cancelTopup,
   createTopup,
   expireTopup,
   pollTopup,
   purgeQuotes,
   quoteFor,
+  type Rail,
   RailError,
   readProgress,
   receiptMail,
+  runRailTasks,
   takeCallback,
 } from '@svc/core/topups/index.ts';
 import {
@@ -32,7 +36,7 @@ import {
   takeSignals,
   takeStarts,
 } from '@svc/core/workflow-starts/index.ts';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { events, startWorld } from './world.ts';
 
@@ -188,6 +192,45 @@ test('when the rail acts and its answer is lost, the retry gets the same session
     intent_metadata: { topup_id: topup.id, org_id: org.id },
     amount_total: topup.total_minor,
   });
+});
+
+test('a top-up cancelled while the rail is still being asked has its session closed once there is one', async () => {
+  const org = await freshOrg();
+  sim.turn({ api: [{ match: 'POST /v1/checkout/sessions', mode: 'delay', delay_ms: 500, times: 1 }] });
+  const making = create(org);
+  const pending = () => rows<{ id: Id<'topup'> }>('select id from topup where org_id = $1', [org.id]);
+  const id = await vi.waitFor(async () => (await pending())[0]?.id ?? expect.fail('no row yet'));
+  await cancelTopup(world.context, { org_id: org.id, id });
+  const { topup } = await making;
+  sim.turn({ api: [] });
+  expect([topup.id, topup.status]).toEqual([id, 'expired']);
+  await runRailTasks(world.context);
+  expect(sim.store.sessions.get(topup.gateway_ref as string)?.status).toBe('expired');
+});
+
+test('a rail task that meets a defect is put off alone: what waits behind it is done in the same turn', async () => {
+  const [stuck, next] = [await fresh(), await fresh()];
+  for (const { id, org_id } of [stuck, next]) await cancelTopup(context, { org_id, id });
+  const { money_in } = context.services;
+  const rail: Rail = {
+    ...world.rail,
+    async closeCheckout(ref) {
+      if (ref === stuck.gateway_ref) throw new TypeError('an answer of a form that nobody foresaw');
+      await world.rail.closeCheckout(ref);
+    },
+  };
+  const services = {
+    ...context.services,
+    money_in: { ...money_in, rails: { 'rail-a': null, 'rail-b': rail } },
+  };
+  const defective: Context = Object.create(context, { services: { value: services } });
+  expect(await runRailTasks(defective)).toBe(1);
+  expect(sim.store.sessions.get(next.gateway_ref as string)?.status).toBe('expired');
+  const [task] = await rows<{ error: string; waits: boolean }>(
+    'select last_error as error, next_at > created_at as waits from rail_task where ref = $1',
+    [stuck.gateway_ref],
+  );
+  expect(task).toEqual({ error: expect.stringContaining('nobody foresaw'), waits: true });
 });
 
 test('a payment on a session whose answer never came is booked on the failed row', async () => {

@@ -28,6 +28,8 @@ export interface WorkflowWorld extends World {
   worker(address: string, env?: Readonly<Record<string, string>>): Promise<WorkerProcess>;
   /** Settings of a worker program of this world. */
   env(address: string): Record<string, string>;
+  /** Pays at the rail, whose own callbacks go nowhere here; the payment, to deliver an event of it. */
+  pay(topup: Topup): string;
   /** Receipts that went out, by name. */
   mails(): string[];
   workflow(client: Client, id: Id<'topup'>): Promise<WorkflowExecutionDescription>;
@@ -137,6 +139,10 @@ export async function startWorkflowWorld(): Promise<WorkflowWorld> {
     mail_dir,
     env,
     worker: (address, more = {}) => startProcess({ ...env(address), ...more }),
+    pay(topup) {
+      const session = world.sim.act(topup.gateway_ref as string, 'pay');
+      return session.payment_intent as string;
+    },
     mails() {
       try {
         return readdirSync(mail_dir).sort();

@@ -24,7 +24,7 @@ export function rulingOf(
   const policy = policies.of(grant.project_id);
   if (policy === null) return null;
   const { features } = seen;
-  return decide(policy, {
+  const facts = {
     model: request.model,
     project_id: grant.project_id,
     key_id: grant.key_id,
@@ -46,7 +46,8 @@ export function rulingOf(
     metadata: request.svc.metadata,
     app: request.svc.app ?? '',
     now_ms: nowMs(),
-  });
+  };
+  return decide(policy, facts, request.svc.route.fallback_models);
 }
 
 /** The trace of a call that got no plan; rows of refusals then name policy and rule too. */

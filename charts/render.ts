@@ -1,0 +1,66 @@
+// Renders the charts for tests.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runHelm } from '@svc/test/support/kubernetes.ts';
+import { parseAllDocuments } from 'yaml';
+
+export const charts = fileURLToPath(new URL('./', import.meta.url));
+export const svc = join(charts, 'svc');
+export const crds = join(charts, 'svc-crds');
+
+/** Sets of values that stand in charts/values, and what they are examples of. */
+export const valueSets = ['minimal', 'production', 'operator-only'] as const;
+export type ValueSet = (typeof valueSets)[number];
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read by tests that say what they expect of them.
+type Fields = Record<string, any>;
+export type Manifest = Fields & { kind: string; metadata: Fields & { name: string } };
+
+export interface RenderOptions {
+  readonly set?: Readonly<Record<string, unknown>>;
+  readonly namespace?: string;
+}
+
+/** Arguments of helm that set `values`, each as JSON, so that nothing is guessed of its type. */
+function setArgs(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([path, value]) => [
+    '--set-json',
+    `${path}=${JSON.stringify(value)}`,
+  ]);
+}
+
+/** What helm says to the chart with a set of values: YAML, or why not. */
+export function tryRender(values: ValueSet | null, { set = {}, namespace = 'svc' }: RenderOptions = {}) {
+  const file = values === null ? [] : ['--values', join(charts, 'values', `${values}.yaml`)];
+  const fixed = ['--namespace', namespace, '--kube-version', '1.36.0'];
+  return runHelm(['template', 'svc', svc, ...fixed, ...file, ...setArgs(set)]);
+}
+
+/** The YAML of a chart. @throws Error with the words of helm. */
+export async function render(values: ValueSet, options: RenderOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await tryRender(values, options);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** The objects of a text, read as Kubernetes reads it: 0440 is octal. */
+export function objectsOf(text: string): Manifest[] {
+  return parseAllDocuments(text, { version: '1.1' })
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((object) => object !== null);
+}
+
+/** The objects of the chart. @throws Error with the words of helm. */
+export async function renderObjects(values: ValueSet, options: RenderOptions = {}): Promise<Manifest[]> {
+  return objectsOf(await render(values, options));
+}
+
+/** The template of an object's pods, where it has one. */
+export function podOf(object: Manifest): Manifest | null {
+  return object['spec']?.template?.spec?.containers === undefined ? null : object['spec'].template;
+}
+
+export function readText(...path: string[]): string {
+  return readFileSync(join(charts, ...path), 'utf8');
+}

@@ -1,0 +1,239 @@
+{{/*
+The one shape of a pod: every program runs without rights, on a read-only root, with what it writes in /var/lib/svc
+(data) and /tmp. Takes `root`, `component`, `program` (its values), `command` and what it needs: `database`, `keyRing`,
+`rails`, `providers`, `providerKeys`, `redis`, `data` (emptyDir | claim), `env`, `ports`, `probes`, `graceSeconds`,
+`preStopSeconds`, `serviceAccount`.
+*/}}
+
+{{- define "svc.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ .Values.security.runAsUser }}
+runAsGroup: {{ .Values.security.runAsUser }}
+fsGroup: {{ .Values.security.fsGroup }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "svc.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- define "svc.pullSecrets" -}}
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "svc.secretEnv" -}}
+- name: {{ .env }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .name }}
+      key: {{ .key }}
+{{- end -}}
+
+{{- define "svc.secretEnvs" -}}
+{{- $v := .root.Values -}}
+{{- if .database }}
+{{ include "svc.secretEnv" (dict "env" "SVC_DATABASE_URL" "name" $v.postgres.existingSecret.name "key" $v.postgres.existingSecret.key) }}
+{{- end }}
+{{- if and .redis $v.redis.existingSecret.name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_REDIS_URL" "name" $v.redis.existingSecret.name "key" $v.redis.existingSecret.key) }}
+{{- end }}
+{{- $rail := $v.rails.b.existingSecret }}
+{{- if and .rails $rail.name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_KEY_SECRET" "name" $rail.name "key" $rail.keySecretKey) }}
+{{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_WEBHOOK_SECRET" "name" $rail.name "key" $rail.webhookSecretKey) }}
+{{- end }}
+{{- if .providerKeys }}
+{{- range $v.providers.keys }}
+{{ include "svc.secretEnv" (dict "env" .env "name" .secretName "key" .secretKey) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "svc.mounts" -}}
+{{- $v := .root.Values -}}
+- name: tmp
+  mountPath: /tmp
+{{- if .data }}
+- name: data
+  mountPath: /var/lib/svc
+{{- end }}
+{{- if .keyRing }}
+- name: key-ring
+  mountPath: /etc/svc/key-ring
+  readOnly: true
+{{- end }}
+{{- if and .providers (or $v.providers.file $v.providers.existingConfigMap) }}
+- name: providers
+  mountPath: /etc/svc/providers
+  readOnly: true
+{{- end }}
+{{- if $v.trustedCa.existingConfigMap }}
+- name: trusted-ca
+  mountPath: /etc/svc/trusted-ca
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "svc.volumes" -}}
+{{- $v := .root.Values -}}
+- name: tmp
+  emptyDir: {}
+{{- if eq (.data | default "") "emptyDir" }}
+- name: data
+  emptyDir: {}
+{{- end }}
+{{- if .keyRing }}
+- name: key-ring
+  secret:
+    secretName: {{ $v.keyRing.existingSecret.name }}
+    defaultMode: 0440
+    items:
+      - key: {{ $v.keyRing.existingSecret.key }}
+        path: keyring.json
+{{- end }}
+{{- if and .providers (or $v.providers.file $v.providers.existingConfigMap) }}
+- name: providers
+  configMap:
+    name: {{ $v.providers.existingConfigMap | default (printf "%s-providers" (include "svc.fullname" .root)) }}
+{{- end }}
+{{- if $v.trustedCa.existingConfigMap }}
+- name: trusted-ca
+  configMap:
+    name: {{ $v.trustedCa.existingConfigMap }}
+    items:
+      - key: {{ $v.trustedCa.key }}
+        path: ca.crt
+{{- end }}
+{{- end -}}
+
+{{- define "svc.spread" -}}
+{{- $context := . -}}
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "svc.selector" $context | nindent 6 }}
+{{- end }}
+{{- end -}}
+
+{{- define "svc.podTemplate" -}}
+{{- $root := .root -}}
+metadata:
+  labels:
+    {{- include "svc.podLabels" . | nindent 4 }}
+  annotations:
+    kubectl.kubernetes.io/default-container: {{ .component }}
+    {{- if .settings }}
+    # A changed setting starts new pods; a changed Secret does not (README.md).
+    checksum/settings: {{ include "svc.settings" $root | sha256sum }}
+    {{- end }}
+    {{- if .providers }}
+    checksum/providers: {{ $root.Values.providers.file | sha256sum }}
+    {{- end }}
+    {{- with .program.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  # A Service named svc would set SVC_PORT and the like, which are settings of the programs.
+  enableServiceLinks: false
+  serviceAccountName: {{ include "svc.fullname" $root }}-{{ .component }}
+  automountServiceAccountToken: {{ .serviceAccountToken | default false }}
+  {{- with $root.Values.image.pullSecrets }}
+  imagePullSecrets: {{- include "svc.pullSecrets" . | trim | nindent 4 }}
+  {{- end }}
+  terminationGracePeriodSeconds: {{ int .graceSeconds }}
+  securityContext:
+    {{- include "svc.podSecurity" $root | nindent 4 }}
+  topologySpreadConstraints:
+    {{- include "svc.spread" . | trim | nindent 4 }}
+  {{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+  {{- with index $.program $key }}
+  {{ $key }}:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- end }}
+  containers:
+    - name: {{ .component }}
+      image: {{ include "svc.image" $root }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      command: {{ toJson .command }}
+      {{- with .args }}
+      args:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- if .settings }}
+      envFrom:
+        - configMapRef:
+            name: {{ include "svc.fullname" $root }}-settings
+      {{- end }}
+      env:
+        - name: NODE_ENV
+          value: production
+        # Compiled sources outlive a restart of the container.
+        - name: NODE_COMPILE_CACHE
+          value: /tmp/compiled
+        {{- if $root.Values.trustedCa.existingConfigMap }}
+        - name: NODE_EXTRA_CA_CERTS
+          value: /etc/svc/trusted-ca/ca.crt
+        {{- end }}
+        {{- with .env }}
+        {{- . | trim | nindent 8 }}
+        {{- end }}
+        {{- with include "svc.secretEnvs" . | trim }}
+        {{- . | nindent 8 }}
+        {{- end }}
+      ports:
+        {{- range .ports }}
+        - name: {{ .name }}
+          containerPort: {{ .port }}
+          protocol: TCP
+        {{- end }}
+      {{- $probe := .probe }}
+      startupProbe:
+        httpGet: { path: /healthz, port: {{ $probe }} }
+        periodSeconds: 2
+        timeoutSeconds: 5
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: { path: /healthz, port: {{ $probe }} }
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: { path: /readyz, port: {{ $probe }} }
+        periodSeconds: 5
+        timeoutSeconds: 5
+        failureThreshold: 2
+      {{- with .preStopSeconds }}
+      lifecycle:
+        preStop:
+          # Load balancers hear of the end before the process does.
+          sleep:
+            seconds: {{ int . }}
+      {{- end }}
+      resources:
+        {{- toYaml .program.resources | nindent 8 }}
+      securityContext:
+        {{- include "svc.containerSecurity" $root | nindent 8 }}
+      volumeMounts:
+        {{- include "svc.mounts" . | trim | nindent 8 }}
+  volumes:
+    {{- include "svc.volumes" . | trim | nindent 4 }}
+{{- end -}}
+
+{{/* SVC_PROCESS_NAME: the pod's name tells processes apart in leases and logs, and is the same after a restart. */}}
+{{- define "svc.processName" -}}
+- name: SVC_PROCESS_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+{{- end -}}

@@ -1,0 +1,49 @@
+{{/* Settings that all programs share; each is described in docs/configuration.md. */}}
+{{- define "svc.settings" -}}
+{{- $v := .Values -}}
+SVC_HOST: {{ $v.host | quote }}
+SVC_PORT: "8080"
+SVC_ADMIN_PORT: "8081"
+SVC_STAFF_PORT: "8082"
+SVC_METRICS_HOST: {{ $v.host | quote }}
+SVC_METRICS_PORT: "9464"
+SVC_DATA_DIR: /var/lib/svc
+SVC_MASTER_KEY_FILE: /etc/svc/key-ring/keyring.json
+SVC_BASE_URL: {{ $v.baseUrl | quote }}
+SVC_CELL: {{ $v.cell | quote }}
+SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
+SVC_MAX_BODY_BYTES: {{ int64 $v.maxBodyBytes | quote }}
+SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
+SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
+SVC_LEDGER_LEASE_SECONDS: {{ int64 $v.ledger.leaseSeconds | quote }}
+SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
+SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
+SVC_GRAPHQL_PERSISTED_ONLY: {{ $v.graphqlPersistedOnly | quote }}
+SVC_ALLOW_INSECURE_WEBHOOKS: {{ $v.webhooks.allowInsecure | quote }}
+SVC_FX_SOURCE: {{ $v.fxSource | quote }}
+{{- with include "svc.consoleOrigins" . }}
+SVC_CONSOLE_ORIGINS: {{ . | quote }}
+{{- end }}
+{{- with $v.trustedProxies }}
+SVC_TRUSTED_PROXIES: {{ join "," . | quote }}
+{{- end }}
+{{- with $v.webhooks.egressAllow }}
+SVC_EGRESS_ALLOW: {{ join "," . | quote }}
+{{- end }}
+{{- with $v.webhooks.dnsServers }}
+SVC_DNS_SERVERS: {{ join "," . | quote }}
+{{- end }}
+{{- if $v.temporal.address }}
+SVC_TEMPORAL_ADDRESS: {{ $v.temporal.address | quote }}
+SVC_TEMPORAL_NAMESPACE: {{ $v.temporal.namespace | quote }}
+{{- end }}
+{{- if or $v.providers.file $v.providers.existingConfigMap }}
+SVC_PROVIDERS_FILE: /etc/svc/providers/providers.yaml
+{{- end }}
+{{- with $v.rails.b.baseUrl }}
+SVC_RAIL_B_BASE_URL: {{ . | quote }}
+{{- end }}
+{{- with $v.rails.b.keyId }}
+SVC_RAIL_B_KEY_ID: {{ . | quote }}
+{{- end }}
+{{- end -}}

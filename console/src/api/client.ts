@@ -1,0 +1,103 @@
+// The GraphQL client of one organisation: documents go by hash, answers into a document cache.
+import {
+  type AnyVariables,
+  Client,
+  cacheExchange,
+  type DocumentInput,
+  fetchExchange,
+  makeOperation,
+  mapExchange,
+  stringifyDocument,
+  type TypedDocumentNode,
+} from '@urql/core';
+import { graphqlHeaders, sessionEnded } from './session.ts';
+
+const ADDRESS = '/graphql';
+/** Text of each document that was sent by its hash, for a server that does not know the hash (another version). */
+const texts = new Map<string, string>();
+
+interface Hashed {
+  readonly __meta__?: { readonly hash?: string };
+}
+interface PersistedQuery {
+  readonly version: 1;
+  readonly sha256Hash: string;
+}
+
+/** What stands for the text of a document, or null in development, where every document may be sent as text. */
+function persistedQueryOf(document: DocumentInput): PersistedQuery | null {
+  const hash = (document as Hashed).__meta__?.hash?.replace('sha256:', '');
+  if (hash === undefined || import.meta.env.DEV) return null;
+  if (!texts.has(hash)) texts.set(hash, stringifyDocument(document as TypedDocumentNode));
+  return { version: 1, sha256Hash: hash };
+}
+
+interface Body {
+  query?: string;
+  extensions?: { persistedQuery?: PersistedQuery };
+}
+
+/** Sends a request; once more with its text when the server does not know the hash. */
+const send: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.status === 401) sessionEnded();
+  const type = response.headers.get('content-type') ?? '';
+  const body = JSON.parse(String(init?.body ?? '{}')) as Body;
+  const text = texts.get(body.extensions?.persistedQuery?.sha256Hash ?? '');
+  if (text === undefined || body.query !== undefined || !type.includes('json')) return response;
+  const answer = await response.text();
+  if (answer.includes('"PersistedQueryNotFound"')) {
+    return fetch(input, { ...init, body: JSON.stringify({ ...body, extensions: undefined, query: text }) });
+  }
+  const { status, statusText, headers } = response;
+  return new Response(answer, { status, statusText, headers });
+};
+
+const byHash = mapExchange({
+  onOperation(operation) {
+    const persistedQuery = persistedQueryOf(operation.query);
+    if (persistedQuery === null || operation.kind === 'teardown') return operation;
+    const request = { ...operation, extensions: { ...operation.extensions, persistedQuery } };
+    return makeOperation(operation.kind, request, operation.context);
+  },
+  onError(error) {
+    const code = error.graphQLErrors[0]?.extensions['code'];
+    if (code === 'authentication_required' || code === 'session_expired') sessionEnded();
+  },
+});
+
+/** A client whose requests all act for `org_id`; another organisation is another client with an empty cache. */
+export function createClient(org_id: string): Client {
+  return new Client({
+    url: ADDRESS,
+    preferGetMethod: false,
+    exchanges: [byHash, cacheExchange, fetchExchange],
+    fetch: send,
+    fetchOptions: () => ({ headers: graphqlHeaders(org_id) }),
+    requestPolicy: 'cache-and-network',
+  });
+}
+
+/** Opens a subscription: the answer is a stream of events while it is open, else a refusal. */
+export function openStream<D, V extends AnyVariables>(args: {
+  org_id: string;
+  document: TypedDocumentNode<D, V>;
+  variables: V;
+  signal: AbortSignal;
+}): Promise<Response> {
+  const persistedQuery = persistedQueryOf(args.document as DocumentInput);
+  const named =
+    persistedQuery === null
+      ? { query: stringifyDocument(args.document) }
+      : { extensions: { persistedQuery } };
+  return send(ADDRESS, {
+    method: 'POST',
+    signal: args.signal,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...graphqlHeaders(args.org_id),
+    },
+    body: JSON.stringify({ ...named, variables: args.variables }),
+  });
+}

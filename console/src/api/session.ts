@@ -1,0 +1,139 @@
+// Who is signed in. One store for the page: the cookie is the browser's, this is what the server says of it.
+import { useSyncExternalStore } from 'react';
+import { type Fault, faultOfResponse, offlineFault } from './errors.ts';
+
+export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer';
+export interface Org {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly role: Role;
+}
+export interface Session {
+  readonly user: { readonly id: string; readonly email: string; readonly name: string };
+  readonly orgs: readonly Org[];
+  /** The organisation entered last. */
+  readonly org_id: string | null;
+  readonly csrf_token: string;
+}
+export type SessionState =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'signed_out' }
+  | { readonly kind: 'unreachable'; readonly fault: Fault }
+  /** `ended`: the server has stopped taking the session while a page was open. */
+  | { readonly kind: 'signed_in'; readonly session: Session; readonly ended: boolean };
+
+let state: SessionState = { kind: 'unknown' };
+const listeners = new Set<() => void>();
+
+function set(next: SessionState): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+export function sessionState(): SessionState {
+  return state;
+}
+
+export function useSessionState(): SessionState {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+function csrfHeader(): Record<string, string> {
+  return state.kind === 'signed_in' ? { 'x-svc-csrf': state.session.csrf_token } : {};
+}
+
+/** Headers of a GraphQL request for `org_id`: two tabs may show two organisations. */
+export function graphqlHeaders(org_id: string): Record<string, string> {
+  return { 'x-svc-org': org_id, ...csrfHeader() };
+}
+
+type Answer<T> = { ok: true; value: T } | { ok: false; fault: Fault };
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...csrfHeader() },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) return { ok: false, fault: await faultOfResponse(response) };
+    return { ok: true, value: (response.status === 204 ? null : await response.json()) as T };
+  } catch {
+    return { ok: false, fault: offlineFault };
+  }
+}
+
+interface SessionAnswer {
+  readonly user: Session['user'];
+  readonly orgs: readonly Org[];
+  readonly org?: { readonly id: string } | null;
+  readonly csrf_token: string;
+}
+
+function take(answer: SessionAnswer): void {
+  const { user, orgs, org, csrf_token } = answer;
+  set({ kind: 'signed_in', session: { user, orgs, org_id: org?.id ?? null, csrf_token }, ended: false });
+}
+
+const outside = new Set(['authentication_required', 'session_expired', 'session_required']);
+
+/** Asks the server who is signed in; the store has the answer when it resolves. */
+export async function loadSession(): Promise<SessionState> {
+  const answer = await call<SessionAnswer>('GET', '/v1/auth/session');
+  if (answer.ok) take(answer.value);
+  else if (outside.has(answer.fault.code)) set({ kind: 'signed_out' });
+  else set({ kind: 'unreachable', fault: answer.fault });
+  return state;
+}
+
+/** What a sign-in comes to: through, one more question, or a refusal. */
+export type SignIn =
+  | { readonly kind: 'signed_in' }
+  | { readonly kind: 'second_factor'; readonly mfa_token: string }
+  | { readonly kind: 'refused'; readonly fault: Fault };
+
+interface LoginAnswer {
+  readonly mfa_token?: string;
+}
+
+async function finish(answer: Answer<LoginAnswer>): Promise<SignIn> {
+  if (!answer.ok) return { kind: 'refused', fault: answer.fault };
+  const { mfa_token } = answer.value;
+  if (mfa_token !== undefined) return { kind: 'second_factor', mfa_token };
+  const loaded = await loadSession();
+  if (loaded.kind === 'signed_in') return { kind: 'signed_in' };
+  return { kind: 'refused', fault: loaded.kind === 'unreachable' ? loaded.fault : lostCookie };
+}
+
+const lostCookie: Fault = {
+  ...offlineFault,
+  code: 'cookie_refused',
+  message: 'The browser did not keep the session cookie. Allow cookies for this address and sign in again.',
+  offline: false,
+};
+
+export async function signIn(email: string, password: string): Promise<SignIn> {
+  return finish(await call('POST', '/v1/auth/login', { email, password, transport: 'cookie' }));
+}
+
+export async function proveSecondFactor(mfa_token: string, code: string): Promise<SignIn> {
+  return finish(await call('POST', '/v1/auth/login/totp', { mfa_token, code }));
+}
+
+/** Ends the session; the page is signed out even when the server could not be told. */
+export async function signOut(): Promise<void> {
+  await call('POST', '/v1/auth/logout');
+  set({ kind: 'signed_out' });
+}
+
+/** The server refused the session in the middle of things. */
+export function sessionEnded(): void {
+  if (state.kind === 'signed_in' && !state.ended) set({ ...state, ended: true });
+}

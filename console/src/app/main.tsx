@@ -1,0 +1,34 @@
+import './theme/fonts.css';
+import './theme/mantine.css';
+import './theme/tokens.css';
+import './theme/base.css';
+import { createTheme, MantineProvider } from '@mantine/core';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createConsoleRouter } from './router.tsx';
+
+const theme = createTheme({ fontFamily: 'var(--font)', fontFamilyMonospace: 'var(--mono)' });
+const router = createConsoleRouter();
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no #root');
+createRoot(root).render(
+  <StrictMode>
+    {/* Mantine's variables and classes come as files (theme/mantine.css): it must write no <style> element. */}
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      <RouterProvider router={router} />
+    </MantineProvider>
+  </StrictMode>,
+);

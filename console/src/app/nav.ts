@@ -1,0 +1,26 @@
+// The rail: what can be opened, its key after G, and its group.
+import type { IconName } from '../ui/icons.tsx';
+
+export interface NavItem {
+  readonly page: 'home' | 'requests' | 'keys' | 'credits';
+  readonly name: string;
+  readonly icon: IconName;
+  readonly key: string;
+}
+export interface NavGroup {
+  readonly name: string | null;
+  readonly items: readonly NavItem[];
+}
+
+export const nav: readonly NavGroup[] = [
+  {
+    name: null,
+    items: [
+      { page: 'home', name: 'Home', icon: 'home', key: 'h' },
+      { page: 'requests', name: 'Requests', icon: 'list-search', key: 'r' },
+    ],
+  },
+  { name: 'Build', items: [{ page: 'keys', name: 'Keys', icon: 'key', key: 'k' }] },
+  { name: 'Money', items: [{ page: 'credits', name: 'Credits', icon: 'wallet', key: 'c' }] },
+];
+export const navItems = nav.flatMap(({ items }) => items);

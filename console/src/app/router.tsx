@@ -1,0 +1,115 @@
+// All addresses: /sign-in, and /{org}/{live|sandbox}/{page}. Each page is a chunk of its own; what a page keeps in
+// the address has a typed reader here, so that a wrong or unknown parameter is dropped and never breaks a page.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { loadSession, sessionState } from '../api/session.ts';
+import { NotFound, PageFault, Unreachable } from './outside.tsx';
+import { rememberPlace, startPlace } from './place.ts';
+import { readCreditsSearch, readKeysSearch, readRequestsSearch, readSignInSearch } from './search.ts';
+import { Shell } from './shell.tsx';
+
+export const rootRoute = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: PageFault,
+});
+
+/** The session, asked once when the page is opened. @throws redirect to sign-in */
+async function requireSession(href: string) {
+  const state = sessionState().kind === 'unknown' ? await loadSession() : sessionState();
+  if (state.kind === 'signed_in') return state.session;
+  if (state.kind === 'signed_out') throw redirect({ to: '/sign-in', search: { next: href } });
+  return null;
+}
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: readSignInSearch,
+  component: lazyRouteComponent(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
+});
+
+const indexRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async () => {
+    const session = await requireSession('/');
+    const place = session === null ? null : startPlace(session);
+    if (place !== null) throw redirect({ to: '/$org/$env/home', params: place });
+  },
+  component: Unreachable,
+});
+
+/** Where a rail's page leads back to: it knows the top-up but not the organisation that this browser was in. */
+const returnRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/credits',
+  validateSearch: readCreditsSearch,
+  beforeLoad: async ({ location, search }) => {
+    const session = await requireSession(location.href);
+    const place = session === null ? null : startPlace(session);
+    if (place !== null)
+      throw redirect({ to: '/$org/$env/credits', params: { org: place.org, env: 'live' }, search });
+  },
+  component: Unreachable,
+});
+
+export const orgRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/$org/$env',
+  beforeLoad: async ({ params, location }) => {
+    const session = await requireSession(location.href);
+    if (session === null) return;
+    const org = session.orgs.find(({ slug }) => slug === params.org);
+    if (org === undefined || !['live', 'sandbox'].includes(params.env)) throw notFound();
+    rememberPlace(params);
+  },
+  component: Shell,
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/home',
+  component: lazyRouteComponent(() => import('../pages/home/page.tsx'), 'HomePage'),
+});
+const requestsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/requests',
+  validateSearch: readRequestsSearch,
+  component: lazyRouteComponent(() => import('../pages/requests/page.tsx'), 'RequestsPage'),
+});
+const requestRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/requests/$id',
+  component: lazyRouteComponent(() => import('../pages/request/page.tsx'), 'RequestPage'),
+});
+const keysRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/keys',
+  validateSearch: readKeysSearch,
+  component: lazyRouteComponent(() => import('../pages/keys/page.tsx'), 'KeysPage'),
+});
+const creditsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/credits',
+  validateSearch: readCreditsSearch,
+  component: lazyRouteComponent(() => import('../pages/credits/page.tsx'), 'CreditsPage'),
+});
+
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  indexRoute,
+  returnRoute,
+  orgRoute.addChildren([homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute]),
+]);
+
+export function createConsoleRouter() {
+  return createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: false });
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readCreditsSearch, readKeysSearch, readRequestsSearch, readSignInSearch } from './search.ts';
+
+test('what is valid stays, what is unknown or wrong is dropped', () => {
+  expect(readRequestsSearch({ status: 'error', model: 'openai/gpt', key: 'key_1', moved: 'true' })).toEqual({
+    status: 'error',
+    model: 'openai/gpt',
+    key: 'key_1',
+    moved: true,
+  });
+  expect(readRequestsSearch({ status: 'ERROR', model: 'two words', secret: 'x' })).toEqual({});
+  expect(readCreditsSearch({ topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J', add: '1' })).toEqual({
+    topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    add: true,
+  });
+  expect(readCreditsSearch({ topup: 'javascript:alert(1)' })).toEqual({});
+});
+
+test('signing in leads to a path of this console and nowhere else', () => {
+  expect(readSignInSearch({ next: '/acme/live/keys?create=true' })).toEqual({
+    next: '/acme/live/keys?create=true',
+  });
+  for (const next of [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'javascript:alert(1)',
+    '/\t/evil.example',
+    7,
+  ]) {
+    expect(readSignInSearch({ next })).toEqual({});
+  }
+});
+
+test('no address breaks a page', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.anything()), (raw) => {
+      for (const read of [readRequestsSearch, readKeysSearch, readCreditsSearch]) {
+        expect(Object.values(read(raw)).every((value) => value !== undefined)).toBe(true);
+      }
+    }),
+  );
+});

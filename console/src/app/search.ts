@@ -1,0 +1,69 @@
+// What each page keeps in the address. Readers take anything and give back only what is valid: unknown and wrong
+// parameters are dropped. The router itself hands the raw ones on beside the valid ones, so pages read through
+// these again. Never a secret, never free text of a call's content.
+
+const statuses = ['ok', 'error', 'cancelled', 'rejected'] as const;
+export type StatusWord = (typeof statuses)[number];
+
+export interface RequestsSearch {
+  readonly status?: StatusWord;
+  readonly model?: string;
+  readonly key?: string;
+  readonly moved?: true;
+}
+export interface KeysSearch {
+  /** The dialog that makes a key is open. */
+  readonly create?: true;
+}
+export interface CreditsSearch {
+  /** The panel that adds credits is open. */
+  readonly add?: true;
+  /** The top-up from which the rail's page has come back. */
+  readonly topup?: string;
+  /** `back`: the person left the rail's page without paying. */
+  readonly outcome?: 'done' | 'back';
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** `text` when it is one line of ids or names, at most 120 characters. */
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,120}$/.test(value) ? value : undefined;
+}
+
+function flag(value: unknown): true | undefined {
+  return value === true || value === 'true' || value === 1 || value === '1' ? true : undefined;
+}
+
+/** `object` without its undefined members, so that the address holds only what is chosen. */
+function chosen<T extends object>(object: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Where to go after signing in: a path of this console, or a link could send people to another site. */
+export function readSignInSearch(raw: Raw): { readonly next?: string } {
+  const { next } = raw;
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) && !/[\r\n\t]/.test(next) ? { next } : {};
+}
+
+export function readRequestsSearch(raw: Raw): RequestsSearch {
+  return chosen<RequestsSearch>({
+    status: statuses.find((status) => status === raw['status']),
+    model: word(raw['model']),
+    key: word(raw['key']),
+    moved: flag(raw['moved']),
+  });
+}
+
+export function readKeysSearch(raw: Raw): KeysSearch {
+  return chosen<KeysSearch>({ create: flag(raw['create']) });
+}
+
+export function readCreditsSearch(raw: Raw): CreditsSearch {
+  const topup = word(raw['topup']);
+  return chosen<CreditsSearch>({
+    add: flag(raw['add']),
+    topup: topup !== undefined && /^tup_[0-9A-HJKMNP-TV-Z]{26}$/.test(topup) ? topup : undefined,
+    outcome: raw['outcome'] === 'done' || raw['outcome'] === 'back' ? raw['outcome'] : undefined,
+  });
+}

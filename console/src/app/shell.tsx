@@ -1,0 +1,287 @@
+// The frame of every page of an organisation: rail, top bar, and the page between them.
+import './shell.css';
+import { Menu, useMantineColorScheme } from '@mantine/core';
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { Provider } from 'urql';
+import { createClient } from '../api/client.ts';
+import { type Session, signOut, useSessionState } from '../api/session.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { FindById } from './find.tsx';
+import { nav, navItems } from './nav.ts';
+import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
+import { Unreachable } from './outside.tsx';
+import { useShortcuts } from './shortcuts.ts';
+
+// Dialogs are not part of a first load: their code comes when one is opened.
+const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
+const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
+
+const schemes = [
+  { value: 'auto', name: 'As the system', icon: 'device-desktop' },
+  { value: 'light', name: 'Light', icon: 'sun' },
+  { value: 'dark', name: 'Dark', icon: 'moon' },
+] as const;
+
+function OrgSwitch({ session }: { session: Session }) {
+  const place = useOrg();
+  const navigate = useNavigate();
+  return (
+    <Menu
+      withInitialFocusPlaceholder={false}
+      position="bottom-start"
+      width={220}
+      transitionProps={{ duration: 0 }}
+    >
+      <Menu.Target>
+        <button type="button" className="org-switch" aria-label={`Organisation ${place.name}, switch`}>
+          <span className="org-mark" aria-hidden="true">
+            {place.name.charAt(0).toUpperCase()}
+          </span>
+          <span className="grow">
+            <b className="ellipsis">{place.name}</b>
+            <small>{place.role}</small>
+          </span>
+          <Icon name="selector" size={15} />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Organisations</Menu.Label>
+        {session.orgs.map((org) => (
+          <Menu.Item
+            key={org.id}
+            rightSection={org.id === place.id ? <Icon name="check" size={14} /> : null}
+            onClick={() =>
+              void navigate({ to: '/$org/$env/home', params: { org: org.slug, env: place.env } })
+            }
+          >
+            {org.name} <span className="faint">· {org.role}</span>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Rail({ session, onLeave }: { session: Session; onLeave?: () => void }) {
+  const { slug, env } = useOrg();
+  return (
+    <nav className="rail" aria-label="Main">
+      <OrgSwitch session={session} />
+      {nav.map((group) => (
+        <div key={group.name ?? ''} className="rail-group">
+          {group.name && <div className="rail-head">{group.name}</div>}
+          {group.items.map((item) => (
+            <Link
+              key={item.page}
+              className="rail-link"
+              to={`/$org/$env/${item.page}`}
+              params={{ org: slug, env }}
+              onClick={() => onLeave?.()}
+            >
+              <Icon name={item.icon} />
+              {item.name}
+            </Link>
+          ))}
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** The page of an address: `requests` of `/acme/live/requests/01K…`. */
+function pageOf(pathname: string): 'home' | 'requests' | 'keys' | 'credits' {
+  return navItems.find(({ page }) => page === pathname.split('/')[3])?.page ?? 'home';
+}
+
+function useSwitchEnv(): (env: Env) => void {
+  const { slug } = useOrg();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  // The page stays; what narrows it to one key or call does not exist on the other side.
+  return (env) =>
+    void navigate({ to: `/$org/$env/${pageOf(pathname)}`, params: { org: slug, env }, search: {} });
+}
+
+function EnvSwitch() {
+  const { env } = useOrg();
+  const switchTo = useSwitchEnv();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms; this acts at once
+    <div className="env" role="group" aria-label="Environment">
+      <button type="button" aria-pressed={env === 'live'} onClick={() => switchTo('live')}>
+        <span className="env-dot" aria-hidden="true" />
+        Live
+      </button>
+      <button
+        type="button"
+        className="sandbox"
+        aria-pressed={env === 'sandbox'}
+        onClick={() => switchTo('sandbox')}
+      >
+        Sandbox
+      </button>
+    </div>
+  );
+}
+
+function Account({ session }: { session: Session }) {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  const leave = async () => {
+    await signOut();
+    await navigate({ to: '/sign-in' });
+  };
+  const name = session.user.name || session.user.email;
+  return (
+    <Menu
+      withInitialFocusPlaceholder={false}
+      position="bottom-end"
+      width={220}
+      transitionProps={{ duration: 0 }}
+    >
+      <Menu.Target>
+        <button type="button" className="btn account" aria-label={`Account of ${name}`}>
+          {name.charAt(0).toUpperCase()}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{session.user.email}</Menu.Label>
+        <Menu.Divider />
+        {schemes.map((scheme) => (
+          <Menu.Item
+            key={scheme.value}
+            leftSection={<Icon name={scheme.icon} size={15} />}
+            rightSection={colorScheme === scheme.value ? <Icon name="check" size={14} /> : null}
+            onClick={() => setColorScheme(scheme.value)}
+          >
+            {scheme.name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="logout" size={15} />} onClick={() => void leave()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function useOnline(): boolean {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const update = () => setOnline(navigator.onLine);
+    addEventListener('online', update);
+    addEventListener('offline', update);
+    return () => {
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
+    };
+  }, []);
+  return online;
+}
+
+/** After a change of page the focus goes to the new page's content, as a page load would do. */
+function useFocusOnArrival(): void {
+  const { pathname } = useLocation();
+  const first = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is the trigger
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else document.getElementById('main')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [pathname]);
+}
+
+function Frame({ session, ended }: { session: Session; ended: boolean }) {
+  const { env, slug, name } = useOrg();
+  const [drawer, setDrawer] = useState(false);
+  const find = useRef<HTMLInputElement>(null);
+  const navigate = useNavigate();
+  const switchTo = useSwitchEnv();
+  const online = useOnline();
+  const { pathname } = useLocation();
+  useFocusOnArrival();
+  const go = (page: (typeof navItems)[number]['page']) => () =>
+    void navigate({ to: `/$org/$env/${page}`, params: { org: slug, env } });
+  useShortcuts({
+    ...Object.fromEntries(navItems.map((item) => [`g ${item.key}`, go(item.page)])),
+    '/': () => find.current?.focus(),
+    'Shift+E': () => switchTo(env === 'live' ? 'sandbox' : 'live'),
+  });
+  useEffect(() => {
+    document.documentElement.dataset['env'] = env;
+    const page = navItems.find((item) => item.page === pageOf(pathname))?.name ?? '';
+    document.title = `${env === 'sandbox' ? 'Sandbox · ' : ''}${page} · ${name}`;
+  }, [env, pathname, name]);
+
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      {env === 'sandbox' && (
+        <aside className="sandbox-band" aria-label="Sandbox">
+          <span>Sandbox · simulated models, no real money, no real data</span>
+        </aside>
+      )}
+      <div className="shell">
+        <div className="rail-side">
+          <Rail session={session} />
+        </div>
+        <div className="shell-main">
+          <header className="top">
+            <Button className="rail-open" icon="menu-2" aria-label="Menu" onClick={() => setDrawer(true)} />
+            <FindById ref={find} />
+            <div className="grow top-space" />
+            <EnvSwitch />
+            <Account session={session} />
+          </header>
+          {!online && (
+            <div className="offline" role="status">
+              <Icon name="wifi-off" size={15} /> You are offline. What is on screen is from before; it renews
+              by itself.
+            </div>
+          )}
+          <main className="page" id="main" tabIndex={-1}>
+            <Outlet />
+          </main>
+        </div>
+      </div>
+      <Suspense fallback={null}>
+        {drawer && (
+          <SideDrawer onClose={() => setDrawer(false)}>
+            <Rail session={session} onLeave={() => setDrawer(false)} />
+          </SideDrawer>
+        )}
+        {ended && <SessionEnded email={session.user.email} />}
+      </Suspense>
+    </>
+  );
+}
+
+export function Shell() {
+  const state = useSessionState();
+  const { org: slug, env } = useParams({ strict: false });
+  const org = state.kind === 'signed_in' ? state.session.orgs.find((each) => each.slug === slug) : undefined;
+  const org_id = org?.id;
+  const csrf = state.kind === 'signed_in' ? state.session.csrf_token : undefined;
+  // A new session is a new client: what the old one had read, and was refused, is read again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the token stands for the session
+  const client = useMemo(() => (org_id === undefined ? null : createClient(org_id)), [org_id, csrf]);
+  if (state.kind !== 'signed_in' || org === undefined || client === null) return <Unreachable />;
+  const place: OrgPlace = {
+    ...org,
+    env: env === 'sandbox' ? 'sandbox' : 'live',
+    environment: env === 'sandbox' ? 'TEST' : 'LIVE',
+  };
+  return (
+    // A page of one organisation or environment never shows what it had read of another: its state goes with the key.
+    <OrgProvider value={place} key={`${place.id} ${place.env}`}>
+      <Provider value={client}>
+        <Frame session={state.session} ended={state.ended} />
+      </Provider>
+    </OrgProvider>
+  );
+}

@@ -1,0 +1,149 @@
+// Adding credits in one step: the amount, what it buys and costs, and one button with the total on it.
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { QuoteDocument, type QuoteQuery, StartTopupDocument } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Money } from '../../ui/money.tsx';
+import { currencyText } from '../../ui/money-format.ts';
+import { Bone, FormFault } from '../../ui/states.tsx';
+import { minorOf, proposedMinor, typedText } from './amount.ts';
+
+const SETTLE_MS = 300;
+
+type Quote = NonNullable<NonNullable<QuoteQuery['credits']>['quote']>;
+
+/** `value` once it has stayed the same for a moment, so that not every key asks for a quote. */
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** A rate of 8 places without its empty ones: "83.41". */
+function rateText(rate: string): string {
+  return rate.includes('.') ? rate.replace(/0+$/, '').replace(/\.$/, '') : rate;
+}
+
+function QuoteLines({ quote }: { quote: Quote | null }) {
+  const lines: readonly (readonly [string, React.ReactNode])[] = [
+    ['Credits received', quote && <Money micro={quote.creditsMicro} />],
+    ['Price', quote && currencyText(quote.amountMinor, quote.currency)],
+    ['Tax', quote && (quote.taxMinor === '0' ? 'none' : currencyText(quote.taxMinor, quote.currency))],
+  ];
+  return (
+    <div className="quote num" aria-live="polite" aria-busy={quote === null || undefined}>
+      <dl>
+        {lines.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value ?? <Bone width={70} />}</dd>
+          </div>
+        ))}
+        <div className="quote-total">
+          <dt>Total to pay</dt>
+          <dd>{quote ? currencyText(quote.totalMinor, quote.currency) : <Bone width={80} />}</dd>
+        </div>
+      </dl>
+      <p className="sub quote-note">
+        {quote && quote.currency !== 'USD'
+          ? `1 USD = ${rateText(quote.fxRate)} ${quote.currency}, rate of ${quote.fxDay}`
+          : quote
+            ? 'Credits are in US dollars.'
+            : ''}
+      </p>
+    </div>
+  );
+}
+
+export function AddCreditsDialog({ currency, onClose }: { currency: string; onClose: () => void }) {
+  const client = useClient();
+  const proposed = proposedMinor(currency);
+  const [text, setText] = useState(typedText(proposed[1] ?? '2500', currency));
+  const minor = minorOf(text, currency);
+  const settled = useSettled(minor);
+  const [{ data, error, fetching }] = useQuery({
+    query: QuoteDocument,
+    variables: { amountMinor: settled ?? '0' },
+    pause: settled === undefined,
+    requestPolicy: 'network-only',
+  });
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  // One for each amount: pressing again after a lost answer finds the first checkout and opens no second one.
+  const key = useRef<{ minor: string; key: string } | null>(null);
+
+  const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
+  const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
+  const quote = too_small || error ? null : current;
+  const amount_fault =
+    text.trim() !== '' && minor === undefined
+      ? 'An amount like 25 or 25.50.'
+      : too_small
+        ? `At least ${currencyText(current.minAmountMinor, current.currency)}.`
+        : null;
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (quote === null || minor === undefined || busy) return;
+    if (key.current?.minor !== minor) key.current = { minor, key: crypto.randomUUID() };
+    setBusy(true);
+    setFault(null);
+    const input = { amountMinor: minor, idempotencyKey: key.current.key };
+    const { data: answer, error } = await client.mutation(StartTopupDocument, { input }).toPromise();
+    if (answer?.startTopup.__typename === 'StartTopupPayload') {
+      // Busy stays on: the page is about to be left.
+      location.assign(answer.startTopup.checkoutUrl);
+      return;
+    }
+    setBusy(false);
+    if (error) setFault(faultOfQuery(error));
+    else if (answer) setFault(faultOfUserError(answer.startTopup));
+  };
+
+  return (
+    <Dialog
+      title="Add credits"
+      note="You pay on the provider’s page and come back here."
+      onClose={onClose}
+      size={440}
+    >
+      <form className="add-form" onSubmit={(event) => void submit(event)} noValidate>
+        {/* biome-ignore lint/a11y/useSemanticElements: buttons that fill a field, no fields of their own */}
+        <div className="proposals" role="group" aria-label="Amounts">
+          {proposed.map((each) => (
+            <Button
+              key={each}
+              aria-pressed={each === minor}
+              onClick={() => setText(typedText(each, currency))}
+            >
+              {currencyText(each, currency).replace(/\.00$/, '')}
+            </Button>
+          ))}
+        </div>
+        <TextField
+          label={`Amount in ${currency}`}
+          inputMode="decimal"
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          fault={amount_fault}
+          data-autofocus
+        />
+        <QuoteLines quote={quote} />
+        <FormFault fault={fault ?? (error ? faultOfQuery(error) : null)} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy} disabled={quote === null}>
+            {quote ? `Pay ${currencyText(quote.totalMinor, quote.currency)}` : 'Pay'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,247 @@
+// What is left, and how do I add?
+import './credits.css';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import {
+  CreditsDocument,
+  type CreditsQuery,
+  RefillSandboxDocument,
+  SandboxCreditsDocument,
+  type TopupRowFragment,
+} from '../../api/gen/graphql.ts';
+import { may, useOrg } from '../../app/org.tsx';
+import { readCreditsSearch } from '../../app/search.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, PageHead } from '../../ui/card.tsx';
+import { IdText } from '../../ui/copy.tsx';
+import { Money } from '../../ui/money.tsx';
+import { currencyText } from '../../ui/money-format.ts';
+import { Bone, BoneRows, Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AddCreditsDialog } from './add-dialog.tsx';
+import { TopupReturn, TopupStatusMark } from './return-card.tsx';
+
+type Balance = NonNullable<NonNullable<CreditsQuery['credits']>['balance']>;
+
+function BalanceCard({
+  label,
+  balance,
+  granted,
+  loading,
+}: {
+  label: string;
+  balance: Pick<Balance, 'availableMicroUsd' | 'heldMicroUsd'> | null | undefined;
+  granted?: string | undefined;
+  loading: boolean;
+}) {
+  return (
+    <section className="card balance" aria-label={label}>
+      <div className="soft">{label}</div>
+      <div className="balance-value num">
+        {loading ? (
+          <Bone width={200} height={34} />
+        ) : balance ? (
+          <Money micro={balance.availableMicroUsd} as="balance" />
+        ) : (
+          '–'
+        )}
+      </div>
+      <dl className="balance-parts num">
+        <div>
+          <dt>Exact</dt>
+          <dd>{loading ? <Bone width={80} /> : <Money micro={balance?.availableMicroUsd} />}</dd>
+        </div>
+        <div>
+          <dt>Held by running calls</dt>
+          <dd>{loading ? <Bone width={60} /> : <Money micro={balance?.heldMicroUsd} />}</dd>
+        </div>
+        {granted !== undefined && (
+          <div>
+            <dt>Of it granted</dt>
+            <dd>
+              <Money micro={granted} />
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Topups({
+  rows,
+  action,
+}: {
+  rows: readonly TopupRowFragment[] | undefined;
+  action: React.ReactNode;
+}) {
+  if (rows?.length === 0) {
+    return (
+      <Empty title="No top-up yet" actions={action}>
+        Each payment stands here with its invoice, from the moment it is started.
+      </Empty>
+    );
+  }
+  return (
+    <Table name="List of top-ups" busy={rows === undefined}>
+      <thead>
+        <tr>
+          <th scope="col">Started</th>
+          <th scope="col">Status</th>
+          <th scope="col" className="n">
+            Paid
+          </th>
+          <th scope="col" className="n">
+            Credits
+          </th>
+          <th scope="col">By</th>
+          <th scope="col">Top-up</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows === undefined ? (
+          <BoneRows rows={3} columns={6} />
+        ) : (
+          rows.map((row) => (
+            <tr key={row.id}>
+              <td className="soft">
+                <Time at={row.createdAt} />
+              </td>
+              <td>
+                <TopupStatusMark status={row.status} />
+              </td>
+              <td className="n">{currencyText(row.totalMinor, row.currency)}</td>
+              <td className="n">
+                <Money micro={row.creditsMicro} />
+              </td>
+              <td className="soft">{row.method ?? '–'}</td>
+              <td>
+                <IdText id={row.id} short />
+              </td>
+            </tr>
+          ))
+        )}
+      </tbody>
+    </Table>
+  );
+}
+
+function LiveCredits() {
+  const { slug, role } = useOrg();
+  const search = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
+  const navigate = useNavigate();
+  const [{ data, error }, again] = useQuery({ query: CreditsDocument });
+  const allowed = may(role, 'money');
+  const params = { org: slug, env: 'live' };
+  const setAdd = (open: boolean) =>
+    void navigate({ to: '/$org/$env/credits', params, search: open ? { add: true } : {}, replace: true });
+  const reread = useCallback(() => again({ requestPolicy: 'network-only' }), [again]);
+  useShortcuts(allowed ? { c: () => setAdd(true) } : {});
+  const button = allowed && (
+    <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setAdd(true)}>
+      Add credits
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="Credits" actions={button}>
+        <p>Calls are held against this balance before they run, and charged what they used.</p>
+      </PageHead>
+      <div className="stack">
+        {search.topup && (
+          <TopupReturn
+            id={search.topup}
+            came_back={search.outcome === 'back'}
+            onPaid={reread}
+            onAgain={() => setAdd(true)}
+            onDismiss={() => setAdd(false)}
+          />
+        )}
+        {error && !data ? (
+          <div className="card">
+            <ErrorBox fault={faultOfQuery(error)} onRetry={reread} />
+          </div>
+        ) : (
+          <>
+            <BalanceCard
+              label="Available credit"
+              balance={data?.credits?.balance}
+              granted={data?.credits?.balance?.grantedMicroUsd}
+              loading={data === undefined}
+            />
+            <Card title="Top-ups" flush>
+              {data && !data.credits?.topups ? (
+                <Empty title="Not for your role">Owners, admins and billing members see top-ups.</Empty>
+              ) : (
+                <Topups rows={data?.credits?.topups?.nodes} action={button || undefined} />
+              )}
+            </Card>
+          </>
+        )}
+      </div>
+      {search.add && allowed && data?.org && (
+        <AddCreditsDialog currency={data.org.billingCurrency} onClose={() => setAdd(false)} />
+      )}
+    </>
+  );
+}
+
+function SandboxCredits() {
+  const { slug, role } = useOrg();
+  const client = useClient();
+  const [{ data, error }, again] = useQuery({ query: SandboxCreditsDocument });
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const refill = async () => {
+    setBusy(true);
+    setFault(null);
+    const input = { idempotencyKey: crypto.randomUUID() };
+    const { data: answer, error } = await client.mutation(RefillSandboxDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) setFault(faultOfQuery(error));
+    else if (answer?.refillSandbox.__typename !== 'RefillSandboxPayload' && answer) {
+      setFault(faultOfUserError(answer.refillSandbox));
+    } else again({ requestPolicy: 'network-only' });
+  };
+  return (
+    <>
+      <PageHead
+        title="Sandbox credit"
+        actions={
+          may(role, 'keys') && (
+            <Button kind="primary" icon="refresh" busy={busy} onClick={() => void refill()}>
+              Refill sandbox to $100
+            </Button>
+          )
+        }
+      >
+        <p>Play money for simulated models. It can never pay for a live call.</p>
+      </PageHead>
+      <div className="stack">
+        <FormFault fault={fault} />
+        {error && !data ? (
+          <div className="card">
+            <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+          </div>
+        ) : (
+          <BalanceCard label="Sandbox credit" balance={data?.credits?.balance} loading={data === undefined} />
+        )}
+        <div className="card note">
+          <span className="grow soft">Top-ups and invoices exist for live credit only.</span>
+          <Link className="btn" to="/$org/$env/credits" params={{ org: slug, env: 'live' }}>
+            Open live credits
+          </Link>
+        </div>
+      </div>
+    </>
+  );
+}
+
+export function CreditsPage() {
+  const { env } = useOrg();
+  return env === 'live' ? <LiveCredits /> : <SandboxCredits />;
+}

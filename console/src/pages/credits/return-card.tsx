@@ -1,0 +1,126 @@
+// Back from the rail's page: what became of the payment. Leaving and coming back to the address finds it again.
+import { useEffect, useRef, useState } from 'react';
+import { useQuery } from 'urql';
+import { faultOfQuery } from '../../api/errors.ts';
+import { TopupDocument, type TopupRowFragment, TopupUpdatedDocument } from '../../api/gen/graphql.ts';
+import { useLive } from '../../api/use-live.ts';
+import { Button } from '../../ui/button.tsx';
+import { Money } from '../../ui/money.tsx';
+import { currencyText } from '../../ui/money-format.ts';
+import { Bone, ErrorBox } from '../../ui/states.tsx';
+import { type Shape, Status, type Tone } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type TopupStatus = TopupRowFragment['status'];
+
+const marks: Record<TopupStatus, { tone: Tone; shape: Shape; word: string }> = {
+  PENDING: { tone: 'mute', shape: 'half', word: 'pending' },
+  PAID: { tone: 'ok', shape: 'ok', word: 'paid' },
+  FAILED: { tone: 'bad', shape: 'bad', word: 'failed' },
+  EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
+  REVIEW: { tone: 'warn', shape: 'warn', word: 'in review' },
+};
+
+export function TopupStatusMark({ status }: { status: TopupStatus }) {
+  const { tone, shape, word } = marks[status];
+  return (
+    <Status tone={tone} shape={shape}>
+      {word}
+    </Status>
+  );
+}
+
+function Sentence({ row, came_back }: { row: TopupRowFragment; came_back: boolean }) {
+  const total = currencyText(row.totalMinor, row.currency);
+  switch (row.status) {
+    case 'PAID':
+      return (
+        <>
+          <b>
+            <Money micro={row.creditsMicro} as="spend" /> of credit added
+          </b>{' '}
+          for {total}, <Time at={row.paidAt} />.
+          {row.invoiceId && (
+            <>
+              {' '}
+              Invoice <code className="mono">{row.invoiceId}</code>.
+            </>
+          )}
+        </>
+      );
+    case 'PENDING':
+      return came_back ? (
+        <>You came back without paying {total}. Nothing was charged.</>
+      ) : (
+        <>
+          Waiting for {total} to be booked. This takes a few seconds; you may leave, it is booked all the
+          same.
+        </>
+      );
+    case 'REVIEW':
+      return <>The payment of {total} has arrived and is looked at by a person. Nothing is lost.</>;
+    case 'EXPIRED':
+      return <>The checkout for {total} was not paid in time. Nothing was charged.</>;
+    default:
+      return (
+        <>
+          The payment of {total} failed. {row.failureMessage || 'Nothing was charged.'}
+        </>
+      );
+  }
+}
+
+export function TopupReturn(props: {
+  id: string;
+  came_back: boolean;
+  onPaid: () => void;
+  onAgain: () => void;
+  onDismiss: () => void;
+}) {
+  const { id, came_back, onPaid } = props;
+  const [{ data, error }, again] = useQuery({ query: TopupDocument, variables: { id } });
+  const [heard, setHeard] = useState<TopupRowFragment | null>(null);
+  const read = data?.credits?.topup ?? null;
+  const row = heard ?? read;
+  useLive({
+    document: TopupUpdatedDocument,
+    variables: read === null || read.status === 'PAID' ? null : { id },
+    ends: true,
+    onData: ({ topupUpdated }) => setHeard(topupUpdated),
+    onBack: () => again({ requestPolicy: 'network-only' }),
+  });
+  const told = useRef(false);
+  const paid = row?.status === 'PAID';
+  useEffect(() => {
+    if (!paid || told.current) return;
+    told.current = true;
+    onPaid();
+  }, [paid, onPaid]);
+
+  if (error && row === null) {
+    return (
+      <div className="card">
+        <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+      </div>
+    );
+  }
+  const ended =
+    row !== null &&
+    (row.status === 'FAILED' || row.status === 'EXPIRED' || (came_back && row.status === 'PENDING'));
+  return (
+    <div className="card note topup-return" role="status">
+      {row ? <TopupStatusMark status={row.status} /> : <Bone width={70} />}
+      <span className="grow">
+        {row ? (
+          <Sentence row={row} came_back={came_back} />
+        ) : data ? (
+          'There is no such top-up in this organisation.'
+        ) : (
+          <Bone width={260} />
+        )}
+      </span>
+      {ended && <Button onClick={props.onAgain}>Try again</Button>}
+      <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={props.onDismiss} />
+    </div>
+  );
+}

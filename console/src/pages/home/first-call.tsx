@@ -1,0 +1,203 @@
+// The first minute: a key, a paste, and the call on screen. Nothing is made by merely opening the page.
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { base_url } from '../../api/boot.ts';
+import type { Fault } from '../../api/errors.ts';
+import { useOrg } from '../../app/org.tsx';
+import { Button } from '../../ui/button.tsx';
+import { PageHead } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { ShortFeed } from '../../ui/feed.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { SnippetTabs } from '../../ui/snippet-tabs.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useFeed } from '../../ui/use-feed.ts';
+import { type NewKey, useCreateKey, useDefaultProject } from '../keys/create.ts';
+import { sendFirstCall } from '../keys/send.ts';
+
+export const FIRST_MODEL = 'sandbox/echo';
+const PATIENCE_MS = 60_000;
+
+function Step(props: {
+  number: number;
+  state: 'done' | 'now' | 'later';
+  title: string;
+  note?: string;
+  children?: ReactNode;
+}) {
+  const { number, state, title, note, children } = props;
+  return (
+    <li className="step" data-state={state} aria-current={state === 'now' ? 'step' : undefined}>
+      <div className="step-mark">
+        <span className="step-number">
+          {state === 'done' ? <Icon name="check" size={15} /> : number}
+          {state === 'done' && <span className="visually-hidden">done</span>}
+        </span>
+      </div>
+      <div className="step-body">
+        <h2>{title}</h2>
+        {note && <p>{note}</p>}
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function Hints() {
+  return (
+    <ul className="hints">
+      <li>
+        Is the variable set? <code className="mono">echo $SVC_API_KEY</code> shows the key.
+      </li>
+      <li>
+        Does the address end as in the snippet? OpenAI clients need <code className="mono">/v1</code>,
+        Anthropic’s do not.
+      </li>
+      <li>
+        Is the gateway in reach? <code className="mono">curl {base_url}/healthz</code> answers.
+      </li>
+    </ul>
+  );
+}
+
+function Arrival({ made, onArrived }: { made: NewKey; onArrived: () => void }) {
+  const feed = useFeed({ read: undefined, key_id: made.key.id });
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const [row] = feed.rows;
+  useEffect(() => {
+    if (row !== undefined) onArrived();
+  }, [row, onArrived]);
+  if (row !== undefined) {
+    return (
+      <div className="arrived-card">
+        <Table name="Your call">
+          <ShortFeed rows={[row]} fresh={feed.fresh} />
+        </Table>
+      </div>
+    );
+  }
+  const send = async () => {
+    setBusy(true);
+    setFault(await sendFirstCall({ base_url, secret: made.secret, model: FIRST_MODEL }));
+    setBusy(false);
+  };
+  return (
+    <>
+      <div className="listening" role="status">
+        <span className="pulse" aria-hidden="true" />
+        <span className="grow">
+          Listening. Your call appears here by itself, with its route and its price.
+        </span>
+        <Button busy={busy} onClick={() => void send()}>
+          Send one for me
+        </Button>
+      </div>
+      <FormFault fault={fault} />
+      {late && <Hints />}
+    </>
+  );
+}
+
+export function FirstCall({ onDone }: { onDone: () => void }) {
+  const { env, slug } = useOrg();
+  const project = useDefaultProject();
+  const { create, busy, fault } = useCreateKey();
+  const [made, setMade] = useState<NewKey | null>(null);
+  const [arrived, setArrived] = useState(false);
+  const sandbox = env === 'sandbox';
+  const kind = sandbox ? 'sandbox' : 'live';
+  const make = async () => {
+    if (project === null) return;
+    setMade(await create({ project_id: project.id, name: 'first call', scopes: ['INFERENCE'] }));
+  };
+  return (
+    <div className="first-call">
+      <PageHead
+        title="Your first call"
+        actions={
+          <Button kind="quiet" onClick={onDone}>
+            {arrived ? 'Go to Home' : 'Not now'}
+          </Button>
+        }
+      >
+        <p>Keep the client you have. Change the address and the key.</p>
+      </PageHead>
+      <div className="stack">
+        <ol className="card steps">
+          <Step
+            number={1}
+            state={made ? 'done' : 'now'}
+            title={made ? `${sandbox ? 'Sandbox' : 'Live'} key ready` : `Make a ${kind} key`}
+            note={
+              sandbox
+                ? 'Sandbox calls are answered by simulated models and cost nothing real.'
+                : 'Live calls are charged to the credit of your organisation.'
+            }
+          >
+            {made ? (
+              <div className="secret">
+                <code>{made.secret}</code>
+                <CopyButton text={made.secret} what="the key" />
+              </div>
+            ) : (
+              <Button
+                kind="primary"
+                icon="key"
+                busy={busy}
+                disabled={project === null}
+                onClick={() => void make()}
+              >
+                Make a {kind} key
+              </Button>
+            )}
+            <FormFault fault={fault} />
+          </Step>
+          <Step
+            number={2}
+            state={arrived ? 'done' : made ? 'now' : 'later'}
+            title="Paste and run"
+            note="The key is read from the environment, so it stays out of your code."
+          >
+            {made && <SnippetTabs base_url={base_url} model={FIRST_MODEL} secret={made.secret} />}
+          </Step>
+          <Step number={3} state={arrived ? 'done' : 'later'} title="See it arrive">
+            {made && <Arrival made={made} onArrived={() => setArrived(true)} />}
+          </Step>
+        </ol>
+        {sandbox ? (
+          <div className="card note">
+            <span className="grow">
+              <b>Then go live.</b>{' '}
+              <span className="soft">Add credits and make a live key. Nothing else changes.</span>
+            </span>
+            <Link
+              className="btn"
+              to="/$org/$env/credits"
+              params={{ org: slug, env: 'live' }}
+              search={{ add: true }}
+            >
+              Add credits
+            </Link>
+          </div>
+        ) : (
+          <div className="card note">
+            <span className="grow">
+              <b>Try it free first.</b>{' '}
+              <span className="soft">The sandbox answers every model of the catalog without real money.</span>
+            </span>
+            <Link className="btn" to="/$org/$env/home" params={{ org: slug, env: 'sandbox' }}>
+              Open the sandbox
+            </Link>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

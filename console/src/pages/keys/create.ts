@@ -1,0 +1,69 @@
+// Making a key. The answer with the secret goes to its caller alone: not into the document cache, not into the
+// address, not into storage; it lives in the state of one dialog and leaves with it.
+import { useMemo, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import {
+  CreateKeyDocument,
+  type CreateKeyInput,
+  type KeyRowFragment,
+  ProjectsDocument,
+} from '../../api/gen/graphql.ts';
+import { useOrg } from '../../app/org.tsx';
+
+export interface NewKey {
+  readonly key: KeyRowFragment;
+  readonly secret: string;
+}
+
+/** The project that a first key goes to; null while it is not known. */
+export function useDefaultProject(): { id: string; name: string } | null {
+  const projects = useProjects();
+  return projects[0] ?? null;
+}
+
+/** Projects in which a key can be made. */
+export function useProjects(): readonly { id: string; name: string }[] {
+  const { environment } = useOrg();
+  const [{ data }] = useQuery({ query: ProjectsDocument, requestPolicy: 'cache-first' });
+  return useMemo(() => {
+    const own = (project: { environment: string }) => project.environment === environment;
+    const active = (data?.projects ?? []).filter(({ status }) => status === 'ACTIVE');
+    // A sandbox project holds sandbox keys only; sandbox keys may stand anywhere, first in a project of their own.
+    if (environment === 'LIVE') return active.filter(own);
+    return active.toSorted((a, b) => Number(own(b)) - Number(own(a)));
+  }, [data, environment]);
+}
+
+type Wish = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' | 'projectId'> & {
+  readonly project_id: string;
+};
+
+/** `create` answers the key with its secret, or null and sets `fault`. */
+export function useCreateKey() {
+  const client = useClient();
+  const { environment } = useOrg();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  // One for the life of the form: a second press after a lost answer finds the first key and makes no other. A
+  // changed wish is another call, or the API would take it for a mistake.
+  const last = useRef<{ wish: string; key: string } | null>(null);
+
+  const create = async ({ project_id, ...wish }: Wish): Promise<NewKey | null> => {
+    const text = JSON.stringify({ project_id, wish });
+    if (last.current?.wish !== text) last.current = { wish: text, key: crypto.randomUUID() };
+    setBusy(true);
+    setFault(null);
+    const input = { ...wish, projectId: project_id, environment, idempotencyKey: last.current.key };
+    // `executeMutation` hands the result to this caller; the document cache stores no mutation results.
+    const { data, error } = await client.mutation(CreateKeyDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) setFault(faultOfQuery(error));
+    else if (data?.createKey.__typename === 'CreateKeyPayload') {
+      last.current = null;
+      return { key: data.createKey.key, secret: data.createKey.secret };
+    } else if (data) setFault(faultOfUserError(data.createKey));
+    return null;
+  };
+  return { create, busy, fault };
+}

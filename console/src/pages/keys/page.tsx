@@ -1,0 +1,244 @@
+// Who may call, and how much?
+import './keys.css';
+import { Menu } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfQuery } from '../../api/errors.ts';
+import { type KeyRowFragment, KeysDocument } from '../../api/gen/graphql.ts';
+import { may, useOrg } from '../../app/org.tsx';
+import { readKeysSearch } from '../../app/search.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../ui/button.tsx';
+import { PageHead } from '../../ui/card.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Money } from '../../ui/money.tsx';
+import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
+import { type Shape, Status, type Tone } from '../../ui/status.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateKeyDialog } from './create-dialog.tsx';
+import { RevokeKeyDialog } from './revoke-dialog.tsx';
+import { scopeWord } from './scopes.ts';
+
+const SCOPES_SHOWN = 2;
+
+const marks: Record<KeyRowFragment['status'], { tone: Tone; shape: Shape; word: string }> = {
+  ACTIVE: { tone: 'ok', shape: 'ok', word: 'active' },
+  ROTATING: { tone: 'warn', shape: 'half', word: 'rotating' },
+  REVOKED: { tone: 'mute', shape: 'mute', word: 'revoked' },
+  EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
+};
+
+function KeyStatus({ row }: { row: KeyRowFragment }) {
+  if (row.paused) {
+    return (
+      <Status tone="warn">
+        paused until <Time at={row.paused.resumesAt} as="feed" />
+      </Status>
+    );
+  }
+  const { tone, shape, word } = marks[row.status];
+  return (
+    <Status tone={tone} shape={shape}>
+      {word}
+    </Status>
+  );
+}
+
+function RowActions({ row, onRevoke }: { row: KeyRowFragment; onRevoke: () => void }) {
+  const navigate = useNavigate();
+  const { slug, env } = useOrg();
+  const ended = row.status === 'REVOKED' || row.status === 'EXPIRED';
+  return (
+    <Menu
+      withInitialFocusPlaceholder={false}
+      position="bottom-end"
+      width={190}
+      transitionProps={{ duration: 0 }}
+    >
+      <Menu.Target>
+        <Button kind="quiet" icon="dots" aria-label={`Actions for ${row.name}`} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          onClick={() =>
+            void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: { key: row.id } })
+          }
+        >
+          Show its calls
+        </Menu.Item>
+        {!ended && (
+          <Menu.Item data-danger onClick={onRevoke}>
+            Revoke…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Rows({
+  rows,
+  onRevoke,
+}: {
+  rows: readonly KeyRowFragment[];
+  onRevoke: ((row: KeyRowFragment) => void) | null;
+}) {
+  return rows.map((row) => (
+    <tr key={row.id} data-ended={row.status === 'REVOKED' || row.status === 'EXPIRED' || undefined}>
+      <td className="key-name">{row.name}</td>
+      <td className="mono soft">{row.hint}</td>
+      <td>{row.project?.name ?? '–'}</td>
+      <td>
+        <KeyStatus row={row} />
+      </td>
+      <td className="soft" title={row.scopes.map(scopeWord).join(', ')}>
+        {row.scopes.slice(0, SCOPES_SHOWN).map(scopeWord).join(', ')}
+        {row.scopes.length > SCOPES_SHOWN && (
+          <span className="faint"> and {row.scopes.length - SCOPES_SHOWN} more</span>
+        )}
+      </td>
+      <td className="soft">
+        <Time at={row.lastUsedAt} never="never" />
+      </td>
+      <td className="n">
+        {row.budget.dailyMicro === null ? (
+          <span className="faint">none</span>
+        ) : (
+          <>
+            <Money micro={row.budget.dailyMicro} as="spend" />
+            {!row.budget.hard && <span className="faint"> soft</span>}
+          </>
+        )}
+      </td>
+      <td className="soft">
+        <Time at={row.expiresAt} never="never" />
+      </td>
+      <td className="n">{onRevoke && <RowActions row={row} onRevoke={() => onRevoke(row)} />}</td>
+    </tr>
+  ));
+}
+
+function useMore(environment: 'LIVE' | 'TEST') {
+  const client = useClient();
+  const [more, setMore] = useState<{ rows: readonly KeyRowFragment[]; next: string | null } | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const load = async (after: string) => {
+    setBusy(true);
+    const { data, error } = await client.query(KeysDocument, { environment, after }).toPromise();
+    setBusy(false);
+    setFault(error ? faultOfQuery(error) : null);
+    const page = data?.keys;
+    if (!page) return;
+    const next = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
+    setMore((before) => ({ rows: [...(before?.rows ?? []), ...page.nodes], next }));
+  };
+  return { more, busy, fault, load };
+}
+
+export function KeysPage() {
+  const { environment, env, role, slug } = useOrg();
+  const { create = false } = readKeysSearch(useSearch({ from: '/$org/$env/keys' }));
+  const navigate = useNavigate();
+  const [{ data, error }, again] = useQuery({ query: KeysDocument, variables: { environment } });
+  const { more, busy, fault, load } = useMore(environment);
+  const [revoking, setRevoking] = useState<KeyRowFragment | null>(null);
+  const allowed = may(role, 'keys');
+  const setCreate = (open: boolean) =>
+    void navigate({
+      to: '/$org/$env/keys',
+      params: { org: slug, env },
+      search: open ? { create: true } : {},
+      replace: true,
+    });
+  useShortcuts(allowed ? { c: () => setCreate(true) } : {});
+
+  const first = data?.keys;
+  const rows = first ? [...first.nodes, ...(more?.rows ?? [])] : [];
+  const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
+  const next = more === null ? first_next : more.next;
+  const button = allowed && (
+    <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setCreate(true)}>
+      Create key
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={env === 'sandbox' ? 'Sandbox keys' : 'Keys'} actions={button}>
+        <p>One key works with the OpenAI, Anthropic and native interfaces.</p>
+      </PageHead>
+      <section className="card">
+        {error && !first ? (
+          <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+        ) : first && rows.length === 0 ? (
+          <Empty
+            title={env === 'sandbox' ? 'No sandbox key yet' : 'No key yet'}
+            actions={button || undefined}
+          >
+            {allowed
+              ? 'Make one, paste the snippet that comes with it, and the first call appears under Requests.'
+              : `Your role, ${role}, does not make keys. Ask an owner, admin or developer.`}
+          </Empty>
+        ) : (
+          <Table name="Keys" busy={!first}>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Key</th>
+                <th scope="col">Project</th>
+                <th scope="col">Status</th>
+                <th scope="col">Scopes</th>
+                <th scope="col">Last used</th>
+                <th scope="col" className="n">
+                  Daily budget
+                </th>
+                <th scope="col">Expires</th>
+                <th scope="col">
+                  <span className="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {first ? (
+                <Rows rows={rows} onRevoke={allowed ? setRevoking : null} />
+              ) : (
+                <BoneRows rows={5} columns={9} />
+              )}
+            </tbody>
+          </Table>
+        )}
+        {fault && <ErrorBox fault={fault} />}
+        {next && (
+          <div className="table-foot">
+            <Button busy={busy} icon="chevron-down" onClick={() => void load(next)}>
+              Load more
+            </Button>
+          </div>
+        )}
+      </section>
+      {!allowed && (
+        <p className="sub keys-note">
+          <Icon name="eye" size={13} /> Your role, {role}, reads keys and does not make or revoke them.
+        </p>
+      )}
+      {create && allowed && (
+        <CreateKeyDialog
+          onClose={() => setCreate(false)}
+          onMade={() => again({ requestPolicy: 'network-only' })}
+        />
+      )}
+      {revoking && (
+        <RevokeKeyDialog
+          row={revoking}
+          onClose={() => setRevoking(null)}
+          onDone={() => {
+            setRevoking(null);
+            again({ requestPolicy: 'network-only' });
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,253 @@
+// The route as a picture: one lane per endpoint, one axis of time for all attempts. For screen readers each lane is
+// a row with its words; the bars are decoration.
+import { type CSSProperties, type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { durationText } from '../../ui/numbers.ts';
+import { Status } from '../../ui/status.tsx';
+import { instantOf } from '../../ui/time-format.ts';
+import { type Bar, type CallFacts, explain, type Lane, picture, reasonText } from './explain.ts';
+import type { Call } from './page.tsx';
+
+export function factsOf(call: Call): CallFacts {
+  const rows = (call.detail?.attemptRows ?? []).toSorted((a, b) => a.attempt - b.attempt);
+  return {
+    status: call.status.toLowerCase() as CallFacts['status'],
+    error_code: call.errorCode,
+    candidates: call.route?.candidates ?? 0,
+    hidden: call.route?.hidden ?? 0,
+    endpoints: (call.route?.endpoints ?? []).map((each) => ({
+      endpoint: each.endpoint,
+      provider: each.provider,
+      region: each.region,
+      score: each.score,
+      planned_at: each.plannedAt,
+      excluded_by: each.excludedBy,
+    })),
+    attempts: rows.map((row) => ({
+      endpoint: row.endpointId,
+      provider: row.provider,
+      at_ms: instantOf(row.ts).getTime(),
+      ok: row.outcome === 'OK',
+      cancelled: row.outcome === 'CANCELLED',
+      http_status: row.httpStatus,
+      fault: row.errorClass,
+      ttft_ms: row.ttftMs,
+      duration_ms: row.durationMs,
+    })),
+    cost_micro: call.costMicro,
+    start_ms: instantOf(call.ts).getTime(),
+  };
+}
+
+const share = (value: number) => `${Math.min(1, Math.max(0, value)) * 100}%`;
+
+/** "first token after 402 ms, then 412 tokens/s", or what went wrong. */
+function words({ attempt, number }: Bar, total: number, output_tokens: number): string {
+  const which = total > 1 ? `attempt ${number} · ` : '';
+  if (!attempt.ok && !attempt.cancelled) {
+    const status = attempt.http_status > 0 ? `${attempt.http_status} ` : '';
+    return `${status}${attempt.fault.replaceAll('_', ' ')} after ${durationText(attempt.duration_ms)}`;
+  }
+  const streaming = (attempt.duration_ms ?? 0) - (attempt.ttft_ms ?? 0);
+  const rate =
+    attempt.ok && output_tokens > 0 && streaming > 50 ? Math.round((output_tokens * 1000) / streaming) : null;
+  const first = `first token after ${durationText(attempt.ttft_ms)}`;
+  return `${which}${attempt.cancelled ? 'left by the caller, ' : ''}${first}${rate === null ? '' : `, then ${rate} tokens/s`}`;
+}
+
+function BarShape({ bar: { attempt, from, wait, stream } }: { bar: Bar }) {
+  const failed = !attempt.ok && !attempt.cancelled;
+  return (
+    <>
+      <i
+        className={`lane-wait${failed ? ' failed' : ''}`}
+        data-alone={failed || stream === 0 || undefined}
+        style={{ left: share(from), width: share(wait) }}
+      />
+      {!failed && stream > 0 && (
+        <i className="lane-stream" style={{ left: share(from + wait), width: share(stream) }} />
+      )}
+    </>
+  );
+}
+
+/** The words of a lane, once for all its bars: inside a long bar, else beside them where there is more room. */
+function LaneLabel({
+  bars,
+  total,
+  output_tokens,
+}: {
+  bars: readonly Bar[];
+  total: number;
+  output_tokens: number;
+}) {
+  const [first] = bars;
+  const last = bars.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const end = last.from + last.wait + last.stream;
+  const inside = bars.length === 1 && last.attempt.ok && last.stream > 0.48;
+  const before = !inside && end > 0.55;
+  // Properties of their own, so that the narrow layout can put the words below the bar.
+  let place: Record<`--${string}`, string> = { '--left': `calc(${share(end)} + 8px)` };
+  if (inside) place = { '--left': `calc(${share(last.from + last.wait)} + 10px)` };
+  if (before) place = { '--right': `calc(${share(1 - first.from)} + 8px)` };
+  const failed = bars.every(({ attempt }) => !attempt.ok && !attempt.cancelled);
+  const text = bars.map((bar) => words(bar, total, output_tokens)).join(', then ');
+  return (
+    <span className={`lane-label${inside ? ' inside' : ''}`} style={place as CSSProperties}>
+      {failed ? (
+        <Status tone="bad" plain>
+          {text}
+        </Status>
+      ) : (
+        text
+      )}
+    </span>
+  );
+}
+
+function LaneRow({
+  lane,
+  ticks,
+  end_ms,
+  total,
+  call,
+}: {
+  lane: Lane;
+  ticks: readonly number[];
+  end_ms: number;
+  total: number;
+  call: Call;
+}) {
+  const { fact, bars } = lane;
+  const name = fact.provider ?? 'unknown';
+  let shown: ReactNode;
+  if (bars.length > 0) {
+    shown = (
+      <span className="lane">
+        {ticks.slice(1, -1).map((tick) => (
+          <u key={tick} style={{ left: share(tick / end_ms) }} />
+        ))}
+        {bars.map((bar) => (
+          <BarShape key={bar.number} bar={bar} />
+        ))}
+        <LaneLabel bars={bars} total={total} output_tokens={call.outputTokens} />
+      </span>
+    );
+  } else if (fact.excluded_by !== null) {
+    shown = (
+      <span className="lane-why">
+        <Status tone="mute">{fact.excluded_by.replaceAll('_', ' ')}</Status>
+        {reasonText(fact.excluded_by)}
+      </span>
+    );
+  } else {
+    shown = (
+      <span className="lane-why">
+        <Status tone="mute" shape="half">
+          not needed
+        </Status>
+        {fact.planned_at !== null && `place ${fact.planned_at} of the plan`}
+      </span>
+    );
+  }
+  return (
+    <tr className="lane-row" data-off={bars.length === 0 && fact.excluded_by !== null ? true : undefined}>
+      <th scope="row" className="lane-name">
+        <span className="provider" aria-hidden="true">
+          {name.charAt(0).toUpperCase()}
+        </span>
+        <span className="two ellipsis" title={fact.endpoint}>
+          <b className="ellipsis">{name}</b>
+          <span className="sub ellipsis">{fact.region ?? ''}</span>
+        </span>
+      </th>
+      <td className="lane-score num">{fact.score === null ? '–' : fact.score.toFixed(3)}</td>
+      <td className="lane-cell">{shown}</td>
+    </tr>
+  );
+}
+
+/** A tick of the axis: seconds from one second on. */
+function tickText(ms: number, end_ms: number): string {
+  return end_ms >= 1_000 ? `${Number((ms / 1000).toFixed(2))} s` : `${Number(ms.toFixed(1))} ms`;
+}
+
+export function RouteCard({ call }: { call: Call }) {
+  const [raw, setRaw] = useState(false);
+  const facts = factsOf(call);
+  const { lanes, end_ms, ticks } = picture(facts);
+  const { route } = call;
+  const policy = route
+    ? `${route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`}${route.version ? ` v${route.version}` : ''}` +
+      `${route.rule !== '-' && route.rule !== '' ? ` · rule ${route.rule}` : ''} · sort ${route.sort}`
+    : undefined;
+  const trace = call.detail?.routeTrace;
+  return (
+    <Card title="Route" note={policy} flush>
+      <p className="route-sentence">
+        {explain(facts).map((part, i) =>
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one sentence have no other name
+          typeof part === 'string' ? part : <b key={i}>{part.strong}</b>,
+        )}
+      </p>
+      {lanes.length > 0 && (
+        <table className="route">
+          <caption className="visually-hidden">Endpoints of this call, and what happened at each</caption>
+          <thead>
+            <tr className="lane-head sub">
+              <th scope="col">Endpoint</th>
+              <th scope="col" className="lane-score">
+                Score
+              </th>
+              <th scope="col" className="lane-axis num">
+                <span className="visually-hidden">What happened</span>
+                {ticks.map((tick) => (
+                  <i key={tick} style={{ left: share(tick / end_ms) }} aria-hidden="true">
+                    {tickText(tick, end_ms)}
+                  </i>
+                ))}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {lanes.map((lane) => (
+              <LaneRow
+                key={lane.fact.endpoint}
+                lane={lane}
+                ticks={ticks}
+                end_ms={end_ms}
+                total={facts.attempts.length}
+                call={call}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div className="route-foot sub">
+        {facts.attempts.length > 0 && (
+          <>
+            <span>
+              <i className="key lane-wait" /> waiting for the first token
+            </span>
+            <span>
+              <i className="key lane-stream" /> streaming to the caller
+            </span>
+            <span>
+              <i className="key lane-wait failed" /> failed, not charged
+            </span>
+          </>
+        )}
+        {typeof trace === 'string' && (
+          <Button kind="quiet" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+            {raw ? 'Hide raw trace' : 'Raw trace'}
+          </Button>
+        )}
+      </div>
+      {raw && typeof trace === 'string' && (
+        <pre className="code raw-trace">{trace.split('; ').join(';\n')}</pre>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,290 @@
+// What is being called now, and what went wrong?
+import './requests.css';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { type Fault, faultOfQuery } from '../../api/errors.ts';
+import {
+  type FeedRowFragment,
+  RequestsDocument,
+  type RequestsQueryVariables,
+} from '../../api/gen/graphql.ts';
+import { useOrg } from '../../app/org.tsx';
+import { type RequestsSearch, readRequestsSearch } from '../../app/search.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { Button } from '../../ui/button.tsx';
+import { PageHead } from '../../ui/card.tsx';
+import { RowLink, RowModel, RowStatus } from '../../ui/feed.tsx';
+import { LiveMark } from '../../ui/live-mark.tsx';
+import { Money } from '../../ui/money.tsx';
+import { countText, durationText, plural } from '../../ui/numbers.ts';
+import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { zoneName } from '../../ui/time-format.ts';
+import { useFeed } from '../../ui/use-feed.ts';
+import { FilterBar } from './filters.tsx';
+
+const PAGE = 50;
+const SUMMARY_MS = 10_000;
+const HOVER_MS = 1_000;
+
+/** Whether a row that arrives belongs to what the filters show; the server filters by key. */
+export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean {
+  if (search.status !== undefined && row.status.toLowerCase() !== search.status) return false;
+  if (search.model !== undefined && row.model !== search.model) return false;
+  return !(search.moved && row.attempts < 2);
+}
+
+function Rows({
+  rows,
+  fresh,
+  keys,
+}: {
+  rows: readonly FeedRowFragment[];
+  fresh: ReadonlySet<string>;
+  keys: ReadonlyMap<string, string>;
+}) {
+  return rows.map((row) => (
+    <tr key={row.id} className={fresh.has(row.id) ? 'linked arrived' : 'linked'}>
+      <td className="soft">
+        <span className="row">
+          <span className="narrow-only">
+            <RowStatus row={row} dense />
+          </span>
+          <RowLink row={row} />
+        </span>
+      </td>
+      <td className="wide-only">
+        <RowStatus row={row} />
+      </td>
+      <td className="requests-model">
+        <RowModel row={row} />
+      </td>
+      <td className="n">
+        {countText(row.inputTokens)} <span className="faint">/ {countText(row.outputTokens)}</span>
+      </td>
+      <td className="n">
+        <Money micro={row.costMicro} />
+      </td>
+      <td className="n soft">{durationText(row.ttftMs)}</td>
+      <td className="n soft">{durationText(row.durationMs)}</td>
+      <td className="soft">{keys.get(row.keyId) ?? '–'}</td>
+    </tr>
+  ));
+}
+
+/** Reads older pages on demand; they are thrown away when the filters change. */
+function useOlder(variables: RequestsQueryVariables) {
+  const client = useClient();
+  const key = JSON.stringify(variables);
+  const [older, setOlder] = useState<{
+    key: string;
+    rows: readonly FeedRowFragment[];
+    next: string | null;
+  } | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const mine = older?.key === key ? older : null;
+  const load = async (after: string) => {
+    setBusy(true);
+    setFault(null);
+    const { data, error } = await client.query(RequestsDocument, { ...variables, after }).toPromise();
+    setBusy(false);
+    if (error) return setFault(faultOfQuery(error));
+    const page = data?.requests;
+    if (!page) return;
+    const next = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
+    setOlder({ key, rows: [...(mine?.rows ?? []), ...page.nodes], next });
+  };
+  return { rows: mine?.rows ?? [], next: mine === null ? undefined : mine.next, busy, fault, load };
+}
+
+/** Held by Space, by scrolling away from the top, or by a pointer that rests on a row. */
+function useHold() {
+  const [pressed, setPressed] = useState(false);
+  const [away, setAway] = useState(false);
+  const [resting, setResting] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    const onScroll = () => setAway(scrollY > 120);
+    addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      removeEventListener('scroll', onScroll);
+      clearTimeout(timer.current);
+    };
+  }, []);
+  return {
+    held: pressed || away || resting,
+    pressed,
+    toggle: () => setPressed((before) => !before),
+    pointer: {
+      onPointerEnter: () => {
+        timer.current = setTimeout(() => setResting(true), HOVER_MS);
+      },
+      onPointerLeave: () => {
+        clearTimeout(timer.current);
+        setResting(false);
+      },
+    },
+  };
+}
+
+/** One sentence every ten seconds for screen readers, instead of every row. */
+function useSummary() {
+  const [text, setText] = useState('');
+  const count = useRef(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setText(count.current === 0 ? '' : `${plural(count.current, 'new call')}`);
+      count.current = 0;
+    }, SUMMARY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const add = useCallback(() => {
+    count.current++;
+  }, []);
+  return { text, add };
+}
+
+export function RequestsPage() {
+  const { environment, slug, env } = useOrg();
+  const raw = useSearch({ from: '/$org/$env/requests' });
+  const search = useMemo(() => readRequestsSearch(raw), [raw]);
+  const navigate = useNavigate();
+  const variables: RequestsQueryVariables = {
+    environment,
+    first: PAGE,
+    status: search.status === undefined ? null : (search.status.toUpperCase() as 'OK'),
+    model: search.model ?? null,
+    keyId: search.key ?? null,
+    fallbacksOnly: search.moved ?? null,
+  };
+  const [{ data, error, fetching }, again] = useQuery({ query: RequestsDocument, variables });
+  const older = useOlder(variables);
+  const hold = useHold();
+  const summary = useSummary();
+  const matches = useCallback((row: FeedRowFragment) => isWanted(row, search), [search]);
+  const first = data?.requests;
+  const feed = useFeed({
+    read: first ? [...first.nodes, ...older.rows] : undefined,
+    key_id: search.key,
+    matches,
+    held: hold.held,
+    off: first === undefined,
+    onBack: () => again({ requestPolicy: 'network-only' }),
+    onRow: summary.add,
+  });
+  useShortcuts({ ' ': hold.toggle, '.': feed.release });
+
+  const keys = new Map((data?.keys?.nodes ?? []).map(({ id, name }) => [id, name]));
+  const filtered = Object.keys(search).length > 0;
+  const change = (next: RequestsSearch) =>
+    void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: next, replace: true });
+  const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
+  const next = older.next === undefined ? first_next : older.next;
+
+  return (
+    <>
+      <PageHead
+        title="Requests"
+        actions={
+          <Button
+            icon={hold.pressed ? 'player-play' : 'player-pause'}
+            aria-pressed={hold.pressed}
+            aria-keyshortcuts="Space"
+            onClick={hold.toggle}
+          >
+            {hold.pressed ? 'Resume' : 'Pause'}
+          </Button>
+        }
+      >
+        <p className="row">
+          <LiveMark state={feed.live} held={hold.held} /> Each call with where it went, how long it took and
+          what it cost.
+        </p>
+      </PageHead>
+      <span className="visually-hidden" aria-live="polite">
+        {summary.text}
+      </span>
+      <FilterBar search={search} rows={feed.rows} keys={keys} onChange={change} />
+      <section className="card requests" {...hold.pointer}>
+        {/* Room for it is kept, so that the table does not jump when rows start to wait. */}
+        <div className="requests-pill">
+          {feed.waiting > 0 && (
+            <Button kind="primary" aria-keyshortcuts="." onClick={feed.release}>
+              {feed.waiting} new
+            </Button>
+          )}
+          {fetching && data && <span className="refresh-line" aria-hidden="true" />}
+        </div>
+        {error && !first && (
+          <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+        )}
+        {first && feed.rows.length === 0 ? (
+          filtered ? (
+            <Empty
+              title="No call matches these filters"
+              actions={<Button onClick={() => change({})}>Clear filters</Button>}
+            >
+              New ones that match appear here by themselves.
+            </Empty>
+          ) : (
+            <Empty
+              title={env === 'sandbox' ? 'No sandbox call yet' : 'No call yet'}
+              actions={
+                <Link className="btn primary" to="/$org/$env/home" params={{ org: slug, env }}>
+                  Make the first call
+                </Link>
+              }
+            >
+              Each call appears here within two seconds, with its route and its price. Home shows what to
+              paste.
+            </Empty>
+          )
+        ) : (
+          (first || !error) && (
+            <Table name="Requests" busy={!first}>
+              <thead>
+                <tr>
+                  <th scope="col">Time, {zoneName(new Date())}</th>
+                  <th scope="col" className="wide-only">
+                    Status
+                  </th>
+                  <th scope="col">Model</th>
+                  <th scope="col" className="n">
+                    Tokens in / out
+                  </th>
+                  <th scope="col" className="n">
+                    Cost
+                  </th>
+                  <th scope="col" className="n">
+                    First token
+                  </th>
+                  <th scope="col" className="n">
+                    Total
+                  </th>
+                  <th scope="col">Key</th>
+                </tr>
+              </thead>
+              <tbody>
+                {first ? (
+                  <Rows rows={feed.rows} fresh={feed.fresh} keys={keys} />
+                ) : (
+                  <BoneRows rows={8} columns={8} />
+                )}
+              </tbody>
+            </Table>
+          )
+        )}
+        {older.fault && <ErrorBox fault={older.fault} />}
+        {next && (
+          <div className="table-foot">
+            <Button busy={older.busy} onClick={() => void older.load(next)}>
+              Load older
+            </Button>
+          </div>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+// Sign in: e-mail and password, then the code of the second factor where one is set. Used by the page, and by the
+// dialog that appears when a session ends under an open page.
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type Fault, offlineFault } from '../../api/errors.ts';
+import { proveSecondFactor, type SignIn, signIn } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { PasswordField, TextField } from '../../ui/field.tsx';
+import { plural } from '../../ui/numbers.ts';
+import { FormFault } from '../../ui/states.tsx';
+
+/** What a refused sign-in says. The API's sentence stands, but for the two that people meet every day. */
+function faultOf(fault: Fault): Fault {
+  if (fault.code === 'invalid_credentials') {
+    return { ...fault, message: 'That e-mail and password do not go together.', request_id: null };
+  }
+  if (fault.code === 'too_many_attempts') {
+    const minutes = Math.max(1, Math.ceil((fault.retry_after_s ?? 900) / 60));
+    const message = `Too many attempts. Try again in ${plural(minutes, 'minute')}.`;
+    return { ...fault, message };
+  }
+  return fault;
+}
+
+const incomplete: Fault = {
+  ...offlineFault,
+  code: 'incomplete',
+  message: 'Enter your e-mail address and your password.',
+  offline: false,
+};
+
+type Step = { readonly kind: 'password' } | { readonly kind: 'code'; readonly mfa_token: string };
+
+export function SignInForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
+  const [step, setStep] = useState<Step>({ kind: 'password' });
+  const [fault, setFault] = useState<Fault | null>(null);
+  const [busy, setBusy] = useState(false);
+  const code = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (step.kind === 'code') code.current?.focus();
+  }, [step]);
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '');
+    if (step.kind === 'password' && (text('email').trim() === '' || text('password') === '')) {
+      return setFault(incomplete);
+    }
+    setBusy(true);
+    setFault(null);
+    const result: SignIn =
+      step.kind === 'password'
+        ? await signIn(text('email').trim(), text('password'))
+        : await proveSecondFactor(step.mfa_token, text('code').replaceAll(/\s/g, ''));
+    setBusy(false);
+    if (result.kind === 'signed_in') onDone();
+    if (result.kind === 'second_factor') setStep({ kind: 'code', mfa_token: result.mfa_token });
+    if (result.kind !== 'refused') return;
+    setFault(faultOf(result.fault));
+    code.current?.select();
+    // A mfa token ends with five wrong codes or with time; then the password is asked again.
+    if (['token_invalid', 'token_expired', 'too_many_attempts'].includes(result.fault.code)) {
+      setStep({ kind: 'password' });
+    }
+  };
+
+  return (
+    <form className="sign-in-form" onSubmit={(event) => void submit(event)} noValidate>
+      {step.kind === 'password' ? (
+        <>
+          <TextField
+            label="E-mail"
+            name="email"
+            type="email"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            defaultValue={email}
+            autoFocus={email === ''}
+            required
+          />
+          <PasswordField
+            label="Password"
+            name="password"
+            autoComplete="current-password"
+            autoFocus={email !== ''}
+            required
+          />
+        </>
+      ) : (
+        <TextField
+          key="code"
+          ref={code}
+          label="Code"
+          name="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={12}
+          hint="Six digits from your authenticator app, or one of your recovery codes."
+          required
+        />
+      )}
+      <FormFault fault={fault} />
+      <Button type="submit" kind="primary" className="wide" busy={busy}>
+        {step.kind === 'password' ? 'Sign in' : 'Continue'}
+      </Button>
+      {step.kind === 'code' && (
+        <Button kind="quiet" className="wide" onClick={() => setStep({ kind: 'password' })}>
+          Use another account
+        </Button>
+      )}
+    </form>
+  );
+}

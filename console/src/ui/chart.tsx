@@ -1,0 +1,228 @@
+// Stacked bars over UTC days, drawn as plain SVG. Its height is reserved, a day without data is a tick and not a
+// bar of nothing, today is hatched because it is not over, and the same figures stand in a table behind a switch.
+import './chart.css';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Button } from './button.tsx';
+import { Money } from './money.tsx';
+import { axisText, exactText, spendText } from './money-format.ts';
+import { Table } from './table.tsx';
+import { dayText } from './time-format.ts';
+
+export interface ChartSeries {
+  readonly name: string;
+  /** A token, `var(--c1)`. */
+  readonly color: string;
+  /** Micro-USD per day of `days`. */
+  readonly values: readonly number[];
+}
+
+/** Before the real width is known. */
+const WIDTH = 600;
+const HEIGHT = 228;
+const LEFT = 46;
+const BOTTOM = 26;
+const TOP = 8;
+const PLOT = HEIGHT - TOP - BOTTOM;
+
+/** The smallest of 1, 2, 4, 5, 10 × 10ⁿ ticks of which four or fewer cover `max`. Pure. */
+export function axisOf(max: number, steps = 4): { top: number; ticks: number[] } {
+  if (max <= 0) return { top: 1, ticks: [0] };
+  const raw = max / steps;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = ([1, 2, 2.5, 5, 10].find((n) => n * power >= raw) ?? 10) * power;
+  const count = Math.ceil(max / step);
+  return { top: step * count, ticks: Array.from({ length: count + 1 }, (_, i) => i * step) };
+}
+
+interface Props {
+  readonly label: string;
+  readonly days: readonly string[];
+  readonly series: readonly ChartSeries[];
+}
+
+function Legend({ series }: { series: readonly ChartSeries[] }) {
+  return (
+    <ul className="legend">
+      {series.map(({ name, color, values }) => (
+        <li key={name}>
+          <span className="legend-name">
+            <svg width="9" height="9" aria-hidden="true">
+              <rect width="9" height="9" rx="2" fill={color} />
+            </svg>
+            <span className="ellipsis" title={name}>
+              {name}
+            </span>
+          </span>
+          <b className="num">
+            <Money micro={values.reduce((a, b) => a + b, 0)} as="spend" />
+          </b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DayTable({ days, series, label }: Props) {
+  return (
+    <div className="chart-table">
+      <Table name={label}>
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            {series.map(({ name }) => (
+              <th scope="col" className="n" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days
+            .map((day, i) => (
+              <tr key={day}>
+                <td className="num">{day}</td>
+                {series.map(({ name, values }) => (
+                  <td className="n" key={name}>
+                    <Money micro={values[i] ?? 0} />
+                  </td>
+                ))}
+              </tr>
+            ))
+            .toReversed()}
+        </tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Bars({
+  days,
+  series,
+  label,
+  at,
+  setAt,
+}: Props & { at: number | null; setAt(at: number | null): void }) {
+  const hatch = useId();
+  const [width, setWidth] = useState(WIDTH);
+  const svg = useRef<SVGSVGElement>(null);
+  // Drawn in real pixels, so that letters keep their size on a narrow page.
+  useEffect(() => {
+    const element = svg.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
+  const { top, ticks } = axisOf(Math.max(...totals, 0));
+  const slot = (width - LEFT) / days.length;
+  const wide = Math.min(16, slot * 0.72);
+  const y = (value: number) => TOP + PLOT - (value / top) * PLOT;
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    setAt(Math.min(days.length - 1, Math.max(0, (at ?? days.length - (step < 0 ? 0 : 1)) + step)));
+  };
+  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 110)));
+  return (
+    <svg
+      ref={svg}
+      className="chart"
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      role="img"
+      aria-label={`${label}. ${spendText(totals.reduce((a, b) => a + b, 0))} in ${days.length} days. Arrow keys read day by day.`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the days
+      tabIndex={0}
+      onKeyDown={onKey}
+      onBlur={() => setAt(null)}
+      onPointerLeave={() => setAt(null)}
+      onPointerMove={(event) => {
+        const box = event.currentTarget.getBoundingClientRect();
+        const place = ((event.clientX - box.left) / box.width) * width - LEFT;
+        setAt(place < 0 ? null : Math.min(days.length - 1, Math.floor(place / slot)));
+      }}
+    >
+      <pattern id={hatch} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="1.6" height="4" className="chart-hatch" />
+      </pattern>
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line className="chart-grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
+          <text x={0} y={y(tick) + 4}>
+            {axisText(tick)}
+          </text>
+        </g>
+      ))}
+      {at !== null && (
+        <rect className="chart-band" x={LEFT + slot * at} width={slot} y={TOP} height={PLOT} rx="3" />
+      )}
+      {days.map((day, i) => {
+        const x = LEFT + slot * i + (slot - wide) / 2;
+        let base = 0;
+        const total = totals[i] ?? 0;
+        return (
+          <g key={day}>
+            {total === 0 && <line className="chart-gap" x1={x} x2={x + wide} y1={y(0) - 1} y2={y(0) - 1} />}
+            {series.map(({ name, color, values }) => {
+              const value = values[i] ?? 0;
+              if (value === 0) return null;
+              const bottom = y(base);
+              base += value;
+              // A gap of a pixel in the colour of the ground keeps neighbours apart, but never eats a bar.
+              const height = Math.max(0.75, bottom - y(base) - 1);
+              return (
+                <rect
+                  key={name}
+                  className="bar"
+                  x={x}
+                  width={wide}
+                  y={bottom - height}
+                  height={height}
+                  fill={color}
+                />
+              );
+            })}
+            {i === days.length - 1 && total > 0 && (
+              <rect x={x} width={wide} y={y(total)} height={y(0) - y(total)} fill={`url(#${hatch})`} />
+            )}
+            {i % every === 0 && (
+              <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : 'middle'}>
+                {dayText(day)}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Spend per day and series, in micro-USD. Colours must differ; the legend carries the totals. */
+export function SpendChart(props: Props) {
+  const [at, setAt] = useState<number | null>(null);
+  const [table, setTable] = useState(false);
+  const day = at === null ? undefined : props.days[at];
+  const readout =
+    day === undefined || at === null
+      ? ''
+      : `${dayText(day)}: ${props.series.map(({ name, values }) => `${name} ${spendText(values[at] ?? 0)}`).join(', ')}`;
+  const total = at === null ? 0 : props.series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
+  return (
+    <>
+      <Legend series={props.series} />
+      {table ? <DayTable {...props} /> : <Bars {...props} at={at} setAt={setAt} />}
+      <div className="chart-foot">
+        <span className="sub num" title={day === undefined ? undefined : exactText(total)}>
+          {readout || 'Days in UTC; today is not over.'}
+        </span>
+        <span className="visually-hidden" aria-live="polite">
+          {readout}
+        </span>
+        <Button kind="quiet" onClick={() => setTable(!table)}>
+          {table ? 'Show chart' : 'Show table'}
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// The live tail of calls: rows that were read, rows that arrive, one list without doubles. Arrivals are let in once
+// a second, so that a busy organisation does not make the page flicker; while the feed is held they wait.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type FeedRowFragment, RequestAddedDocument } from '../api/gen/graphql.ts';
+import { type LiveState, useLive } from '../api/use-live.ts';
+import { useOrg } from '../app/org.tsx';
+
+const FLUSH_MS = 1_000;
+const ROWS_MAX = 500;
+
+export interface Feed {
+  readonly rows: readonly FeedRowFragment[];
+  /** Rows that came with the last flush. */
+  readonly fresh: ReadonlySet<string>;
+  /** Rows that wait while the feed is held. */
+  readonly waiting: number;
+  readonly live: LiveState;
+  release(): void;
+}
+
+/** Newest first, each call once, at most 500: of two states of one call the later read one stays. Pure. */
+export function mergeRows(
+  newer: readonly FeedRowFragment[],
+  older: readonly FeedRowFragment[],
+): FeedRowFragment[] {
+  const by_id = new Map(older.map((row) => [row.id, row]));
+  for (const row of newer) by_id.set(row.id, row);
+  // Ids are ULIDs: their order is the order in which the calls began.
+  return [...by_id.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, ROWS_MAX);
+}
+
+export function useFeed(options: {
+  /** What was read; undefined while it is being read. */
+  readonly read: readonly FeedRowFragment[] | undefined;
+  readonly key_id?: string | undefined;
+  /** Whether a row that arrives belongs to what the page shows. */
+  readonly matches?: (row: FeedRowFragment) => boolean;
+  readonly held?: boolean;
+  readonly off?: boolean;
+  /** Reads again after a gap. */
+  readonly onBack?: () => void;
+  readonly onRow?: (row: FeedRowFragment) => void;
+}): Feed {
+  const { environment } = useOrg();
+  const [arrived, setArrived] = useState<readonly FeedRowFragment[]>([]);
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  const [waiting, setWaiting] = useState(0);
+  const queue = useRef<FeedRowFragment[]>([]);
+  const latest = useRef(options);
+  latest.current = options;
+
+  const release = useCallback(() => {
+    const rows = queue.current.splice(0);
+    setWaiting(0);
+    if (rows.length === 0) return;
+    setArrived((before) => mergeRows(rows, before));
+    setFresh(new Set(rows.map(({ id }) => id)));
+  }, []);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (latest.current.held) setWaiting(queue.current.length);
+      else release();
+    }, FLUSH_MS);
+    return () => clearInterval(timer);
+  }, [release]);
+
+  const variables = options.off
+    ? null
+    : { environment, ...(options.key_id === undefined ? {} : { keyId: options.key_id }) };
+  const live = useLive({
+    document: RequestAddedDocument,
+    variables,
+    onData: ({ requestAdded: row }) => {
+      if (latest.current.matches?.(row) === false) return;
+      if (queue.current.length < ROWS_MAX) queue.current.push(row);
+      latest.current.onRow?.(row);
+    },
+    onBack: () => latest.current.onBack?.(),
+  });
+  const { read } = options;
+  const { matches } = options;
+  const rows = useMemo(
+    () => mergeRows(matches === undefined ? arrived : arrived.filter(matches), read ?? []),
+    [arrived, read, matches],
+  );
+  return { rows, fresh, waiting, live, release };
+}

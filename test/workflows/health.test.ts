@@ -1,0 +1,45 @@
+// What programs that do not know Temporal say of workflows.
+import { createPool, writeSetting } from '@svc/core/db/index.ts';
+import { beat, readWorkflowHealth, startWorkflow } from '@svc/core/workflow-starts/index.ts';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { staffContext } from '../support/provision.ts';
+
+const url = await createTestDatabase();
+const pool = createPool(url, { max: 2, role: 'svc_runtime' });
+atFileEnd(() => pool.end());
+const trouble = async () => (await readWorkflowHealth(pool)).trouble;
+
+async function beatenAgo(seconds: number): Promise<void> {
+  const value = { worker: 'w', temporal: true, at_ms: Date.now() - seconds * 1_000 };
+  await writeSetting(pool, { name: 'workflows.worker', value, at: new Date() });
+}
+
+test('without a worker, with a silent one, with one that misses Temporal, with starts that wait: degraded, and why', async () => {
+  expect(await trouble()).toBe('degraded: no worker has run yet');
+  await beatenAgo(31);
+  expect(await trouble()).toBe('degraded: no worker since 31 s');
+  await beat(pool, { worker: 'w', temporal: false });
+  expect(await trouble()).toBe('degraded: the worker does not reach Temporal');
+  await beat(pool, { worker: 'w', temporal: true });
+  expect(await trouble()).toBeNull();
+  await staffContext(pool).transaction(async ({ db }) => {
+    const at = new Date(Date.now() - 40_000);
+    await startWorkflow(db, { workflow_id: 'topup-waits', type: 'topUp', args: {}, at });
+  });
+  expect(await trouble()).toBe('degraded: 1 not started, the oldest since 40 s');
+});
+
+test('a gateway serves without workflows and says in /readyz that they are degraded', async () => {
+  const gateway = await startTestGateway({ database_url: await createTestDatabase() });
+  atFileEnd(() => gateway.stop());
+  const reply = await fetch(`${gateway.base_url}/readyz`);
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toMatchObject({
+    status: 'ready',
+    missing: [],
+    parts: { workflows: { ok: false, critical: false, detail: 'degraded: no worker has run yet' } },
+  });
+});

@@ -1,0 +1,77 @@
+// Committed histories run through today's workflow code: a change that would break a top-up that is under way fails
+// here first. A deliberate change of steps goes behind `patched`, and a history of it is added
+// (`RECORD_HISTORIES=1 npx vitest run test/workflows/timers.test.ts`).
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLog } from '@svc/core/kernel/index.ts';
+import { bundleWorkflows } from '@svc/workflows/bundle.ts';
+import { installRuntime, sdkLogger } from '@svc/workflows/sdk-log.ts';
+import { bundleWorkflowCode, Worker } from '@temporalio/worker';
+import { describe, expect, test } from 'vitest';
+import { readHistory } from './history.ts';
+
+installRuntime(silentLog);
+const folder = new URL('../../workflows/top-up/histories/', import.meta.url).pathname;
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const workflowBundle = await bundleWorkflows(sdkLogger(silentLog));
+
+test('there is a history of every way a top-up ends', () => {
+  expect(files.sort()).toEqual([
+    'cancelled.json',
+    'expired.json',
+    'paid-by-callback.json',
+    'paid-by-poll.json',
+    'paid-late.json',
+    'rail-down.json',
+    'started-late.json',
+  ]);
+});
+
+test.each(files)('%s is replayed to its end by the code of today', async (file) => {
+  const history = readHistory(join(folder, file));
+  const first = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  expect(first?.workflowType?.name).toBe('topUp');
+  expect(history.events?.at(-1)?.workflowExecutionCompletedEventAttributes).toBeTruthy();
+  await Worker.runReplayHistory({ workflowBundle }, history, file);
+});
+
+test('a workflow with other steps is refused: the replay would notice', async () => {
+  const workflowsPath = new URL('other-steps.ts', import.meta.url).pathname;
+  const other = await bundleWorkflowCode({ workflowsPath, logger: sdkLogger(silentLog) });
+  const history = readHistory(join(folder, 'paid-by-callback.json'));
+  await expect(Worker.runReplayHistory({ workflowBundle: other }, history, 'topup')).rejects.toMatchObject({
+    name: 'DeterminismViolationError',
+  });
+});
+
+describe('the bundle', () => {
+  const { code } = workflowBundle;
+  // Webpack names each module by its path in a comment or in a key of its table.
+  const modules = new Set(
+    [...code.matchAll(/"(\.\.?\/[^"\n]+?\.(?:ts|js|mjs|cjs))"/g)].map(([, path]) => path as string),
+  );
+
+  test('holds the workflows and nothing else of ours: types of core, no code of it', () => {
+    const ours = [...modules].filter((path) => path.endsWith('.ts') && !path.includes('node_modules'));
+    expect(ours.map((path) => path.replace(/^.*workflows\//, '')).sort()).toEqual([
+      'top-up/schedule.ts',
+      'top-up/workflow.ts',
+      'workflows.ts',
+    ]);
+    expect([...modules].filter((path) => /\/core\/(?!bridge)/.test(path) && path.endsWith('.ts'))).toEqual(
+      [],
+    );
+  });
+
+  test('reaches nothing of Node', () => {
+    expect(code).not.toMatch(/require\(["']node:/);
+    expect(code).not.toMatch(/from ["']node:/);
+    expect([...modules].filter((path) => path.includes('node:'))).toEqual([]);
+  });
+
+  test('is not large', () => {
+    // 1.6 MB, most of it Temporal's own code and the source map.
+    process.stdout.write(`workflow bundle: ${Math.round(code.length / 1024)} KB\n`);
+    expect(code.length).toBeLessThan(3_000_000);
+  });
+});
