@@ -44,6 +44,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   // The one binder of operations to HTTP is the gateway's.
   'admin-graphql': ['core', 'admin-graphql', 'gateway'],
   workflows: ['core', 'workflows'],
+  // A client: types of core alone, see `clientsTakeTypes`.
+  operator: ['core', 'operator'],
   cli: ['core', 'cli'],
   test: ['core', 'gateway', 'admin-graphql', 'workflows', 'cli', 'operator', 'console', 'test'],
 };
@@ -143,4 +145,28 @@ export function conceptReadmes(sources: readonly Source[]): Fault[] {
       line: 1,
       message: 'is missing or has no line that begins with "Uses:"',
     }));
+}
+
+/** Programs of the operator that run where it is built, not in a cluster. */
+const operatorTools: ReadonlySet<string> = new Set(['operator/crd.ts', 'operator/write-crd.ts']);
+
+/** Values of core, or the tools of the build, in files of the operator that run in a cluster: it is a client. */
+export function clientsTakeTypes(sources: readonly Source[]): Fault[] {
+  const faults: Fault[] = [];
+  const files = sources.filter(
+    ({ path }) => path.startsWith('operator/') && isProduction(path) && !operatorTools.has(path),
+  );
+  for (const source of files) {
+    const types = new Set<number>();
+    const { code } = scan(source.text);
+    for (const match of code.matchAll(/\bimport type\b[^;'"]*?\bfrom\s*(?=['"])/g)) {
+      types.add(lineAt(code, match.index + match[0].length));
+    }
+    for (const { target, line } of ownImports(source)) {
+      const is_value = target.startsWith('core/') && !types.has(line);
+      const message = is_value ? `a value of core: ${target}` : `a tool of the build: ${target}`;
+      if (is_value || operatorTools.has(target)) faults.push({ path: source.path, line, message });
+    }
+  }
+  return faults;
 }

@@ -1,6 +1,6 @@
 // Each rule is shown a file that keeps it and one that breaks it: a rule that finds nothing proves nothing.
 import { describe, expect, test } from 'vitest';
-import { conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
+import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import {
   documentedExports,
@@ -64,6 +64,21 @@ describe('imports', () => {
     const bad = file('gateway/b.ts', `import { x } from '@svc/core/keys/store.ts';\n`);
     expect(faults(surfacesByIndex, good, bad)).toEqual([
       'gateway/b.ts:1 past the index of keys: core/keys/store.ts',
+    ]);
+  });
+
+  test('the operator takes types of core, and values only where its definition is written', () => {
+    const value = `import { policySchema } from '@svc/core/policies/index.ts';\n`;
+    const good = [
+      file('operator/types.ts', `import type {\n  PolicyDocument,\n} from '@svc/core/policies/index.ts';\n`),
+      file('operator/crd.ts', value),
+      file('operator/write-crd.ts', `import { routingPolicyYaml } from './crd.ts';\n`),
+    ];
+    expect(faults(clientsTakeTypes, ...good)).toEqual([]);
+    const bad = [file('operator/a.ts', value), file('operator/b.ts', `import { x } from './crd.ts';\n`)];
+    expect(faults(clientsTakeTypes, ...bad)).toEqual([
+      'operator/a.ts:1 a value of core: core/policies/index.ts',
+      'operator/b.ts:1 a tool of the build: operator/crd.ts',
     ]);
   });
 

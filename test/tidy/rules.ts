@@ -39,14 +39,16 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
 /** Workflow code runs in Temporal's own world, where the clock is the history's. */
 const isWorkflowCode = (path: string) => /^workflows\/.*\/workflow\.ts$/.test(path);
 
-/** Clocks, randomness, environment and node:crypto in core, gateway and workflows outside core/kernel. */
+/** Clocks, randomness, environment and node:crypto in core, gateway, workflows and operator outside core/kernel. */
 export const pureOutsideKernel: Rule = (sources) =>
   sources
     .filter(
       ({ path }) =>
         isProduction(path) &&
-        /^(core|gateway|workflows)\//.test(path) &&
+        /^(core|gateway|workflows|operator)\//.test(path) &&
         !path.startsWith('core/kernel/') &&
+        // The operator is a client with a clock of its own.
+        path !== 'operator/system.ts' &&
         !isWorkflowCode(path),
     )
     .flatMap((source) => {
@@ -137,7 +139,8 @@ export const noSkippedTests: Rule = (sources) =>
       ),
     );
 
-const PATH = /`((?:core|gateway|cli|test|docs)\/[\w./-]+|\.ci\/\w+)`|\]\(((?!https?:|#)[\w./-]+)\)/g;
+const PATH =
+  /`((?:core|gateway|operator|charts|cli|test|docs)\/[\w./-]+|\.ci\/\w+)`|\]\(((?!https?:|#)[\w./-]+)\)/g;
 
 /** Paths in README.md and docs/ that lead to nothing: a document that names files must follow when they move. */
 export const pathsInDocs: Rule = (sources) => {

@@ -1,6 +1,6 @@
 // The rules over the whole repository. A failure lists file, line and what is wrong with it.
 import { expect, test } from 'vitest';
-import { conceptReadmes, concepts, importOrder, surfacesByIndex } from './imports.ts';
+import { clientsTakeTypes, conceptReadmes, concepts, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import {
   documentedExports,
@@ -21,6 +21,7 @@ const sources = readSources();
 const rules: readonly (readonly [string, Rule])[] = [
   ['imports follow the order of the house and go through index files', importOrder],
   ['surfaces use a concept through its index file alone', surfacesByIndex],
+  ['the operator takes types alone from core', clientsTakeTypes],
   ['every concept has a README that says what it uses', conceptReadmes],
   ['SQL stands only in stores and migrations', sqlInStores],
   ['clock, randomness, environment and crypto stand only in core/kernel', pureOutsideKernel],

@@ -1,0 +1,52 @@
+// Temporal's timers do not know the development clock (`svcctl dev clock`). When it is moved, every running workflow
+// is told to look at its row again. Used with SVC_DEV=1 only.
+import { type Log, machineMs, nowMs } from '@svc/core/kernel/index.ts';
+import type { Client } from '@temporalio/client';
+
+const LOOK_MS = 500;
+/** Reading two clocks is not one instant. */
+const NOISE_MS = 1_000;
+
+async function tellAll(client: Client): Promise<number> {
+  let told = 0;
+  for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
+    // One that ended meanwhile needs no news.
+    await client.workflow
+      .getHandle(workflowId)
+      .signal('clock_moved')
+      .catch(() => {});
+    told++;
+  }
+  return told;
+}
+
+/** Watches the clock of this process until stopped. */
+export function tellClockMoves(parts: { log: Log; client: () => Client | null }): { stop(): void } {
+  const shift = () => nowMs() - machineMs();
+  let last = shift();
+  let timer: NodeJS.Timeout | null = null;
+  const look = async () => {
+    const client = parts.client();
+    const present = shift();
+    if (client !== null && Math.abs(present - last) > NOISE_MS) {
+      try {
+        const told = await tellAll(client);
+        last = present;
+        parts.log.info({ told }, 'workflows told that the clock moved');
+      } catch (error) {
+        parts.log.debug({ error }, 'workflows not told that the clock moved');
+      }
+    }
+    if (timer !== null) wait();
+  };
+  const wait = () => {
+    timer = setTimeout(look, LOOK_MS);
+  };
+  wait();
+  return {
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}

@@ -1,0 +1,190 @@
+// Tells Temporal what committed facts asked for: starts and signals, at least once and in their order (P18). Ids make
+// a second telling harmless, so workers need not agree on who tells.
+import { type Listener, listen, type Pool } from '@svc/core/db/index.ts';
+import { type Log, machineMs, now } from '@svc/core/kernel/index.ts';
+import {
+  markSignalled,
+  markStarted,
+  takeSignals,
+  takeStarts,
+  type WaitingSignal,
+  type WorkflowStart,
+} from '@svc/core/workflow-starts/index.ts';
+import {
+  type Client,
+  isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { kindOf, startOptions } from './kinds.ts';
+
+const BATCH = 100;
+const CALL_MS = 10_000;
+const LOOK_MS = 2_000;
+/** gRPC INVALID_ARGUMENT: this very row will never be taken; those behind it must not wait for it. */
+const INVALID_ARGUMENT = 3;
+
+export interface RelayCounts {
+  starts: number;
+  signals: number;
+  /** Rows that could not be told and were left. */
+  left: number;
+}
+
+/** Starts one workflow; false when its type is unknown here. */
+async function start(client: Client, wanted: WorkflowStart): Promise<boolean> {
+  const kind = kindOf(wanted.type);
+  if (kind === null) return false;
+  try {
+    await client.workflow.start(wanted.type, startOptions(kind, wanted));
+  } catch (error) {
+    // It ran and ended: a second start is no start.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  return true;
+}
+
+/** Tells one signal; a workflow that has ended is run once more where its kind says so, else it needs none. */
+async function signal(client: Client, told: WaitingSignal): Promise<boolean> {
+  const kind = kindOf(told.start.type);
+  if (kind === null) return false;
+  try {
+    await client.workflow.getHandle(told.workflow_id).signal(told.name, told.args);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    if (!kind.revived_by.includes(told.name)) return true;
+    await client.workflow.signalWithStart(told.start.type, {
+      ...startOptions(kind, told.start),
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      signal: told.name,
+      signalArgs: [told.args],
+    });
+  }
+  return true;
+}
+
+class Teller {
+  readonly #client: Client;
+  readonly #log: Log;
+  readonly counts: RelayCounts = { starts: 0, signals: 0, left: 0 };
+
+  constructor(client: Client, log: Log) {
+    this.#client = client;
+    this.#log = log;
+  }
+
+  /** Whether the row may be marked. @throws what means that Temporal cannot be told now. */
+  async tell(workflow_id: string, call: () => Promise<boolean>): Promise<boolean> {
+    try {
+      const told = await this.#client.withDeadline(machineMs() + CALL_MS, call);
+      if (!told) this.#leave(workflow_id, null);
+      return told;
+    } catch (error) {
+      if (!isGrpcServiceError(error) || error.code !== INVALID_ARGUMENT) throw error;
+      this.#leave(workflow_id, error);
+      return false;
+    }
+  }
+
+  #leave(workflow_id: string, error: unknown): void {
+    this.counts.left++;
+    this.#log.error({ workflow_id, error }, 'a workflow could not be told and is left waiting');
+  }
+}
+
+/** Tells Temporal all that waits now. @throws whatever Temporal or the database throws; what was told is marked. */
+export async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCounts> {
+  const teller = new Teller(client, log);
+  const { counts } = teller;
+  for (let rows = BATCH, marked = 1; rows === BATCH && marked > 0; ) {
+    const starts = await takeStarts(db, BATCH);
+    rows = starts.length;
+    marked = 0;
+    for (const wanted of starts) {
+      if (!(await teller.tell(wanted.workflow_id, () => start(client, wanted)))) continue;
+      await markStarted(db, { workflow_id: wanted.workflow_id, at: now() });
+      marked++;
+    }
+    counts.starts += marked;
+  }
+  for (let rows = BATCH, marked = 1; rows === BATCH && marked > 0; ) {
+    const signals = await takeSignals(db, BATCH);
+    rows = signals.length;
+    marked = 0;
+    for (const told of signals) {
+      if (!(await teller.tell(told.workflow_id, () => signal(client, told)))) continue;
+      await markSignalled(db, { signal_id: told.signal_id, at: now() });
+      marked++;
+    }
+    counts.signals += marked;
+  }
+  return counts;
+}
+
+export interface Relay {
+  /** What was told so far by this process. */
+  readonly counts: Readonly<RelayCounts>;
+  stop(): Promise<void>;
+}
+
+/** Relays until stopped: at once when a fact commits, and every two seconds what a notification did not say. */
+export function startRelay(parts: {
+  readonly pool: Pool;
+  readonly url: string;
+  readonly log: Log;
+  /** Null while Temporal is away. */
+  readonly client: () => Client | null;
+}): Relay {
+  const { pool, url, log } = parts;
+  const counts: RelayCounts = { starts: 0, signals: 0, left: 0 };
+  let stopped = false;
+  let again = false;
+  let running: Promise<void> | null = null;
+  let failing = false;
+
+  async function turn(): Promise<void> {
+    const client = parts.client();
+    if (client === null) return;
+    try {
+      const told = await relayOnce(pool, client, log);
+      for (const name of ['starts', 'signals', 'left'] as const) counts[name] += told[name];
+      failing = false;
+    } catch (error) {
+      // One line per outage: what waits is told when it is over.
+      if (!failing) log.warn({ error }, 'workflows wait to be told');
+      failing = true;
+    }
+  }
+
+  function wake(): void {
+    if (stopped) return;
+    if (running !== null) {
+      again = true;
+      return;
+    }
+    again = false;
+    running = turn().finally(() => {
+      running = null;
+      if (again) wake();
+    });
+  }
+
+  const listener: Listener = listen({
+    url,
+    channel: 'svc_workflow',
+    log,
+    on_message: wake,
+    on_connect: wake,
+  });
+  const timer = setInterval(wake, LOOK_MS);
+  return {
+    counts,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await listener.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,187 @@
+// Puts the parts of a worker process together and takes them apart again in reverse order.
+import { join } from 'node:path';
+import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { createPool, followClock, type Pool } from '@svc/core/db/index.ts';
+import {
+  type Config,
+  type Context,
+  type Log,
+  loadRootKey,
+  type Mailer,
+  newRequestId,
+  openFileMailer,
+  type Services,
+} from '@svc/core/kernel/index.ts';
+import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
+import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
+import { openEgress } from '@svc/core/webhooks/index.ts';
+import { beat } from '@svc/core/workflow-starts/index.ts';
+import { bundleWorkflows } from './bundle.ts';
+import { tellClockMoves } from './clock-news.ts';
+import { type Link, openLink } from './link.ts';
+import { type Listening, openListener } from './listener.ts';
+import { tellFailures } from './refusals.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { installRuntime, sdkLogger } from './sdk-log.ts';
+import { topUpActivities } from './top-up/activities.ts';
+
+const BEAT_MS = 5_000;
+
+export interface WorkerProgram {
+  /** Health and metrics, `http://host:port`. */
+  readonly url: string;
+  /** Takes no more work, lets running activities end, then ends everything. */
+  stop(): Promise<void>;
+}
+
+interface Stop {
+  run(): unknown;
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly url: string;
+  readonly log: Log;
+  readonly name: string;
+  readonly money_in: MoneyIn;
+  readonly mailer: Mailer;
+}
+
+/** What activities act with: nobody's rights, this process's rails and mail. */
+function contexts({ pool, log, money_in, mailer }: Parts): () => Context {
+  const services = { money_in, mailer } as Services;
+  return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
+}
+
+async function openJobs(parts: Parts, stops: Stop[]): Promise<Jobs> {
+  const { config, pool, log } = parts;
+  // A spool of its own: that of a gateway on the same directory is the gateway's.
+  const spool_dir = join(config.data_dir, 'spool-worker');
+  const request_log = await openRequestLog({ db: pool, log, spool_dir });
+  stops.push({ run: () => request_log.close() });
+  const jobs = startJobs({
+    ...parts,
+    request_log,
+    cell: config.cell,
+    root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+    egress: openEgress(config),
+  });
+  stops.push({ run: () => jobs.stop() });
+  return jobs;
+}
+
+/** Says every few seconds that this worker lives and whether it reaches Temporal. */
+function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }): Stop {
+  const { pool, name, link, log } = parts;
+  let running: Promise<void> | null = null;
+  const turn = async () => {
+    try {
+      await beat(pool, { worker: name, temporal: await link.ask() });
+    } catch (error) {
+      log.debug({ error }, 'beat not written');
+    }
+  };
+  const tick = () => {
+    running ??= turn().finally(() => {
+      running = null;
+    });
+  };
+  const timer = setInterval(tick, BEAT_MS);
+  tick();
+  return {
+    async run() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** The part that needs Temporal; null where none is configured. */
+async function openWorkflows(
+  parts: Parts,
+  listener: Listening,
+  stops: Stop[],
+): Promise<{ link: Link; relay: Relay } | null> {
+  const { config, pool, url, log, name } = parts;
+  const { temporal_address: address, temporal_namespace: namespace } = config;
+  if (address === null) {
+    log.warn({}, 'SVC_TEMPORAL_ADDRESS is not set: jobs run, workflows wait');
+    return null;
+  }
+  installRuntime(log);
+  const link = openLink({
+    address,
+    namespace,
+    identity: name,
+    log,
+    worker: {
+      workflowBundle: await bundleWorkflows(sdkLogger(log)),
+      activities: topUpActivities(contexts(parts)),
+      interceptors: { activity: [tellFailures(log, listener.activity)] },
+    },
+  });
+  stops.push({ run: () => link.stop() });
+  const client = () => link.client();
+  const relay = startRelay({ pool, url, log, client });
+  stops.push({ run: () => relay.stop() });
+  stops.push(keepBeating({ pool, name, link, log }));
+  if (config.dev) {
+    const news = tellClockMoves({ log, client });
+    stops.push({ run: () => news.stop() });
+  }
+  return { link, relay };
+}
+
+function watch(listener: Listening, running: { link: Link; relay: Relay } | null): void {
+  listener.watch({
+    temporal_reached: () => Number(running?.link.reached ?? false),
+    workflow_starts_told: () => running?.relay.counts.starts ?? 0,
+    workflow_signals_told: () => running?.relay.counts.signals ?? 0,
+    workflow_rows_left: () => running?.relay.counts.left ?? 0,
+    activities_running: () => running?.link.activities() ?? 0,
+  });
+}
+
+/**
+ * Starts a worker process: jobs under the leader lock, and workflows where Temporal is configured, whether it is up
+ * or not. @throws Error when the database or the metrics port cannot be used, or the configuration is half done.
+ */
+export async function startWorker({ config, log }: { config: Config; log: Log }): Promise<WorkerProgram> {
+  const url = config.database_url;
+  if (url === null) throw new Error('SVC_DATABASE_URL is not set.');
+  const name = config.process_name ?? `worker-${process.pid}`;
+  const money_in = openMoneyIn(config);
+  const mailer = openFileMailer(join(config.data_dir, 'mail'));
+  const stops: Stop[] = [];
+  const stop = async () => {
+    for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last.run();
+  };
+  try {
+    const pool = createPool(url, { application: name, role: 'svc_runtime' });
+    stops.push({ run: () => pool.end() });
+    await pool.ping();
+    if (config.dev) {
+      const clock = await followClock(pool, log);
+      stops.push({ run: () => clock.stop() });
+    }
+    let running: { link: Link; relay: Relay } | null = null;
+    const listener = await openListener({
+      host: config.metrics_host,
+      port: config.metrics_port,
+      ready: async () => {
+        if (config.temporal_address === null) return null;
+        return running !== null && (await running.link.ask()) ? null : 'temporal';
+      },
+    });
+    stops.push({ run: () => listener.close() });
+    const parts: Parts = { config, pool, url, log, name, money_in, mailer };
+    registerJobMetrics(listener.registry, await openJobs(parts, stops));
+    running = await openWorkflows(parts, listener, stops);
+    watch(listener, running);
+    return { url: listener.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+// What the workflow `topUp` does to the world: each a function of core, repeatable, decided from the row.
+import { type Context, type Id, nowMs } from '@svc/core/kernel/index.ts';
+import {
+  expireTopup,
+  pollTopup,
+  readProgress,
+  receiptMail,
+  type TopupProgress,
+} from '@svc/core/topups/index.ts';
+
+interface Args {
+  readonly topup_id: Id<'topup'>;
+}
+
+/** Where a top-up stands: ids, integers and words of ours only, because Temporal keeps and shows it. */
+export interface TopUpProgress {
+  readonly topup_id: Id<'topup'>;
+  readonly status: TopupProgress['status'];
+  readonly fee_known: boolean;
+  readonly age_ms: number;
+  readonly open_ms: number;
+}
+
+export interface TopUpActivities {
+  readTopup(args: Args): Promise<TopUpProgress>;
+  pollTopup(args: Args): Promise<TopUpProgress>;
+  expireTopup(args: Args): Promise<TopUpProgress>;
+  mailReceipt(args: Args): Promise<{ readonly sent: boolean }>;
+}
+
+function progressOf(progress: TopupProgress): TopUpProgress {
+  const { topup_id, status, fee_known, created_at_ms, expires_at_ms } = progress;
+  const open_ms = expires_at_ms - created_at_ms;
+  return { topup_id, status, fee_known, age_ms: nowMs() - created_at_ms, open_ms };
+}
+
+/** The activities over contexts that `open` makes, one for each run. */
+export function topUpActivities(open: () => Context): TopUpActivities {
+  return {
+    readTopup: async (args) => progressOf(await readProgress(open(), args)),
+    pollTopup: async (args) => progressOf(await pollTopup(open(), args)),
+    expireTopup: async (args) => progressOf(await expireTopup(open(), args)),
+    async mailReceipt(args) {
+      const { sent, reason } = await receiptMail(open(), args);
+      return { sent: sent || reason === 'sent_before' };
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// When a top-up is looked at (P5.5, 7), as a pure function of its age. Ages and not times: the product's clock and
+// Temporal's differ when the development clock is moved, and a workflow that starts late must not start over.
+import type { TopupStatus } from '@svc/core/topups/index.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const FIRST_POLLS_MS = [2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+/** The last look for late money: 48 h for a top-up that is open for 23. */
+const LAST_POLL_AFTER_OPEN_MS = 25 * HOUR_MS;
+/** Room for the last look when the rail is down: 49 h for a top-up that is open for 23. */
+const END_AFTER_OPEN_MS = 26 * HOUR_MS;
+
+export interface Standing {
+  readonly status: TopupStatus;
+  /** What the rail took is known. */
+  readonly fee_known: boolean;
+  /** Milliseconds since the top-up was made. */
+  readonly age_ms: number;
+  /** Milliseconds from when it was made to when it expires. */
+  readonly open_ms: number;
+}
+
+export interface Step {
+  readonly do: 'poll' | 'end';
+  /** Age at which it is due; not beyond the present age when it is overdue. */
+  readonly due_ms: number;
+}
+
+/** The ages at which the rail is asked: 2, 5, 15 and 60 min, hourly until expiry, at expiry, and for late money. */
+export function pollAges(open_ms: number): number[] {
+  const ages = FIRST_POLLS_MS.filter((age) => age < open_ms);
+  for (let age = HOUR_MS; age < open_ms; age += HOUR_MS) ages.push(age);
+  return [...ages, open_ms, open_ms + LAST_POLL_AFTER_OPEN_MS];
+}
+
+function pollsOf({ status, fee_known, open_ms }: Standing): number[] {
+  const all = pollAges(open_ms);
+  switch (status) {
+    case 'pending':
+      return all;
+    case 'paid':
+      return fee_known ? [] : all;
+    case 'failed':
+    case 'expired':
+      // Money can still come late; nothing else can happen.
+      return all.slice(-1);
+    case 'review':
+      return [];
+  }
+}
+
+/**
+ * What comes after the step that was due at age `done_ms` (-1: none yet). Of several that were missed only the latest
+ * is made up for; the end comes after the last look, however late that is.
+ */
+export function nextStep(standing: Standing, done_ms: number): Step {
+  if (standing.status === 'paid' && standing.fee_known) return { do: 'end', due_ms: standing.age_ms };
+  const left = pollsOf(standing).filter((due_ms) => due_ms > done_ms);
+  const missed = left.filter((due_ms) => due_ms <= standing.age_ms).at(-1);
+  const due_ms = missed ?? left[0];
+  if (due_ms !== undefined) return { do: 'poll', due_ms };
+  return { do: 'end', due_ms: standing.open_ms + END_AFTER_OPEN_MS };
+}
