@@ -1,9 +1,12 @@
 // Makes node_modules fit package-lock.json before anything else can run. Plain JavaScript for Node 18 and newer:
 // on a fresh machine the Node 24 that this project pins is itself one of the packages to be installed.
 //
-//   node cli/bin/install.mjs run|all
+//   node cli/bin/install.mjs run|programs|all [--add]
 //
-// `run` is what the programs need (core, gateway, cli, no development packages), `all` what the tests need.
+// `run` is what a first call needs (core, gateway, cli), `programs` what the further programs of `make up` need and
+// what builds the console, `all` what the tests need. Each level holds the one before it.
+// A tree of the present lock file is grown: npm adds what is missing and touches nothing that is there, so that
+// programs may run meanwhile. Another lock file means `npm ci`, which empties node_modules first; `--add` refuses that.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +17,16 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.svc-install.json');
 const lockDir = join(root, '.cache/install.lock');
-const levels = ['run', 'all'];
+const levels = ['run', 'programs', 'all'];
+const first = ['--workspace=core', '--workspace=gateway', '--workspace=cli'];
+const further = ['--workspace=admin-graphql', '--workspace=workflows', '--workspace=console'];
+const scopes = {
+  run: ['--omit=dev', ...first],
+  // What builds the console are its development packages; no other of these workspaces has any.
+  programs: ['--include=dev', ...first, ...further],
+  all: ['--include=dev'],
+};
+const words = { run: 'what runs', programs: 'all programs', all: 'everything' };
 // npm empties node_modules while it works, so npm and its scripts must not run under the Node that lies in there.
 const env = { ...process.env, PATH: outsidePath(process.env.PATH ?? '') };
 
@@ -93,8 +105,10 @@ async function takeLock() {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }
-    const pid = Number(readFileOr(join(lockDir, 'pid'), '0'));
-    if (pid > 0 && !isAlive(pid)) {
+    // An npm whose installer was killed still writes.
+    const pids = ['pid', 'npm'].map((name) => Number(readFileOr(join(lockDir, name), '0')));
+    const pid = pids[0];
+    if (pid > 0 && !pids.some((one) => one > 0 && isAlive(one))) {
       rmSync(lockDir, { recursive: true, force: true });
       continue;
     }
@@ -112,15 +126,26 @@ function readFileOr(path, fallback) {
   }
 }
 
-/** Runs `npm ci` for `level`, telling every few seconds that it still works; resolves with its exit code and words. */
-function npmCi(level) {
-  const scope =
-    level === 'all'
-      ? ['--include=dev']
-      : ['--omit=dev', '--workspace=core', '--workspace=gateway', '--workspace=cli'];
-  const args = ['ci', ...scope, '--prefer-offline', '--loglevel=error', '--no-audit', '--no-fund'];
+/**
+ * Removes what an install that was broken off has left half done: npm would take a folder with a package.json for the
+ * package. npm's own record of the tree is written last, so what stands in the lock file alone is of no install.
+ */
+function removeUnfinished(lockText) {
+  const record = readJson(join(modules, '.package-lock.json'));
+  if (record === null) return;
+  for (const path of Object.keys(JSON.parse(lockText).packages)) {
+    if (path.startsWith('node_modules/') && record.packages[path] === undefined)
+      rmSync(join(root, path), { recursive: true, force: true });
+  }
+}
+
+/** Runs npm for `level`, telling every few seconds that it still works; resolves with its exit code and words. */
+function runNpm(level, { grow }) {
+  const way = grow ? ['install', '--no-save'] : ['ci'];
+  const args = [...way, ...scopes[level], '--prefer-offline', '--loglevel=error', '--no-audit', '--no-fund'];
   const started = Date.now();
   const child = spawn('npm', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  writeFileSync(join(lockDir, 'npm'), String(child.pid ?? 0));
   let output = '';
   const keep = (chunk) => {
     output = (output + chunk).slice(-8192);
@@ -142,7 +167,8 @@ function npmCi(level) {
 
 async function main() {
   const wanted = process.argv[2];
-  if (!levels.includes(wanted)) fail('usage: node cli/bin/install.mjs run|all');
+  if (!levels.includes(wanted)) fail('usage: node cli/bin/install.mjs run|programs|all [--add]');
+  const only_add = process.argv.includes('--add');
   const unfit = missingPrerequisite();
   if (unfit !== null) fail(unfit);
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
@@ -157,13 +183,19 @@ async function main() {
   try {
     // Whoever held the lock may have done the work.
     if (enough()) return;
-    // A developer's full tree stays full when the lock file changes.
     const before = readJson(stampFile);
-    const level = before !== null && before.level === 'all' ? 'all' : wanted;
-    process.stdout.write(`packages   installing with npm ci (${level === 'all' ? 'everything' : 'what runs'})\n`);
-    const { code, output, seconds } = await npmCi(level);
-    if (code !== 0) fail(`${output}\nnpm ci failed with ${code}; nothing was started.`);
     const lock = createHash('sha256').update(lockText).digest('hex');
+    const grow = before !== null && before.lock === lock;
+    if (only_add && !grow)
+      fail('package-lock.json is not the one that these programs were started with: start `make up` again.');
+    // A developer's full tree stays full when the lock file changes.
+    const level = before !== null && before.level === 'all' ? 'all' : wanted;
+    process.stdout.write(`packages   ${grow ? 'adding' : 'installing with npm ci'} (${words[level]})\n`);
+    if (grow) removeUnfinished(lockText);
+    // A tree that npm empties has no level until it is whole again.
+    else rmSync(stampFile, { force: true });
+    const { code, output, seconds } = await runNpm(level, { grow });
+    if (code !== 0) fail(`${output}\nnpm failed with ${code}; nothing was started.`);
     writeFileSync(stampFile, `${JSON.stringify({ lock, level })}\n`);
     process.stdout.write(`packages   installed in ${seconds.toFixed(1)} s\n`);
   } finally {

@@ -58,6 +58,15 @@ test('a full install serves what runs, not the other way round', () => {
   expect(wantsToInstall('all')).toBe(true);
 });
 
+test('each level serves those before it', () => {
+  stamp('programs');
+  expect(wantsToInstall('run')).toBe(false);
+  expect(wantsToInstall('programs')).toBe(false);
+  expect(wantsToInstall('all')).toBe(true);
+  stamp('run');
+  expect(wantsToInstall('programs')).toBe(true);
+});
+
 test('another lock file makes the tree stale', () => {
   stamp('all', `${lock} `);
   expect(wantsToInstall('run')).toBe(true);

@@ -1,8 +1,12 @@
 // Programs that `make up` starts: each in a session of its own, so that Ctrl-C reaches only `make up`, which then
-// stops them in reverse order; each with its log in the data directory.
+// stops them in reverse order; each with its log in the data directory. children.json names those that run, so that
+// none outlives a `make up` that was killed.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { isRunning, startOf } from './lock.ts';
+import { closeSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Holder, isRunning, startOf } from './lock.ts';
 
 export interface Child {
   readonly name: string;
@@ -11,21 +15,26 @@ export interface Child {
   /** How it ended, in words, once it has. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
+  /** Reaches what it started, too. */
   signal(signal: NodeJS.Signals): void;
 }
 
-interface Start {
-  readonly name: string;
+export interface ChildStart {
+  /** Absent: this very Node. */
+  readonly program?: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Record<string, string | undefined>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** File that both of its outputs are appended to. */
   readonly log: string;
+  /** The higher, the more it leaves to everybody else; 19 at most. */
+  readonly nice?: number;
 }
 
-/** Starts a Node program under this very Node. @throws Error when it cannot be started at all. */
-export async function startChild(start: Start): Promise<Child> {
+/** Starts a program. @throws Error when it cannot be started at all. */
+export async function startChild(name: string, start: ChildStart): Promise<Child> {
   const log = openSync(start.log, 'a', 0o600);
-  const child = spawn(process.execPath, start.args, {
+  const child = spawn(start.program ?? process.execPath, start.args, {
     cwd: start.cwd,
     env: start.env,
     stdio: ['ignore', log, log],
@@ -36,16 +45,30 @@ export async function startChild(start: Start): Promise<Child> {
     child.once('spawn', () => done());
     child.once('error', fail);
   });
+  const pid = child.pid as number;
   const ended = new Promise<string>((done) => {
     child.once('exit', (code, signal) => done(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
+  if (start.nice !== undefined) {
+    try {
+      setPriority(pid, start.nice);
+    } catch {
+      // It has ended already.
+    }
+  }
   return {
-    name: start.name,
-    pid: child.pid as number,
+    name,
+    pid,
     log: start.log,
     ended,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-    signal: (signal) => void child.kill(signal),
+    signal(signal) {
+      try {
+        process.kill(-pid, signal);
+      } catch {
+        // Nobody of its session is left.
+      }
+    },
   };
 }
 
@@ -58,27 +81,121 @@ export function logTail(path: string, lines = 15): string {
   }
 }
 
+/** A program as children.json names it: told from a later process with the same pid by its start. */
 export interface Started {
   readonly name: string;
   readonly pid: number;
   readonly started: string;
 }
 
-/** How `child` is told from a later process with the same pid. */
-export function identify(child: Child): Started {
-  return { name: child.name, pid: child.pid, started: startOf(child.pid) ?? '' };
+interface Children {
+  /** The `make up` that started them. */
+  readonly up: Holder;
+  readonly children: readonly Started[];
 }
 
-/** Ends programs that a killed `make up` left running; resolves when they are gone. Returns their names. */
-export async function reapOrphans(orphans: readonly Started[]): Promise<string[]> {
-  const left = orphans.filter(isRunning);
-  for (const orphan of left) process.kill(orphan.pid, 'SIGTERM');
-  const deadline = performance.now() + 5_000;
-  while (left.some(isRunning)) {
-    if (performance.now() > deadline) {
-      for (const orphan of left.filter(isRunning)) process.kill(orphan.pid, 'SIGKILL');
+/** A gateway drains for five seconds. */
+const ORPHAN_STOP_MS = 7_000;
+
+const fileOf = (dataDir: string) => join(dataDir, 'children.json');
+
+/** Writes down what runs now; the database is among it. */
+export function recordChildren(dataDir: string, running: readonly { name: string; pid: number }[]): void {
+  const children = running.flatMap(({ name, pid }): Started[] => {
+    const started = startOf(pid);
+    return started === null ? [] : [{ name, pid, started }];
+  });
+  const up: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
+  const fresh = `${fileOf(dataDir)}.${process.pid}`;
+  writeFileSync(fresh, JSON.stringify({ up, children } satisfies Children));
+  renameSync(fresh, fileOf(dataDir));
+}
+
+function readChildren(dataDir: string): Children | null {
+  try {
+    const read = JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as Children | Started[];
+    // Before there were further programs the file was the list alone.
+    return Array.isArray(read) ? { up: { pid: 0, started: '' }, children: read } : read;
+  } catch {
+    return null;
+  }
+}
+
+/** Which of these groups still have a process in them; a dead one that nobody collects is none. */
+function groupsLeft(orphans: readonly Started[]): Started[] {
+  const groups = new Set<number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (state !== 'Z') groups.add(Number(group));
+    } catch {
+      // Gone meanwhile.
     }
+  }
+  return orphans.filter(({ pid }) => groups.has(pid));
+}
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** With what they have started: each was given a session, and so a group, of its own. */
+async function endGroups(orphans: readonly Started[]): Promise<void> {
+  for (const { pid } of orphans) send(-pid, 'SIGTERM');
+  const began = performance.now();
+  for (let left = groupsLeft(orphans); left.length > 0; left = groupsLeft(left)) {
+    if (performance.now() - began > ORPHAN_STOP_MS) for (const { pid } of left) send(-pid, 'SIGKILL');
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** SIGINT: SIGTERM would wait for connections of others. */
+async function endDatabases(orphans: readonly Started[]): Promise<void> {
+  for (const { pid } of orphans) send(pid, 'SIGINT');
+  const began = performance.now();
+  while (orphans.some(isRunning)) {
+    if (performance.now() - began > ORPHAN_STOP_MS)
+      for (const { pid } of orphans.filter(isRunning)) send(pid, 'SIGKILL');
     await new Promise((done) => setTimeout(done, 20));
   }
-  return left.map((orphan) => orphan.name);
+}
+
+/**
+ * Ends programs that a killed `make up` left running, the database after those that use it; resolves with their names
+ * when they are gone. With `of`, only those of that very `make up`.
+ */
+export async function reapOrphans(dataDir: string, of?: number): Promise<string[]> {
+  const file = readChildren(dataDir);
+  if (file === null || (of !== undefined && file.up.pid !== of) || isRunning(file.up)) return [];
+  const left = file.children.filter(isRunning);
+  const [databases, others] = [true, false].map((is) =>
+    left.filter(({ name }) => (name === 'postgres') === is),
+  ) as [Started[], Started[]];
+  await endGroups(others);
+  await endDatabases(databases.filter(isRunning));
+  return left.map(({ name }) => name);
+}
+
+/**
+ * Has `reapOrphans` run as soon as this process is gone without having called the function that is returned: a shell
+ * of a few hundred KiB reads a pipe that only this process writes to.
+ */
+export function guardChildren(dataDir: string): () => void {
+  const reap = fileURLToPath(new URL('./reap.ts', import.meta.url));
+  const args = [process.execPath, reap, dataDir, String(process.pid)];
+  const guard = spawn('sh', ['-c', 'cat >/dev/null; exec "$0" "$@"', ...args], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  guard.once('error', () => {});
+  guard.unref();
+  return () => {
+    guard.kill('SIGKILL');
+  };
 }

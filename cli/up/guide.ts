@@ -4,6 +4,10 @@ export interface GuideFacts {
   readonly base_url: string;
   readonly sandbox_key: string;
   readonly live_key: string;
+  /** Null when its port is somebody else's. */
+  readonly console_url: string | null;
+  readonly console_login: { readonly email: string; readonly password: string };
+  readonly has_simulated_rail: boolean;
   /** Grant of the live key's organisation, in words. */
   readonly live_grant: string;
   /** Where programs write their logs. */
@@ -14,71 +18,100 @@ export interface GuideFacts {
 
 const MODEL = 'sandbox/echo';
 
-function curlChat(facts: GuideFacts, stream: boolean): string {
-  const body = {
-    model: MODEL,
-    ...(stream ? { stream: true } : {}),
-    messages: [{ role: 'user', content: 'Hello' }],
-  };
+const messages = [{ role: 'user', content: 'Hello' }];
+
+interface Call {
+  readonly path: string;
+  /** Of the key. */
+  readonly header: string;
+  readonly more?: string;
+  readonly body: object;
+  readonly stream: boolean;
+}
+
+/** A command that works as pasted, its lines short enough for a narrow terminal. */
+function curl(facts: GuideFacts, { path, header, more = '', body, stream }: Call): string {
+  const text = JSON.stringify({ model: MODEL, ...(stream ? { stream: true } : {}), ...body });
   return [
-    `curl ${stream ? '-N ' : ''}${facts.base_url}/v1/chat/completions \\`,
-    `  -H 'authorization: Bearer ${facts.sandbox_key}' -H 'content-type: application/json' \\`,
-    `  -d '${JSON.stringify(body)}'`,
+    `curl ${stream ? '-N ' : ''}${facts.base_url}${path} \\`,
+    `  -H '${header}${facts.sandbox_key}' \\`,
+    `  -H 'content-type: application/json'${more} \\`,
+    `  -d '${text.replace(',"messages"', ',\n       "messages"')}'`,
   ].join('\n');
 }
 
-function curlMessages(facts: GuideFacts, stream: boolean): string {
-  const body = {
-    model: MODEL,
-    max_tokens: 64,
-    ...(stream ? { stream: true } : {}),
-    messages: [{ role: 'user', content: 'Hello' }],
+function calls(facts: GuideFacts): string {
+  const chat = { path: '/v1/chat/completions', header: 'authorization: Bearer ', body: { messages } };
+  const anthropic = {
+    path: '/v1/messages',
+    header: 'x-api-key: ',
+    more: " -H 'anthropic-version: 2023-06-01'",
+    body: { max_tokens: 64, messages },
   };
-  return [
-    `curl ${stream ? '-N ' : ''}${facts.base_url}/v1/messages \\`,
-    `  -H 'x-api-key: ${facts.sandbox_key}' -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' \\`,
-    `  -d '${JSON.stringify(body)}'`,
-  ].join('\n');
+  const both = (call: Omit<Call, 'stream'>) =>
+    [false, true].map((stream) => curl(facts, { ...call, stream })).join('\n');
+  return `# Chat completions, whole and streamed
+${both(chat)}
+
+# Messages, whole and streamed
+${both(anthropic)}`;
 }
 
 function clients(facts: GuideFacts): string {
   return `# OpenAI client (Node; Python is the same with base_url and api_key)
-new OpenAI({ baseURL: '${facts.base_url}/v1', apiKey: '${facts.sandbox_key}' })
-  .chat.completions.create({ model: '${MODEL}', messages: [{ role: 'user', content: 'Hello' }] })
+new OpenAI({ baseURL: '${facts.base_url}/v1',
+             apiKey: '${facts.sandbox_key}' })
+  .chat.completions.create({ model: '${MODEL}',
+                             messages: [{ role: 'user', content: 'Hello' }] })
 
 # Anthropic client
-new Anthropic({ baseURL: '${facts.base_url}', apiKey: '${facts.sandbox_key}' })
-  .messages.create({ model: '${MODEL}', max_tokens: 64, messages: [{ role: 'user', content: 'Hello' }] })
+new Anthropic({ baseURL: '${facts.base_url}',
+                apiKey: '${facts.sandbox_key}' })
+  .messages.create({ model: '${MODEL}', max_tokens: 64,
+                     messages: [{ role: 'user', content: 'Hello' }] })
 
 # Claude Code
-export ANTHROPIC_BASE_URL=${facts.base_url} ANTHROPIC_AUTH_TOKEN=${facts.sandbox_key}
+export ANTHROPIC_BASE_URL=${facts.base_url}
+export ANTHROPIC_AUTH_TOKEN=${facts.sandbox_key}
 export ANTHROPIC_MODEL=${MODEL} ANTHROPIC_SMALL_FAST_MODEL=${MODEL}`;
 }
 
 function liveNote(facts: GuideFacts): string {
-  if (facts.live_providers.length > 0) return `providers by ${facts.live_providers.join(', ')}`;
-  return 'charged; beyond sandbox/ models set OPENAI_API_KEY, ANTHROPIC_API_KEY or SVC_PROVIDERS_FILE first';
+  if (facts.live_providers.length > 0)
+    return `${facts.live_grant}; providers by ${facts.live_providers.join(', ')}`;
+  return `${facts.live_grant}; for real models set OPENAI_API_KEY or another provider's first`;
+}
+
+/** Who pays with it sees that no money moves. */
+function topUpNote(facts: GuideFacts): string {
+  return facts.has_simulated_rail
+    ? '\n             top-ups there go to a simulated checkout: no real money moves'
+    : '';
+}
+
+function consoleLines(facts: GuideFacts): string {
+  const { console_url, console_login } = facts;
+  return `console      ${console_url ?? 'not started, see below'}   (in some seconds)
+login        ${console_login.email}   ${console_login.password}${topUpNote(facts)}`;
 }
 
 /** The text that follows "the gateway answers". */
 export function guide(facts: GuideFacts): string {
   return `
-base URL     ${facts.base_url}      documentation ${facts.base_url}/docs
-sandbox key  ${facts.sandbox_key}   (free, answered in process by every model of the catalog)
-live key     ${facts.live_key}   (${facts.live_grant}; ${liveNote(facts)})
+base URL     ${facts.base_url}   documentation ${facts.base_url}/docs
+sandbox key  ${facts.sandbox_key}
+             free: every model of the catalog, answered in process
+live key     ${facts.live_key}
+             ${liveNote(facts)}
+${consoleLines(facts)}
 
-# Chat completions, whole and streamed
-${curlChat(facts, false)}
-${curlChat(facts, true)}
-
-# Messages, whole and streamed
-${curlMessages(facts, false)}
-${curlMessages(facts, true)}
+${calls(facts)}
 
 ${clients(facts)}
 
-# The money: recompute every balance, lot, hold and hash
+# The money: recompute every balance, lot, hold and hash; what runs, and how it is
 npx svcctl ledger verify
+npx svcctl status
 
 Logs are in ${facts.log_dir}. Ctrl-C stops everything.
 `;

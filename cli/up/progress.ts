@@ -1,6 +1,8 @@
 // What `make up` says while it works: one line per step, and a sign of life for each step that takes long.
 
 const SIGN_OF_LIFE_MS = 2_000;
+/** Beside a terminal that somebody works in already. */
+const SIGN_OF_LIFE_LATER_MS = 10_000;
 
 /** Prints one line of a step: its name, padded, and what happened. */
 export function say(step: string, message: string): void {
@@ -16,14 +18,33 @@ export async function step<T extends { done: string }>(
   doing: string,
   work: () => Promise<T>,
 ): Promise<T> {
+  return timed({ name, doing, every_ms: SIGN_OF_LIFE_MS }, work);
+}
+
+/** As `step`, for work behind a gateway that already answers: after two seconds a word, then every ten. */
+export async function quietStep<T extends { done: string }>(
+  name: string,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return timed({ name, doing, every_ms: SIGN_OF_LIFE_LATER_MS }, work);
+}
+
+async function timed<T extends { done: string }>(
+  { name, doing, every_ms }: { name: string; doing: string; every_ms: number },
+  work: () => Promise<T>,
+): Promise<T> {
   const started = performance.now();
   const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
-  const ticker = setInterval(() => say(name, `${doing}, ${seconds()} s`), SIGN_OF_LIFE_MS);
+  const tell = () => say(name, `${doing}, ${seconds()} s`);
+  const first = every_ms === SIGN_OF_LIFE_MS ? undefined : setTimeout(tell, SIGN_OF_LIFE_MS);
+  const ticker = setInterval(tell, every_ms);
   try {
     const result = await work();
     say(name, `${result.done} (${seconds()} s)`);
     return result;
   } finally {
+    clearTimeout(first);
     clearInterval(ticker);
   }
 }

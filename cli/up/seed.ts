@@ -3,10 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPool } from '@svc/core/db/index.ts';
+import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
-import { createOrg, findOrg } from '@svc/core/orgs/index.ts';
+import { createOrg, findFirstOwner, findOrg } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
 
@@ -18,6 +19,12 @@ const wanted = [
   { slug: 'demo-in', name: 'Demo India', billing_country: 'IN' },
 ] as const;
 
+/** Who signs in to the console as owner of a demo organisation. */
+export interface ConsoleLogin {
+  readonly email: string;
+  readonly password: string;
+}
+
 interface DemoOrg {
   readonly slug: string;
   readonly org_id: Id<'org'>;
@@ -25,6 +32,8 @@ interface DemoOrg {
   readonly test_project_id: Id<'project'>;
   readonly live_key: string;
   readonly sandbox_key: string;
+  /** The owner's. */
+  readonly console_login: ConsoleLogin;
 }
 
 /** The first demo organisation, and whether it was made just now. */
@@ -41,7 +50,8 @@ function readDemo(path: string): DemoOrg[] {
 }
 
 async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
-  const made = await createOrg(context, org);
+  // No plan's limits: the demo is there to be tried under load too. Keys take limits of their own.
+  const made = await createOrg(context, { ...org, plan_id: 'enterprise' });
   const { live_book_id } = await getOrg(context, made.id);
   await credit(context.db, {
     book_id: live_book_id,
@@ -58,23 +68,43 @@ async function createDemoKey(context: Context, slug: string, project: string) {
   const org = await getOrg(context, slug);
   const home = await getProject(context, org, project);
   const name = `make up (${home.environment})`;
-  const { secret } = await createKey(context, org, home, { name, scopes, environment: home.environment });
+  const created_by = await findFirstOwner(context.db, org.id);
+  const wishes = { name, scopes, environment: home.environment, created_by };
+  const { secret } = await createKey(context, org, home, wishes);
   return { project_id: home.id, secret };
+}
+
+/** The owner's login, made if it is missing. A person remembered by the database alone gets a new password. */
+async function seedOwner(context: Context, org_id: Id<'org'>, slug: string): Promise<ConsoleLogin> {
+  const email = `owner@${slug}.example`;
+  const { password } = await createPerson(context, { email, name: 'Demo Owner', org_id, role: 'owner' });
+  return { email, password: password ?? (await resetPassword(context, email)) };
 }
 
 /** The organisation, made if it is missing, with two new keys. */
 async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<DemoOrg> {
   if ((await findOrg(context.db, org.slug)) === null) await createDemoOrg(context, org);
+  const { id: org_id } = await getOrg(context, org.slug);
+  // The owner first: keys made by hand count as theirs (P3).
+  const console_login = await seedOwner(context, org_id, org.slug);
   const live = await createDemoKey(context, org.slug, 'default');
   const test = await createDemoKey(context, org.slug, 'sandbox');
   return {
     slug: org.slug,
-    org_id: (await getOrg(context, org.slug)).id,
+    org_id,
     project_id: live.project_id,
     test_project_id: test.project_id,
     live_key: live.secret,
     sandbox_key: test.secret,
+    console_login,
   };
+}
+
+/** Whether what is remembered is there and complete; an installation of an earlier release remembers no login. */
+function isWhole(remembered: readonly Partial<DemoOrg>[], orgs: readonly (object | null)[]): boolean {
+  return (
+    orgs.every((org) => org !== null) && remembered.every(({ console_login }) => console_login !== undefined)
+  );
 }
 
 /**
@@ -89,7 +119,7 @@ export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
     const context = await staffContext(pool);
     const orgs = await Promise.all(remembered.map(({ org_id }) => findOrg(context.db, org_id)));
     const first = remembered[0];
-    if (first !== undefined && remembered.length === wanted.length && orgs.every((org) => org !== null))
+    if (first !== undefined && remembered.length === wanted.length && isWhole(remembered, orgs))
       return { ...first, fresh: false };
     const demo = await context.transaction(async (context) => {
       const made: DemoOrg[] = [];

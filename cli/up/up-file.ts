@@ -3,14 +3,45 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface UpFile {
+/** What is known when the gateway answers. */
+export interface UpBase {
   readonly base_url: string;
   readonly sandbox_key: string;
   readonly live_key: string;
   readonly org_id: string;
   readonly project_id: string;
+  readonly console_login: { readonly email: string; readonly password: string };
   readonly database_url: string;
+}
+
+/** What further programs add when they are up. */
+export interface UpFields {
+  /** GraphQL of organisations, and the console. */
+  readonly admin_url?: string;
+  readonly staff_url?: string;
+  /** `host:port` of the workflow server. */
+  readonly temporal_address?: string;
+  /** Its pages for people, absent for a server of your own. */
+  readonly temporal_ui_url?: string;
+  /** The simulated payment rail. */
+  readonly rail_url?: string;
+}
+
+export interface ProgramState {
+  readonly name: string;
+  readonly state: 'starting' | 'ready' | 'restarting' | 'missing';
+  readonly address: string;
+  readonly pid: number | null;
+  /** Where its health can be asked: 200 means that it serves; null: whether its process lives is all there is. */
+  readonly health_url: string | null;
+  /** Why it is not ready, and what to do; null when it is. */
+  readonly detail: string | null;
+}
+
+export interface UpFile extends UpBase, UpFields {
   readonly processes: readonly { readonly name: string; readonly pid: number; readonly address: string }[];
+  /** Everything that should run, also what could not be started. */
+  readonly programs: readonly ProgramState[];
 }
 
 /** Path of the file in `dataDir`. */

@@ -1,10 +1,11 @@
-// `make up` from start to stop as a script sees it: up.json, a first call, the same keys again, nothing left behind.
-import { spawn } from 'node:child_process';
+// `make up` from start to stop as a script sees it: up.json, a first call, every program, the same keys again, nothing
+// left behind.
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { endWithUs } from '../../test/support/watch.ts';
 import { root } from '../installation.ts';
 import { freePort } from '../tools/postgres.ts';
@@ -14,9 +15,15 @@ import { readUpFile, type UpFile } from './up-file.ts';
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-up-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
+/** What a test that failed has left running: the next one wants the data directory. */
+const left = new Set<() => Promise<unknown>>();
+afterEach(async () => {
+  await Promise.all([...left].map((end) => end()));
+});
+
 interface Up {
   readonly output: () => string;
-  /** Resolves at the line that begins with `words`; rejects when it ends without one. */
+  /** Resolves at the first line that begins with `words`; rejects when it ends without one. */
   line(words: string): Promise<void>;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string | null>;
@@ -28,8 +35,13 @@ function up(variables: Record<string, string>): Up {
     cwd: root,
     env: {
       PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      // As under make, which has it over runs.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(dataDir, 'compile'),
       SVC_DATA_DIR: dataDir,
+      HOME: process.env['HOME'] ?? '',
+      SVC_PORT: '0',
+      SVC_ADMIN_PORT: '0',
+      SVC_STAFF_PORT: '0',
       SVC_METRICS_PORT: '0',
       ...variables,
     },
@@ -46,11 +58,20 @@ function up(variables: Record<string, string>): Up {
     child.once('close', (code, signal) => done(code ?? signal)),
   );
   endWithUs(child.pid as number, ended, 'INT');
+  const end = () => {
+    child.kill('SIGINT');
+    return ended;
+  };
+  left.add(end);
+  ended.then(() => left.delete(end));
   return {
     output: () => output,
     line: (words) =>
       Promise.race([
-        new Promise<void>((done) => waiting.set(words, done)),
+        new Promise<void>((done) => {
+          if (`\n${output}`.includes(`\n${words}`)) done();
+          else waiting.set(words, done);
+        }),
         ended.then((code) => {
           throw new Error(`ended with ${code} before "${words}":\n${output}`);
         }),
@@ -71,45 +92,173 @@ async function firstCall({ base_url, sandbox_key }: UpFile): Promise<number> {
   return answer.status;
 }
 
+interface Status {
+  readonly ok: boolean;
+  readonly programs: readonly { name: string; ready: boolean; detail: string | null }[];
+}
+
+/** `svcctl status --json` on the data directory; its exit code must say the same. */
+async function status(): Promise<Status> {
+  const env = { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: dataDir };
+  return new Promise((done, fail) => {
+    execFile(
+      process.execPath,
+      ['cli/main.ts', 'status', '--json'],
+      { cwd: root, env },
+      (error, stdout, stderr) => {
+        try {
+          const told = JSON.parse(stdout) as Status;
+          expect(error === null).toBe(told.ok);
+          done(told);
+        } catch {
+          fail(new Error(`status: ${stdout}${stderr}`));
+        }
+      },
+    );
+  });
+}
+
+const fileNow = () => readUpFile(dataDir) as UpFile;
+const pidOf = (name: string) => fileNow().processes.find((one) => one.name === name)?.pid as number;
 const running = (file: UpFile) =>
   file.processes.filter(({ pid }) => startOf(pid) !== null).map(({ name }) => name);
+const everything = ['postgres', 'gateway', 'rails', 'temporal', 'admin', 'worker'];
 
-test('it comes up, answers a first call, stops whole, and comes up with the same keys', async () => {
+async function json(url: string, options: RequestInit = {}): Promise<Record<string, unknown>> {
+  const answer = await fetch(url, options);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+const post = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+});
+
+async function untilTrue(what: string, test: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 40_000;
+  while (!(await test())) {
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** Buys credits with the live key and pays at the simulated checkout, as a browser's button does. Returns its id. */
+async function topUp({ base_url, live_key }: UpFile): Promise<string> {
+  const authorization = `Bearer ${live_key}`;
+  const { topup, checkout_url } = await json(
+    `${base_url}/v1/credits/topups`,
+    post({ amount_minor: 2500 }, { authorization, 'idempotency-key': 'up-test-1' }),
+  );
+  const { id } = topup as { id: string };
+  const paid = await fetch(`${checkout_url}/pay`, { method: 'POST', redirect: 'manual' });
+  expect(paid.status).toBe(303);
+  const url = `${base_url}/v1/credits/topups/${id}`;
+  await untilTrue('the top-up is paid and booked', async () => {
+    return (await json(url, { headers: { authorization } }))['status'] === 'paid';
+  });
+  return id;
+}
+
+/** Its workflow, as Temporal's own pages see it. */
+function workflowOf(file: UpFile, topup_id: string): Promise<Record<string, unknown>> {
+  return json(`${file.temporal_ui_url}/api/v1/namespaces/svc/workflows/topup-${topup_id}`);
+}
+
+test('every program comes up behind the first call, works, and comes up again with what it knew', async () => {
   const port = String(await freePort());
   const first = up({ SVC_PORT: port });
   await first.line('Logs are in');
-  const file = readUpFile(dataDir) as UpFile;
-  expect(file).toMatchObject({
+  const early = fileNow();
+  expect(early).toMatchObject({
     base_url: `http://127.0.0.1:${port}`,
     org_id: expect.stringMatching(/^org_/),
     project_id: expect.stringMatching(/^prj_/),
     live_key: expect.stringMatching(/^svc-live-/),
     sandbox_key: expect.stringMatching(/^svc-test-/),
   });
-  expect(running(file)).toEqual(['postgres', 'gateway']);
-  for (const secret of ['up.json', 'demo.json']) expect(statSync(join(dataDir, secret)).mode & 0o077).toBe(0);
-  expect(await firstCall(file)).toBe(200);
+  for (const secret of ['up.json', 'demo.json', 'addresses.json'])
+    expect(statSync(join(dataDir, secret)).mode & 0o077).toBe(0);
+  expect(await firstCall(early)).toBe(200);
 
   const second = up({ SVC_PORT: port });
   expect(await second.ended).toBe(1);
   expect(second.output()).toContain('It already runs');
+
+  await first.line('all ');
+  const file = fileNow();
+  expect(running(file)).toEqual(everything);
+  const told = await status();
+  expect(told.programs.filter(({ ready }) => !ready)).toEqual([]);
+  expect(told.ok).toBe(true);
+
+  const { email, password } = file.console_login;
+  const { token } = await json(
+    `${file.admin_url}/v1/auth/login`,
+    post({ email, password, transport: 'bearer' }),
+  );
+  const session = await json(`${file.admin_url}/v1/auth/session`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(JSON.stringify(session)).toContain(email);
+  const page = await fetch(`${file.admin_url}/`);
+  expect(page.headers.get('content-type')).toContain('text/html');
+  expect((await fetch(`${file.staff_url}/readyz`)).status).toBe(200);
+
+  const topup_id = await topUp(file);
+  await untilTrue('its workflow exists', () =>
+    workflowOf(file, topup_id).then(
+      () => true,
+      () => false,
+    ),
+  );
+
+  for (const name of ['worker', 'gateway']) {
+    process.kill(pidOf(name), 'SIGKILL');
+    await first.line(`${name.padEnd(10)} ready again`);
+  }
+  expect(first.output()).toContain('it ended (signal SIGKILL); next start in 1 s');
   expect(await firstCall(file)).toBe(200);
 
+  const last = fileNow();
   first.signal('SIGINT');
   expect(await first.ended).toBe(0);
-  expect(running(file)).toEqual([]);
+  expect(running(last)).toEqual([]);
   expect(existsSync(join(dataDir, 'up.json'))).toBe(false);
 
+  const began = performance.now();
   const again = up({ SVC_PORT: port });
   await again.line('Logs are in');
-  const { live_key, sandbox_key, org_id } = readUpFile(dataDir) as UpFile;
+  expect(await firstCall(fileNow())).toBe(200);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  const { live_key, sandbox_key, org_id } = fileNow();
   expect({ live_key, sandbox_key, org_id }).toEqual({
     live_key: file.live_key,
     sandbox_key: file.sandbox_key,
     org_id: file.org_id,
   });
+  await again.line('temporal   ready');
+  expect(await workflowOf(fileNow(), topup_id)).toMatchObject({ workflowExecutionInfo: {} });
   again.signal('SIGTERM');
   expect(await again.ended).toBe(0);
+}, 240_000);
+
+test('without a workflow server calls work, and what is missing is said with what to do', async () => {
+  const started = up({ SVC_TEMPORAL_BIN: '/nonexistent' });
+  await started.line('Logs are in');
+  expect(await firstCall(fileNow())).toBe(200);
+  await started.line('all ');
+  expect(started.output()).toContain('temporal   NOT RUNNING: SVC_TEMPORAL_BIN names /nonexistent');
+  expect(started.output()).toContain('make tools');
+  const { ok, programs } = await status();
+  expect(ok).toBe(false);
+  const detail = expect.stringContaining('SVC_TEMPORAL_BIN');
+  expect(programs).toContainEqual(expect.objectContaining({ name: 'temporal', ready: false, detail }));
+  expect(programs).toContainEqual(expect.objectContaining({ name: 'admin', ready: true }));
+  started.signal('SIGINT');
+  expect(await started.ended).toBe(0);
 }, 120_000);
 
 test('a port in use is said with the variable to change, and nothing stays behind', async () => {
@@ -119,32 +268,51 @@ test('a port in use is said with the variable to change, and nothing stays behin
   const { port } = server.address() as { port: number };
   const refused = up({ SVC_PORT: String(port) });
   expect(await refused.ended).toBe(1);
-  server.close();
   expect(refused.output()).toContain(`Port ${port} is in use by process ${process.pid}`);
   expect(refused.output()).toContain('SVC_PORT=');
   expect(existsSync(join(dataDir, 'up.lock'))).toBe(false);
-}, 60_000);
 
-test('when the gateway dies, that is said and the rest is stopped', async () => {
-  const started = up({ SVC_PORT: '0' });
-  await started.line('Logs are in');
-  const file = readUpFile(dataDir) as UpFile;
-  process.kill(file.processes.find(({ name }) => name === 'gateway')?.pid as number, 'SIGKILL');
+  const without = up({ SVC_ADMIN_PORT: String(port) });
+  await without.line('admin      NOT RUNNING');
+  expect(without.output()).toContain('SVC_ADMIN_PORT=');
+  expect(await firstCall(fileNow())).toBe(200);
+  without.signal('SIGINT');
+  expect(await without.ended).toBe(0);
+  server.close();
+}, 120_000);
+
+test('Ctrl-C while further programs are starting stops them, too', async () => {
+  const started = up({});
+  await started.line('temporal   ready');
+  const file = fileNow();
+  const children = readFileSync(join(dataDir, 'children.json'), 'utf8');
+  started.signal('SIGINT');
+  expect(await started.ended).toBe(0);
+  expect(running(file)).toEqual([]);
+  const { children: all } = JSON.parse(children) as { children: { name: string; pid: number }[] };
+  expect(all.filter(({ pid }) => startOf(pid) !== null)).toEqual([]);
+}, 120_000);
+
+test('when the database dies, that is said and the rest is stopped', async () => {
+  const started = up({});
+  await started.line('rails      ready');
+  const file = fileNow();
+  process.kill(pidOf('postgres'), 'SIGKILL');
   expect(await started.ended).toBe(1);
-  expect(started.output()).toContain('The gateway ended (signal SIGKILL)');
+  expect(started.output()).toContain('PostgreSQL ended');
   expect(running(file)).toEqual([]);
 }, 120_000);
 
-test('what a killed start left running is ended by the next one', async () => {
-  const killed = up({ SVC_PORT: '0' });
-  await killed.line('Logs are in');
-  const file = readUpFile(dataDir) as UpFile;
+test('what a killed start left running ends with it, and the next one starts on its data', async () => {
+  const killed = up({});
+  await killed.line('rails      ready');
+  const file = fileNow();
   killed.signal('SIGKILL');
   await killed.ended;
-  const next = up({ SVC_PORT: '0' });
+  await untilTrue('nothing of it runs', () => running(file).length === 0);
+  const next = up({});
   await next.line('Logs are in');
-  expect(running(file)).toEqual([]);
-  expect(next.output()).toContain('cleanup');
+  expect(fileNow().sandbox_key).toBe(file.sandbox_key);
   next.signal('SIGINT');
   expect(await next.ended).toBe(0);
 }, 120_000);

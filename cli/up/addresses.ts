@@ -1,0 +1,172 @@
+// Where each program listens, settled before the first is started: the gateway has to know the addresses of programs
+// that come after it. A port that nobody named gives way when it is taken; one that was named does not.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, readSecretVariable, secureText } from '@svc/core/kernel/index.ts';
+import { freePort } from '../tools/postgres.ts';
+import { isFree, whoListens } from './ports.ts';
+import { CannotStart, readText } from './start.ts';
+
+/** A payment rail that `make up` simulates: its secrets are made here and kept. */
+export interface SimulatedRail {
+  readonly port: number;
+  readonly key_secret: string;
+  readonly webhook_secret: string;
+}
+
+export interface Addresses {
+  readonly gateway: number;
+  readonly admin: number;
+  readonly staff: number;
+  /** `host:port`, and whether it is a server of somebody's own. */
+  readonly temporal: { readonly address: string; readonly port: number; readonly is_own: boolean };
+  readonly temporal_ui: number;
+  /** Null when SVC_RAIL_B_* names a real one. */
+  readonly rail: SimulatedRail | null;
+  /** Of the worker: health and metrics. */
+  readonly worker: number;
+  /** What is known to be in the way of a program, by its name. */
+  readonly taken: Readonly<Record<string, string>>;
+}
+
+/** What is kept so that an address noted down stays true over starts. */
+interface Remembered {
+  temporal?: number;
+  temporal_ui?: number;
+  rail?: number;
+  rail_key_secret?: string;
+  rail_webhook_secret?: string;
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const TEMPORAL_PORT = 7233;
+const TEMPORAL_UI_PORT = 8233;
+const RAIL_PORT = 8084;
+
+/** The first of `wishes` that is free on loopback, else any. */
+async function firstFree(wishes: readonly (number | undefined)[]): Promise<number> {
+  for (const port of wishes) if (port !== undefined && (await isFree('127.0.0.1', port))) return port;
+  return freePort();
+}
+
+async function gatewayPort(config: Config): Promise<number> {
+  if (config.port === 0) return freePort();
+  if (await isFree(config.host, config.port)) return config.port;
+  throw new CannotStart(`${inUse(config.port)}. Choose another one: SVC_PORT=${config.port + 10} make up`);
+}
+
+function inUse(port: number): string {
+  const who = whoListens(port);
+  return `Port ${port} is in use${who === null ? '' : ` by ${who}`}`;
+}
+
+/** The port of a listener of the admin program, and what is in its way when it was named. */
+async function adminPort(
+  config: Config,
+  wish: { port: number; variable: string },
+): Promise<{ port: number; taken: string | null }> {
+  const { port, variable } = wish;
+  if (port === 0) return { port: await freePort(), taken: null };
+  if (await isFree(config.host, port)) return { port, taken: null };
+  if (readSecretVariable(variable) === null) return { port: await freePort(), taken: null };
+  return { port, taken: `${inUse(port)}. Choose another one: ${variable}=${port + 10} make up` };
+}
+
+function hasRealRail(config: Config): boolean {
+  const { rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret } = config;
+  return [rail_b_base_url, rail_b_key_id, rail_b_key_secret, rail_b_webhook_secret].some((it) => it !== null);
+}
+
+async function simulatedRail(config: Config, known: Remembered): Promise<SimulatedRail | null> {
+  if (hasRealRail(config)) return null;
+  return {
+    // Beside a gateway on another port this is a second installation, whose rail is another one as well.
+    port: await firstFree([known.rail, config.port === 8080 ? RAIL_PORT : undefined]),
+    // The mode of a rail's events must be that of its key.
+    key_secret: known.rail_key_secret ?? `sk_test_${secureText(LETTERS, 32)}`,
+    webhook_secret: known.rail_webhook_secret ?? `whsec_${secureText(LETTERS, 32)}`,
+  };
+}
+
+async function temporal(
+  config: Config,
+  known: Remembered,
+): Promise<Pick<Addresses, 'temporal' | 'temporal_ui'>> {
+  const address = config.temporal_address;
+  if (address !== null)
+    return { temporal: { address, port: Number(address.split(':').at(-1)), is_own: false }, temporal_ui: 0 };
+  const is_usual = config.port === 8080;
+  const port = await firstFree([known.temporal, is_usual ? TEMPORAL_PORT : undefined]);
+  const temporal_ui = await firstFree([known.temporal_ui, is_usual ? TEMPORAL_UI_PORT : undefined]);
+  return { temporal: { address: `127.0.0.1:${port}`, port, is_own: true }, temporal_ui };
+}
+
+/** Settles all addresses and remembers them in `dataDir`. @throws CannotStart when the gateway's port is taken. */
+export async function chooseAddresses(config: Config, dataDir: string): Promise<Addresses> {
+  const file = join(dataDir, 'addresses.json');
+  const known = parse(readText(file));
+  const gateway = await gatewayPort(config);
+  const admin = await adminPort(config, { port: config.admin_port, variable: 'SVC_ADMIN_PORT' });
+  const staff = await adminPort(config, { port: config.staff_port, variable: 'SVC_STAFF_PORT' });
+  const rail = await simulatedRail(config, known);
+  const flow = await temporal(config, known);
+  const remembered: Remembered = {
+    ...known,
+    ...(flow.temporal.is_own ? { temporal: flow.temporal.port, temporal_ui: flow.temporal_ui } : {}),
+    ...(rail === null
+      ? {}
+      : { rail: rail.port, rail_key_secret: rail.key_secret, rail_webhook_secret: rail.webhook_secret }),
+  };
+  writeFileSync(file, `${JSON.stringify(remembered, null, 2)}\n`, { mode: 0o600 });
+  const taken = admin.taken ?? staff.taken;
+  return {
+    gateway,
+    admin: admin.port,
+    staff: staff.port,
+    ...flow,
+    rail,
+    worker: await firstFree(config.metrics_port === 0 ? [] : [config.metrics_port + 2]),
+    taken: taken === null ? {} : { admin: taken },
+  };
+}
+
+function parse(text: string | null): Remembered {
+  try {
+    return JSON.parse(text ?? '{}') as Remembered;
+  } catch {
+    return {};
+  }
+}
+
+/** The settings that every program of the installation shares. */
+export function sharedEnvironment(parts: {
+  readonly addresses: Addresses;
+  readonly dataDir: string;
+  readonly databaseUrl: string;
+}): Record<string, string | undefined> {
+  const { addresses, dataDir, databaseUrl } = parts;
+  const { rail } = addresses;
+  return {
+    SVC_DEV: '1',
+    ...process.env,
+    SVC_DATA_DIR: dataDir,
+    SVC_DATABASE_URL: databaseUrl,
+    SVC_PORT: String(addresses.gateway),
+    SVC_ADMIN_PORT: String(addresses.admin),
+    SVC_STAFF_PORT: String(addresses.staff),
+    SVC_TEMPORAL_ADDRESS: addresses.temporal.address,
+    ...(rail === null
+      ? {}
+      : {
+          SVC_RAIL_B_BASE_URL: `http://127.0.0.1:${rail.port}`,
+          SVC_RAIL_B_KEY_SECRET: rail.key_secret,
+          SVC_RAIL_B_WEBHOOK_SECRET: rail.webhook_secret,
+        }),
+  };
+}
+
+/** Where this machine reaches a listener, whatever address it listens on. */
+export function localAddress(config: Config, port: number): string {
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

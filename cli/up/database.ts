@@ -1,0 +1,78 @@
+// The database of `make up`: embedded unless SVC_DATABASE_URL names one, brought to this release, with demo
+// organisations in it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startPostgres } from '../tools/postgres.ts';
+import { clusterDirectory } from './cluster.ts';
+import { isFree } from './ports.ts';
+import { say, step } from './progress.ts';
+import { type Demo, seedDemo } from './seed.ts';
+import { CannotStart, readText, type Start } from './start.ts';
+
+export interface Database {
+  readonly url: string;
+  /** Resolves with a sentence when the server has ended; never for one of somebody's own. */
+  readonly failed: Promise<string>;
+}
+
+const never = new Promise<string>(() => {});
+
+/** Starts PostgreSQL on the data directory, or takes the one that is named. @throws CannotStart with its own words. */
+export async function startDatabase(start: Start): Promise<Database> {
+  const { config, dataDir, board } = start;
+  if (config.database_url !== null) {
+    say('database', 'the one of SVC_DATABASE_URL');
+    return { url: config.database_url, failed: never };
+  }
+  const { database } = await step('database', 'starting PostgreSQL', async () => {
+    // The same port as last time where it is free, so that an address noted down stays true.
+    const portFile = join(dataDir, 'postgres.port');
+    const last = Number(readText(portFile) ?? 0);
+    const port = last > 0 && (await isFree('127.0.0.1', last)) ? last : 0;
+    const database = await startPostgres({
+      dir: clusterDirectory(dataDir),
+      port,
+      log: join(dataDir, 'log/postgres.log'),
+      progress: (message) => say('database', message),
+    }).catch((error: Error) => {
+      throw new CannotStart(error.message.trimEnd());
+    });
+    start.stops.push({ name: 'PostgreSQL', run: () => database.stop() });
+    writeFileSync(portFile, String(database.port));
+    return { database, done: `PostgreSQL on 127.0.0.1:${database.port}` };
+  });
+  board.started('postgres', database.pid);
+  board.set({
+    name: 'postgres',
+    state: 'ready',
+    address: `127.0.0.1:${database.port}`,
+    pid: database.pid,
+    health_url: null,
+    detail: null,
+  });
+  return {
+    url: database.url,
+    failed: database.ended.then(
+      (words) => `PostgreSQL ended. The last it said:\n${words.trimEnd().split('\n').slice(-8).join('\n')}`,
+    ),
+  };
+}
+
+/** Migrates and seeds. @throws CannotStart when the database cannot be brought to this release. */
+export async function prepareDatabase(start: Start, url: string): Promise<Demo> {
+  const { migrate } = await import('@svc/core/db/index.ts');
+  await step('schema', 'migrating', async () => {
+    const applied = await migrate(url).catch((error: Error) => {
+      throw new CannotStart(
+        `The database at ${new URL(url).host} cannot be brought to this release: ${error.message}`,
+      );
+    });
+    return { done: applied.length === 0 ? 'up to date' : `${applied.length} migrations applied` };
+  });
+  start.interruption.check();
+  const { demo } = await step('demo', 'creating demo organisations', async () => {
+    const demo = await seedDemo(url, start.dataDir);
+    return { demo, done: demo.fresh ? 'organisations and keys created' : 'organisations and keys as before' };
+  });
+  return demo;
+}

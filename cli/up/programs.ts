@@ -1,0 +1,149 @@
+// The programs of `make up` besides the database: how each is started, and how one sees that it serves.
+import { join } from 'node:path';
+import type { Config } from '@svc/core/kernel/index.ts';
+import { type Addresses, localAddress, type SimulatedRail } from './addresses.ts';
+import { type Program, probeUrl } from './keeper.ts';
+import { isFree } from './ports.ts';
+import { root } from './start.ts';
+
+/** How long calls may go on after Ctrl-C; a deployment waits longer (SVC_DRAIN_SECONDS). */
+const DRAIN_SECONDS = '5';
+
+export interface Facts {
+  readonly config: Config;
+  readonly dataDir: string;
+  readonly addresses: Addresses;
+  /** Settings that all programs share. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const logOf = ({ dataDir }: Facts, name: string) => join(dataDir, 'log', `${name}.log`);
+
+/** The metrics port `by` after that of the gateway, or a free one where that is taken. */
+async function metricsPort({ metrics_host, metrics_port }: Config, by: number): Promise<string> {
+  const port = metrics_port + by;
+  return metrics_port !== 0 && (await isFree(metrics_host, port)) ? String(port) : '0';
+}
+
+export async function gatewayProgram(facts: Facts): Promise<Program> {
+  const { config, addresses, env } = facts;
+  const health_url = `${localAddress(config, addresses.gateway)}/readyz`;
+  return {
+    name: 'gateway',
+    address: `${config.host}:${addresses.gateway}`,
+    health_url,
+    child: {
+      // A small young generation keeps an idle stream small; without pretenuring ended calls die in it.
+      args: ['--max-semi-space-size=8', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
+      cwd: root,
+      log: logOf(facts, 'gateway'),
+      env: {
+        SVC_DRAIN_SECONDS: DRAIN_SECONDS,
+        // Its journal is found again under the same name.
+        SVC_PROCESS_NAME: 'gateway',
+        ...env,
+        SVC_METRICS_PORT: await metricsPort(config, 0),
+      },
+    },
+    probe: () => probeUrl(health_url),
+    // What SVC_DRAIN_SECONDS says is its own matter; a second Ctrl-C ends it.
+    stop_within_ms: 3_600_000,
+  };
+}
+
+export async function adminProgram(facts: Facts): Promise<Program> {
+  const { config, addresses, env } = facts;
+  const [admin_url, staff_url] = [addresses.admin, addresses.staff].map((port) =>
+    localAddress(config, port),
+  ) as [string, string];
+  const health_url = `${admin_url}/readyz`;
+  return {
+    name: 'admin',
+    address: `${config.host}:${addresses.admin}`,
+    health_url,
+    child: {
+      args: [join(root, 'admin-graphql/main.ts')],
+      cwd: root,
+      log: logOf(facts, 'admin'),
+      env: { ...env, SVC_PROCESS_NAME: 'admin', SVC_METRICS_PORT: await metricsPort(config, 1) },
+    },
+    probe: async () => (await probeUrl(health_url)) ?? (await probeUrl(`${staff_url}/readyz`)),
+    fields: { admin_url, staff_url },
+    stop_within_ms: 5_000,
+  };
+}
+
+/** `has_temporal`: whether it can become ready, or only live until somebody brings a workflow server. */
+export function workerProgram(facts: Facts, has_temporal: boolean): Program {
+  const { addresses, env } = facts;
+  const url = `http://127.0.0.1:${addresses.worker}`;
+  return {
+    name: 'worker',
+    address: `127.0.0.1:${addresses.worker}`,
+    health_url: `${url}/readyz`,
+    child: {
+      args: [join(root, 'workflows/main.ts')],
+      cwd: root,
+      log: logOf(facts, 'worker'),
+      env: {
+        ...env,
+        SVC_PROCESS_NAME: 'worker',
+        SVC_METRICS_HOST: '127.0.0.1',
+        SVC_METRICS_PORT: String(addresses.worker),
+      },
+    },
+    probe: () => probeUrl(has_temporal ? `${url}/readyz` : `${url}/healthz`),
+    stop_within_ms: 5_000,
+  };
+}
+
+export function railProgram(facts: Facts, rail: SimulatedRail): Program {
+  const { config, addresses, env } = facts;
+  const rail_url = `http://127.0.0.1:${rail.port}`;
+  return {
+    name: 'rails',
+    address: `127.0.0.1:${rail.port}`,
+    health_url: null,
+    child: {
+      args: [
+        ...[join(root, 'test/sim/rails/main.ts'), '--port', String(rail.port), '--key', rail.key_secret],
+        ...['--webhook-url', `${localAddress(config, addresses.gateway)}/webhooks/rail-b`],
+        ...['--webhook-secret', rail.webhook_secret],
+      ],
+      cwd: root,
+      log: logOf(facts, 'rails'),
+      env,
+    },
+    // Any answer will do: it has no address for health.
+    probe: async () => ((await probeUrl(`${rail_url}/`)) === 'no answer' ? 'no answer' : null),
+    fields: { rail_url },
+    stop_within_ms: 3_000,
+  };
+}
+
+export function temporalProgram(facts: Facts, program: string): Program {
+  const { config, dataDir, addresses } = facts;
+  const { temporal, temporal_ui } = addresses;
+  const temporal_ui_url = `http://127.0.0.1:${temporal_ui}`;
+  // The pages ask the server behind them, so that this answers only when both do.
+  const health_url = `${temporal_ui_url}/api/v1/namespaces/${config.temporal_namespace}`;
+  return {
+    name: 'temporal',
+    address: temporal.address,
+    health_url,
+    child: {
+      program,
+      args: [
+        ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(temporal.port)],
+        ...['--ui-port', String(temporal_ui), '--ui-disable-news-fetch', '--log-level', 'error'],
+        ...['--namespace', config.temporal_namespace, '--db-filename', join(dataDir, 'temporal.db')],
+      ],
+      cwd: dataDir,
+      log: logOf(facts, 'temporal'),
+      env: process.env,
+    },
+    probe: () => probeUrl(health_url),
+    fields: { temporal_address: temporal.address, temporal_ui_url },
+    stop_within_ms: 5_000,
+  };
+}
