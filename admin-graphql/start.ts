@@ -8,6 +8,7 @@ import { createPool, followClock } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { type Config, type Log, loadRootKey } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
+import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { openEgress } from '@svc/core/webhooks/index.ts';
 import { openMetrics } from '@svc/gateway/rest/index.ts';
@@ -46,6 +47,8 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   // Nothing is called here, so nothing is written; operations ask it for the lag of rows.
   const spool_dir = join(config.data_dir, 'spool-admin');
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
+  const limits =
+    config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
   const metrics = await openMetrics({
     host: config.metrics_host,
     port: config.metrics_port,
@@ -58,6 +61,7 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   const parts = {
     ...{ pool, catalog, keys, request_log, sign_in, log, base_url, metrics },
     root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+    rate: { limits, management_rpm: config.management_rpm, public_rpm: config.public_rpm },
     money_in: openMoneyIn(config),
     egress: openEgress(config),
     draining: () => draining,
@@ -80,6 +84,7 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
       feed.close();
       await Promise.all([tenant.close(), staff.close()]);
       await request_log.close();
+      await limits.close();
       await keys.close();
       catalog.close();
       clock?.stop();

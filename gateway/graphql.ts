@@ -17,8 +17,15 @@ import { ServiceError } from '@svc/core/kernel/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import mercurius from 'mercurius';
-import { refusalOf } from './rest/errors.ts';
-import { type BindOptions, callerOf, operationSurface, servicesOf } from './rest/index.ts';
+import {
+  type BindOptions,
+  callerOf,
+  errorHeaders,
+  operationSurface,
+  refusalOf,
+  servicesOf,
+  takeTurn,
+} from './rest/index.ts';
 import { parseBody } from './rest/input.ts';
 
 const PATH = '/v1/graphql';
@@ -64,6 +71,7 @@ function sendThrown(
     return send(reply, 400, { errors: shown });
   }
   const refusal = explain(thrown);
+  reply.headers(errorHeaders(refusal));
   return send(reply, refusal.status, { errors: [refusalError(refusal, request_id)] });
 }
 
@@ -134,6 +142,7 @@ export function bindGraphql(
       async onRequest(request, reply) {
         reply.headers(scope.answer_headers(request.id));
         const caller = await callerOf(parts, request);
+        await takeTurn(parts, request, reply, caller);
         if (caller.kind !== 'key') {
           throw new ServiceError(
             'permission_denied',

@@ -114,6 +114,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     root_key,
     egress,
     sign_in,
+    rate: { limits, management_rpm: config.management_rpm, public_rpm: config.public_rpm },
     money_in,
     log,
     base_url,

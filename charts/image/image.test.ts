@@ -241,7 +241,7 @@ describe('every program runs from it', () => {
     };
     const worker = start(['workflows/main.ts'], env);
     await untilReady(`http://127.0.0.1:${env.SVC_METRICS_PORT}/readyz`, worker.exit);
-    await vi.waitFor(() => expect(worker.output()).toContain('worker started'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(worker.output()).toContain('worker ready'), { timeout: 30_000 });
     expect(await worker.stop(), worker.output()).toBe(0);
   });
 

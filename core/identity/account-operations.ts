@@ -1,6 +1,6 @@
 // A person's own password and second factor (P2 161, 162). All need a fresh proof of the person.
 import { Type } from 'typebox';
-import { type Context, type Id, invalid, operation, ServiceError } from '../kernel/index.ts';
+import { type Context, type Id, invalid, machineMs, operation, ServiceError } from '../kernel/index.ts';
 import { listMemberships } from '../orgs/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
@@ -153,7 +153,7 @@ export const confirmTotpOperation = operation({
       const { totp_pending } = (await lockPerson(context.db, id)) ?? { totp_pending: null };
       if (totp_pending === null) return 'nothing';
       const secret = openTotp(context.services.root_key, id, totp_pending);
-      const step = stepOfCode(secret, code, context.now().getTime());
+      const step = stepOfCode(secret, code, machineMs());
       if (step === null) return 'wrong';
       await confirmTotp(context.db, { id, sealed: totp_pending, step, at: context.now() });
       const recovery_codes = await freshCodes(context, id);

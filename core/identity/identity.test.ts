@@ -116,6 +116,15 @@ test('http beyond loopback stops the start unless it is allowed', () => {
   expect(signInSettings(allowed, 'http://gateway.internal:8080').cookies.secure).toBe(false);
 });
 
+test('pages of the console, configured or not, are no staff pages', () => {
+  const bare = signInSettings(readConfig({}), 'http://127.0.0.1:8080');
+  const env = { SVC_CONSOLE_ORIGINS: 'https://console.example.com', SVC_STAFF_PORT: '9082' };
+  const named = signInSettings(readConfig(env), 'https://gateway.example.com');
+  expect(named.console_origins).toEqual(['https://console.example.com']);
+  expect(bare.staff_origins).toEqual(['http://127.0.0.1:8082', 'http://localhost:8082']);
+  expect(named.staff_origins).toEqual(['http://127.0.0.1:9082', 'http://localhost:9082']);
+});
+
 test('console origins and proxies are checked when they are read', () => {
   const read = (env: Record<string, string>) => () => readConfig(env);
   for (const wrong of ['console.example', 'https://console.example/', 'https://a.example,', '*']) {

@@ -2,6 +2,7 @@ export { type AuditEntry, changesOf, verifyAudit, writeAudit } from './audit.ts'
 export { isSamePerson } from './email.ts';
 export { addressPrefix, clientAddress, isInNetworks } from './network.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
+export { listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
 export { purgeSignIn } from './purge.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';

@@ -6,7 +6,12 @@ import {
   enrolTotpOperation,
   recoveryCodesOperation,
 } from './account-operations.ts';
-import { endOrgSessionOperation, listMembersOperation, listOrgSessionsOperation } from './org-operations.ts';
+import {
+  endOrgSessionOperation,
+  listMembersOperation,
+  listOrgSessionsOperation,
+  listOrgsOperation,
+} from './org-operations.ts';
 import {
   endSessionOperation,
   enterOrgOperation,
@@ -40,6 +45,7 @@ export const identityOperations = [
   confirmTotpOperation,
   disableTotpOperation,
   recoveryCodesOperation,
+  listOrgsOperation,
   listMembersOperation,
   listOrgSessionsOperation,
   endOrgSessionOperation,

@@ -1,15 +1,44 @@
-// Members of an organisation and their sessions (P2 143, 148, 149). The role is the caller's in that organisation.
+// Organisations of a person, their members and sessions (P2 136, 143, 148, 149). The role is the caller's in each.
 import { Type } from 'typebox';
-import { isId, listOf, notFound, operation, orgCaller } from '../kernel/index.ts';
-import { listMembers } from '../orgs/index.ts';
+import { type Context, isId, listOf, notFound, operation, orgCaller, type Role } from '../kernel/index.ts';
+import { findOrgRecords, listMembers, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';
 import { writeAudit } from './audit.ts';
 import { MemberView, memberExample, SessionView, sessionExample } from './schema.ts';
 import { endOrgSession, listOrgSessions } from './session-store.ts';
 import { findPeople } from './store.ts';
+import { barredBy } from './verify.ts';
 import { sessionCaller, viewSession } from './view.ts';
 
 const SHOWN_MAX = 1_000;
 const admins = { kind: 'session', roles: ['owner', 'admin'] } as const;
+
+/** The organisations the caller may act in, with the role in each (null for a key). */
+async function openOrgs(context: Context): Promise<OrgView[]> {
+  const { caller, db, client_ip } = context;
+  const role_of = new Map<string, Role | null>();
+  if (caller.kind === 'session') {
+    for (const membership of await listMemberships(db, caller.user_id)) {
+      // What entering would refuse is not told here either; sign-in names it to a chooser.
+      if (barredBy(caller, membership, client_ip) === undefined)
+        role_of.set(membership.org_id, membership.role);
+    }
+  } else role_of.set(orgCaller(context).org_id, null);
+  const found = await findOrgRecords(db, [...role_of.keys()]);
+  return found.map((org) => viewOrg(org, role_of.get(org.id) ?? null));
+}
+
+export const listOrgsOperation = operation({
+  name: 'orgs.list',
+  method: 'GET',
+  path: '/v1/orgs',
+  summary: "List the caller's organizations but for those that bar this session; a key has one",
+  audience: { kind: 'key', scopes: 'any', session: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
+  input: Type.Object({}),
+  output: listOf(OrgView),
+  errors: [],
+  example: { object: 'list', data: [orgExample] },
+  run: async (context) => ({ object: 'list' as const, data: await openOrgs(context) }),
+});
 
 export const listMembersOperation = operation({
   name: 'members.list',

@@ -104,11 +104,15 @@ export async function endOldestSessions(db: Db, user_id: Id<'user'>, keep: numbe
   });
 }
 
-/** Gives a session a new token and what else changed; false when it ended meanwhile. The old token ends at once. */
+/**
+ * Gives a session a new token and what else changed; the old token ends at once. False when it had ended already, by
+ * the session's end or by another rotation: the `where` is the lock, of rotations of one token at once one gets the row.
+ */
 export async function rotateSession(
   db: Db,
   args: {
     id: Id<'session'>;
+    old_hash: Uint8Array;
     hash: Buffer;
     org_id: Id<'org'> | null;
     two_factor: boolean;
@@ -120,8 +124,8 @@ export async function rotateSession(
     name: 'identity.rotate_session',
     text: `
       update session set hash = $2, org_id = $3, two_factor = $4, proved_at = $5, last_seen_at = $6
-       where id = $1`,
-    values: [args.id, args.hash, args.org_id, args.two_factor, args.proved_at, args.at],
+       where id = $1 and hash = $7`,
+    values: [args.id, args.hash, args.org_id, args.two_factor, args.proved_at, args.at, args.old_hash],
   });
   return rowCount === 1;
 }

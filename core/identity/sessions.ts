@@ -7,6 +7,7 @@ import { endOldestSessions, insertSession, rotateSession } from './session-store
 import { insertStaffSession } from './staff-store.ts';
 import { hashToken, newToken, sessionCookie } from './token.ts';
 import type { SessionRow, SignInMethod, Transport } from './types.ts';
+import { sessionCaller } from './view.ts';
 
 const HOUR_S = 3_600;
 const DEFAULT_HOURS = 72;
@@ -73,8 +74,8 @@ export async function openSession(
 }
 
 /**
- * Replaces the token of `session` and what `change` says; the old token ends at once.
- * @throws ServiceError session_expired when the session ended meanwhile.
+ * Replaces the caller's token of `session` and what `change` says; the old token ends at once.
+ * @throws ServiceError session_expired when the session ended or its token was replaced meanwhile.
  */
 export async function renewSession(
   context: Context,
@@ -86,6 +87,7 @@ export async function renewSession(
   const { id, org_id, two_factor, proved_at, last_seen_at } = next;
   const done = await rotateSession(context.db, {
     id,
+    old_hash: sessionCaller(context).token_hash,
     hash: hashToken(token),
     org_id,
     two_factor,

@@ -48,7 +48,7 @@ export function signInSettings(config: Facts, base_url: string): SignInSettings 
   return {
     cookies: cookiePolicy(!is_plain),
     console_origins: config.console_origins ?? [...local(config.admin_port), ...own],
-    staff_origins: local(config.staff_port).concat(config.console_origins ?? []),
+    staff_origins: local(config.staff_port),
     trusted_proxies: config.trusted_proxies ?? [],
   };
 }

@@ -1,5 +1,5 @@
 // The two steps of signing in, for people and for staff (P4.1).
-import { type Context, type Id, ServiceError } from '../kernel/index.ts';
+import { type Context, type Id, machineMs, ServiceError } from '../kernel/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
 import { checkPassword, hashPassword, needsRehash } from './password.ts';
@@ -142,7 +142,7 @@ export async function takeCode(context: Context, person: Person, code: string): 
   const { root_key } = context.services;
   if (person.totp_secret === null) return false;
   const secret = openTotp(root_key, person.id, person.totp_secret);
-  const step = stepOfCode(secret, code, context.now().getTime());
+  const step = stepOfCode(secret, code, machineMs());
   if (step !== null) return takeStep(context.db, { id: person.id, step });
   const hash = hashRecoveryCode(root_key, code);
   if (hash === null) return false;

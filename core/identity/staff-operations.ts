@@ -1,6 +1,6 @@
 // Sign-in of staff, on their own listener (P2 193, 195): password and code, always both.
 import { Type } from 'typebox';
-import { type Context, type Id, operation, type StaffCaller } from '../kernel/index.ts';
+import { type Context, type Id, machineMs, operation, type StaffCaller } from '../kernel/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
 import {
@@ -102,7 +102,7 @@ export const staffTotpOperation = operation({
     const member = await findStaff(context.db, guess.subject);
     const secret =
       member === null ? null : openTotp(context.services.root_key, member.id, member.totp_secret);
-    const step = secret === null ? null : stepOfCode(secret, code, context.now().getTime());
+    const step = secret === null ? null : stepOfCode(secret, code, machineMs());
     if (member === null || step === null || !(await takeStaffStep(context.db, { id: member.id, step }))) {
       await guess.attempt.fail();
       if (member !== null) await recordRefusal(context, 'staff.login.totp', member);

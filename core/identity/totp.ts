@@ -50,7 +50,10 @@ export function currentStep(at_ms: number): number {
   return Math.floor(at_ms / 1000 / PERIOD_S);
 }
 
-/** The step whose code `code` is, at most one from the present; null when it is none of them. */
+/**
+ * The step whose code `code` is, at most one from `at_ms`; null when it is none of them. Callers ask by the machine's
+ * clock: authenticators know nothing of the development clock.
+ */
 export function stepOfCode(secret: Uint8Array, code: string, at_ms: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const delta = generator(secret).validate({ token: code, timestamp: at_ms, window: WINDOW });

@@ -46,7 +46,8 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   if (!hasTokenForm('session', token)) {
     throw new ServiceError('authentication_required', 'This is not a session token. Sign in.');
   }
-  const session = await findSessionByHash(db, hashToken(token), at);
+  const token_hash = hashToken(token);
+  const session = await findSessionByHash(db, token_hash, at);
   if (session === null) throw ended();
   if (org_override !== null && !isId('org', org_override)) throw notFound();
   const org_id = org_override ?? session.org_id;
@@ -58,6 +59,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   return {
     kind: 'session',
     session_id: session.id,
+    token_hash,
     user_id: session.user_id,
     email: session.email,
     org_id: membership?.org_id ?? null,

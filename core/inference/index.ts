@@ -1,4 +1,5 @@
 export { createDrained } from './call/drained.ts';
+export { goDuration } from './call/limit-headers.ts';
 export { refuseRequest } from './call/refuse.ts';
 export { lostRow, rowOf } from './call/row.ts';
 export { startCall } from './call/start.ts';

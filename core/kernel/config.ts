@@ -121,6 +121,18 @@ export const settings = {
     4_000,
     count(1, 100_000),
   ),
+  management_rpm: setting(
+    'SVC_MANAGEMENT_RPM',
+    'requests a minute of one key or session beside inference; 0: no limit',
+    600,
+    count(0, 1_000_000),
+  ),
+  public_rpm: setting(
+    'SVC_PUBLIC_RPM',
+    'requests a minute of one address on public routes; 0: no limit',
+    60,
+    count(0, 1_000_000),
+  ),
   console_origins: setting<readonly string[] | null>(
     'SVC_CONSOLE_ORIGINS',
     'origins of console pages, with commas between; unset: those of this machine on the admin port',

@@ -70,6 +70,7 @@ export {
   scopes,
   staffRoles,
 } from './operation.ts';
+export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
 export {
   cursorOf,

@@ -63,6 +63,8 @@ export interface KeyCaller {
 export interface SessionCaller {
   readonly kind: 'session';
   readonly session_id: Id<'session'>;
+  /** SHA-256 of the token this request came with: a rotation replaces that one and no later one. */
+  readonly token_hash: Uint8Array;
   readonly user_id: Id<'user'>;
   readonly email: string;
   readonly org_id: Id<'org'> | null;

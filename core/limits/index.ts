@@ -1,3 +1,4 @@
+export { type ManagementScope, managementError, managementSubject } from './management.ts';
 export { openMemoryLimits } from './memory.ts';
 export { openRedisLimits } from './redis.ts';
 export { limitError, subjectOf } from './subject.ts';

@@ -6,7 +6,7 @@ import { lostRow } from '../inference/index.ts';
 import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
 import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
-import { type MoneyIn, purgeQuotes, runRailTasks } from '../topups/index.ts';
+import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
 import {
   createDeliverer,
   type Deliverer,
@@ -15,6 +15,7 @@ import {
   readBacklog,
   relayOutbox,
 } from '../webhooks/index.ts';
+import { purgeWorkflows } from '../workflow-starts/index.ts';
 import { createContext } from './context.ts';
 import { purgeAnswers } from './store.ts';
 
@@ -121,6 +122,8 @@ function moneyJobs(parts: JobParts): Job[] {
 function upkeepJobs(pool: Pool): Job[] {
   return [
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
+    { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
+    { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },
     { name: 'purge_claims', every_ms: HOUR, run: () => purgeClaims(pool) },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },

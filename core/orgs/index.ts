@@ -7,12 +7,13 @@ export {
 } from './billing-store.ts';
 export { createOrg, createProject, type NewOrg, SANDBOX_CREDIT } from './create.ts';
 export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
-export { getOrgOperation, listOrgsOperation, OrgView, orgOperations } from './operations.ts';
+export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { type PlanId, type PlanLimits, planIds, planLimits } from './plans.ts';
 export { getProjectOperation, listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
 export {
   findGrantFacts,
   findOrg,
+  findOrgRecords,
   findProject,
   findProjectId,
   lockOrg,

@@ -1,17 +1,6 @@
-// Reading organisations (P2 136, 138): a key sees its one, a person all of theirs with the role in each.
+// Reading the organisation acted in (P2 138). The list (P2 136) is identity's: it asks what bars a session.
 import { type Static, Type } from 'typebox';
-import {
-  type Context,
-  listOf,
-  notFound,
-  nullable,
-  oneOf,
-  operation,
-  orgCaller,
-  type Role,
-  Time,
-} from '../kernel/index.ts';
-import { listMemberships } from './member-store.ts';
+import { notFound, nullable, oneOf, operation, orgCaller, type Role, Time } from '../kernel/index.ts';
 import { getProjectOperation, listProjectsOperation } from './projects.ts';
 import { findOrgRecords, type OrgRecord } from './store.ts';
 
@@ -49,7 +38,8 @@ export const OrgView = Type.Object({
 });
 export type OrgView = Static<typeof OrgView>;
 
-const example = {
+/** What the documentation shows. */
+export const orgExample = {
   id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J',
   slug: 'acme',
   name: 'Acme',
@@ -71,7 +61,8 @@ const example = {
   created_at: '2026-11-21T10:00:00.000Z',
 } satisfies OrgView;
 
-function view(org: OrgRecord, role: Role | null): OrgView {
+/** `org` on the wire; `role` is the caller's in it, null for a key. */
+export function viewOrg(org: OrgRecord, role: Role | null): OrgView {
   const { settings, data_policy, created_at, closed_at, ...plain } = org;
   const security = settings.security ?? {};
   return {
@@ -91,31 +82,6 @@ function view(org: OrgRecord, role: Role | null): OrgView {
   };
 }
 
-/** The organisations the caller belongs to, with the role in each (null for a key). */
-async function ownOrgs(context: Context): Promise<OrgView[]> {
-  const caller = orgCaller(context);
-  const role_of = new Map<string, Role | null>([[caller.org_id, null]]);
-  if (caller.kind === 'session') {
-    for (const { org_id, role } of await listMemberships(context.db, caller.user_id))
-      role_of.set(org_id, role);
-  }
-  const found = await findOrgRecords(context.db, [...role_of.keys()]);
-  return found.map((org) => view(org, role_of.get(org.id) ?? null));
-}
-
-export const listOrgsOperation = operation({
-  name: 'orgs.list',
-  method: 'GET',
-  path: '/v1/orgs',
-  summary: "List the caller's organizations; a key has one",
-  audience,
-  input: Type.Object({}),
-  output: listOf(OrgView),
-  errors: [],
-  example: { object: 'list', data: [example] },
-  run: async (context) => ({ object: 'list' as const, data: await ownOrgs(context) }),
-});
-
 export const getOrgOperation = operation({
   name: 'orgs.get',
   method: 'GET',
@@ -125,18 +91,13 @@ export const getOrgOperation = operation({
   input: Type.Object({ id: Type.String() }),
   output: OrgView,
   errors: [],
-  example,
+  example: orgExample,
   async run(context, { id }) {
     const caller = orgCaller(context);
     const [org] = id === caller.org_id ? await findOrgRecords(context.db, [id]) : [];
     if (org === undefined) throw notFound();
-    return view(org, caller.kind === 'session' ? caller.role : null);
+    return viewOrg(org, caller.kind === 'session' ? caller.role : null);
   },
 });
 
-export const orgOperations = [
-  listOrgsOperation,
-  getOrgOperation,
-  listProjectsOperation,
-  getProjectOperation,
-] as const;
+export const orgOperations = [getOrgOperation, listProjectsOperation, getProjectOperation] as const;

@@ -20,7 +20,7 @@ export {
   topupOperations,
 } from './operations.ts';
 export type { Quote } from './quote.ts';
-export { listStaffItems, type StaffItem } from './rail-store.ts';
+export { listStaffItems, purgeRailEvents, type StaffItem } from './rail-store.ts';
 export { noRails, openRails, type Rails } from './rails/open.ts';
 export { type Rail, RailError } from './rails/types.ts';
 export { CreatedView, QuoteView, TopupView, viewTopup } from './schema.ts';

@@ -1,5 +1,6 @@
 // Deliveries: the log, a test, sending again (P2 67–70).
 import { Type } from 'typebox';
+import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
   newUlid,
@@ -93,11 +94,23 @@ export const getDeliveryOperation = operation({
   },
 });
 
+/** Sending something to somebody is an act like any other (P16). */
+function auditSent(
+  context: Context,
+  action: string,
+  sent: { webhook: WebhookRow; event_id: string },
+): Promise<void> {
+  const { id, org_id, url } = sent.webhook;
+  const target = { type: 'webhook', id, display: url };
+  return writeAudit(context, { action, org_id, target, after: { event_id: sent.event_id } });
+}
+
 /** A `test.ping` for an endpoint, leased to this process. @throws ServiceError not_found, rate_limit_exceeded. */
 function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
   return context.transaction(async (context) => {
     const { db } = context;
-    const { id, org_id } = await getWebhook(context, webhook_id, lockWebhook);
+    const webhook = await getWebhook(context, webhook_id, lockWebhook);
+    const { id, org_id } = webhook;
     // A button must not become a way to flood somebody.
     if ((await countRunning(db, id)) >= IN_FLIGHT_PER_ENDPOINT_MAX) {
       throw new ServiceError(
@@ -122,7 +135,9 @@ function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
       lease,
       at,
     };
-    return readClaimed(db, { id: await insertDelivery(db, delivery), lease });
+    const claimed = await readClaimed(db, { id: await insertDelivery(db, delivery), lease });
+    await auditSent(context, 'webhooks.test', { webhook, event_id: event.id });
+    return claimed;
   });
 }
 
@@ -188,6 +203,7 @@ export const redeliverOperation = operation({
       const redelivery = await nextRedelivery(db, { webhook_id, event_id });
       const delivery = { webhook_id, org_id, event_id, redelivery, attempts_max: ATTEMPTS_MAX, lease: null };
       const id = await insertDelivery(db, { ...delivery, at: context.now() });
+      await auditSent(context, 'webhooks.redeliver', { webhook, event_id });
       return viewDelivery((await findDelivery(db, { webhook_id, id })) as DeliveryRow);
     }),
 });

@@ -161,8 +161,9 @@ const CLAIMED = `
   w.previous_secret_sealed, w.previous_secret_expires_at`;
 
 /**
- * Leases at most `limit` deliveries that are due at `at` to `lease`, oldest first, so that with those that this
- * process already `runs` at an endpoint it has at most `per_endpoint` there. What a dead process holds keeps nobody from
+ * Leases at most `limit` deliveries that are due at `at` to `lease`, so that with those that this process already `runs`
+ * at an endpoint it has at most `per_endpoint` there: endpoints with fewest under way first, the oldest of each first,
+ * so that a long queue of slow endpoints keeps no other endpoint waiting. What a dead process holds keeps nobody from
  * an endpoint. Two claimers get different rows; a lease that lapsed is claimed again.
  */
 export async function claimDeliveries(
@@ -189,12 +190,12 @@ export async function claimDeliveries(
            select coalesce(sum(r.n), 0)::int as running from unnest($5::text[], $6::int[]) as r (webhook_id, n)
             where r.webhook_id = endpoint.webhook_id) as busy
          cross join lateral (
-           select c.id, c.next_at from webhook_delivery c
+           select c.id, c.next_at, row_number() over (order by c.next_at, c.id) as place from webhook_delivery c
             where c.webhook_id = endpoint.webhook_id and c.status in ('queued', 'delivering') and c.next_at <= $2
               and (c.status = 'queued' or c.lease_until <= clock_timestamp())
             order by c.next_at, c.id limit greatest($4 - busy.running, 0)) as q
          where endpoint.webhook_id is not null
-         order by q.next_at, q.id limit $3
+         order by busy.running + q.place, q.next_at, q.id limit $3
       ),
       taken as (
         select t.id from webhook_delivery t

@@ -2,6 +2,7 @@ export { beat, readWorkflowHealth, type WorkflowHealth } from './health.ts';
 export {
   markSignalled,
   markStarted,
+  purgeWorkflows,
   readWaiting,
   signalWorkflow,
   startWorkflow,

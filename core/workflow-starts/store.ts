@@ -104,3 +104,34 @@ export async function readWaiting(db: Db): Promise<{ waiting: number; oldest_at:
   });
   return rows[0] as { waiting: number; oldest_at: Date | null };
 }
+
+/** Days after their last word for which rows of a kind are kept; a kind that may run for longer is not in here. */
+const KEPT_DAYS: Readonly<Record<string, number>> = { topUp: 90 };
+
+/**
+ * Forgets starts and signals of workflows that have ended long before `at`; returns how many rows. What Temporal was not
+ * told of stays, however old. An hourly job.
+ */
+export async function purgeWorkflows(db: Db, at: Date): Promise<number> {
+  let purged = 0;
+  for (const [type, days] of Object.entries(KEPT_DAYS)) {
+    const values = [type, new Date(at.getTime() - days * 86_400_000)];
+    const signals = await db.query({
+      name: 'workflow_starts.purge_signals',
+      text: `
+        delete from workflow_signal g using workflow_start s
+         where s.workflow_id = g.workflow_id and s.type = $1 and s.started_at < $2 and g.sent_at < $2`,
+      values,
+    });
+    const starts = await db.query({
+      name: 'workflow_starts.purge_starts',
+      text: `
+        delete from workflow_start s
+         where s.type = $1 and s.started_at < $2
+           and not exists (select from workflow_signal g where g.workflow_id = s.workflow_id)`,
+      values,
+    });
+    purged += signals.rowCount + starts.rowCount;
+  }
+  return purged;
+}

@@ -56,7 +56,8 @@ export function readBody(
   let size = 0;
   let over = false;
   request.on('close', () => {
-    if (over) return;
+    // A request that came whole is closed while its decoder still works.
+    if (over || request.complete) return;
     over = true;
     left();
   });

@@ -85,10 +85,12 @@ class InferenceRequest {
       return this.fail(error);
     }
     if (grant instanceof Promise) {
-      grant.then(
-        (found) => this.admitted(found),
-        (error) => this.fail(error),
-      );
+      grant
+        .then(
+          (found) => this.admitted(found),
+          (error) => this.fail(error),
+        )
+        .catch((error) => this.breakOff(error));
     } else {
       this.admitted(grant);
     }
@@ -115,10 +117,12 @@ class InferenceRequest {
     // Before the body is read: who is over the limit costs no more than a look.
     const entered = deps.limits.enter(subjectOf(grant));
     if (entered instanceof Promise) {
-      entered.then(
-        (found) => this.entered(grant, found),
-        (error) => this.fail(error),
-      );
+      entered
+        .then(
+          (found) => this.entered(grant, found),
+          (error) => this.fail(error),
+        )
+        .catch((error) => this.breakOff(error));
     } else this.entered(grant, entered);
   }
 
@@ -178,6 +182,19 @@ class InferenceRequest {
     }
     // What is left of the body is read and dropped, so that the answer is not lost in a reset.
     this.request.resume();
+  }
+
+  /** After a defect on the way: answers if nothing was answered, else cuts the connection. Never throws. */
+  private breakOff(error: unknown): void {
+    const { response } = this;
+    try {
+      if (!response.headersSent) return this.fail(error, true);
+      this.place?.leave();
+      this.deps.log.error({ request_id: this.id, error }, 'inference request failed');
+    } catch (again) {
+      this.deps.log.error({ request_id: this.id, error: again }, 'inference refusal failed');
+    }
+    response.destroy();
   }
 }
 

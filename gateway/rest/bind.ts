@@ -27,8 +27,9 @@ import { errorBody } from './errors.ts';
 import { consoleHeaders, crossOriginHeaders } from './headers.ts';
 import { bindHealth, type Check } from './health.ts';
 import { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
+import { type RateParts, takeTurn } from './rate.ts';
 
-export interface BindOptions {
+export interface BindOptions extends RateParts {
   readonly pool: Pool;
   readonly keys: KeyRing;
   readonly catalog: { current(): Catalog };
@@ -77,12 +78,11 @@ function isForSessions({ audience, method }: Operation): boolean {
 
 async function authenticate(options: Bound, operation: Operation, request: FastifyRequest): Promise<Caller> {
   const { audience } = operation;
-  const { console_origins, staff_origins } = options.sign_in;
   switch (audience.kind) {
     case 'public':
       // Sign-in sets a cookie: not for a page of another origin.
       if (operation.cross_origin !== true && operation.method !== 'GET') {
-        refuseForeignPage([...console_origins, ...staff_origins], request);
+        refuseForeignPage(options.sign_in.console_origins, request);
       }
       return { kind: 'public' };
     case 'signed':
@@ -147,6 +147,8 @@ function bindOne(scope: FastifyInstance, options: Bound, operation: Operation): 
         reply.headers(consoleHeaders(origin));
       } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
       const caller = await authenticate(options, operation, request);
+      // A rail that is told to wait would give up on its callbacks.
+      if (operation.audience.kind !== 'signed') await takeTurn(options, request, reply, caller);
       admit(operation.audience, caller, now());
       callers.set(request, caller);
     },

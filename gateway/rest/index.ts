@@ -14,4 +14,5 @@ export {
 export { errorBody, errorHeaders, refusalOf, type Surface, surfaceOf } from './errors.ts';
 export { answerHeaders, crossOriginHeaders, preflightHeaders } from './headers.ts';
 export { bindHealth, type Check } from './health.ts';
+export { type ManagementRate, takeTurn } from './rate.ts';
 export { type OperationSurface, operationSurface } from './surface.ts';

@@ -17,6 +17,22 @@ beforeAll(async () => {
   catalog = await world.signInStaff(['catalog']);
 });
 
+test('a console page of customers cannot begin a sign-in of staff, a staff page can', async () => {
+  const login = async (origin: string) => {
+    const response = await staff.inject({
+      method: 'POST',
+      url: '/auth/login',
+      headers: { origin, 'content-type': 'application/json' },
+      payload: JSON.stringify({ email: 'nobody@svc.example', password: 'wrong' }),
+    });
+    const shown = response.headers['access-control-allow-origin'];
+    return [response.statusCode, (response.json() as { error: { code: string } }).error.code, shown];
+  };
+  expect(await login('http://127.0.0.1:8081')).toEqual([403, 'csrf_failed', undefined]);
+  const own = 'http://127.0.0.1:8082';
+  expect(await login(own)).toEqual([401, 'invalid_credentials', own]);
+});
+
 interface Entry {
   readonly action: string;
   readonly actor_type: string;

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
 import { rowOf } from '../registry/rows.ts';
+import { withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { startGatewayProcess } from '../support/gateway.ts';
 import { type Answer, startWorld } from './world.ts';
@@ -120,6 +121,16 @@ test('a stream ends with its session, and its place is free again', async () => 
     payload: '{}',
   });
   expect(ended.statusCode).toBeLessThan(300);
+  expect(await stream.next()).toBeNull();
+});
+
+test.each([
+  ['is removed from the organisation', 'delete from org_member where user_id = $1'],
+  ['gets another role', `update org_member set role = 'billing' where user_id = $1`],
+])('a stream ends when its person %s', async (_what, statement) => {
+  const person = await harness.makePerson(a, 'developer');
+  const stream = await follow(await harness.signIn(person), added, { env: 'LIVE' });
+  await withClient(harness.url, (client) => client.query(statement, [person.id]));
   expect(await stream.next()).toBeNull();
 });
 

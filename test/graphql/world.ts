@@ -18,7 +18,7 @@ import {
   silentLog,
 } from '@svc/core/kernel/index.ts';
 import { bindGraphql } from '@svc/gateway/graphql.ts';
-import { type BindOptions, bindOperations, createApp } from '@svc/gateway/rest/index.ts';
+import { type BindOptions, bindOperations, createApp, type ManagementRate } from '@svc/gateway/rest/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -73,7 +73,7 @@ export function answerOf(response: LightMyRequestResponse): Answer {
 
 /** Starts everything once per test file. */
 export async function startWorld(
-  options: { persisted_only?: boolean; pages?: Pages; timeout_ms?: number } = {},
+  options: { persisted_only?: boolean; pages?: Pages; timeout_ms?: number; rate?: ManagementRate } = {},
 ): Promise<World> {
   const harness = await startHarness();
   const statements: string[] = [];
@@ -90,6 +90,7 @@ export async function startWorld(
     sign_in: signInSettings(readConfig({}), base_url),
     log,
     base_url,
+    ...(options.rate === undefined ? {} : { rate: options.rate }),
   };
   const gateway = createApp({ log, base_url });
   bindOperations(gateway, parts);

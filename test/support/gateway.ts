@@ -71,6 +71,9 @@ export async function untilReady(
   throw new Error(`${url} is not ready: ${last}`);
 }
 
+/** Tests ask as often as they like; those of the limit itself say so. */
+const UNLIMITED = { SVC_MANAGEMENT_RPM: '0', SVC_PUBLIC_RPM: '0' };
+
 /** The process's own variables without those that would configure the product by accident. */
 function bareEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
@@ -105,6 +108,7 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     SVC_METRICS_PORT: '0',
     SVC_LOG_LEVEL: 'warn',
     SVC_PROCESS_NAME: name,
+    ...UNLIMITED,
     ...options.env,
   };
   if (options.providers !== undefined) {
@@ -172,6 +176,7 @@ export async function startGatewayHere(options: GatewayOptions): Promise<Gateway
     SVC_METRICS_PORT: '0',
     SVC_PROCESS_NAME: options.name ?? `test-${port}`,
     SVC_DRAIN_SECONDS: '0',
+    ...UNLIMITED,
     ...options.env,
   };
   if (options.providers !== undefined) {

@@ -1,6 +1,15 @@
 // What programs that do not know Temporal say of workflows.
 import { createPool, writeSetting } from '@svc/core/db/index.ts';
-import { beat, readWorkflowHealth, startWorkflow } from '@svc/core/workflow-starts/index.ts';
+import {
+  beat,
+  markSignalled,
+  markStarted,
+  purgeWorkflows,
+  readWorkflowHealth,
+  signalWorkflow,
+  startWorkflow,
+  takeSignals,
+} from '@svc/core/workflow-starts/index.ts';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -42,4 +51,35 @@ test('a gateway serves without workflows and says in /readyz that they are degra
     missing: [],
     parts: { workflows: { ok: false, critical: false, detail: 'degraded: no worker has run yet' } },
   });
+});
+
+test('what Temporal was told long ago is forgotten, what it was not told of never', async () => {
+  const day = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 86_400_000);
+  await staffContext(pool).transaction(async ({ db }) => {
+    for (const workflow_id of ['old', 'old-untold-signal', 'recent', 'untold']) {
+      await startWorkflow(db, { workflow_id, type: 'topUp', args: {}, at: day(0) });
+      if (workflow_id !== 'untold') {
+        await markStarted(db, { workflow_id, at: workflow_id === 'recent' ? day(11) : day(1) });
+      }
+      await signalWorkflow(db, { workflow_id, name: 'booked', args: {}, at: day(1) });
+    }
+    await startWorkflow(db, { workflow_id: 'endless', type: 'mandate', args: {}, at: day(0) });
+    await markStarted(db, { workflow_id: 'endless', at: day(0) });
+    for (const { signal_id, workflow_id } of await takeSignals(db)) {
+      if (workflow_id !== 'old-untold-signal') await markSignalled(db, { signal_id, at: day(2) });
+    }
+  });
+  expect(await purgeWorkflows(pool, day(91))).toBe(0);
+  expect(await purgeWorkflows(pool, day(100))).toBe(2);
+  const { rows } = await pool.query<{ workflow_id: string }>({
+    name: 'test.starts',
+    text: `select workflow_id from workflow_start where created_at = $1 order by workflow_id`,
+    values: [day(0)],
+  });
+  expect(rows.map(({ workflow_id }) => workflow_id)).toEqual([
+    'endless',
+    'old-untold-signal',
+    'recent',
+    'untold',
+  ]);
 });

@@ -100,9 +100,9 @@ async function startProcess(env: Readonly<Record<string, string>>): Promise<Work
     child.kill('SIGKILL');
     await ended;
   });
-  await until('worker started', () => {
+  await until('worker ready', () => {
     if (has_ended) throw new Error(`the worker ended: ${output()}`);
-    return output().includes('worker started');
+    return output().includes('worker ready');
   });
   return {
     pid: child.pid as number,

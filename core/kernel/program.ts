@@ -1,0 +1,51 @@
+// How a program of ours begins and ends. Signals are heard before anything is started: process 1 of a container has no
+// default action, so one that comes during the start would else be lost and the process killed at the end of its grace.
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+
+export interface Program {
+  /** What the log says once it is ready: addresses. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+function fail(error: unknown): never {
+  const known = error instanceof ConfigError;
+  process.stderr.write(`${known ? error.message : String((error as Error)?.stack ?? error)}\n`);
+  process.exit(1);
+}
+
+/**
+ * Reads the configuration, starts a program, and on SIGTERM or SIGINT stops it and ends the process: 0, or 1 when
+ * either failed. A signal during the start ends the process with 0 at once: nothing was taken on yet, and what was
+ * opened closes with it. `start` should import what it needs itself, for loading takes most of the time.
+ */
+export function runProgram(name: string, start: (config: Config, log: Log) => Promise<Program>): void {
+  let running: { readonly program: Program; readonly log: Log } | null = null;
+  let stopping = false;
+  const end = (signal: string) => {
+    if (running === null) process.exit(0);
+    // A second signal means now: whoever waits has lost patience.
+    if (stopping) process.exit(1);
+    stopping = true;
+    const { program, log } = running;
+    log.info({ signal }, `${name} stopping`);
+    program.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ error }, `${name} stop failed`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => end('SIGTERM'));
+  process.on('SIGINT', () => end('SIGINT'));
+  const begin = async () => {
+    const config = readConfig();
+    const log = createLog(config.log_level, name);
+    const program = await start(config, log);
+    running = { program, log };
+    log.info({ ...program.facts, pid: process.pid }, `${name} ready`);
+  };
+  begin().catch(fail);
+}

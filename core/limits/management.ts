@@ -1,0 +1,33 @@
+// How often one caller may ask of management: all that is no inference (P1 "Rate limit of management").
+import { ServiceError } from '../kernel/index.ts';
+import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
+
+/** Whose requests are counted together. */
+export type ManagementScope = 'key' | 'session' | 'address';
+
+const none: Rates = { rpm: null, tpm: null, concurrency: null };
+
+/** The bucket of `id` (a key, a session, an address prefix), apart from all buckets of inference; `rpm` a minute. */
+export function managementSubject(scope: ManagementScope, id: string, rpm: number): LimitSubject {
+  const key = `m-${scope}-${id}`;
+  return { org_id: key, key, key_rates: { ...none, rpm }, plan: 'm-all', plan_rates: none };
+}
+
+const whose: Readonly<Record<ManagementScope, string>> = {
+  key: 'This key',
+  session: 'This session',
+  address: 'Your network address',
+};
+
+/** The refusal as callers get it: 429 `rate_limit_exceeded` with the limit, whose it is, and when to come back (4.6). */
+export function managementError(
+  scope: ManagementScope,
+  { limit_value, reset_ms }: LimitRefusal,
+): ServiceError {
+  const wait_s = Math.ceil(reset_ms / 1_000);
+  return new ServiceError(
+    'rate_limit_exceeded',
+    `${whose[scope]} may make ${limit_value} requests per minute here. Try again in ${wait_s} s.`,
+    { details: { limit: 'rpm', scope, limit_value, reset_ms }, retry_after_ms: reset_ms },
+  );
+}

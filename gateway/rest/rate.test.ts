@@ -1,0 +1,58 @@
+// The rate limit of management as installed: settings reach the program, and programs that share a Redis count as one.
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { atFileEnd } from '../../test/support/ends.ts';
+import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../../test/support/gateway.ts';
+import { provision } from '../../test/support/provision.ts';
+import { startRedis } from '../../test/support/redis.ts';
+
+const redis = await startRedis();
+atFileEnd(() => redis.stop());
+const database_url = await createTestDatabase();
+const { keys } = await provision({
+  database_url,
+  live_micro_usd: 0,
+  keys: [{ name: 'one' }, { name: 'two' }],
+});
+const data_dir = freshDataDir();
+const env = { SVC_REDIS_URL: redis.url, SVC_MANAGEMENT_RPM: '4', SVC_PUBLIC_RPM: '0' };
+const start = (name: string) => startGatewayProcess({ database_url, data_dir, name, env });
+const gateways: GatewayProcess[] = await Promise.all(['one', 'two'].map(start));
+for (const gateway of gateways) atFileEnd(() => gateway.kill());
+
+const ask = (gateway: GatewayProcess, path: string, key?: string) =>
+  fetch(`${gateway.base_url}${path}`, {
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+  });
+
+test('of many requests of one key at once, over two programs, the limit is admitted and no more', async () => {
+  const [one, two] = keys.map(({ secret }) => secret) as [string, string];
+  const wanted = Array.from({ length: 12 }, (_, i) => gateways[i % 2] as GatewayProcess);
+  const answers = await Promise.all(wanted.map((gateway) => ask(gateway, '/v1/keys', one)));
+  const admitted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect([admitted.length, refused.length]).toEqual([4, 8]);
+  for (const { headers } of answers) expect(headers.get('x-ratelimit-limit-requests')).toBe('4');
+  for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await ask(gateways[0] as GatewayProcess, '/v1/keys', two)).status).toBe(200);
+});
+
+test('inference is no part of it, and 0 switches a limit off', async () => {
+  const key = keys[0]?.secret as string;
+  const [gateway] = gateways as [GatewayProcess];
+  const call = await fetch(`${gateway.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  // Its key has no request of management left; the body is what is refused.
+  expect(call.status).toBe(400);
+  for (let i = 0; i < 8; i++) {
+    const answer = await fetch(`${gateway.base_url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect([answer.status, answer.headers.get('x-ratelimit-limit-requests')]).toEqual([400, null]);
+  }
+});

@@ -1,0 +1,69 @@
+// The rate limit of management (P1): of a key or a session over all its routes, of an address over public ones. Taken
+// once the caller is known and before anything is looked up for them.
+import { addressPrefix, type SignInSettings } from '@svc/core/identity/index.ts';
+import { goDuration } from '@svc/core/inference/index.ts';
+import type { Caller } from '@svc/core/kernel/index.ts';
+import {
+  isRefusal,
+  type LimitStore,
+  type ManagementScope,
+  managementError,
+  managementSubject,
+} from '@svc/core/limits/index.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressOf } from './caller.ts';
+
+export interface ManagementRate {
+  readonly limits: LimitStore;
+  /** Requests a minute of one key or session; 0: no limit. */
+  readonly management_rpm: number;
+  /** Requests a minute of one address on public routes; 0: no limit. */
+  readonly public_rpm: number;
+}
+
+export interface RateParts {
+  readonly sign_in: SignInSettings;
+  /** Absent: nothing is limited. */
+  readonly rate?: ManagementRate;
+}
+
+function subjectOf(caller: Caller, address: () => string | null): { scope: ManagementScope; id: string } {
+  switch (caller.kind) {
+    case 'key':
+      return { scope: 'key', id: caller.key_id };
+    case 'session':
+      return { scope: 'session', id: caller.session_id };
+    case 'staff':
+      return { scope: 'session', id: caller.session_id ?? caller.name };
+    case 'public':
+      return { scope: 'address', id: addressPrefix(address()) ?? 'none' };
+  }
+}
+
+/**
+ * Counts one request of `caller` and shows on `reply` where they stand.
+ * @throws ServiceError rate_limit_exceeded.
+ */
+export async function takeTurn(
+  { rate, sign_in }: RateParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+): Promise<void> {
+  if (rate === undefined) return;
+  const rpm = caller.kind === 'public' ? rate.public_rpm : rate.management_rpm;
+  if (rpm === 0) return;
+  const { scope, id } = subjectOf(caller, () => addressOf(sign_in, request));
+  const entered = await rate.limits.enter(managementSubject(scope, id, rpm));
+  const { requests } = entered.standing;
+  if (requests !== null) {
+    reply.headers({
+      'x-ratelimit-limit-requests': String(requests.limit),
+      'x-ratelimit-remaining-requests': String(requests.remaining),
+      'x-ratelimit-reset-requests': goDuration(requests.reset_ms),
+    });
+  }
+  if (isRefusal(entered)) throw managementError(scope, entered);
+  // Only requests are counted, not how many run at once.
+  entered.leave();
+}

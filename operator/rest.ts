@@ -1,0 +1,225 @@
+// The policy REST of the gateway, as a client: answers are data, refusals and silence are values. The token is in one
+// header and nowhere else: no log line, no status, no event, no error carries it, and no redirect is followed with it.
+import type { ServiceMetrics } from './metrics.ts';
+import type { RateGate } from './rate-gate.ts';
+import { sha256Hex } from './system.ts';
+
+const CALL_LIMIT_MS = 15_000;
+/** More than a hundred versions of 64 KiB in JSON. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface ServiceFault {
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** Of `managed_elsewhere`: the manifest that rules the policy. */
+  readonly managed_by: string | null;
+  /** Of a limited key: when its next request is taken. */
+  readonly retry_after_ms: number | null;
+}
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: ServiceFault };
+
+export interface VersionView {
+  readonly version: number;
+  readonly content_hash: string;
+  /** The manifest that wrote it. */
+  readonly managed_by: string | null;
+  /** The manifest that rules the policy now. */
+  readonly policy_managed_by: string | null;
+  readonly scopes: readonly { readonly project_id: string | null }[];
+}
+
+export interface VerdictView {
+  readonly valid: boolean;
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Gateways {
+  readonly applied: number;
+  readonly total: number;
+}
+
+export interface Connection {
+  readonly base_url: string;
+  readonly token: string;
+  /** `k8s/<cluster>/<namespace>/<name>` of the object that writes. */
+  readonly manifest: string;
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface WriteWish {
+  readonly name: string;
+  /** Take the policy or scope from the younger manifest that holds it. */
+  readonly take_over?: boolean;
+}
+
+export interface PolicyService {
+  validate(name: string, yaml: string): Promise<Answer<VerdictView>>;
+  /** The newest 100 versions, newest first; null where there is no such policy. */
+  versions(name: string): Promise<Answer<readonly VersionView[] | null>>;
+  gateways(name: string, version: number): Promise<Answer<Gateways>>;
+  /** Stores `yaml` as the next version, `first` as the policy's first. */
+  write(
+    wish: WriteWish & { readonly yaml: string; readonly first: boolean; readonly once: string },
+  ): Promise<Answer<VersionView>>;
+  activate(wish: WriteWish & ScopeWish & { readonly version: number }): Promise<Answer<VersionView>>;
+  deactivate(wish: WriteWish & ScopeWish): Promise<Answer<VersionView>>;
+}
+
+export interface ScopeWish {
+  readonly project_id: string | null;
+  /** The policy is nobody's afterwards. */
+  readonly release?: boolean;
+}
+
+function silence(message: string): ServiceFault {
+  return { status: 0, code: 'no_answer', message, managed_by: null, retry_after_ms: null };
+}
+
+async function readBounded(reply: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reply.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function refusal(reply: Response, body: Record<string, unknown> | null): ServiceFault {
+  const error = (body?.['error'] ?? {}) as {
+    code?: unknown;
+    message?: unknown;
+    details?: { managed_by?: unknown };
+  };
+  const wait_ms = Number(reply.headers.get('retry-after-ms') ?? 1_000);
+  const { managed_by } = error.details ?? {};
+  return {
+    status: reply.status,
+    code: typeof error.code === 'string' ? error.code : `status_${reply.status}`,
+    message: typeof error.message === 'string' ? error.message : `status ${reply.status}`,
+    managed_by: typeof managed_by === 'string' ? managed_by : null,
+    retry_after_ms: reply.status === 429 ? Math.max(wait_ms, 50) || 1_000 : null,
+  };
+}
+
+async function ask(
+  { base_url, token, manifest }: Connection,
+  { method, path, body, headers = {} }: Call,
+): Promise<Answer<unknown>> {
+  try {
+    const reply = await fetch(`${base_url}${path}`, {
+      method,
+      redirect: 'error',
+      signal: AbortSignal.timeout(CALL_LIMIT_MS),
+      headers: {
+        authorization: `Bearer ${token}`,
+        'user-agent': 'svc-operator',
+        'x-svc-managed-by': manifest,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const json = parsed(await readBounded(reply));
+    if (!reply.ok) return { ok: false, fault: refusal(reply, json) };
+    if (json === null) return { ok: false, fault: silence(`${base_url} does not answer in JSON`) };
+    return { ok: true, value: json };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
+    return { ok: false, fault: silence(`${base_url} does not answer: ${why}`) };
+  }
+}
+
+/** How often one call meets a limit before its object is looked at another time. */
+const TURNS_MAX = 20;
+
+function limited(retry_after_ms: number): ServiceFault {
+  const message = "the service limits the requests of the key; it goes on when the key's turn comes";
+  return { status: 429, code: 'rate_limit_exceeded', message, managed_by: null, retry_after_ms };
+}
+
+/** The policy service at `connection`, on behalf of one object; a call of a limited key waits while `isWanted`. */
+export function openService(
+  connection: Connection,
+  parts: { readonly metrics: ServiceMetrics; readonly gate: RateGate; isWanted(): boolean },
+): PolicyService {
+  const { metrics, gate, isWanted } = parts;
+  const key = sha256Hex(`${connection.base_url} ${connection.token}`);
+  const call = async <T>(name: string, wish: Call): Promise<Answer<T>> => {
+    for (let turn = 1; ; turn++) {
+      const wait_ms = await gate.pass(key, isWanted);
+      if (wait_ms !== null) return { ok: false, fault: limited(wait_ms) };
+      const answer = await ask(connection, wish);
+      metrics.called(name, answer.ok ? 'ok' : answer.fault.code);
+      if (answer.ok || answer.fault.retry_after_ms === null) return answer as Answer<T>;
+      gate.close(key, answer.fault.retry_after_ms);
+      if (turn === TURNS_MAX) return { ok: false, fault: limited(answer.fault.retry_after_ms) };
+    }
+  };
+  const at = (name: string, rest: string) => `/v1/policies/${encodeURIComponent(name)}${rest}`;
+  const over = (take_over: boolean | undefined) => (take_over === true ? { 'x-svc-take-over': '1' } : {});
+  const released = (release: boolean | undefined) => (release === true ? { 'x-svc-release': '1' } : {});
+  return {
+    validate: (name, yaml) =>
+      call('validate', { method: 'POST', path: '/v1/policies/validate', body: { name, yaml } }),
+    async versions(name) {
+      const answer = await call<{ data: readonly VersionView[] }>('versions', {
+        method: 'GET',
+        path: at(name, '/versions'),
+      });
+      if (answer.ok) return { ok: true, value: answer.value.data };
+      return answer.fault.code === 'not_found' ? { ok: true, value: null } : answer;
+    },
+    async gateways(name, version) {
+      const answer = await call<{ gateways: Gateways }>('gateways', {
+        method: 'GET',
+        path: at(name, `/versions/${version}`),
+      });
+      return answer.ok ? { ok: true, value: answer.value.gateways } : answer;
+    },
+    write: ({ name, yaml, first, once, take_over }) =>
+      call('write', {
+        method: 'POST',
+        path: first ? '/v1/policies' : at(name, '/versions'),
+        body: first ? { name, yaml } : { yaml },
+        headers: { 'idempotency-key': once, ...over(take_over) },
+      }),
+    activate: ({ name, version, project_id, release, take_over }) =>
+      call('activate', {
+        method: 'POST',
+        path: at(name, '/activate'),
+        body: { version, scope: { project_id } },
+        headers: { ...over(take_over), ...released(release) },
+      }),
+    deactivate: ({ name, project_id, release, take_over }) =>
+      call('deactivate', {
+        method: 'POST',
+        path: at(name, '/deactivate'),
+        body: { scope: { project_id } },
+        headers: { ...over(take_over), ...released(release) },
+      }),
+  };
+}
