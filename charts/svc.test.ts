@@ -340,6 +340,30 @@ describe('safety', () => {
     expect(rulesFor(await renderObjects('minimal'), 'metrics')).toEqual([]);
   });
 
+  test('the admin program counts requests in the Redis of the gateways, and may reach it', async () => {
+    const objects = await renderObjects('production');
+    for (const program of ['gateway', 'admin']) {
+      const object = programs(objects).find(({ metadata }) => metadata.name === `svc-${program}`) as Manifest;
+      const names = podOf(object)?.spec['containers'][0].env.map(({ name }: Manifest) => name);
+      expect([program, names]).toEqual([program, expect.arrayContaining(['SVC_REDIS_URL'])]);
+      const { egress } = find(objects, 'NetworkPolicy', `svc-${program}`)['spec'];
+      const ports = egress.flatMap((rule: Manifest) => rule['ports'].map(({ port }: Manifest) => port));
+      expect([program, ports]).toEqual([program, expect.arrayContaining([6379])]);
+    }
+  });
+
+  test('receivers of webhooks are reached on the ports that the guard lets through', async () => {
+    const objects = await renderObjects('production');
+    for (const program of ['gateway', 'admin', 'worker']) {
+      const { egress } = find(objects, 'NetworkPolicy', `svc-${program}`)['spec'];
+      const outside = egress.filter((rule: Manifest) =>
+        rule['to']?.some((peer: Manifest) => peer['ipBlock']?.cidr === '0.0.0.0/0'),
+      );
+      const ports = outside.flatMap((rule: Manifest) => rule['ports'].map(({ port }: Manifest) => port));
+      expect([program, ports]).toEqual([program, expect.arrayContaining([443, 8443])]);
+    }
+  });
+
   test('every program stands under the policy that lets nothing pass and one of its own', async () => {
     const objects = await renderObjects('production');
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');

@@ -10,6 +10,7 @@ import {
   operationSurface,
   servicesOf,
   staffCallerOf,
+  takeTurn,
 } from '@svc/gateway/rest/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { Runner } from '../shared/run.ts';
@@ -20,15 +21,19 @@ import { bindYoga } from './yoga.ts';
 export function createStaffApp(parts: BindOptions, options: { introspection: boolean }): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   const bound = { ...parts, services: servicesOf(parts) };
-  bindOperations(app, { ...parts, operations: staffListenerOperations, pages: false });
+  // A console page of customers has no business here: neither its origin nor its cookies count.
+  const { staff_origins } = parts.sign_in;
+  const sign_in = { ...parts.sign_in, console_origins: staff_origins };
+  bindOperations(app, { ...parts, sign_in, operations: staffListenerOperations, pages: false });
   bindYoga(app, {
     schema: staffSchema,
     log: parts.log,
     persisted: null,
     persisted_only: false,
     introspection: options.introspection,
-    async open(request) {
+    async open(request, reply) {
       const caller = await staffCallerOf(bound, request);
+      await takeTurn(bound, request, reply, caller);
       const surface = operationSurface(bound, request, null, caller);
       return {
         context: { runner: new Runner(surface) },

@@ -22,8 +22,12 @@ export class Streams {
     return this.#open.size;
   }
 
-  /** Watches a stream until it ends. @throws ServiceError rate_limit_exceeded beyond 50 of a session. */
+  /**
+   * Watches a stream until it ends. @throws ServiceError rate_limit_exceeded beyond 50 of a session, and
+   * client_closed for one whose connection is gone: nothing would ever end it.
+   */
   open({ session_id, ended, check }: StreamOptions): void {
+    if (ended.signal.aborted) throw new ServiceError('client_closed', 'The connection has closed.');
     const open = this.#of_session.get(session_id) ?? 0;
     if (open >= OF_SESSION_MAX) {
       throw new ServiceError(
@@ -46,7 +50,6 @@ export class Streams {
       if (left === 0) this.#of_session.delete(session_id);
       else this.#of_session.set(session_id, left);
     });
-    if (ended.signal.aborted) ended.abort();
   }
 
   /** Ends all of them. */

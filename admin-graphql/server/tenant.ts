@@ -1,6 +1,6 @@
 // The listener of customers: sign-in, GraphQL by session, the console.
 import type { RequestFeed } from '@svc/core/analytics/index.ts';
-import { ServiceError } from '@svc/core/kernel/index.ts';
+import { type Caller, ServiceError, type SessionCaller } from '@svc/core/kernel/index.ts';
 import { signInOperations } from '@svc/core/operations/index.ts';
 import {
   type BindOptions,
@@ -10,6 +10,7 @@ import {
   createApp,
   operationSurface,
   servicesOf,
+  takeTurn,
 } from '@svc/gateway/rest/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { limits } from '../shared/limits.ts';
@@ -29,6 +30,11 @@ export interface TenantListener {
   readonly timeout_ms?: number;
 }
 
+function standsAs(seen: Caller, before: SessionCaller): boolean {
+  if (seen.kind !== 'session') return false;
+  return seen.org_id === before.org_id && seen.role === before.role && seen.barred === before.barred;
+}
+
 /** The listener's instance, not yet listening. */
 export function createTenantApp(parts: BindOptions, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
@@ -40,8 +46,9 @@ export function createTenantApp(parts: BindOptions, listener: TenantListener): F
     persisted: listener.pages?.persisted ?? null,
     persisted_only: listener.persisted_only,
     timeout_ms: listener.timeout_ms ?? limits.timeout_ms,
-    async open(request) {
+    async open(request, reply) {
       const caller = await callerOf(bound, request);
+      await takeTurn(bound, request, reply, caller);
       if (caller.kind !== 'session') {
         throw new ServiceError(
           'session_required',
@@ -58,7 +65,13 @@ export function createTenantApp(parts: BindOptions, listener: TenantListener): F
           listener.streams.open({
             session_id: caller.session_id,
             ended,
-            check: () => callerOf(bound, request),
+            // Who was let in as a member streams as that member: a lost or other role, a bar of the organisation
+            // and another organisation end the stream, and its reader may ask anew.
+            async check() {
+              const seen = await callerOf(bound, request);
+              if (!standsAs(seen, caller))
+                throw new ServiceError('session_expired', 'The session has changed.');
+            },
           }),
       };
     },

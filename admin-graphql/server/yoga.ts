@@ -4,7 +4,7 @@
 import { Readable } from 'node:stream';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
-import { refusalOf } from '@svc/gateway/rest/index.ts';
+import { errorHeaders, refusalOf } from '@svc/gateway/rest/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
@@ -230,7 +230,7 @@ function sendError(app: FastifyInstance, reply: FastifyReply, error: ServiceErro
   const { extensions, message } = refusalError(error, reply.request.id as never).toJSON();
   return reply
     .code(error.status)
-    .headers(app.answer_headers(reply.request.id))
+    .headers({ ...app.answer_headers(reply.request.id), ...errorHeaders(error) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify({ errors: [{ message, extensions }] }));
 }
@@ -259,7 +259,9 @@ export function bindYoga<C>(app: FastifyInstance, options: EndpointOptions<C>): 
       },
       async handler(request, reply) {
         const exchange = opened.get(request) as Exchange<C>;
-        reply.raw.once('close', () => exchange.ended.abort());
+        // A connection that closed while its caller was looked up tells nobody any more.
+        if (reply.raw.destroyed || request.raw.socket?.destroyed) exchange.ended.abort();
+        else reply.raw.once('close', () => exchange.ended.abort());
         const response = await yoga.fetch(
           new Request(`http://localhost${request.url}`, {
             method: request.method,

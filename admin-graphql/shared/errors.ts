@@ -64,11 +64,26 @@ export function refusalError(error: ServiceError, request_id: RequestId): GraphQ
   });
 }
 
-/** The refusal behind an error of the executor, null for a fault of the document itself. */
+/** What was thrown behind an error of the executor, null for a fault of the document itself. */
 export function thrownBy(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
   const { originalError } = error;
-  return originalError === undefined || originalError === null ? null : thrownBy(originalError);
+  if (originalError === undefined || originalError === null) return null;
+  // A scalar or an enum that cannot hold the value of a field: an error about the document has a place in it, one about
+  // variables has no path.
+  const { path } = error;
+  if (path !== undefined && originalError instanceof GraphQLError && isAboutValue(originalError)) {
+    return new Error(`${path.join('.')}: ${originalError.message}`, { cause: originalError });
+  }
+  return thrownBy(originalError);
+}
+
+function isAboutValue(error: GraphQLError): boolean {
+  return (
+    error.nodes === undefined &&
+    (error.originalError ?? null) === null &&
+    error.extensions['code'] === undefined
+  );
 }
 
 /**

@@ -266,6 +266,30 @@ test('who comes back without paying is told that nothing was charged', async () 
   await context.close();
 });
 
+test('a payment is told although the stream was cut, as a restart of the server does', async () => {
+  const { page, context } = await openPage(browser, {}, owner);
+  let streams = 0;
+  await page.route('**/graphql', (route) => {
+    if (route.request().headers()['accept'] !== 'text/event-stream' || ++streams > 1) return route.continue();
+    return route.fulfill({ contentType: 'text/event-stream', body: 'event: complete\n\n' });
+  });
+  await page.goto(at('meridian/live/credits?add=true'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Pay $25.00' }).click();
+  await page.waitForURL(`${stack.rails.url}/**`);
+  const checkout = page.url();
+  await page.getByRole('button', { name: 'Close without paying' }).click();
+  await page.getByText('You came back without paying $25.00.').waitFor();
+  await expect.poll(() => streams, { timeout: 10_000 }).toBe(2);
+  const elsewhere = await context.newPage();
+  await elsewhere.goto(checkout);
+  await elsewhere.getByRole('button', { name: 'Pay $25.00' }).click();
+  await elsewhere.getByText('$25.00 of credit added').waitFor();
+  // A page that nobody looks at rests.
+  await page.bringToFront();
+  await page.getByText('$25.00 of credit added').waitFor();
+  await context.close();
+});
+
 test('the first minute of an empty organisation: a key, a call, and its row', async () => {
   const { page, context, faults } = await openPage(browser, {}, owner);
   await page.goto(at('newcomer/sandbox/home'));

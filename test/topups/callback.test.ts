@@ -2,7 +2,13 @@
 import { createPool } from '@svc/core/db/index.ts';
 import { type Id, microUsd, newId } from '@svc/core/kernel/index.ts';
 import { readBalance } from '@svc/core/ledger/index.ts';
-import { cancelTopup, listStaffItems, runRailTasks, takeCallback } from '@svc/core/topups/index.ts';
+import {
+  cancelTopup,
+  listStaffItems,
+  purgeRailEvents,
+  runRailTasks,
+  takeCallback,
+} from '@svc/core/topups/index.ts';
 import { afterEach, expect, test } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';
 import { events, startWorld } from './world.ts';
@@ -320,4 +326,22 @@ test('an issued document cannot be changed or deleted by a program', async () =>
   ]) {
     await expect(rows(text, [invoice?.id])).rejects.toMatchObject({ code: '42501' });
   }
+});
+
+test('an event that names no payment of ours is forgotten after 90 days, one that does stays with the books', async () => {
+  const topup = await fresh();
+  await deliver(events.completed(topup));
+  await rows(`
+    insert into rail_event (rail, event_id, type, facts, answer, received_at)
+    values ('rail-b', 'evt_of_nobody', 'price.updated', '{}', '{"replay": false}', now())`);
+  const before = (await rows('select 1 from rail_event')).length;
+  const after_days = (days: number) => new Date(Date.now() + days * 86_400_000);
+  expect(await purgeRailEvents(world.pool, after_days(89))).toBe(0);
+  expect(await purgeRailEvents(world.pool, after_days(91))).toBeGreaterThan(0);
+  expect(await rows(`select 1 from rail_event where event_id = 'evt_of_nobody'`)).toEqual([]);
+  expect(await rows('select 1 from rail_event where topup_id = $1', [topup.id])).toHaveLength(1);
+  expect((await rows('select 1 from rail_event')).length).toBeLessThan(before);
+  await expect(
+    world.pool.query({ name: 'test.delete', text: 'delete from rail_event', values: [] }),
+  ).rejects.toThrow(/permission denied/);
 });

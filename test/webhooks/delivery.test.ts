@@ -1,6 +1,7 @@
 // From a committed fact to an organisation's own server, on PostgreSQL and real sockets.
 
 import type { ServerResponse } from 'node:http';
+import { IN_FLIGHT_MAX, IN_FLIGHT_PER_ENDPOINT_MAX } from '@svc/core/webhooks/deliver.ts';
 import { purgeWebhooks } from '@svc/core/webhooks/index.ts';
 import { ATTEMPTS_MAX, RETRY_SECONDS } from '@svc/core/webhooks/schedule.ts';
 import { afterEach, expect, test } from 'vitest';
@@ -54,6 +55,32 @@ test('a fact reaches every endpoint that wants it once, signed, and none that do
     attempt_log: [{ code: 204, error: '', latency_ms: expect.any(Number), at: expect.any(String) }],
   });
   expect(await rows('select 1 from outbox')).toEqual([]);
+});
+
+test('endpoints that never answer, with a long queue each, do not keep another organisation waiting', async () => {
+  const [hoarder, tenant] = [await freshTenant(), await freshTenant()];
+  const tarpit = await startReceiver();
+  const held: ServerResponse[] = [];
+  tarpit.answer((response) => void held.push(response));
+  for (let i = 0; i < IN_FLIGHT_MAX / IN_FLIGHT_PER_ENDPOINT_MAX; i++)
+    await hoarder.hook(`${tarpit.url}/${i}`);
+  const receiver = await startReceiver();
+  await tenant.hook(receiver.url);
+  for (let i = 0; i < 8; i++) await hoarder.tell('topup.completed', { i });
+  await world.relay();
+  await world.deliverer.pump();
+  await expect.poll(() => held.length, patient).toBe(IN_FLIGHT_MAX);
+  await tenant.tell('topup.completed', { mine: true });
+  await world.relay();
+  await world.deliverer.pump();
+  expect(receiver.received).toEqual([]);
+  // One place becomes free; half of the hoarder's queue is older than the other's delivery.
+  held.pop()?.end();
+  await expect.poll(() => world.deliverer.in_flight, patient).toBe(IN_FLIGHT_MAX - 1);
+  await world.deliverer.pump();
+  await expect.poll(() => receiver.received.length, patient).toBe(1);
+  tarpit.answer(withStatus(204));
+  for (const response of held) response.end();
 });
 
 test('a fact that nobody subscribes to leaves nothing behind', async () => {

@@ -240,3 +240,24 @@ test('the catalog of events names each once and describes it', async () => {
     expect(data.find((event) => event.name === name)?.description).toMatch(/\.$/);
   }
 });
+
+test('every act at an endpoint is in the audit log, a test and a redelivery too', async () => {
+  const tenant = await freshTenant();
+  const receiver = await startReceiver();
+  const { id } = await tenant.hook(receiver.url);
+  const delivery = await tenant.run<DeliveryView>('webhooks.test', { id });
+  const again = { id, delivery: String(delivery.id) };
+  await tenant.run('webhooks.redeliver', again);
+  await tenant.run('webhooks.rotate', { id });
+  await tenant.run('webhooks.update', { id, description: 'x' });
+  await tenant.run('webhooks.delete', { id });
+  const entries = await world.rows<{ action: string; after: object | null }>(
+    'select action, after from audit_entry where org_id = $1 and target_id = $2 order by id',
+    [tenant.org_id, id],
+  );
+  expect(entries.map(({ action }) => action)).toEqual(
+    ['create', 'test', 'redeliver', 'rotate', 'update', 'delete'].map((act) => `webhooks.${act}`),
+  );
+  const { event_id } = delivery;
+  expect(entries.slice(1, 3).map(({ after }) => after)).toEqual([{ event_id }, { event_id }]);
+});

@@ -113,6 +113,7 @@ export async function startWorld(
     const caller: MemberCaller = {
       kind: 'session',
       session_id: newId('session'),
+      token_hash: new Uint8Array(32),
       user_id: id,
       ...{ email, org_id, role: 'owner', environment: 'live', two_factor: false, proved_at: now() },
     };

@@ -1,7 +1,7 @@
 // The organisation entered, and its projects.
+import { listOrgsOperation } from '@svc/core/identity/index.ts';
 import {
   getOrgOperation,
-  listOrgsOperation,
   listProjectsOperation,
   OrgView,
   ProjectView,
@@ -33,7 +33,7 @@ builder.queryFields((t) => ({
   orgs: t.field({
     type: [Organization],
     nullable: true,
-    description: "All of the person's organizations; a key has one.",
+    description: "The person's organizations but for those that bar this session; a key has one.",
     extensions: { operation: listOrgsOperation.name },
     resolve: async (_root, _args, { runner }) => (await runner.run(listOrgsOperation, {})).data,
   }),

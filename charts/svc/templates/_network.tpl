@@ -89,6 +89,9 @@
 
 {{- define "svc.egressOf.admin" -}}
 {{ include "svc.egressTo" .Values.networkPolicy.postgres }}
+{{- if .Values.redis.existingSecret.name }}
+{{ include "svc.egressTo" .Values.networkPolicy.redis }}
+{{- end }}
 {{ include "svc.egressInternet" . }}
 {{- end -}}
 

@@ -13,6 +13,8 @@ SVC_BASE_URL: {{ $v.baseUrl | quote }}
 SVC_CELL: {{ $v.cell | quote }}
 SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
 SVC_MAX_BODY_BYTES: {{ int64 $v.maxBodyBytes | quote }}
+SVC_MANAGEMENT_RPM: {{ int64 $v.requestsPerMinute.management | quote }}
+SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}
 SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
 SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
 SVC_LEDGER_LEASE_SECONDS: {{ int64 $v.ledger.leaseSeconds | quote }}

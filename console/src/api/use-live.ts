@@ -19,8 +19,8 @@ interface LiveOptions<D, V> {
   readonly onData: (data: D) => void;
   /** Called when the stream is open again after a gap. */
   readonly onBack?: () => void;
-  /** The server ends the stream when there is nothing more to come; otherwise an end is a gap. */
-  readonly ends?: boolean;
+  /** Whether nothing more will come after `data`; any other end is a gap, as when the server restarts. */
+  readonly isLast?: (data: D) => boolean;
 }
 
 interface Running {
@@ -91,7 +91,7 @@ export function useLive<D, V>(options: LiveOptions<D, V>): LiveState {
   const latest = useRef(options);
   latest.current = options;
   const key = options.variables === null ? null : JSON.stringify(options.variables);
-  const { document: subscription, ends = false } = options;
+  const { document: subscription } = options;
 
   useEffect(() => {
     if (key === null) {
@@ -107,14 +107,17 @@ export function useLive<D, V>(options: LiveOptions<D, V>): LiveState {
       setState('open');
       if (opened) latest.current.onBack?.();
       opened = true;
+      let over = false;
       await readEvents(response, (text) => {
         const { data } = JSON.parse(text) as { data?: D | null };
-        if (data) latest.current.onData(data);
+        if (!data) return;
+        latest.current.onData(data);
+        over = latest.current.isLast?.(data) ?? false;
       });
-      return ends ? 'ended' : 'gap';
+      return over ? 'ended' : 'gap';
     };
     const running = run(connect, setState);
     return () => running.stop();
-  }, [key, org_id, subscription, ends]);
+  }, [key, org_id, subscription]);
   return state;
 }

@@ -277,8 +277,9 @@ export function Shell() {
     environment: env === 'sandbox' ? 'TEST' : 'LIVE',
   };
   return (
-    // A page of one organisation or environment never shows what it had read of another: its state goes with the key.
-    <OrgProvider value={place} key={`${place.id} ${place.env}`}>
+    // A page of one person, organisation or environment never shows what it had read of another: its state goes with
+    // the key.
+    <OrgProvider value={place} key={`${state.session.user.id} ${place.id} ${place.env}`}>
       <Provider value={client}>
         <Frame session={state.session} ended={state.ended} />
       </Provider>

@@ -6,7 +6,13 @@ test('what is typed is read in the places of its currency, and nothing is rounde
   expect(minorOf('25', 'USD')).toBe('2500');
   expect(minorOf('1,18,000.5', 'INR')).toBe('11800050');
   expect(minorOf('5000', 'JPY')).toBe('5000');
+  expect(minorOf(' 1 250.50 ', 'USD')).toBe('125050');
   for (const [text, currency] of [
+    // A decimal point of other countries must not become a hundred times the amount.
+    ['12,50', 'EUR'],
+    ['1.250,50', 'EUR'],
+    ['25,', 'USD'],
+    ['1,2345', 'USD'],
     ['25.005', 'USD'],
     ['5000.5', 'JPY'],
     ['0', 'USD'],

@@ -17,13 +17,17 @@ export function proposedMinor(currency: string): readonly string[] {
   return (proposals[currency] ?? [10, 25, 50, 100]).map((amount) => String(amount * scale));
 }
 
+/** Digits, in groups of the West or of India or in none: a comma elsewhere is somebody's decimal point. */
+const AMOUNT = /^(\d{1,12}|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.(\d*))?$/;
+
 /** "1,250.50" in the smallest unit; undefined when it is no amount, has too many places, or is zero. */
 export function minorOf(text: string, currency: string): string | undefined {
   const places = placesOf(currency);
-  const match = /^(\d{1,12})(?:\.(\d*))?$/.exec(text.trim().replaceAll(/[,\s]/g, ''));
+  const match = AMOUNT.exec(text.trim().replaceAll(/\s/g, ','));
   const fraction = match?.[2] ?? '';
   if (match === null || fraction.length > places) return undefined;
-  const minor = BigInt((match[1] as string) + fraction.padEnd(places, '0'));
+  const whole = (match[1] as string).replaceAll(',', '');
+  const minor = BigInt(whole + fraction.padEnd(places, '0'));
   return minor === 0n ? undefined : minor.toString();
 }
 

@@ -85,7 +85,7 @@ export function TopupReturn(props: {
   useLive({
     document: TopupUpdatedDocument,
     variables: read === null || read.status === 'PAID' ? null : { id },
-    ends: true,
+    isLast: ({ topupUpdated }) => topupUpdated.status === 'PAID',
     onData: ({ topupUpdated }) => setHeard(topupUpdated),
     onBack: () => again({ requestPolicy: 'network-only' }),
   });

@@ -9,7 +9,7 @@ test('a budget typed by a person becomes exactly that many micro-USD, or nothing
     '5000000',
     '9990000',
   ]);
-  expect(['', 'ten', '-5', '1.2345678', '1e9', '0x10', '99999999999'].map(microOf)).toEqual(
-    Array.from({ length: 7 }, () => undefined),
+  expect(['', 'ten', '-5', '1.2345678', '1e9', '0x10', '99999999999', '12,50', '1,'].map(microOf)).toEqual(
+    Array.from({ length: 9 }, () => undefined),
   );
 });

@@ -65,7 +65,7 @@ export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
             <th scope="col" className="n">
               Per million
             </th>
-            <th scope="col" className="n">
+            <th scope="col" className="n wide-only">
               Units × nano ÷ 1000
             </th>
             <th scope="col" className="n">
@@ -79,7 +79,7 @@ export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
               <td className="mono">{line.kind}</td>
               <td className="n">{countText(line.units)}</td>
               <td className="n">{perMillionText(line.unitPriceNano)}</td>
-              <td className="n faint">
+              <td className="n faint wide-only">
                 {line.units} × {line.unitPriceNano} ÷ 1000
               </td>
               <td className="n">
@@ -91,7 +91,7 @@ export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
             <td>Total</td>
             <td />
             <td />
-            <td />
+            <td className="wide-only" />
             <td className="n">
               <Money micro={cost.totalMicroUsd} />
             </td>

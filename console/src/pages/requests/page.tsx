@@ -60,7 +60,7 @@ function Rows({
       <td className="requests-model">
         <RowModel row={row} />
       </td>
-      <td className="n">
+      <td className="n wide-only">
         {countText(row.inputTokens)} <span className="faint">/ {countText(row.outputTokens)}</span>
       </td>
       <td className="n">
@@ -251,7 +251,7 @@ export function RequestsPage() {
                     Status
                   </th>
                   <th scope="col">Model</th>
-                  <th scope="col" className="n">
+                  <th scope="col" className="n wide-only">
                     Tokens in / out
                   </th>
                   <th scope="col" className="n">
