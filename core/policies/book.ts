@@ -153,7 +153,7 @@ class Book implements PolicyBook {
       throw new ServiceError(
         'service_unavailable',
         'Routing policies cannot be read; no call passes without them. Try again shortly.',
-        { details: { component: 'policies' }, retry_after_ms: 1_000 },
+        { details: { component: 'postgres' }, retry_after_ms: 1_000 },
       );
     }
   }
