@@ -7,6 +7,7 @@ export {
   getRequestOperation,
   listRequestsOperation,
 } from './operations.ts';
+export { rollUpUsage } from './roll-up.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { prepareDays } from './store.ts';
 export type { AttemptOutcome, AttemptRow, RequestLog, RequestRow, RowStatus } from './types.ts';

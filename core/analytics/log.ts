@@ -3,6 +3,7 @@
 import { isDatabaseFault, type Pool } from '../db/index.ts';
 import { type Log, monotonicMs, nowMs, type RequestId, ulidMs } from '../kernel/index.ts';
 import { Replays } from './replays.ts';
+import { insertLateRows, isLate } from './roll-up.ts';
 import { openSpool, type Spool } from './spool.ts';
 import { addReplays, insertRows, prepareDays } from './store.ts';
 import type { RequestLog, RequestRow } from './types.ts';
@@ -133,7 +134,9 @@ class Writer implements RequestLog {
   async #insert(batch: readonly RequestRow[]): Promise<boolean> {
     try {
       await this.#prepare();
-      await insertRows(this.#db, batch);
+      const now_ms = nowMs();
+      if (batch.some((row) => isLate(row.request_id, now_ms))) await insertLateRows(this.#db, batch);
+      else await insertRows(this.#db, batch);
       return true;
     } catch (error) {
       if (isDatabaseFault(error)) {

@@ -1,8 +1,8 @@
 // Sums of request rows over a range (P2 20, P13.3): totals, series and groups of one set of figures, so that they add
-// up to each other. Reads rows; roll-ups may take their place behind the same answer.
+// up to each other. Hours that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
 import { invalid, nullable, oneOf, operation, orgCaller, Time, TimeIn, timeInMs } from '../kernel/index.ts';
-import { sumUsage, type UsageFilter, type UsageSum } from './read-store.ts';
+import { sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageRanges = ['24h', '7d', '30d', '90d', 'custom'] as const;
 export const usageGranularities = ['hour', 'day'] as const;

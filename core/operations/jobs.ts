@@ -1,5 +1,5 @@
 // The periodic work of an installation (design 2 "jobs"), led by one process at a time.
-import { prepareDays, type RequestLog } from '../analytics/index.ts';
+import { prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
 import { type Job, type Leader, lead, type Pool } from '../db/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
@@ -128,6 +128,7 @@ function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
+    { name: 'roll_up_usage', every_ms: 60 * SECOND, run: () => rollUpUsage(pool, now()) },
     {
       name: 'row_partitions',
       every_ms: 6 * HOUR,

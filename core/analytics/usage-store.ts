@@ -1,0 +1,190 @@
+// SQL of usage: hours that are over and sealed, and the rows of those that are not.
+import type { Db, Environment, Id } from '../kernel/index.ts';
+
+/** The figures of rows `r`, in the order of usage_hour's columns. */
+const FIGURES = `
+  count(*), count(*) filter (where status = 'ok'), count(*) filter (where status in ('error', 'rejected')),
+  coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint,
+  coalesce(sum(cache_read_tokens), 0)::bigint, coalesce(sum(cache_write_tokens), 0)::bigint,
+  coalesce(sum(reasoning_tokens), 0)::bigint, coalesce(sum(cost_micro), 0)::bigint`;
+const HOUR_COLUMNS = `
+  org_id, environment, hour, project_id, key_id, model, provider, byok, app_id, requests, ok, errors, input_tokens,
+  output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro`;
+const GROUPS = `org_id, environment, date_trunc('hour', ts, 'UTC'), project_id, key_id, model, provider, byok, app_id`;
+
+export interface UsageFilter {
+  readonly org_id: Id<'org'>;
+  readonly environment: Environment;
+  /** Inclusive. */
+  readonly from: Date;
+  /** Exclusive. */
+  readonly to: Date;
+  readonly project_id: string | null;
+  readonly key_id: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+}
+
+export interface UsageSum {
+  /** Start of the bucket. */
+  readonly bucket: Date;
+  readonly key: string;
+  readonly requests: number;
+  readonly ok: number;
+  readonly errors: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly cost_micro: number;
+}
+
+/**
+ * Sums per bucket (`hour`, `day`, or `all` for one) and value of `group` ("" everywhere where it is null), in no
+ * order. `tag` names the tag of group `tag`.
+ */
+export async function sumUsage(
+  db: Db,
+  filter: UsageFilter,
+  by: { unit: 'hour' | 'day' | 'all'; group: string | null; tag: string | null },
+): Promise<UsageSum[]> {
+  const { rows } = await db.query<UsageSum>({
+    name: 'analytics.sum_usage',
+    // Whole hours before the seal are read from their sums, the rest from rows; tags are in rows alone.
+    text: `
+      with edge as (
+        select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
+               case when $10 = 'tag' then '-infinity'
+                    else least(coalesce((select until from usage_seal), '-infinity'),
+                               date_trunc('hour', $4::timestamptz, 'UTC')) end as until),
+      counted as (
+        select hour as ts, project_id, key_id, model, provider, byok, app_id, null::jsonb as tags, requests, ok, errors,
+               input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro
+          from usage_hour
+         where org_id = $1 and environment = $2
+           and hour >= (select first from edge) and hour < (select until from edge)
+        union all
+        select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
+               (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
+               cache_write_tokens, reasoning_tokens, cost_micro
+          from request_row
+         where org_id = $1 and environment = $2 and ts >= $3 and ts < $4
+           and ts >= (select greatest(first, until) from edge)
+        union all
+        select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
+               (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
+               cache_write_tokens, reasoning_tokens, cost_micro
+          from request_row
+         where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge))
+      select case when $9 = 'all' then $3::timestamptz else date_trunc($9, ts, 'UTC') end as bucket,
+             case $10::text
+               when 'project' then project_id
+               when 'key' then key_id
+               when 'model' then model
+               when 'provider' then provider
+               when 'byok' then byok::text
+               when 'app' then app_id
+               when 'tag' then coalesce(tags ->> $11::text, '')
+               else '' end as key,
+             sum(requests)::bigint as requests, sum(ok)::bigint as ok, sum(errors)::bigint as errors,
+             sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
+             sum(cache_read_tokens)::bigint as cache_read_tokens,
+             sum(cache_write_tokens)::bigint as cache_write_tokens,
+             sum(reasoning_tokens)::bigint as reasoning_tokens, sum(cost_micro)::bigint as cost_micro
+        from counted
+       where ($5::text is null or project_id = $5)
+         and ($6::text is null or key_id = $6)
+         and ($7::text is null or model = $7)
+         and ($8::text is null or provider = $8)
+       group by 1, 2`,
+    values: [
+      filter.org_id,
+      filter.environment,
+      filter.from,
+      filter.to,
+      filter.project_id,
+      filter.key_id,
+      filter.model,
+      filter.provider,
+      by.unit,
+      by.group,
+      by.tag,
+    ],
+  });
+  return rows;
+}
+
+/** Holds the seal until the transaction ends and returns its end; null before the first. Hours before it are sealed. */
+export async function lockSeal(db: Db): Promise<Date | null> {
+  const { rows } = await db.query<{ until: Date | null }>({
+    name: 'analytics.lock_seal',
+    text: 'select until from usage_seal for update',
+  });
+  return rows[0]?.until ?? null;
+}
+
+/** The earliest hour that has a row before `before`; null where none has. */
+export async function findFirstHour(db: Db, before: Date): Promise<Date | null> {
+  const { rows } = await db.query<{ hour: Date | null }>({
+    name: 'analytics.find_first_hour',
+    text: `select date_trunc('hour', min(ts), 'UTC') as hour from request_row where ts < $1`,
+    values: [before],
+  });
+  return rows[0]?.hour ?? null;
+}
+
+/** Sums the hours of `[from, until)`, which no seal covers yet, and moves the seal to `until`; returns the sums made. */
+export async function sealUntil(db: Db, args: { from: Date; until: Date }): Promise<number> {
+  const { rows } = await db.query<{ sums: number }>({
+    name: 'analytics.seal_hours',
+    text: `
+      with sums as (
+        insert into usage_hour (${HOUR_COLUMNS})
+        select ${GROUPS}, ${FIGURES} from request_row where ts >= $1 and ts < $2 group by ${GROUPS}
+        returning 1),
+      moved as (update usage_seal set until = $2)
+      select count(*)::int as sums from sums`,
+    values: [args.from, args.until],
+  });
+  return rows[0]?.sums ?? 0;
+}
+
+/** Moves the seal back to `hour` and forgets the sums from there on. */
+export async function unsealFrom(db: Db, hour: Date): Promise<void> {
+  await db.query({
+    name: 'analytics.unseal',
+    text: `
+      with gone as (delete from usage_hour where hour >= $1)
+      update usage_seal set until = $1`,
+    values: [hour],
+  });
+}
+
+/** Removes the sums of one sealed hour of one organisation; `resumHour` makes them anew in the same transaction. */
+export async function dropHour(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment; hour: Date },
+): Promise<void> {
+  await db.query({
+    name: 'analytics.drop_hour',
+    text: 'delete from usage_hour where org_id = $1 and environment = $2 and hour = $3',
+    values: [args.org_id, args.environment, args.hour],
+  });
+}
+
+/** Sums one hour of one organisation from its rows. */
+export async function resumHour(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment; hour: Date },
+): Promise<void> {
+  await db.query({
+    name: 'analytics.resum_hour',
+    text: `
+      insert into usage_hour (${HOUR_COLUMNS})
+      select ${GROUPS}, ${FIGURES} from request_row
+       where org_id = $1 and environment = $2 and ts >= $3 and ts < $3::timestamptz + interval '1 hour'
+       group by ${GROUPS}`,
+    values: [args.org_id, args.environment, args.hour],
+  });
+}
