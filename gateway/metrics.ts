@@ -1,9 +1,9 @@
 // Prometheus metrics on a listener of their own, never on the public one (design 12). Labels are declared names,
 // never a caller's text: what a caller can choose would grow without bound.
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { CallRecord } from '@svc/core/inference/index.ts';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -221,32 +221,13 @@ export async function openMetrics(options: {
   const observe = httpFigures(registry);
   const call = callFigures(registry);
   const server = serve(registry);
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail);
-    server.listen(options.port, options.host, done);
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const url = await listenAt(server, options);
   return {
     registry,
-    url: `http://${host}:${port}/metrics`,
+    url: `${url}/metrics`,
     observe,
     call,
-    watch(gauges) {
-      for (const [name, read] of Object.entries(gauges)) {
-        new Gauge({
-          name: `svc_${name}`,
-          help: `${name.replaceAll('_', ' ')}, read at the scrape.`,
-          registers: [registry],
-          collect() {
-            this.set(read());
-          },
-        });
-      }
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    watch: (gauges) => watchGauges(registry, gauges),
+    close: () => closeListener(server),
   };
 }

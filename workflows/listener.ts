@@ -1,7 +1,7 @@
 // Health and metrics of a worker on one listener of its own: it serves nobody else.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
 export interface Listening {
   readonly registry: Registry;
@@ -52,32 +52,13 @@ export async function openListener(options: {
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail);
-    server.listen(options.port, options.host, done);
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const url = await listenAt(server, options);
   return {
     registry,
-    url: `http://${host}:${port}`,
+    url,
     activity: (activity, outcome) => runs.inc({ activity, outcome }),
-    watch(gauges) {
-      for (const [name, read] of Object.entries(gauges)) {
-        new Gauge({
-          name: `svc_${name}`,
-          help: `${name.replaceAll('_', ' ')}, read at the scrape.`,
-          registers: [registry],
-          collect() {
-            this.set(read());
-          },
-        });
-      }
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    watch: (gauges) => watchGauges(registry, gauges),
+    close: () => closeListener(server),
   };
 }
 

@@ -68,7 +68,7 @@ export function createTenantApp(parts: BindOptions, listener: TenantListener): F
             // Who was let in as a member streams as that member: a lost or other role, a bar of the organisation
             // and another organisation end the stream, and its reader may ask anew.
             async check() {
-              const seen = await callerOf(bound, request);
+              const seen = await callerOf(bound, request, { passive: true });
               if (!standsAs(seen, caller))
                 throw new ServiceError('session_expired', 'The session has changed.');
             },

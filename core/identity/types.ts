@@ -55,4 +55,6 @@ export interface SessionProof {
   readonly org_override: string | null;
   readonly at: Date;
   readonly ip: string | null;
+  /** Asked by the service itself while a stream is open: no act of the person, so the session goes on idling. */
+  readonly passive?: true;
 }

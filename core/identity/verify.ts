@@ -53,7 +53,7 @@ export async function verifySession(db: Db, proof: SessionProof): Promise<Sessio
   const org_id = org_override ?? session.org_id;
   const membership = org_id === null ? null : await findMembership(db, { org_id, user_id: session.user_id });
   if (org_override !== null && membership === null) throw notFound();
-  if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
+  if (proof.passive !== true && at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
     await touchSession(db, { id: session.id, at });
   const barred = barredBy(session, membership, proof.ip);
   return {

@@ -35,6 +35,7 @@ export { canonicalJson, isObject, type JsonObject } from './json.ts';
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';
+export { closeListener, listenAt, watchGauges } from './metrics.ts';
 export {
   type Bps,
   bps,
@@ -55,7 +56,6 @@ export {
   type Environment,
   FileAnswer,
   type KeyCaller,
-  keyCaller,
   type MemberCaller,
   type Operation,
   operation,

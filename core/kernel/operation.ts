@@ -182,12 +182,6 @@ export function operation<I extends TSchema, O extends TSchema>(
   return declaration;
 }
 
-/** The key behind `context`. @throws Error (a defect) where the audience let someone else in. */
-export function keyCaller(context: Context): KeyCaller {
-  if (context.caller.kind !== 'key') throw new Error('operation reached without a key');
-  return context.caller;
-}
-
 /** Who acts for an organisation: a key, or a session inside it. @throws Error (a defect) for anyone else. */
 export function orgCaller(context: Context): KeyCaller | MemberCaller {
   const { caller } = context;

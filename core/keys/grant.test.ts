@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OrgDataPolicy } from '../orgs/index.ts';
-import { combinePolicies, effectiveLimits, statusAt } from './grant.ts';
-import type { KeyPolicyWish } from './types.ts';
+import type { GrantFacts, OrgDataPolicy } from '../orgs/index.ts';
+import { combinePolicies, grantOf, statusAt } from './grant.ts';
+import type { KeyPolicyWish, KeyRow } from './types.ts';
 
 const region = fc.constantFrom('eu', 'us', 'in');
 const regions = fc.uniqueArray(region);
@@ -42,10 +42,20 @@ test("a key's data policy is never looser than its organisation's or its own", (
   );
 });
 
-test("a limit is the key's own where set, and never above its plan's", () => {
+test("a grant carries the key's own limits and its plan's: both hold (core/limits)", () => {
   const own = { rpm: 10, tpm: null, concurrency: 1_000 };
-  expect(effectiveLimits(own, 'payg')).toEqual({ rpm: 10, tpm: 1_000_000, concurrency: 20 });
-  expect(effectiveLimits(own, 'enterprise')).toEqual(own);
+  const data_policy = { zdr: false, no_train: false, logging: 'off', regions: [] };
+  const limitsUnder = (plan_id: string) =>
+    grantOf(
+      { ...own, data_policy: null } as unknown as KeyRow,
+      { plan_id, data_policy } as unknown as GrantFacts,
+    ).limits;
+  const payg = { rpm: 300, tpm: 1_000_000, concurrency: 20 };
+  expect(limitsUnder('payg')).toMatchObject({ key: own, plan: payg });
+  expect(limitsUnder('enterprise')).toMatchObject({
+    key: own,
+    plan: { rpm: null, tpm: null, concurrency: null },
+  });
 });
 
 test('a key is expired from the very millisecond of its end; revoked stays revoked', () => {

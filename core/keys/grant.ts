@@ -24,21 +24,6 @@ export function combinePolicies(org: GrantFacts['data_policy'], key: KeyPolicyWi
   };
 }
 
-function tighter(own: number | null, plan: number | null): number | null {
-  if (own === null || plan === null) return own ?? plan;
-  return Math.min(own, plan);
-}
-
-/** Effective limits of a key: its own where set, never above its plan's (P7.6). */
-export function effectiveLimits(key: KeyLimits, plan_id: string): KeyLimits {
-  const plan = planLimits(plan_id);
-  return {
-    rpm: tighter(key.rpm, plan.rpm),
-    tpm: tighter(key.tpm, plan.tpm),
-    concurrency: tighter(key.concurrency, plan.concurrency),
-  };
-}
-
 /** The grant behind a key that is not revoked, of an organisation that is active. */
 export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
   const is_live = key.environment === 'live';

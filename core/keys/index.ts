@@ -1,4 +1,3 @@
-export { effectiveLimits } from './grant.ts';
 export { createKey, type KeyWishes } from './issue.ts';
 export {
   createKeyOperation,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { type Provisioned, provision, staffContext } from '../../test/support/provision.ts';
+import { watchedPool } from '../../test/support/watched-pool.ts';
 import { createPool, type Pool } from '../db/index.ts';
 import { type Db, type Id, nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import { findOrg, findProject, type Org, type Project, setOrgStatus } from '../orgs/index.ts';
@@ -59,20 +60,9 @@ async function msUntil(ring: KeyRing, secret: string, wanted: string, patience_m
 
 const revoke = (db: Db, id: Id<'key'>) => revokeKey(db, { org_id: org.id, id, at: new Date() });
 
-/** `pool` with its queries counted, and held back where `gate` says so. */
-function watched(gate: (name: string) => Promise<void> | undefined = () => undefined) {
-  const counts = new Map<string, number>();
-  const db: Pool = {
-    ...pool,
-    async query<Row>(statement: Parameters<Pool['query']>[0]) {
-      counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1);
-      const answer = await pool.query<Row>(statement);
-      await gate(statement.name);
-      return answer;
-    },
-  };
-  return { db, looked: () => counts.get('keys.find_by_hash') ?? 0 };
-}
+/** `pool` with its look-ups counted, and answers held back where `gate` says so. */
+const watched = (gate?: (name: string) => Promise<void> | undefined) =>
+  watchedPool(pool, 'keys.find_by_hash', gate);
 
 test('a verified key answers from memory, with everything a call needs', async () => {
   const { db, looked } = watched();

@@ -153,6 +153,20 @@ describe.each([
     slot.leave();
   });
 
+  test("a limit is the key's own where set, and never above its plan's", async () => {
+    const subject = subjectOf({ rpm: 30, concurrency: 1_000 }, { rpm: 300, tpm: 1_000_000, concurrency: 20 });
+    const slots = await Promise.all(Array.from({ length: 20 }, () => slotOf(store, subject)));
+    expect(await refusalOf(other, subject)).toMatchObject({
+      limit: 'concurrency',
+      scope: 'plan',
+      limit_value: 20,
+    });
+    for (const slot of slots) slot.leave();
+    await expect.poll(async () => (await store.look(subject)).concurrency_in_use).toBe(0);
+    for (let i = 0; i < 10; i++) (await slotOf(store, subject)).leave();
+    expect(await refusalOf(other, subject)).toMatchObject({ limit: 'rpm', scope: 'key', limit_value: 30 });
+  });
+
   test('headers show the tighter of key and plan', async () => {
     const subject = subjectOf({ rpm: 100, tpm: 50 }, { rpm: 10, tpm: 5_000 });
     const slot = await slotOf(store, subject);

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { provision } from '../../test/support/provision.ts';
+import { watchedPool } from '../../test/support/watched-pool.ts';
 import { createPool, type Pool } from '../db/index.ts';
 import { type Db, type Id, silentLog } from '../kernel/index.ts';
 import { openPolicyBook, type PolicyBook } from './index.ts';
@@ -62,20 +63,9 @@ async function msUntil(book: PolicyBook, wanted: number | string | null): Promis
   }
 }
 
-/** `pool` with its queries counted, and held back where `gate` says so. */
-function watched(gate: (name: string) => Promise<void> | undefined = () => undefined) {
-  const counts = new Map<string, number>();
-  const db: Pool = {
-    ...pool,
-    async query<Row>(statement: Parameters<Pool['query']>[0]) {
-      counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1);
-      const answer = await pool.query<Row>(statement);
-      await gate(statement.name);
-      return answer;
-    },
-  };
-  return { db, looked: () => counts.get('policies.read_active_texts') ?? 0 };
-}
+/** `pool` with its look-ups counted, and answers held back where `gate` says so. */
+const watched = (gate?: (name: string) => Promise<void> | undefined) =>
+  watchedPool(pool, 'policies.read_active_texts', gate);
 
 test('an organisation is read once and answered from memory, without a policy too', async () => {
   const { db, looked } = watched();

@@ -104,7 +104,7 @@ function onlyCookie(request: FastifyRequest, name: string): string | null {
 async function session(
   parts: CallerParts,
   request: FastifyRequest,
-  proof: { token: string; by_cookie: boolean; org_id: string | null },
+  proof: { token: string; by_cookie: boolean; org_id: string | null; passive: boolean },
 ): Promise<SessionCaller> {
   const caller = await verifySession(parts.pool, {
     token: proof.token,
@@ -112,6 +112,7 @@ async function session(
     org_override: proof.org_id ?? headerOf(request, 'x-svc-org'),
     at: now(),
     ip: addressOf(parts.sign_in, request),
+    ...(proof.passive ? { passive: true } : {}),
   });
   if (proof.by_cookie) {
     const { console_origins } = parts.sign_in;
@@ -132,13 +133,16 @@ export async function callerOf(
     readonly x_api_key?: boolean;
     /** The organisation that the path names (`/v1/orgs/{id}…`): a person's role is the one in there. */
     readonly org_id?: string | null;
+    /** The service asks again for itself: no activity of the person. */
+    readonly passive?: true;
   } = {},
 ): Promise<KeyCaller | SessionCaller> {
   const cookie = onlyCookie(request, parts.sign_in.cookies.session);
   const has_header = request.headers.authorization !== undefined;
   const org_id = options.org_id ?? null;
+  const passive = options.passive === true;
   if (cookie !== null && !has_header)
-    return session(parts, request, { token: cookie, by_cookie: true, org_id });
+    return session(parts, request, { token: cookie, by_cookie: true, org_id, passive });
   const credential = credentialOf(request.raw, options.x_api_key === true);
   if (!credential.startsWith(SESSION_PREFIX)) return (await parts.keys.verify(credential)).caller;
   if (cookie !== null) {
@@ -146,7 +150,7 @@ export async function callerOf(
       param: 'authorization',
     });
   }
-  return session(parts, request, { token: credential, by_cookie: false, org_id });
+  return session(parts, request, { token: credential, by_cookie: false, org_id, passive });
 }
 
 /**

@@ -134,6 +134,19 @@ test.each([
   expect(await stream.next()).toBeNull();
 });
 
+test('an open stream is no activity: its session goes idle, and it ends with it', async () => {
+  const person = await harness.makePerson(a, 'developer');
+  const stream = await follow(await harness.signIn(person), added, { env: 'LIVE' });
+  // Seven seconds of patience are left: longer than until the first look at the session, shorter than to the second.
+  await withClient(harness.url, (client) =>
+    client.query(
+      `update session set last_seen_at = now() - (idle_seconds - 7) * interval '1 second' where user_id = $1`,
+      [person.id],
+    ),
+  );
+  expect(await stream.next()).toBeNull();
+});
+
 test('a stream of what the role may not see, or of what is not there, is refused and not opened', async () => {
   const viewer = await harness.signIn(await harness.makePerson(a, 'viewer'));
   const refused = await follow(

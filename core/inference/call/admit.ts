@@ -1,7 +1,7 @@
 // Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
 import type { Catalog, Endpoint } from '../../catalog/index.ts';
 import { type RequestId, ServiceError } from '../../kernel/index.ts';
-import { type LimitSlot, limitError } from '../../limits/index.ts';
+import { type LimitRefusal, type LimitSlot, limitError } from '../../limits/index.ts';
 import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd } from '../../pricing/index.ts';
 import { type RoutePlan, traceLine } from '../../routing/index.ts';
 import { type Draft, draftCall } from './draft.ts';
@@ -63,7 +63,8 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   let money: Money | { replay: Replayed };
   try {
     if (route instanceof ServiceError) throw route;
-    await spendTokens(incoming.place, draft);
+    const spent = spendTokens(incoming.place, draft);
+    if (spent !== undefined) await spent;
     money = await claimAndHold(deps, incoming, draft, route);
   } catch (refusal) {
     return { replay: await replayInstead(deps, refusal, draft) };
@@ -98,12 +99,19 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   };
 }
 
-/** Debits the estimated prompt; what it really was is told at the end. @throws ServiceError rate_limit_exceeded. */
-async function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<void> {
+/**
+ * Debits the estimated prompt; what it really was is told at the end. A promise only where Redis is asked.
+ * @throws ServiceError rate_limit_exceeded.
+ */
+function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<void> | undefined {
   const estimate = Math.min(wish.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN));
+  const refuse = (refusal: LimitRefusal | null) => {
+    if (refusal !== null) throw limitError(refusal);
+  };
   const spent = place.spend(estimate);
-  const refusal = spent instanceof Promise ? await spent : spent;
-  if (refusal !== null) throw limitError(refusal);
+  if (spent instanceof Promise) return spent.then(refuse);
+  refuse(spent);
+  return undefined;
 }
 
 /** The attempt written with the draft, unless the hold changed its endpoint or cap. */

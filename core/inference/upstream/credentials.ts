@@ -25,6 +25,14 @@ function headersOf(provider: Provider, key: string): readonly string[] {
   return provider.kind === 'anthropic' ? ['x-api-key', key] : ['authorization', `Bearer ${key}`];
 }
 
+/** What authenticates a call at `provider` with `key`, out of its pool or the caller's own. */
+export function credentialFrom(provider: Provider, key: string): Credential {
+  return {
+    headers: headersOf(provider, key),
+    handle: sha256Hex(`${provider.id} ${key}`).slice(0, 16),
+  };
+}
+
 /** Rotates over the keys that `resolve` finds for a provider (environment variables or files, read at each reload). */
 export function createCredentials(resolve: (provider: Provider) => readonly string[]): Credentials {
   const restingUntil = new Map<string, number>();
@@ -36,10 +44,7 @@ export function createCredentials(resolve: (provider: Provider) => readonly stri
     if (pool === undefined) {
       // A new snapshot brings new Provider objects: the pools of the old one go with it.
       if (pools.size > 1_000) pools.clear();
-      pool = resolve(provider).map((key) => ({
-        headers: headersOf(provider, key),
-        handle: sha256Hex(`${provider.id} ${key}`).slice(0, 16),
-      }));
+      pool = resolve(provider).map((key) => credentialFrom(provider, key));
       if (pool.length === 0 && provider.api_key_env.length === 0 && provider.api_key_file.length === 0) {
         pool = [{ headers: [], handle: `${provider.id} open` }];
       }

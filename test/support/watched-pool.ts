@@ -1,0 +1,22 @@
+// A pool that counts what is asked of it and can hold answers back: for readers that must ask seldom, and at the wrong
+// moment.
+import type { Pool } from '@svc/core/db/index.ts';
+
+/** `pool` with the statements called `name` counted; each answer waits for what `gate` returns for its statement. */
+export function watchedPool(
+  pool: Pool,
+  name: string,
+  gate: (name: string) => Promise<void> | undefined = () => undefined,
+): { readonly db: Pool; looked(): number } {
+  let looks = 0;
+  const db: Pool = {
+    ...pool,
+    async query<Row>(statement: Parameters<Pool['query']>[0]) {
+      if (statement.name === name) looks++;
+      const answer = await pool.query<Row>(statement);
+      await gate(statement.name);
+      return answer;
+    },
+  };
+  return { db, looked: () => looks };
+}
