@@ -97,12 +97,38 @@ export async function allAtOnce(
   count: number,
   wish: Partial<PlannedCall> = {},
 ): Promise<Seen[]> {
-  const { gateways, callers } = money;
-  const sent = Array.from({ length: count }, (_, i) => {
+  return Promise.all(spread(money, count, wish).map(([origin, call]) => seenAt(money, origin, call)));
+}
+
+/**
+ * The same by callers that come back when told to: a machine under load may not hold in time, which is a 503 and costs
+ * nothing.
+ */
+export async function allUntilHeld(
+  money: Money,
+  count: number,
+  wish: Partial<PlannedCall> = {},
+): Promise<Seen[]> {
+  const ask = async ([origin, call]: Sending) => {
+    for (;;) {
+      const seen = await seenAt(money, origin, call);
+      if (seen.kind !== 'refused' || seen.code !== 'service_unavailable') return seen;
+    }
+  };
+  return Promise.all(spread(money, count, wish).map(ask));
+}
+
+type Sending = readonly [origin: string, call: PlannedCall];
+
+function spread({ gateways, live_key }: Money, count: number, wish: Partial<PlannedCall>): Sending[] {
+  return Array.from({ length: count }, (_, i) => {
     const origin = (gateways[i % gateways.length] as GatewayProcess).base_url;
-    return callers.send(origin, aCall(money.live_key, { stream: i % 2 === 1, ...wish }));
+    return [origin, aCall(live_key, { stream: i % 2 === 1, ...wish })];
   });
-  return (await Promise.all(sent)).map(({ seen }) => seen);
+}
+
+async function seenAt({ callers }: Money, origin: string, call: PlannedCall): Promise<Seen> {
+  return (await callers.send(origin, call)).seen;
 }
 
 /** How many callers saw the end that `like` names: `final`, or the code of a refusal. */

@@ -2,7 +2,7 @@
 // the project's budget are each exact, whatever the number of processes.
 import { describe, expect, test } from 'vitest';
 import { untilBook } from '../support/books.ts';
-import { allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney } from './money.ts';
+import { allUntilHeld, countSeen, EXACT_MICRO, type Money, openMoney } from './money.ts';
 
 const SLOW = { chunk_ms: 30 };
 const rest = (money: Money) => untilBook(money.database_url, money.live_book_id, (book) => book.held === 0);
@@ -15,7 +15,7 @@ describe.each([
 ])('%i processes, %i callers at once', (processes, callers, affordable) => {
   test(`a balance for ${affordable} calls serves exactly ${affordable}`, { timeout: 120_000 }, async () => {
     const money = await openMoney({ balance: affordable * EXACT_MICRO, processes });
-    const seen = await allAtOnce(money, callers, SLOW);
+    const seen = await allUntilHeld(money, callers, SLOW);
     expect(countSeen(seen)).toEqual({
       final: affordable,
       '402 insufficient_credits': callers - affordable,
@@ -42,7 +42,7 @@ describe.each([
   }, async () => {
     const keys = [{ name: 'capped', daily_budget_micro: cap }];
     const money = await openMoney({ balance, processes, keys });
-    const seen = await allAtOnce(money, callers, SLOW);
+    const seen = await allUntilHeld(money, callers, SLOW);
     expect(countSeen(seen)).toEqual({ final: affordable, '402 budget_exhausted': callers - affordable });
     expect(money.provider.calls.length).toBe(affordable);
     expect((await rest(money)).available).toBe(balance - cap);
@@ -52,7 +52,7 @@ describe.each([
     timeout: 120_000,
   }, async () => {
     const money = await openMoney({ balance, processes, project_monthly_micro: cap });
-    const seen = await allAtOnce(money, callers, SLOW);
+    const seen = await allUntilHeld(money, callers, SLOW);
     expect(countSeen(seen)).toEqual({ final: affordable, '402 budget_exhausted': callers - affordable });
     expect(money.provider.calls.length).toBe(affordable);
     expect((await rest(money)).available).toBe(balance - cap);

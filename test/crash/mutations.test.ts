@@ -67,7 +67,7 @@ const mutations: readonly Mutation[] = [
 vi.setConfig({ maxConcurrency: 4 });
 
 describe('the oracle notices', () => {
-  test.concurrent.each(mutations)('$name', { timeout: 120_000 }, async ({ kinds, broken, said }) => {
+  test.concurrent.each(mutations)('$name', { timeout: 300_000 }, async ({ kinds, broken, said }) => {
     const report = await runCrash({
       // What was lost never comes: twice what a sound round takes at most is enough to wait.
       quiet_ms_max: 12_000,

@@ -52,7 +52,7 @@ export function freshDataDir(): string {
 export async function untilReady(
   url: string,
   ended: () => string | null,
-  timeout_ms = 30_000,
+  timeout_ms = 90_000,
 ): Promise<void> {
   const deadline = performance.now() + timeout_ms;
   let last = 'no answer';
@@ -192,11 +192,14 @@ export async function startGatewayHere(options: GatewayOptions): Promise<Gateway
   const ended = new Promise<number | null>((done) => {
     end = done;
   });
-  const stop = async () => {
-    await gateway.stop();
-    if (options.data_dir === undefined) rmSync(data_dir, { recursive: true, force: true });
-    end(0);
-    return 0;
+  let stopped: Promise<number> | null = null;
+  const stop = () => {
+    stopped ??= gateway.stop().then(() => {
+      if (options.data_dir === undefined) rmSync(data_dir, { recursive: true, force: true });
+      end(0);
+      return 0;
+    });
+    return stopped;
   };
   return {
     base_url: gateway.base_url,

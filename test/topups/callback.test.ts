@@ -286,6 +286,17 @@ test('a booking that fails half way leaves nothing, no event, no number, no entr
   expect((await read(topup.id)).status).toBe('paid');
 });
 
+/** As the rail does: what a busy database refused (no connection within 5 s) is delivered again. */
+async function delivered(event: object): ReturnType<typeof deliver> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await deliver(event);
+    } catch (error) {
+      if (tries === 10 || !/timeout exceeded when trying to connect/.test(String(error))) throw error;
+    }
+  }
+}
+
 test('numbers have neither gap nor twin over two hundred bookings at once, one in ten of them rolled back', async () => {
   const org = await world.org(`org-${++serial}`);
   const topups = [];
@@ -299,7 +310,7 @@ test('numbers have neither gap nor twin over two hundred bookings at once, one i
   );
   const results = await Promise.allSettled(
     topups.map((topup, i) => {
-      if (i % 10 !== 0) return deliver(events.completed(topup));
+      if (i % 10 !== 0) return delivered(events.completed(topup));
       return world.context.transaction(async (context) => {
         const raw = Buffer.from(JSON.stringify(events.completed(topup)));
         await takeCallback(context, world.rail, { raw, signature: world.sim.webhooks.sign(raw.toString()) });
