@@ -1,9 +1,10 @@
 // One attempt: sign, send, and write down what came of it for the delivery and for its endpoint.
+
+import type { Egress, EgressAnswer } from '../egress/index.ts';
 import { findPeople } from '../identity/index.ts';
 import { type Db, type Log, type Mailer, machineMs, monotonicMs, now, secureUnit } from '../kernel/index.ts';
 import { listMembers } from '../orgs/index.ts';
 import { dropClaimed, dropQueued, endAttempt } from './delivery-store.ts';
-import type { Egress, EgressAnswer } from './egress.ts';
 import { type AttemptResult, judgeDelivery, judgeEndpoint, readRetryAfter } from './schedule.ts';
 import { openSecret, signedHeaders } from './sign.ts';
 import { lockWebhook, noteAttempt } from './store.ts';

@@ -1,5 +1,6 @@
 // Deliveries: the log, a test, sending again (P2 67–70).
 import { Type } from 'typebox';
+import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
@@ -24,7 +25,6 @@ import {
   nextRedelivery,
   readClaimed,
 } from './delivery-store.ts';
-import { egressOf } from './egress.ts';
 import { getWebhook } from './find.ts';
 import { eventBody } from './relay.ts';
 import { ATTEMPTS_MAX } from './schedule.ts';

@@ -1,5 +1,6 @@
 // Endpoints: read, make, change, delete, rotate (P2 61–66).
 import { Type } from 'typebox';
+import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
@@ -16,7 +17,6 @@ import {
 import { lockOrg } from '../orgs/index.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { dropQueued } from './delivery-store.ts';
-import { egressOf } from './egress.ts';
 import { eventTypes, findUnknownEvent } from './events.ts';
 import { getWebhook } from './find.ts';
 import { viewWebhook, WebhookView, WebhookWithSecret, webhookExample } from './schema.ts';

@@ -1,5 +1,5 @@
 // What follows from an attempt, as data and pure functions: when the next one is, and when an endpoint is given up (P8).
-import type { EgressFault } from './egress.ts';
+import type { EgressFault } from '../egress/index.ts';
 
 /** Seconds after the failure of attempt 1, 2, ...: ten attempts in about three days. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;

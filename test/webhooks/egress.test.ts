@@ -1,8 +1,8 @@
 // The guarded way out: which addresses are called, and what happens where names lie.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { type Egress, type EgressRequest, openEgress } from '@svc/core/egress/index.ts';
 import { readConfig } from '@svc/core/kernel/index.ts';
-import { type Egress, type EgressRequest, openEgress } from '@svc/core/webhooks/index.ts';
 import { describe, expect, test } from 'vitest';
 import { startNameServer } from './dns.ts';
 import { startReceiver } from './receiver.ts';
@@ -66,6 +66,12 @@ describe('the form of an address', () => {
     'https://[2002:7f00:1::]/',
     'https://[100::1]/',
     'https://[2001:db8::1]/',
+    'https://[2001:0:a00:1::f5ff:fffe]/',
+    'https://[2001:20::1]/',
+    'https://[3fff::1]/',
+    'https://[::ffff:0:127.0.0.1]/',
+    'https://[5f00::1]/',
+    'https://[4000::1]/',
     'https://[fd00::1]/',
     'https://[fe80::1]/',
     'https://[fec0::1]/',

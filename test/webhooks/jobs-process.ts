@@ -1,10 +1,10 @@
 // A program that runs the jobs of an installation and nothing else, as a worker does: made to be killed. It says on
 // standard output when it leads.
 import { createPool } from '@svc/core/db/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
 import { readConfig, silentLog } from '@svc/core/kernel/index.ts';
 import { startJobs } from '@svc/core/operations/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
-import { openEgress } from '@svc/core/webhooks/index.ts';
 
 const config = readConfig();
 const url = config.database_url as string;

@@ -1,9 +1,9 @@
 // The jobs as a program runs them: what they do by themselves, and what their figures say.
 import type { ServerResponse } from 'node:http';
+import { openEgress } from '@svc/core/egress/index.ts';
 import { readConfig, silentLog } from '@svc/core/kernel/index.ts';
 import { type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
-import { openEgress } from '@svc/core/webhooks/index.ts';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';

@@ -1,5 +1,6 @@
 // A database, an organisation with an owner, and the parts that bring facts to its endpoints.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
 import {
   type Context,
@@ -23,7 +24,6 @@ import {
   createDeliverer,
   type Deliverer,
   type DeliveryView,
-  openEgress,
   relayOutbox,
   type WebhookView,
 } from '@svc/core/webhooks/index.ts';

@@ -23,17 +23,13 @@ const REFUSED_V4 = [
   '224.0.0.0/3',
 ].map((network) => ipaddr.parseCIDR(network));
 
-/** Beyond the list of P8: all of `::/96`, translation within one's own network, and the old site-local range. */
-const REFUSED_V6 = [
-  '::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001:db8::/32',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
-].map((network) => ipaddr.parseCIDR(network));
+/**
+ * The list of P8 and whatever else is no unicast address of the public Internet: all outside `2000::/3`, and in it the
+ * protocols' own range (Teredo carries IPv4, ORCHID is no address) and those of documentation.
+ */
+const REFUSED_V6 = [...['::/3', '4000::/2', '8000::/1'], ...['2001::/23', '2001:db8::/32', '3fff::/20']].map(
+  (network) => ipaddr.parseCIDR(network),
+);
 
 /** Ranges that carry an IPv4 address, and the byte it begins at: mapped, NAT64, 6to4. */
 const CARRIERS: readonly (readonly [Network, number])[] = [

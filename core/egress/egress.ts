@@ -20,6 +20,8 @@ export interface EgressRequest {
   readonly total_ms: number;
   /** What is read of the body at most; then the connection is closed. */
   readonly body_bytes_max: number;
+  /** Ends it as if its time were over. */
+  readonly signal?: AbortSignal;
 }
 
 export type EgressAnswer =
@@ -156,13 +158,14 @@ async function exchange(
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
   });
+  const late = AbortSignal.timeout(request.total_ms);
   try {
     const answer = await client.request({
       path: `${url.pathname}${url.search}`,
       method: request.method,
       headers: request.headers,
       body: request.body,
-      signal: AbortSignal.timeout(request.total_ms),
+      signal: request.signal === undefined ? late : AbortSignal.any([late, request.signal]),
     });
     const { statusCode: status, headers } = answer;
     return { fault: null, status, headers, ...(await readSome(answer.body, request.body_bytes_max)) };

@@ -1,0 +1,8 @@
+export {
+  type Egress,
+  type EgressAnswer,
+  type EgressFault,
+  type EgressRequest,
+  egressOf,
+  openEgress,
+} from './egress.ts';
