@@ -1,12 +1,13 @@
 // Details of many calls for one answer.
 import { type Context, isRequestId, orgCaller } from '../kernel/index.ts';
+import { findPayloadStates } from '../payloads/index.ts';
 import { findRows, listAttemptsOf } from './read-store.ts';
 import type { RowDetail } from './schema.ts';
 import type { StoredAttempt } from './types.ts';
 import { viewDetail } from './view.ts';
 
 /**
- * The details of `ids` that the caller of `context` may see, by id, in two statements; what is missing, of the wrong
+ * The details of `ids` that the caller of `context` may see, by id, in two statements, four where content was logged; what is missing, of the wrong
  * shape or another organisation's is not in the map. The caller of this function has admitted as `requests.get` does.
  */
 export async function readDetails(
@@ -31,7 +32,11 @@ export async function readDetails(
       else before.push(attempt);
     }
   }
+  const states = await findPayloadStates(context, caller.org_id, rows);
   return new Map(
-    rows.map((row) => [row.request_id as string, viewDetail(row, of_call.get(row.request_id) ?? [])]),
+    rows.map((row) => [
+      row.request_id as string,
+      viewDetail(row, of_call.get(row.request_id) ?? [], states.get(row.request_id)),
+    ]),
   );
 }

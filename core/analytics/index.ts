@@ -1,5 +1,6 @@
 export { readDetails } from './details.ts';
 export { type FeedOptions, openRequestFeed, type RequestFeed, type Watch } from './feed.ts';
+export { getLimitsOperation } from './limits-view.ts';
 export { openRequestLog, type RequestLogOptions } from './log.ts';
 export {
   analyticsOperations,

@@ -15,9 +15,11 @@ import {
   timeInMs,
   walkPage,
 } from '../kernel/index.ts';
+import { readContent } from './content.ts';
 import { generationExample, rowDetailExample, rowExample } from './examples.ts';
 import { findGeneration } from './generation.ts';
-import { Generation, RowDetail, RowView } from './schema.ts';
+import { getLimitsOperation } from './limits-view.ts';
+import { Generation, RowView, RowWithPayload } from './schema.ts';
 import { findRow, listAttempts, listRows, type RowFilter } from './store.ts';
 import { rowStatuses } from './types.ts';
 import { getUsageOperation } from './usage.ts';
@@ -113,10 +115,10 @@ export const getRequestOperation = operation({
   name: 'requests.get',
   method: 'GET',
   path: '/v1/requests/:id',
-  summary: 'Read one call with everything measured and its attempts',
+  summary: 'Read one call with everything measured, its attempts, and its content where it was logged',
   audience,
   input: Type.Object({ id: Type.String() }),
-  output: RowDetail,
+  output: RowWithPayload,
   errors: [],
   example: rowDetailExample,
   async run(context, { id }) {
@@ -126,7 +128,9 @@ export const getRequestOperation = operation({
     const row = await findRow(context.db, { org_id: caller.org_id, environment, request_id: id });
     if (row === null) throw notFound();
     tellLag(context);
-    return viewDetail(row, await listAttempts(context.db, id));
+    const attempts = await listAttempts(context.db, id);
+    const { state, payload } = await readContent(context, row);
+    return { ...viewDetail(row, attempts, state), ...payload };
   },
 });
 
@@ -153,4 +157,5 @@ export const analyticsOperations = [
   getRequestOperation,
   getGenerationOperation,
   getUsageOperation,
+  getLimitsOperation,
 ] as const;

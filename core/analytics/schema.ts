@@ -1,6 +1,7 @@
 // Wire shapes of request rows and generation records (service-spec "Request row", "Generation record", P3).
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
+import { payloadStates } from '../payloads/index.ts';
 import { attemptOutcomes, rowStatuses } from './types.ts';
 
 const Count = Type.Integer();
@@ -92,9 +93,16 @@ export const RowDetail = Type.Object({
       output_tokens: Count,
     }),
   ),
-  payload_state: oneOf(['available', 'none', 'pending', 'expired', 'erased']),
+  payload_state: oneOf(payloadStates),
 });
 export type RowDetail = Static<typeof RowDetail>;
+
+/** The same with what was kept of the call's content, for who may see it. */
+export const RowWithPayload = Type.Object({
+  ...RowDetail.properties,
+  request: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
+  response: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
+});
 
 export const CostView = Type.Object({
   total_micro_usd: Count,

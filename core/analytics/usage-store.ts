@@ -188,3 +188,19 @@ export async function resumHour(
     values: [args.org_id, args.environment, args.hour],
   });
 }
+
+/** Calls since `since` that ended because no provider had room for them (P7.8). */
+export async function countCapacity(
+  db: Db,
+  args: { org_id: Id<'org'>; environment: Environment; since: Date },
+): Promise<number> {
+  const { rows } = await db.query<{ calls: number }>({
+    name: 'analytics.count_capacity',
+    text: `
+      select count(*)::int as calls from request_row
+       where org_id = $1 and environment = $2 and ts >= $3
+         and error_code in ('upstream_rate_limited', 'upstream_overloaded')`,
+    values: [args.org_id, args.environment, args.since],
+  });
+  return rows[0]?.calls ?? 0;
+}

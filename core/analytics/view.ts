@@ -1,5 +1,6 @@
 // Stored rows as callers see them. Pure.
 import { rowTime } from '../kernel/index.ts';
+import type { PayloadState } from '../payloads/index.ts';
 import type { RowDetail, RowView } from './schema.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
@@ -36,7 +37,11 @@ export function viewRow(row: StoredRow): RowView {
 }
 
 /** The detail view: the row, everything measured, and its attempts. */
-export function viewDetail(row: StoredRow, attempts: readonly StoredAttempt[]): RowDetail {
+export function viewDetail(
+  row: StoredRow,
+  attempts: readonly StoredAttempt[],
+  payload_state: PayloadState = 'none',
+): RowDetail {
   return {
     ...viewRow(row),
     cell: row.cell,
@@ -76,6 +81,6 @@ export function viewDetail(row: StoredRow, attempts: readonly StoredAttempt[]): 
       },
     },
     attempt_rows: attempts.map((attempt) => ({ ...attempt, ts: rowTime(attempt.ts.getTime()) })),
-    payload_state: 'none',
+    payload_state,
   };
 }

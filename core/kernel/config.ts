@@ -34,6 +34,11 @@ const list =
     return items;
   };
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+const httpUrl: Parse<string | null> = (t) => {
+  if (!URL.canParse(t) || !/^https?:$/.test(new URL(t).protocol))
+    throw new RangeError('expected an http(s) address');
+  return t;
+};
 const isNetwork = (text: string) => {
   const [address = '', bits, more] = text.split('/');
   const family = isIP(address);
@@ -107,6 +112,18 @@ export const settings = {
     'how long running calls may finish after SIGTERM',
     600,
     count(0, 3600),
+  ),
+  otlp_endpoint: setting<string | null>(
+    'SVC_OTLP_ENDPOINT',
+    'collector that traces and metrics are sent to, by OTLP over HTTP; unset: none',
+    null,
+    httpUrl,
+  ),
+  otlp_sample_percent: setting(
+    'SVC_OTLP_SAMPLE_PERCENT',
+    'how many of a hundred calls are traced, of those whose caller names no trace',
+    100,
+    count(0, 100),
   ),
   cell: setting('SVC_CELL', 'name of this deployment in request rows', 'local', text),
   max_body_bytes: setting(

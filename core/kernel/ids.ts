@@ -8,6 +8,7 @@ export const prefixes = {
   org: 'org',
   project: 'prj',
   key: 'key',
+  byok: 'byok',
   endpoint: 'ep',
   price: 'pv',
   user: 'usr',

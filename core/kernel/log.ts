@@ -10,13 +10,19 @@ export interface Log {
   child(fields: object): Log;
 }
 
-function errorFields(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
+/**
+ * What a log line tells of an error. The message of a syntax error quotes what was parsed, which may be content, and
+ * what is thrown without being an Error may be anything: of both only the kind is told.
+ */
+export function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { message: `thrown: ${typeof error}` };
   const code = (error as { code?: unknown }).code;
+  const quotes = error instanceof SyntaxError;
+  const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
   return {
     name: error.name,
-    message: error.message,
-    stack: error.stack,
+    message: quotes ? 'not shown: it quotes what was parsed' : error.message,
+    stack: quotes ? frames : error.stack,
     ...(code === undefined ? {} : { code }),
   };
 }

@@ -1,7 +1,8 @@
 // What a key allows, from its row and what it inherits. Pure.
 import type { Id, KeyCaller } from '../kernel/index.ts';
 import { type GrantFacts, planLimits } from '../orgs/index.ts';
-import type { KeyDataPolicy, KeyGrant, KeyLimits, KeyPolicyWish, KeyRow, KeyStatus } from './types.ts';
+import type { RedactWish } from '../redaction/index.ts';
+import type { KeyDataPolicy, KeyGrant, KeyPolicyWish, KeyRow, KeyStatus } from './types.ts';
 
 /** The status a caller sees at `now`; the end is exclusive. */
 export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date): KeyStatus {
@@ -14,13 +15,16 @@ export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date):
 export function combinePolicies(org: GrantFacts['data_policy'], key: KeyPolicyWish | null): KeyDataPolicy {
   const zdr = org.zdr || key?.zdr === true;
   const own = key?.regions ?? [];
+  // Absent from rows that an earlier release wrote.
+  const redact = (org.redact as RedactWish | undefined) ?? null;
   const regions =
     org.regions.length === 0 ? own : org.regions.filter((r) => own.length === 0 || own.includes(r));
   return {
-    logging: org.logging === 'on' && key?.logging !== 'off' && !zdr,
+    logging: org.logging === 'on' && org.retention_days > 0 && key?.logging !== 'off' && !zdr,
     zdr,
     no_train: org.no_train || key?.no_train === true,
     regions: org.regions.length === 0 && own.length === 0 ? null : regions,
+    redact: redact !== null && redact.presets.length + redact.patterns.length > 0 ? redact : null,
   };
 }
 

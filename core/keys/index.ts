@@ -6,7 +6,7 @@ export {
   keyOperations,
   listKeysOperation,
 } from './operations.ts';
-export { readKeys } from './read.ts';
+export { keysInUse, readKeys } from './read.ts';
 export { CURRENT_SVC_VERSION, coversScope, svcVersions } from './rights.ts';
 export { type KeyRingOptions, openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyView, keyStatuses } from './schema.ts';

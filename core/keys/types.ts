@@ -1,6 +1,7 @@
 // A key as the hot path holds it: one immutable object per key in a bounded cache, dropped on invalidation.
 import type { Environment, Id, KeyCaller, Scope } from '../kernel/index.ts';
 import type { Subject } from '../ledger/index.ts';
+import type { RedactWish } from '../redaction/index.ts';
 
 export interface KeyLimits {
   readonly rpm: number | null;
@@ -14,6 +15,8 @@ export interface KeyDataPolicy {
   readonly no_train: boolean;
   /** null: any region. */
   readonly regions: readonly string[] | null;
+  /** What is taken out of each request before anything else; null: nothing. */
+  readonly redact: RedactWish | null;
 }
 
 /** What a verified key allows; everything a call needs without another look-up. */

@@ -69,6 +69,21 @@ describe.each([
     expect(entered.find(isRefusal)).toMatchObject({ limit: 'rpm', scope: 'key', limit_value: 100 });
   });
 
+  test('refused calls are counted by the limit that refused them, over all stores', async () => {
+    const subject = subjectOf({ rpm: 5, tpm: 100 }, { concurrency: 2 });
+    const first = await slotOf(store, subject);
+    const second = await slotOf(other, subject);
+    expect((await refusalOf(store, subject)).limit).toBe('concurrency');
+    expect((await refusalOf(other, subject)).limit).toBe('concurrency');
+    expect(await first.spend(100)).toBe(null);
+    expect((await second.spend(50))?.limit).toBe('tpm');
+    const counted = { rpm: 0, tpm: 1, concurrency: 2 };
+    await expect.poll(() => store.rejections(subject), { timeout: 10_000 }).toEqual(counted);
+    await expect.poll(() => other.rejections(subject), { timeout: 10_000 }).toEqual(counted);
+    expect(await store.rejections({ plan: 'nobody' })).toEqual({ rpm: 0, tpm: 0, concurrency: 0 });
+    for (const slot of [first, second]) slot.leave();
+  });
+
   test('a refused call takes nothing: neither of the key when the plan refuses, nor the other way round', async () => {
     const subject = subjectOf({ rpm: 50, concurrency: 10 }, { concurrency: 1 });
     const slot = await slotOf(store, subject);

@@ -1,7 +1,8 @@
 export { type ManagementScope, managementError, managementSubject } from './management.ts';
 export { openMemoryLimits } from './memory.ts';
 export { openRedisLimits } from './redis.ts';
-export { limitError, subjectOf } from './subject.ts';
+export type { Rejections } from './rejections.ts';
+export { limitError, planSubject, requestSubjectOf, subjectOf, subjectOfKey } from './subject.ts';
 export {
   type Gauge,
   isRefusal,

@@ -1,6 +1,7 @@
 // Limits in the memory of one process: the store of a single gateway, and the stand-in while Redis is away.
-import { monotonicMs } from '../kernel/index.ts';
+import { monotonicMs, nowMs } from '../kernel/index.ts';
 import { type Bucket, covers, gaugeOf, levelAt, tighter, waitMs } from './bucket.ts';
+import { RejectionCounts, type Rejections } from './rejections.ts';
 import type {
   Gauge,
   LimitName,
@@ -42,6 +43,7 @@ class MemoryLimits implements MemoryLimitStore {
   readonly processes = 1;
   readonly #meters = new Map<string, Meter>();
   readonly #clock: () => number;
+  readonly #rejected = new RejectionCounts();
   #sweep_at = SWEEP_AT_LEAST;
 
   constructor(clock: () => number) {
@@ -53,12 +55,23 @@ class MemoryLimits implements MemoryLimitStore {
     const key = this.#side('key', subject.key, subject.key_rates, now_ms);
     const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
     const refusal = refuseEntry(key, now_ms) ?? refuseEntry(plan, now_ms);
-    if (refusal !== null) return { ...refusal, standing: standingOf(key, plan, now_ms) };
+    if (refusal !== null) {
+      this.#rejected.count(subject.plan, refusal.limit, nowMs());
+      return { ...refusal, standing: standingOf(key, plan, now_ms) };
+    }
     for (const side of [key, plan]) {
       take(side.meter.requests, side.rates.rpm, 1, now_ms);
       side.meter.running++;
     }
-    return new Slot(key, plan, this.#clock, standingOf(key, plan, now_ms));
+    return new Slot(key, plan, {
+      clock: this.#clock,
+      standing: standingOf(key, plan, now_ms),
+      refused: (limit) => this.#rejected.count(subject.plan, limit, nowMs()),
+    });
+  }
+
+  async rejections({ plan }: Pick<LimitSubject, 'plan'>): Promise<Rejections> {
+    return this.#rejected.of(plan, nowMs());
   }
 
   adopt(subject: LimitSubject): LimitSlot {
@@ -67,7 +80,12 @@ class MemoryLimits implements MemoryLimitStore {
     const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
     key.meter.running++;
     plan.meter.running++;
-    return new Slot(key, plan, this.#clock, standingOf(key, plan, now_ms));
+    // Its refusals are counted by the store that it came from.
+    return new Slot(key, plan, {
+      clock: this.#clock,
+      standing: standingOf(key, plan, now_ms),
+      refused() {},
+    });
   }
 
   async look(subject: LimitSubject): Promise<LimitView> {
@@ -111,20 +129,27 @@ class Slot implements LimitSlot {
   readonly #plan: Side;
   readonly #clock: () => number;
   standing: Standing;
+  readonly #refused: (limit: LimitName) => void;
   #debited = 0;
   #left = false;
 
-  constructor(key: Side, plan: Side, clock: () => number, standing: Standing) {
+  constructor(
+    key: Side,
+    plan: Side,
+    of: { clock: () => number; standing: Standing; refused: (limit: LimitName) => void },
+  ) {
     this.#key = key;
     this.#plan = plan;
-    this.#clock = clock;
-    this.standing = standing;
+    this.#clock = of.clock;
+    this.standing = of.standing;
+    this.#refused = of.refused;
   }
 
   spend(tokens: number): LimitRefusal | null {
     const now_ms = this.#clock();
     const refusal = refuseTokens(this.#key, tokens, now_ms) ?? refuseTokens(this.#plan, tokens, now_ms);
     if (refusal === null) this.#debit(tokens, now_ms);
+    else this.#refused(refusal.limit);
     this.standing = standingOf(this.#key, this.#plan, now_ms);
     return refusal === null ? null : { ...refusal, standing: this.standing };
   }

@@ -1,9 +1,10 @@
 // Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
 // every limit (limit ÷ processes last seen) in its own memory: never open without bound, never closed for everyone.
 import { Redis } from 'ioredis';
-import { type Log, newUlid } from '../kernel/index.ts';
+import { type Log, newUlid, nowMs } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
 import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
+import { countedHours, RejectionCounts, type Rejections, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
 import {
   isRefusal,
@@ -29,6 +30,8 @@ const PATIENCE_MS = 250;
 /** Until Redis has told how many processes there are. */
 const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
+/** Counts of refusals are kept a little longer than they count. */
+const REJECTED_SECONDS = 26 * 3_600;
 
 interface Scripts {
   svcEnter(...args: (string | number)[]): Promise<[string, string, string, string, string]>;
@@ -53,6 +56,10 @@ function keysOf({ org_id, key, plan }: LimitSubject): Keys {
   return { requests: of('rpm'), tokens: of('tpm'), running: of('run') };
 }
 
+function rejectedKey(plan: string, hour: number): string {
+  return `svc:limits:{${plan}}:rejected:${hour}`;
+}
+
 class RedisLimits implements LimitStore {
   readonly #redis: Redis & Scripts;
   readonly #log: Log;
@@ -60,6 +67,8 @@ class RedisLimits implements LimitStore {
   readonly #local: MemoryLimitStore = openMemoryLimits();
   readonly #running = new Set<SharedSlot>();
   readonly #timers: NodeJS.Timeout[];
+  /** What was refused here since the last beat. */
+  readonly #rejected = new RejectionCounts();
   #processes = ASSUMED_PROCESSES;
   #lost = true;
   #closed = false;
@@ -142,6 +151,24 @@ class RedisLimits implements LimitStore {
     this.#redis.disconnect();
   }
 
+  async rejections({ plan }: Pick<LimitSubject, 'plan'>): Promise<Rejections> {
+    // What waits for the next beat, or for Redis to be back, counts already.
+    const here = this.#rejected.of(plan, nowMs());
+    if (this.#lost) return here;
+    const hours = countedHours(nowMs()).map((hour) => this.#redis.hgetall(rejectedKey(plan, hour)));
+    const found = (await Promise.all(hours)).map((counts) => ({
+      rpm: Number(counts['rpm'] ?? 0),
+      tpm: Number(counts['tpm'] ?? 0),
+      concurrency: Number(counts['concurrency'] ?? 0),
+    }));
+    return sumRejections([here, ...found]);
+  }
+
+  /** Counts a refusal; one flood of them is one write a second. */
+  refused({ plan }: LimitSubject, limit: LimitName): void {
+    this.#rejected.count(plan, limit, nowMs());
+  }
+
   /** Told by a slot whose call to Redis failed. */
   failed(error: unknown): void {
     this.#lose((error as Error).message);
@@ -193,7 +220,11 @@ class RedisLimits implements LimitStore {
     }
     const [refused, ...levels] = answer;
     const standing = standingOf(subject, levels);
-    if (refused !== '') return refusalOf(subject, refused, { levels, units: 1, standing });
+    if (refused !== '') {
+      const refusal = refusalOf(subject, refused, { levels, units: 1, standing });
+      this.refused(subject, refusal.limit);
+      return refusal;
+    }
     const slot = new SharedSlot(this, { subject, keys, id, standing, local: null });
     this.#running.add(slot);
     return slot;
@@ -201,7 +232,10 @@ class RedisLimits implements LimitStore {
 
   #enterLocally(subject: LimitSubject): LimitSlot | LimitRefusal {
     const entered = this.#local.enter(this.shareOf(subject));
-    if (isRefusal(entered)) return entered;
+    if (isRefusal(entered)) {
+      this.refused(subject, entered.limit);
+      return entered;
+    }
     const { standing } = entered;
     const slot = new SharedSlot(this, {
       subject,
@@ -230,11 +264,21 @@ class RedisLimits implements LimitStore {
       this.#lose((error as Error).message);
       return;
     }
+    this.#tellRejected();
     if (!this.#lost) return;
     await this.#renew(true);
     this.#lost = false;
     for (const slot of this.#running) slot.moveBack();
     this.#log.info({ processes: this.#processes }, 'limits are kept in Redis');
+  }
+
+  #tellRejected(): void {
+    for (const { plan, hour, limit, count } of this.#rejected.take()) {
+      const key = rejectedKey(plan, hour);
+      // A count is no limit: what a failing Redis does not take is lost.
+      this.#redis.hincrby(key, limit, count).catch(() => {});
+      this.#redis.expire(key, REJECTED_SECONDS).catch(() => {});
+    }
   }
 
   /** Lengthens the leases of all running calls; `back`: also tells a Redis that came back empty who is running. */
@@ -288,6 +332,7 @@ class SharedSlot implements LimitSlot {
       }
     }
     if (refusal === null) this.#debited += tokens;
+    else this.#store.refused(this.#subject, refusal.limit);
     return refusal;
   }
 

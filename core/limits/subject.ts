@@ -1,7 +1,27 @@
 // Whose buckets a key's calls are counted in.
-import { ServiceError } from '../kernel/index.ts';
-import type { KeyGrant } from '../keys/index.ts';
-import type { LimitRefusal, LimitSubject } from './types.ts';
+import { type Environment, ServiceError } from '../kernel/index.ts';
+import type { KeyGrant, KeyRow } from '../keys/index.ts';
+import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
+
+/** The bucket of an organisation's plan, live and test apart. */
+export function planSubject(org_id: string, environment: Environment): string {
+  return `${org_id}-${environment}`;
+}
+
+/** The buckets of a stored key of an organisation whose plan has `plan_rates`. */
+export function subjectOfKey(
+  key: Pick<KeyRow, 'org_id' | 'environment' | 'chain_no' | 'rpm' | 'tpm' | 'concurrency'>,
+  plan_rates: Rates,
+): LimitSubject {
+  const { org_id, environment, chain_no, rpm, tpm, concurrency } = key;
+  return {
+    org_id,
+    key: `key-${chain_no}-${environment}`,
+    key_rates: { rpm, tpm, concurrency },
+    plan: planSubject(org_id, environment),
+    plan_rates,
+  };
+}
 
 /** The buckets of `grant`: its rotation chain under the key's own limits, its organisation under the plan's (P7.1, P7.6). */
 export function subjectOf(grant: KeyGrant): LimitSubject {
@@ -10,8 +30,18 @@ export function subjectOf(grant: KeyGrant): LimitSubject {
     org_id,
     key: `key-${subject.key_no}-${environment}`,
     key_rates: limits.key,
-    plan: `${org_id}-${environment}`,
+    plan: planSubject(org_id, environment),
     plan_rates: limits.plan,
+  };
+}
+
+/** The same without a limit of calls at once: for what is free and over at once, and counts as a request alone. */
+export function requestSubjectOf(grant: KeyGrant): LimitSubject {
+  const subject = subjectOf(grant);
+  return {
+    ...subject,
+    key_rates: { ...subject.key_rates, concurrency: null },
+    plan_rates: { ...subject.plan_rates, concurrency: null },
   };
 }
 

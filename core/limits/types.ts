@@ -1,5 +1,6 @@
 // What a limit store decides. Two of them keep the same contract (`contract.test.ts`): one in the memory of a single
 // process, one in Redis for many.
+import type { Rejections } from './rejections.ts';
 
 /** Limits of a key or a plan; null is no limit of its own. */
 export interface Rates {
@@ -70,6 +71,8 @@ export interface LimitStore {
   enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal>;
   /** Buckets of key and plan as they stand, without taking anything (`GET /v1/limits`). */
   look(subject: LimitSubject): Promise<LimitView>;
+  /** Calls of the plan of `subject` that were refused within 24 hours (P7.8), a second late over processes. */
+  rejections(subject: Pick<LimitSubject, 'plan'>): Promise<Rejections>;
   /** `exact`: one truth for all processes. `local_share`: Redis is away and this process keeps to its part. */
   readonly mode: 'exact' | 'local_share';
   /** Processes that share the limits, as last heard. */

@@ -17,7 +17,8 @@ export const SANDBOX_CREDIT = microUsd(100_000_000);
 /** Event `credits.low` below 5 USD (P5.9). */
 const LOW_BALANCE = microUsd(5_000_000);
 
-const DEFAULT_POLICY: OrgDataPolicy = {
+/** Of a new organisation, and what `null` in a patch resets a member to. */
+export const DEFAULT_DATA_POLICY: OrgDataPolicy = {
   logging: 'off',
   retention_days: 30,
   zdr: false,
@@ -60,7 +61,7 @@ export function createOrg(
       plan_id: org.plan_id ?? 'payg',
       billing_country: org.billing_country,
       billing_currency: org.billing_country === 'IN' ? 'INR' : 'USD',
-      data_policy: DEFAULT_POLICY,
+      data_policy: DEFAULT_DATA_POLICY,
       pepper: secureBytes(32),
       live_book_id,
       sandbox_book_id,

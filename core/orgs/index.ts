@@ -5,10 +5,11 @@ export {
   setBilling,
   type TaxStatus,
 } from './billing-store.ts';
-export { createOrg, createProject, type NewOrg, SANDBOX_CREDIT } from './create.ts';
+export { createOrg, createProject, DEFAULT_DATA_POLICY, type NewOrg, SANDBOX_CREDIT } from './create.ts';
 export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { type PlanId, type PlanLimits, planIds, planLimits } from './plans.ts';
+export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export { getProjectOperation, listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
 export {
   findGrantFacts,

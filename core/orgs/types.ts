@@ -1,6 +1,7 @@
 // Organisations and projects as other concepts see them. Wire shapes follow service-spec "Organization" and
 // "Project"; the columns carry the same names.
 import type { Environment, Id, Role } from '../kernel/index.ts';
+import type { RedactWish } from '../redaction/index.ts';
 
 export interface OrgDataPolicy {
   readonly logging: 'on' | 'off';
@@ -9,7 +10,7 @@ export interface OrgDataPolicy {
   readonly no_train: boolean;
   /** Empty: any region. */
   readonly regions: readonly string[];
-  readonly redact: { readonly presets: readonly string[]; readonly patterns: readonly string[] };
+  readonly redact: RedactWish;
 }
 
 export type OrgKind = 'team' | 'personal' | 'reseller' | 'child';

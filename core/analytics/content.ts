@@ -1,0 +1,37 @@
+// Stored content of a call for who may see it (P2 19, P4.3); each look is an entry in the audit log (P16).
+import { writeAudit } from '../identity/index.ts';
+import { type Context, orgCaller, type Role } from '../kernel/index.ts';
+import { findKeyMaker } from '../keys/index.ts';
+import { findMembership } from '../orgs/index.ts';
+import { findPayloadStates, type Payload, type PayloadState, readPayload } from '../payloads/index.ts';
+import type { StoredRow } from './types.ts';
+
+const readers: readonly Role[] = ['owner', 'admin', 'developer'];
+
+/** A person by their role, a key by what its creator is now; a key of `svcctl` is the owner's. */
+async function maySee(context: Context): Promise<boolean> {
+  const caller = orgCaller(context);
+  if (caller.kind === 'session') return readers.includes(caller.role);
+  const maker = await findKeyMaker(context.db, caller);
+  if (maker === null) return true;
+  const membership = await findMembership(context.db, { org_id: caller.org_id, user_id: maker });
+  return membership !== null && readers.includes(membership.role);
+}
+
+/** What became of the content of `row`, and the content itself where it is there and the caller may see it. */
+export async function readContent(
+  context: Context,
+  row: StoredRow,
+): Promise<{ state: PayloadState; payload: Payload | null }> {
+  const { org_id, request_id } = row;
+  const state = (await findPayloadStates(context, org_id, [row])).get(request_id) ?? 'none';
+  if (state !== 'available' || !(await maySee(context))) return { state, payload: null };
+  const payload = await readPayload(context, { org_id, request_id });
+  if (payload === null) return { state: 'erased', payload };
+  await writeAudit(context, {
+    action: 'requests.get',
+    org_id,
+    target: { type: 'request', id: request_id },
+  });
+  return { state, payload };
+}

@@ -1,0 +1,158 @@
+// GET /v1/limits (P7.8): what plan and keys allow, what is left of it now, and what was refused within a day.
+import { type Static, Type } from 'typebox';
+import { type Context, type Environment, notFound, nullable, operation, orgCaller } from '../kernel/index.ts';
+import { type KeyRow, keysInUse } from '../keys/index.ts';
+import { readWindows } from '../ledger/index.ts';
+import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
+import { findOrg, planLimits } from '../orgs/index.ts';
+import { countCapacity, sumUsage } from './usage-store.ts';
+
+declare module '../kernel/operation.ts' {
+  interface Services {
+    /** Where calls are counted; absent where none are taken. */
+    readonly limits?: LimitStore;
+  }
+}
+
+const DAY_MS = 86_400_000;
+const Limit = nullable(Type.Integer());
+const Rates = { rpm: Limit, tpm: Limit, concurrency: Limit };
+
+const View = Type.Object({
+  plan: Type.Object({ ...Rates, keys: Limit, projects: Limit }),
+  keys: Type.Array(
+    Type.Object({
+      key_id: Type.String(),
+      name: Type.String(),
+      project_id: Type.String(),
+      status: Type.String(),
+      configured: Type.Object(Rates, { description: 'limits of the key itself; null: those of the plan' }),
+      budget: Type.Object({ daily_micro: nullable(Type.Integer()), hard: Type.Boolean() }),
+      live: Type.Object({
+        rpm_remaining: Limit,
+        tpm_remaining: Limit,
+        concurrency_in_use: Type.Integer(),
+      }),
+      spend_today_micro: Type.Integer(),
+      spend_month_micro: Type.Integer(),
+    }),
+  ),
+  rejected_24h: Type.Object({ rpm: Type.Integer(), tpm: Type.Integer(), concurrency: Type.Integer() }),
+  upstream_capacity_24h: Type.Integer({
+    description: 'calls that every endpoint refused as throttled or overloaded',
+  }),
+  live: Type.Boolean({ description: 'false: the counters cannot be read, or only those of one process' }),
+  analytics: Type.Boolean({ description: 'false: request rows cannot be read' }),
+});
+type View = Static<typeof View>;
+type Live = View['keys'][number]['live'];
+
+const NOTHING: Live = { rpm_remaining: null, tpm_remaining: null, concurrency_in_use: 0 };
+const NONE = { rpm: 0, tpm: 0, concurrency: 0 };
+
+/** What is left of the limits of `keys`, and what was refused; `live` false where that is not the whole truth. */
+async function counters(
+  context: Context,
+  keys: readonly KeyRow[],
+  of: { plan: ReturnType<typeof planLimits>; environment: Environment },
+): Promise<{ left: readonly Live[]; rejected: View['rejected_24h']; live: boolean }> {
+  const { limits } = context.services;
+  const left = keys.map(() => NOTHING);
+  if (limits === undefined) return { left, rejected: NONE, live: false };
+  const plan = planSubject(orgCaller(context).org_id, of.environment);
+  try {
+    const looks = keys.map((key) => limits.look(subjectOfKey(key, of.plan)));
+    const [rejected, ...views] = await Promise.all([limits.rejections({ plan }), ...looks]);
+    return { left: views, rejected, live: limits.mode === 'exact' };
+  } catch (error) {
+    context.log.warn({ error }, 'limits cannot be read');
+    return { left, rejected: NONE, live: false };
+  }
+}
+
+/** What keys spent this month, by key id, and calls without capacity; `analytics` false where rows cannot be read. */
+async function figures(context: Context, environment: Environment) {
+  const { org_id } = orgCaller(context);
+  const to = context.now();
+  const from = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth(), 1));
+  const all = { project_id: null, key_id: null, model: null, provider: null };
+  try {
+    const sums = await sumUsage(
+      context.db,
+      { org_id, environment, from, to, ...all },
+      { unit: 'all', group: 'key', tag: null },
+    );
+    const since = new Date(to.getTime() - DAY_MS);
+    const capacity = await countCapacity(context.db, { org_id, environment, since });
+    const month = new Map(sums.map(({ key, cost_micro }) => [key, cost_micro]));
+    return { month, capacity, analytics: true };
+  } catch (error) {
+    context.log.warn({ error }, 'usage cannot be read');
+    return { month: new Map<string, number>(), capacity: 0, analytics: false };
+  }
+}
+
+export const getLimitsOperation = operation({
+  name: 'limits.get',
+  method: 'GET',
+  path: '/v1/limits',
+  summary: 'Show limits, what is left of them, and what they refused',
+  audience: {
+    kind: 'key',
+    scopes: ['read:usage', 'manage:keys'],
+    session: ['owner', 'admin', 'developer', 'billing', 'viewer'],
+  },
+  input: Type.Object({}),
+  output: View,
+  errors: [],
+  example: {
+    plan: { rpm: 300, tpm: 1_000_000, concurrency: 20, keys: 20, projects: 5 },
+    keys: [
+      {
+        key_id: 'key_0000000000000000000000000A',
+        name: 'server',
+        project_id: 'prj_0000000000000000000000000A',
+        status: 'active',
+        configured: { rpm: 120, tpm: null, concurrency: null },
+        budget: { daily_micro: 5_000_000, hard: true },
+        live: { rpm_remaining: 118, tpm_remaining: 996_412, concurrency_in_use: 1 },
+        spend_today_micro: 41_216,
+        spend_month_micro: 902_118,
+      },
+    ],
+    rejected_24h: { rpm: 3, tpm: 0, concurrency: 0 },
+    upstream_capacity_24h: 0,
+    live: true,
+    analytics: true,
+  },
+  async run(context) {
+    const { org_id, environment } = orgCaller(context);
+    const org = await findOrg(context.db, org_id);
+    if (org === null) throw notFound();
+    const plan = planLimits(org.plan_id);
+    const found = await keysInUse(context, environment);
+    const keys = found.map(({ key }) => key);
+    const windows = await readWindows(context.db, { key_nos: [...new Set(keys.map((key) => key.chain_no))] });
+    const today = new Map(windows.map(({ no, spent_micro_usd }) => [no, spent_micro_usd]));
+    const { left, rejected, live } = await counters(context, keys, { plan, environment });
+    const { month, capacity, analytics } = await figures(context, environment);
+    return {
+      plan: { ...plan },
+      keys: found.map(({ key, status }, i) => ({
+        key_id: key.id,
+        name: key.name,
+        project_id: key.project_id,
+        status,
+        configured: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
+        budget: { daily_micro: key.budget_daily_micro, hard: key.budget_hard },
+        live: left[i] ?? NOTHING,
+        spend_today_micro: today.get(key.chain_no) ?? 0,
+        spend_month_micro: month.get(key.id) ?? 0,
+      })),
+      rejected_24h: rejected,
+      upstream_capacity_24h: capacity,
+      live,
+      analytics,
+    };
+  },
+});

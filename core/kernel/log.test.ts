@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { errorFields } from './log.ts';
+
+const planted = 'planted-content-4711';
+
+function thrownBy(work: () => void): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+test('an error that quotes what it could not parse is logged without the quotation', () => {
+  const error = thrownBy(() => JSON.parse(`{"a": ${planted}}`));
+  expect((error as Error).message).toContain('planted');
+  const logged = JSON.stringify(errorFields(error));
+  expect(logged).not.toContain('planted-');
+  expect(logged).toContain('SyntaxError');
+  expect(logged).toContain('log.test.ts');
+});
+
+test('what is thrown without being an error is logged as its kind', () => {
+  expect(JSON.stringify(errorFields(planted))).not.toContain(planted);
+  expect(JSON.stringify(errorFields({ text: planted }))).not.toContain(planted);
+});
+
+test('another error is logged with its message, code and stack', () => {
+  const error = Object.assign(new TypeError('no such part'), { code: 'E_PART', query: planted });
+  expect(errorFields(error)).toMatchObject({ name: 'TypeError', message: 'no such part', code: 'E_PART' });
+  expect(JSON.stringify(errorFields(error))).not.toContain(planted);
+});

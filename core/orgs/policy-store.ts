@@ -1,0 +1,39 @@
+// SQL of an organisation's data policy.
+import type { Db, Id } from '../kernel/index.ts';
+import type { OrgDataPolicy } from './types.ts';
+
+/** A data policy and when logging was last switched off. */
+export interface StoredDataPolicy {
+  readonly data_policy: OrgDataPolicy;
+  readonly logging_off_at: Date | null;
+}
+
+/** The data policy of an organisation; null when there is none. */
+export async function findDataPolicy(db: Db, org_id: Id<'org'>): Promise<StoredDataPolicy | null> {
+  const { rows } = await db.query<StoredDataPolicy>({
+    name: 'orgs.find_data_policy',
+    text: 'select data_policy, logging_off_at from org where id = $1',
+    values: [org_id],
+  });
+  return rows[0] ?? null;
+}
+
+/**
+ * Replaces the data policy of an organisation (held by `lockOrg`); where it switches logging off, notes when. Keys
+ * follow within a second (trigger `org_announces`).
+ */
+export async function setDataPolicy(
+  db: Db,
+  args: { org_id: Id<'org'>; data_policy: OrgDataPolicy; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_data_policy',
+    text: `
+      update org
+         set data_policy = $2, updated_at = $3,
+             logging_off_at = case when data_policy ->> 'logging' = 'on' and $2::jsonb ->> 'logging' = 'off'
+                                   then $3::timestamptz else logging_off_at end
+       where id = $1`,
+    values: [args.org_id, JSON.stringify(args.data_policy), args.at],
+  });
+}

@@ -1,0 +1,50 @@
+// Stored content of calls as other concepts see it.
+import type { Id, RequestId } from '../kernel/index.ts';
+import type { RedactWish } from '../redaction/index.ts';
+
+export const payloadStates = ['available', 'none', 'pending', 'expired', 'erased'] as const;
+export type PayloadState = (typeof payloadStates)[number];
+
+/** JSON texts of what a call asked and was answered; null where there is none. */
+export interface PayloadTexts {
+  readonly request: string | null;
+  readonly response: string | null;
+}
+
+/** What a call hands over at its end. */
+export interface NewPayload {
+  readonly request_id: RequestId;
+  readonly org_id: Id<'org'>;
+  /** Taken out of the response; the request came redacted. */
+  readonly redact: RedactWish | null;
+  /** Bytes that it keeps alive until it is written. */
+  readonly bytes: number;
+  /** Asked once, off the call's path. */
+  texts(): PayloadTexts;
+}
+
+/** A call's room in the log: one of the two is called, once. */
+export interface PayloadSlot {
+  write(payload: NewPayload): void;
+  /** The call has nothing to keep. */
+  free(): void;
+}
+
+/** The writer of one process. Bounded: a store that is behind costs payloads, never memory or calls. */
+export interface PayloadLog {
+  /** Room for a call whose request has `bytes`; null while the store is behind, which is counted. */
+  open(bytes: number): PayloadSlot | null;
+  /** Calls not kept although their organisation wished it. */
+  readonly dropped: number;
+  /** Bytes that wait or may come. */
+  readonly waiting_bytes: number;
+  /** Resolves when what was handed over at the call is stored or given up. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Stored content, opened. */
+export interface Payload {
+  readonly request: unknown;
+  readonly response: unknown;
+}

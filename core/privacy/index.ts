@@ -1,0 +1,1 @@
+export { privacyOperations, updateOrgOperation } from './operations.ts';

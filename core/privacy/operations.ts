@@ -1,0 +1,86 @@
+// Changing what an organisation asks of those who see its data (P2 139, P4.3).
+import { Type } from 'typebox';
+import { changesOf, writeAudit } from '../identity/index.ts';
+import {
+  type Context,
+  notFound,
+  nullable,
+  operation,
+  orgCaller,
+  type Role,
+  ServiceError,
+} from '../kernel/index.ts';
+import { findKeyMaker } from '../keys/index.ts';
+import {
+  findMembership,
+  findOrgRecords,
+  lockOrg,
+  OrgView,
+  orgExample,
+  setDataPolicy,
+  viewOrg,
+} from '../orgs/index.ts';
+import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
+
+/** The role that a change is made in: a person's, or that of a key's creator now; a key of `svcctl` is the owner's. */
+async function roleOf(context: Context): Promise<Role | null> {
+  const caller = orgCaller(context);
+  if (caller.kind === 'session') return caller.role;
+  const maker = await findKeyMaker(context.db, caller);
+  if (maker === null) return 'owner';
+  return (await findMembership(context.db, { org_id: caller.org_id, user_id: maker }))?.role ?? null;
+}
+
+async function refuseOthers(context: Context, roles: readonly Role[]): Promise<void> {
+  const role = await roleOf(context);
+  if (role !== null && roles.includes(role)) return;
+  const message = 'The data policy is changed by an owner or admin, or by a key that one of them made.';
+  throw new ServiceError('permission_denied', message, { param: 'data_policy', details: { role } });
+}
+
+async function changePolicy(context: Context, patch: DataPolicyPatch | null): Promise<void> {
+  const { org_id } = orgCaller(context);
+  const org = await lockOrg(context.db, org_id);
+  if (org === null) throw notFound();
+  const next = { data_policy: mergeDataPolicy(org.data_policy, patch) };
+  const changes = changesOf(org as typeof next, next, ['data_policy']);
+  if (Object.keys(changes.after).length === 0) return;
+  await setDataPolicy(context.db, { org_id, ...next, at: context.now() });
+  const target = { type: 'org', id: org_id, display: org.slug };
+  await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
+}
+
+export const updateOrgOperation = operation({
+  name: 'orgs.update',
+  method: 'PATCH',
+  path: '/v1/orgs/:id',
+  summary: "Change an organization's data policy: logging, retention, ZDR, training, regions, redaction",
+  audience: {
+    kind: 'key',
+    scopes: ['manage:keys'],
+    session: ['owner', 'admin', 'billing'],
+    sandbox: false,
+  },
+  input: Type.Object({
+    id: Type.String(),
+    data_policy: Type.Optional(nullable(DataPolicyPatch)),
+  }),
+  output: OrgView,
+  errors: ['invalid_pattern'],
+  example: orgExample,
+  async run(context, { id, data_policy }) {
+    const caller = orgCaller(context);
+    if (id !== caller.org_id) throw notFound();
+    return context.transaction(async (context) => {
+      if (data_policy !== undefined) {
+        await refuseOthers(context, ['owner', 'admin']);
+        await changePolicy(context, data_policy);
+      }
+      const [org] = await findOrgRecords(context.db, [id]);
+      if (org === undefined) throw notFound();
+      return viewOrg(org, caller.kind === 'session' ? caller.role : null);
+    });
+  },
+});
+
+export const privacyOperations = [updateOrgOperation] as const;
