@@ -18,6 +18,14 @@ await harness.request_log.flush();
 const their_money = await makeTopup(harness.context, b);
 const their_webhook = await makeWebhook(harness, b);
 
+const { key: their_byok } = (
+  await harness.call('POST', '/v1/byok', {
+    key: b.key,
+    body: { provider_id: 'openai', secret: 'sk-theirs-0123456789' },
+  })
+).json() as { key: { id: string } };
+const their_provider_key = their_byok.id;
+
 const owner = await harness.signIn(await harness.makePerson(a, 'owner'));
 const their_session = await harness.signIn(await harness.makePerson(b, 'owner'));
 const { id: their_session_id } = (
@@ -32,6 +40,7 @@ const theirs: Record<string, readonly string[]> = {
   '/v1/credits/topups': [their_money.topup_id],
   '/v1/invoices': [their_money.invoice_id],
   '/v1/webhooks': [their_webhook.webhook_id],
+  '/v1/byok': [their_provider_key],
   '/v1/orgs': [b.org.id],
   '/v1/projects': [b.live.id, b.test.id],
   '/v1/auth/sessions': [their_session_id],
@@ -75,7 +84,7 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
         .replace(':session_id', their_session_id)
         .replace(':delivery', String(their_webhook.delivery_id));
     const body = operation.method === 'POST' || operation.method === 'PATCH' ? {} : undefined;
-    const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_' }[base] ?? '';
+    const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_', '/v1/byok': 'byok_' }[base] ?? '';
     const missing_id = `${kind}${newRequestId()}`;
     const { audience } = operation;
     // Whoever of this organisation may do it at home: a key, a person, or each of them.

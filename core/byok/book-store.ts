@@ -1,0 +1,66 @@
+// SQL of the keys that calls use: what an organisation has, what changed, and when a key was used last.
+import type { Db, Id } from '../kernel/index.ts';
+import type { ByokRow } from './types.ts';
+
+export type SealedKey = Pick<ByokRow, 'id' | 'provider_id' | 'hint' | 'fallback_to_pool'> & {
+  readonly secret_sealed: Buffer;
+};
+
+/** The keys of an organisation as stored, oldest first. */
+export async function readSealedKeys(db: Db, org_id: Id<'org'>): Promise<SealedKey[]> {
+  const { rows } = await db.query<SealedKey>({
+    name: 'byok.read_sealed_keys',
+    text: `
+      select id, provider_id, hint, fallback_to_pool, secret_sealed
+        from byok_key where org_id = $1 order by created_at, id`,
+    values: [org_id],
+  });
+  return rows;
+}
+
+/**
+ * Organisations whose keys changed in a transaction that a reader with the snapshot `since` did not see, and the
+ * snapshot of this look.
+ */
+export async function readByokChanges(
+  db: Db,
+  since: string,
+): Promise<{ snapshot: string; orgs: Id<'org'>[] }> {
+  const { rows } = await db.query<{ snapshot: string; org_id: Id<'org'> | null }>({
+    name: 'byok.read_changes',
+    text: `
+      select pg_current_snapshot()::text as snapshot, change.org_id
+        from (select 1) as one
+        left join byok_change as change
+          on change.xid >= pg_snapshot_xmin($1::text::pg_snapshot)
+         and not pg_visible_in_snapshot(change.xid, $1::text::pg_snapshot)`,
+    values: [since],
+  });
+  return {
+    snapshot: rows[0]?.snapshot ?? since,
+    orgs: rows.flatMap((row) => (row.org_id === null ? [] : [row.org_id])),
+  };
+}
+
+/** Forgets announcements older than an hour. */
+export async function pruneByokChanges(db: Db): Promise<void> {
+  await db.query({
+    name: 'byok.prune_changes',
+    text: `delete from byok_change where at < clock_timestamp() - interval '1 hour'`,
+  });
+}
+
+/** Notes when keys were used last; a time never goes back. */
+export async function touchByokKeys(
+  db: Db,
+  used: readonly { readonly id: Id<'byok'>; readonly at: Date }[],
+): Promise<void> {
+  await db.query({
+    name: 'byok.touch',
+    text: `
+      update byok_key as key set last_used_at = used.at
+        from unnest($1::text[], $2::timestamptz[]) as used (id, at)
+       where key.id = used.id and (key.last_used_at is null or key.last_used_at < used.at)`,
+    values: [used.map(({ id }) => id), used.map(({ at }) => at)],
+  });
+}

@@ -1,0 +1,25 @@
+// How a provider key is stored and what is shown of it (P17).
+import { deriveKey, open, seal } from '../kernel/index.ts';
+
+const TAIL = 4;
+/** Of a shorter secret four characters would be too much. */
+const HINT_MIN = 12;
+
+function bindingOf(byok_id: string): string {
+  return `byok_key ${byok_id} secret`;
+}
+
+/** `secret` as stored: sealed under the key ring, bound to its row. */
+export function sealProviderKey(root_key: Uint8Array, byok_id: string, secret: string): Buffer {
+  return seal(deriveKey(root_key, 'byok secret'), Buffer.from(secret), bindingOf(byok_id));
+}
+
+/** What `sealProviderKey` sealed. @throws Error when key ring, row or bytes differ. */
+export function openProviderKey(root_key: Uint8Array, byok_id: string, sealed: Uint8Array): string {
+  return open(deriveKey(root_key, 'byok secret'), sealed, bindingOf(byok_id)).toString();
+}
+
+/** What is shown of a secret ever after: its last four characters, or none of a short one. */
+export function hintOf(secret: string): string {
+  return secret.length < HINT_MIN ? '...' : `...${secret.slice(-TAIL)}`;
+}
