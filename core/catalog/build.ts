@@ -1,14 +1,17 @@
 // From merged files to the snapshot's content, all but the numbers that the database gives out. Pure.
 import { canonicalJson, crockford26, type Id, sha256, sha256Hex } from '../kernel/index.ts';
 import { chargedRates } from './charged.ts';
-import type { FileCapabilities, FileEndpoint, FilePrice, FileProvider } from './file-schema.ts';
+import type { FileCapabilities, FileEndpoint, FilePrice } from './file-schema.ts';
 import { DEFAULT_REGION, endpointId, type Merged, type MergedModel, SANDBOX } from './merge.ts';
-import { sandboxEndpoints, sandboxPrice, sandboxSites, withSandbox } from './sandbox.ts';
+import { flagsOf, type WholeProvider } from './presets.ts';
+import { sandboxEndpoints, sandboxPriceOf, sandboxSites, withSandbox } from './sandbox.ts';
+import { taskOf } from './task.ts';
 import type {
   DataPolicy,
   Endpoint,
   Family,
   Model,
+  ModelTask,
   PriceBand,
   PriceVersion,
   Provider,
@@ -21,15 +24,23 @@ export type PriceUse = string;
 export const STANDARD = 'standard';
 export const TEST = 'test';
 
-export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list'>;
+/** Calls with a caller's own provider key; no tier's name has a colon. */
+const OWN_KEY = 'byok:';
+/** Share of the list cost that a call with a caller's own provider key costs (P3). */
+export const OWN_KEY_FEE_BPS = 500;
+
+export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list' | 'fee_bps'>;
 export interface PriceDraft extends PriceContent {
   readonly id: Id<'price'>;
   readonly endpoint_id: Id<'endpoint'>;
   readonly use: PriceUse;
 }
-export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers'> & {
+type TierDrafts = readonly (readonly [string, PriceDraft])[];
+export type EndpointDraft = Omit<Endpoint, 'endpoint_no' | 'price' | 'tiers' | 'byok'> & {
   readonly price: PriceDraft;
-  readonly tiers: readonly (readonly [string, PriceDraft])[];
+  readonly tiers: TierDrafts;
+  /** null: the provider takes no keys of callers. */
+  readonly byok: { readonly price: PriceDraft; readonly tiers: TierDrafts } | null;
 };
 export type ModelDraft = Omit<Model, 'model_no' | 'endpoints'> & {
   readonly endpoints: readonly EndpointDraft[];
@@ -49,6 +60,8 @@ const familyOf: { readonly [K in ProviderKind]: Family } = {
   gemini: 'gemini',
   bedrock: 'bedrock_converse',
   cohere: 'embed_rerank',
+  jina: 'embed_rerank',
+  voyage: 'embed_rerank',
   sandbox: 'sandbox',
 };
 
@@ -74,7 +87,7 @@ function many(value: string | string[] | undefined): readonly string[] {
   return typeof value === 'string' ? [value] : value;
 }
 
-function providerOf(file: FileProvider): Provider {
+function providerOf(file: WholeProvider): Provider {
   return {
     id: file.id,
     name: file.name,
@@ -93,8 +106,10 @@ function providerOf(file: FileProvider): Provider {
 /** Id of a price: equal content of one endpoint has an equal id, so a price can never change under its id. */
 export function priceId(endpoint_id: string, use: PriceUse, content: PriceContent): Id<'price'> {
   const list = content.list === undefined ? {} : { list: content.list };
+  const fee = content.fee_bps === undefined ? {} : { fee_bps: content.fee_bps };
   const scope = use === STANDARD ? {} : { use };
-  const text = canonicalJson({ endpoint_id, ...scope, rates: content.rates, bands: content.bands, ...list });
+  const { rates, bands } = content;
+  const text = canonicalJson({ endpoint_id, ...scope, rates, bands, ...list, ...fee });
   return `pv_${crockford26(sha256(text))}`;
 }
 
@@ -119,6 +134,24 @@ function draftPrice(endpoint_id: Id<'endpoint'>, use: PriceUse, content: PriceCo
   return { id: priceId(endpoint_id, use, content), endpoint_id, use, ...content };
 }
 
+/** The prices of an endpoint for calls with the caller's own key: the same, of which a share is charged. */
+function ownKeyPrices(
+  endpoint_id: Id<'endpoint'>,
+  of: { provider: Provider; price: PriceContent; tiers: readonly (readonly [string, PriceContent])[] },
+): EndpointDraft['byok'] {
+  if (of.provider.byok === 'no') return null;
+  const draft = (use: PriceUse, { rates, bands, list }: PriceContent) =>
+    draftPrice(endpoint_id, use, {
+      ...{ rates, bands },
+      ...(list === undefined ? {} : { list }),
+      fee_bps: OWN_KEY_FEE_BPS,
+    });
+  return {
+    price: draft(`${OWN_KEY}${STANDARD}`, of.price),
+    tiers: of.tiers.map(([tier, content]) => [tier, draft(`${OWN_KEY}${tier}`, content)] as const),
+  };
+}
+
 type Switch =
   | 'tools'
   | 'parallel_tools'
@@ -130,7 +163,11 @@ type Switch =
   | 'cache'
   | 'prefill';
 
-function capabilitiesOf(model: MergedModel, endpoint: FileEndpoint): TargetCapabilities {
+function capabilitiesOf(
+  model: MergedModel,
+  endpoint: FileEndpoint,
+  provider_parameters: readonly string[],
+): TargetCapabilities {
   const own: FileCapabilities = endpoint.capabilities ?? {};
   const base: FileCapabilities = model.capabilities ?? {};
   const inputs = model.modalities?.in ?? [];
@@ -149,7 +186,7 @@ function capabilitiesOf(model: MergedModel, endpoint: FileEndpoint): TargetCapab
     cache: both('cache', false),
     // Prefill is an endpoint's own: a host may add it to a model that does not have it at home.
     prefill: own.prefill ?? base.prefill ?? false,
-    parameters: own.parameters ?? base.parameters ?? [],
+    parameters: own.parameters ?? [...new Set([...(base.parameters ?? []), ...provider_parameters])],
     betas: own.betas ?? base.betas ?? [],
     server_tools: own.server_tools ?? base.server_tools ?? [],
     reasoning_controls: reasoning ? (model.reasoning?.controls ?? []) : [],
@@ -167,17 +204,28 @@ function maxOutput(model: MergedModel, endpoint: FileEndpoint): number {
   return Math.min(endpoint.max_output ?? model.max_output ?? context, context);
 }
 
+/** A model that makes vectors or an order is spoken to in another format than the chat models of its provider. */
+function familyFor(provider: Provider, file: FileEndpoint, task: ModelTask | null): Family {
+  if (provider.kind === SANDBOX) return 'sandbox';
+  return task === null ? (file.family ?? familyOf[provider.kind]) : 'embed_rerank';
+}
+
 interface Make {
   readonly providers: ReadonlyMap<string, Provider>;
+  readonly said: Merged['providers'];
   readonly missing: (provider: Provider) => string | null;
   readonly today: string;
 }
 
 function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): EndpointDraft {
   const provider = make.providers.get(file.provider) as Provider;
+  // The sandbox stands in no file.
+  const said = make.said.get(file.provider);
   const region = file.region ?? DEFAULT_REGION;
   const id = endpointId(model.id, file.provider, file.upstream_model, region);
   const markup = model.markup_bps ?? 0;
+  const task = taskOf(model.modalities?.out);
+  const price = contentOf(file, markup);
   const tiers = Object.entries(file.tiers ?? {}).map(
     ([tier, row]) => [tier, draftPrice(id, tier, contentOf(row, markup))] as const,
   );
@@ -186,20 +234,24 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
     model_id: model.id,
     provider: provider.id,
     provider_name: provider.name,
-    family: file.family ?? familyOf[provider.kind],
+    family: familyFor(provider, file, task),
+    kind: provider.kind,
+    ...(task === null ? {} : { task }),
+    ...(model.tokenizer === undefined ? {} : { tokenizer: model.tokenizer }),
     upstream_model: file.upstream_model,
     region,
     status: model.retires_at !== undefined && model.retires_at <= make.today ? 'disabled' : 'active',
     quantization: file.quantization ?? null,
     context_length: contextLength(model, file),
     max_output: maxOutput(model, file),
-    capabilities: capabilitiesOf(model, file),
-    price: draftPrice(id, STANDARD, contentOf(file, markup)),
+    capabilities: capabilitiesOf(model, file, said?.parameters ?? []),
+    price: draftPrice(id, STANDARD, price),
     tiers,
+    byok: ownKeyPrices(id, { provider, price, tiers }),
     data_policy: provider.data_policy,
-    cancel_billing: file.cancel_billing ?? 'unknown',
+    cancel_billing: file.cancel_billing ?? said?.cancel_billing ?? 'unknown',
     hidden_reasoning: model.reasoning?.hidden ?? false,
-    flags: file.flags ?? [],
+    flags: flagsOf(said?.flags ?? [], file.flags ?? []),
     missing: make.missing(provider),
   };
 }
@@ -260,7 +312,7 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
     const provider = make.providers.get(SANDBOX) as Provider;
     const id = endpointId(model.id, SANDBOX, file.upstream_model, site.region);
     const content = own
-      ? { rates: chargedRates(sandboxPrice, 0, (site.price_factor - 1) * 10_000), bands: [] }
+      ? { rates: chargedRates(sandboxPriceOf(model.id), 0, (site.price_factor - 1) * 10_000), bands: [] }
       : { rates: real.price.rates, bands: real.price.bands };
     return {
       ...real,
@@ -268,6 +320,7 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
       provider: SANDBOX,
       provider_name: provider.name,
       family: 'sandbox',
+      kind: provider.kind,
       upstream_model: file.upstream_model,
       region: site.region,
       quantization: null,
@@ -276,6 +329,7 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
       capabilities,
       price: draftPrice(id, TEST, content),
       tiers: [],
+      byok: null,
       data_policy: provider.data_policy,
       cancel_billing: site.cancel_billing,
       flags: [],
@@ -294,7 +348,8 @@ export function buildDraft(
   options: { missing: (provider: Provider) => string | null; today: string },
 ): CatalogDraft {
   const providers = [sandboxProvider, ...[...merged.providers.values()].map(providerOf)];
-  const make: Make = { ...options, providers: new Map(providers.map((provider) => [provider.id, provider])) };
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const make: Make = { ...options, providers: byId, said: merged.providers };
   const models = withSandbox(merged).map((model) => draftModel(make, model));
   const sandbox = models.map((model) => sandboxTwin(make, model));
   // What a process lacks keys for is not part of the content: equal files have equal versions everywhere.

@@ -61,7 +61,9 @@ async function number(db: Db, draft: CatalogDraft, at: Date): Promise<Numbers> {
     for (const endpoint of model.endpoints) {
       drafts.set(endpoint.id, endpoint);
       prices.set(endpoint.price.id, endpoint.price);
-      for (const [, price] of endpoint.tiers) prices.set(price.id, price);
+      const own =
+        endpoint.byok === null ? [] : [endpoint.byok.price, ...endpoint.byok.tiers.map(([, p]) => p)];
+      for (const price of [...endpoint.tiers.map(([, p]) => p), ...own]) prices.set(price.id, price);
     }
   }
   const identities = [...drafts.values()].map((endpoint) => ({
@@ -80,17 +82,22 @@ function numberedPrice(draft: PriceDraft, numbers: Numbers): PriceVersion {
   return { ...rest, price_no: numbers.prices.get(draft.id) as number };
 }
 
+function numberedTiers(tiers: EndpointDraft['tiers'], numbers: Numbers): NonNullable<Endpoint['tiers']> {
+  return Object.fromEntries(tiers.map(([tier, p]) => [tier, numberedPrice(p, numbers)]));
+}
+
 function numberedEndpoint(draft: EndpointDraft, numbers: Numbers): Endpoint {
-  const { tiers, price, ...rest } = draft;
-  const endpoint = {
+  const { tiers, price, byok, ...rest } = draft;
+  const own = byok && {
+    price: numberedPrice(byok.price, numbers),
+    tiers: numberedTiers(byok.tiers, numbers),
+  };
+  return {
     ...rest,
     endpoint_no: numbers.endpoints.get(draft.id) as number,
     price: numberedPrice(price, numbers),
-  };
-  if (tiers.length === 0) return endpoint;
-  return {
-    ...endpoint,
-    tiers: Object.fromEntries(tiers.map(([tier, p]) => [tier, numberedPrice(p, numbers)])),
+    ...(tiers.length === 0 ? {} : { tiers: numberedTiers(tiers, numbers) }),
+    ...(own === null ? {} : { byok: own }),
   };
 }
 

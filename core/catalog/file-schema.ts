@@ -1,5 +1,6 @@
 // The shape of a providers file (design 14); also the shape of the committed catalog.yaml.
 import { type Static, Type } from 'typebox';
+import { presetNames } from './presets.ts';
 import { rateKinds } from './types.ts';
 
 /** A string out of a list; told as such in faults, which a union of literals is not. */
@@ -50,9 +51,15 @@ const capabilities = Type.Partial(
 const provider = Type.Object(
   {
     id: slug,
-    name: Type.String({ minLength: 1, maxLength: 128 }),
-    kind: oneOf('openai', 'openai-responses', 'anthropic', 'gemini', 'bedrock', 'cohere'),
-    base_url: Type.String({ maxLength: 512 }),
+    /** Fills in what is not said here; without one `name`, `kind` and `base_url` are required (presets.ts). */
+    preset: Type.Optional(oneOf(...presetNames)),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    kind: Type.Optional(
+      oneOf('openai', 'openai-responses', 'anthropic', 'gemini', 'bedrock', 'cohere', 'jina', 'voyage'),
+    ),
+    base_url: Type.Optional(Type.String({ maxLength: 512 })),
+    flags: Type.Optional(words),
+    cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
     api_key_env: Type.Optional(oneOrMany(variable)),
     api_key_file: Type.Optional(oneOrMany(Type.String({ minLength: 1, maxLength: 1024 }))),
     regions: Type.Optional(words),
@@ -107,13 +114,17 @@ const endpoint = Type.Object(
 );
 
 const modality = oneOf('text', 'image', 'audio', 'video');
+/** `embedding` or `ranking` stands alone: such a model answers no conversation. */
+const madeModality = oneOf('text', 'image', 'audio', 'video', 'embedding', 'ranking');
 const model = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z0-9-]{1,63}/[a-zA-Z0-9][a-zA-Z0-9._:-]{0,127}$' }),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     context_length: Type.Optional(tokens),
     max_output: Type.Optional(tokens),
-    modalities: Type.Optional(Type.Object({ in: Type.Array(modality), out: Type.Array(modality) }, closed)),
+    modalities: Type.Optional(
+      Type.Object({ in: Type.Array(modality), out: Type.Array(madeModality) }, closed),
+    ),
     capabilities: Type.Optional(capabilities),
     reasoning: Type.Optional(
       Type.Object(

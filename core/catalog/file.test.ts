@@ -42,7 +42,7 @@ test('each fault is told with path, line and reason, all of a file at once', () 
     '11 models[0].context_lenght: unknown key',
     '14 models[0].endpoints[0].upstream_model: must not have fewer than 1 characters',
     '16 models[0].endpoints[0].price.input: expected a decimal in quotes, such as "2.50"',
-    '5 providers[0].kind: expected one of openai, openai-responses, anthropic, gemini, bedrock, cohere',
+    '5 providers[0].kind: expected one of openai, openai-responses, anthropic, gemini, bedrock, cohere, jina, voyage',
   ]);
 });
 
@@ -141,4 +141,31 @@ test('an Anthropic cache price without its one hour rate is noticed, not refused
 
 test('an endpoint has the same id wherever the same file is read', () => {
   expect(endpointId('acme/fast-1', 'acme', 'fast-1', 'eu-west')).toBe('ep_ZDEEZT6QXQZEB01Y2KHS6K0VQM');
+});
+
+test('a model of embeddings or rankings stands alone, and only where its provider has such models', () => {
+  const out = (...modalities: string[]) =>
+    good.replace(
+      '    endpoints:\n',
+      `    modalities: { in: [text], out: [${modalities.join(', ')}] }\n    endpoints:\n`,
+    );
+  expect(faults(out('embedding'))).toEqual([]);
+  expect(faults(out('ranking'))).toEqual([]);
+  expect(faults(out('text', 'embedding'))).toEqual([
+    '14 models[0].endpoints[0].provider: embedding and ranking stand alone in modalities.out',
+  ]);
+  expect(faults(out('embedding').replace('kind: openai', 'kind: anthropic'))).toEqual([
+    '14 models[0].endpoints[0].provider: a provider of kind anthropic has no models for modalities.out embedding',
+  ]);
+  expect(faults(good.replace('kind: openai', 'kind: cohere'))).toEqual([
+    '13 models[0].endpoints[0].provider: a provider of kind cohere has models for modalities.out [embedding] or [ranking] only',
+  ]);
+  expect(
+    faults(
+      good.replace('kind: openai', 'kind: cohere').replace('region:', 'family: openai_chat\n        region:'),
+    ),
+  ).toEqual([]);
+  expect(faults(good.replace('region:', 'family: embed_rerank\n        region:'))).toEqual([
+    '15 models[0].endpoints[0].family: embed_rerank needs a model with modalities.out [embedding] or [ranking]',
+  ]);
 });

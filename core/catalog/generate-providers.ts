@@ -4,7 +4,7 @@ import type { FileEndpoint, FileProvider } from './file-schema.ts';
 
 const keptAMonth = { trains: false, retention_days: 30, zdr: false };
 
-/** Providers with an OpenAI-compatible or Anthropic-compatible address. Zero retention is a contract's to promise. */
+/** Each by the wire that says most of its models; Cohere has two addresses, for chats and for vectors. Zero retention is a contract's to promise. */
 export const providers: FileProvider[] = [
   {
     id: 'openai',
@@ -14,6 +14,7 @@ export const providers: FileProvider[] = [
     api_key_env: 'OPENAI_API_KEY',
     data_policy: keptAMonth,
     terms_url: 'https://openai.com/policies/services-agreement/',
+    byok: 'capable',
   },
   {
     id: 'anthropic',
@@ -23,62 +24,76 @@ export const providers: FileProvider[] = [
     api_key_env: 'ANTHROPIC_API_KEY',
     data_policy: keptAMonth,
     terms_url: 'https://www.anthropic.com/legal/commercial-terms',
+    byok: 'capable',
   },
   {
     id: 'google',
     name: 'Google AI Studio',
-    kind: 'openai',
-    base_url: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    kind: 'gemini',
+    base_url: 'https://generativelanguage.googleapis.com/v1beta',
     api_key_env: 'GEMINI_API_KEY',
     terms_url: 'https://ai.google.dev/gemini-api/terms',
+    byok: 'capable',
   },
   {
     id: 'mistral',
+    preset: 'mistral',
     name: 'Mistral',
     kind: 'openai',
     base_url: 'https://api.mistral.ai/v1',
     api_key_env: 'MISTRAL_API_KEY',
     terms_url: 'https://mistral.ai/terms/',
+    byok: 'capable',
   },
   {
     id: 'deepseek',
+    preset: 'deepseek',
     name: 'DeepSeek',
     kind: 'openai',
     base_url: 'https://api.deepseek.com/v1',
     api_key_env: 'DEEPSEEK_API_KEY',
     terms_url: 'https://www.deepseek.com/',
+    byok: 'capable',
   },
   {
     id: 'xai',
+    preset: 'xai',
     name: 'xAI',
     kind: 'openai',
     base_url: 'https://api.x.ai/v1',
     api_key_env: 'XAI_API_KEY',
     terms_url: 'https://x.ai/legal/terms-of-service-enterprise',
+    byok: 'capable',
   },
   {
     id: 'groq',
+    preset: 'groq',
     name: 'Groq',
     kind: 'openai',
     base_url: 'https://api.groq.com/openai/v1',
     api_key_env: 'GROQ_API_KEY',
     terms_url: 'https://groq.com/terms-of-use',
+    byok: 'capable',
   },
   {
     id: 'together',
+    preset: 'together',
     name: 'Together AI',
     kind: 'openai',
     base_url: 'https://api.together.xyz/v1',
     api_key_env: 'TOGETHER_API_KEY',
     terms_url: 'https://www.together.ai/terms-of-service',
+    byok: 'capable',
   },
   {
     id: 'fireworks',
+    preset: 'fireworks',
     name: 'Fireworks AI',
     kind: 'openai',
     base_url: 'https://api.fireworks.ai/inference/v1',
     api_key_env: 'FIREWORKS_API_KEY',
     terms_url: 'https://fireworks.ai/terms-of-service',
+    byok: 'capable',
   },
   {
     id: 'deepinfra',
@@ -87,6 +102,7 @@ export const providers: FileProvider[] = [
     base_url: 'https://api.deepinfra.com/v1/openai',
     api_key_env: 'DEEPINFRA_API_KEY',
     terms_url: 'https://deepinfra.com/terms',
+    byok: 'capable',
   },
   {
     id: 'cerebras',
@@ -95,6 +111,7 @@ export const providers: FileProvider[] = [
     base_url: 'https://api.cerebras.ai/v1',
     api_key_env: 'CEREBRAS_API_KEY',
     terms_url: 'https://www.cerebras.ai/terms-of-service',
+    byok: 'capable',
   },
   {
     id: 'cohere',
@@ -103,6 +120,25 @@ export const providers: FileProvider[] = [
     base_url: 'https://api.cohere.ai/compatibility/v1',
     api_key_env: 'COHERE_API_KEY',
     terms_url: 'https://cohere.com/terms-of-use',
+    byok: 'capable',
+  },
+  {
+    id: 'cohere-v2',
+    name: 'Cohere',
+    kind: 'cohere',
+    base_url: 'https://api.cohere.com/v2',
+    api_key_env: 'COHERE_API_KEY',
+    terms_url: 'https://cohere.com/terms-of-use',
+    byok: 'capable',
+  },
+  {
+    id: 'voyage',
+    name: 'Voyage AI',
+    kind: 'voyage',
+    base_url: 'https://api.voyageai.com/v1',
+    api_key_env: 'VOYAGE_API_KEY',
+    terms_url: 'https://www.voyageai.com/tos',
+    byok: 'capable',
   },
   {
     id: 'moonshot',
@@ -111,6 +147,7 @@ export const providers: FileProvider[] = [
     base_url: 'https://api.moonshot.ai/v1',
     api_key_env: 'MOONSHOT_API_KEY',
     terms_url: 'https://platform.moonshot.ai/',
+    byok: 'capable',
   },
   {
     id: 'zai',
@@ -119,14 +156,17 @@ export const providers: FileProvider[] = [
     base_url: 'https://api.z.ai/api/paas/v4',
     api_key_env: 'ZAI_API_KEY',
     terms_url: 'https://docs.z.ai/',
+    byok: 'capable',
   },
   {
     id: 'openrouter',
+    preset: 'openrouter',
     name: 'OpenRouter',
     kind: 'openai',
     base_url: 'https://openrouter.ai/api/v1',
     api_key_env: 'OPENROUTER_API_KEY',
     terms_url: 'https://openrouter.ai/terms',
+    byok: 'capable',
   },
 ];
 

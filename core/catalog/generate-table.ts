@@ -21,6 +21,9 @@ export interface Row {
   readonly context_length?: number;
   readonly max_output?: number;
   readonly in: ('text' | 'image' | 'audio' | 'video')[];
+  /** Absent: it generates text. */
+  readonly out?: readonly ['embedding'];
+  readonly tokenizer?: string;
   readonly capabilities: FileCapabilities;
   readonly reasoning?: NonNullable<FileModel['reasoning']>;
   readonly hosts: readonly Host[];
@@ -44,8 +47,8 @@ function anthropic(model: string, flags?: string[]): Host {
   if (flags !== undefined) return { ...base, capabilities, flags };
   return { ...base, capabilities: { ...capabilities, parameters: ['top_k'] } };
 }
-function google(model: string): Host {
-  return { provider: 'google', upstream_model: model, priced_as: ['google', model] };
+function google(model: string, more: Partial<Host> = {}): Host {
+  return { provider: 'google', upstream_model: model, priced_as: ['google', model], ...more };
 }
 function mistral(model: string): Host {
   return { provider: 'mistral', upstream_model: model, priced_as: ['mistral', model] };
@@ -77,7 +80,7 @@ const textOnly: Row['in'] = ['text'];
 const textAndImage: Row['in'] = ['text', 'image'];
 const openaiAll = { tools: true, json_schema: true, vision: true, pdf: true, cache: true };
 const openaiReasoning = { tools: true, json_schema: true, vision: true, reasoning: true, cache: true };
-/** The chat wire of OpenAI and Google bills thoughts that it does not show. */
+/** The chat wire of OpenAI bills thoughts that it does not show. */
 const hiddenEffort = { controls: ['effort' as const], hidden: true };
 const claude = { tools: true, json_schema: true, vision: true, pdf: true, reasoning: true, cache: true };
 const claudeFormat = 'anthropic-claude-v1' as const;
@@ -94,7 +97,14 @@ const claudeAlways = {
   format: claudeFormat,
 };
 const rejectsSampling = ['rejects_sampling'];
-const gemini = { tools: true, json_schema: true, vision: true, reasoning: true, cache: true };
+const gemini = { tools: true, json_schema: true, vision: true, pdf: true, reasoning: true, cache: true };
+/** Gemini shows a summary of its thoughts, bills them whole, and wants their signatures back. */
+const geminiThoughts = { hidden: true, format: 'google-gemini-v1' as const };
+const geminiBudget = { ...geminiThoughts, controls: ['budget' as const] };
+const geminiCanRest = { ...geminiThoughts, controls: ['budget' as const, 'off' as const] };
+const geminiLevel = { ...geminiThoughts, controls: ['effort' as const] };
+/** Before its third generation a model gives a JSON answer or calls tools, not both. */
+const jsonWithoutTools = ['json_without_tools'];
 const open = { tools: true, json_schema: true };
 
 /** A model that only its vendor hosts. */
@@ -127,17 +137,33 @@ function anthropicRow(model: string, name: string, max_output: number, more: Par
     ...more,
   };
 }
-function geminiRow(model: string, name: string, more: Partial<Row> = {}): Row {
-  const hosts = [google(model)];
-  return {
-    id: `google/${model}`,
-    name,
-    in: textAndImage,
-    capabilities: gemini,
-    reasoning: hiddenEffort,
-    hosts,
-    ...more,
-  };
+function geminiRow(
+  model: string,
+  name: string,
+  reasoning: NonNullable<Row['reasoning']>,
+  more: Partial<Row> & { host?: Partial<Host> } = {},
+): Row {
+  const { host, ...rest } = more;
+  const hosts = [google(model, host)];
+  return { id: `google/${model}`, name, in: textAndImage, capabilities: gemini, reasoning, hosts, ...rest };
+}
+/** Gemini 2.5. */
+function olderGemini(model: string, name: string, reasoning: Row['reasoning'], more: Partial<Row> = {}): Row {
+  const own = { max_output: 65_536, host: { flags: jsonWithoutTools }, ...more };
+  return geminiRow(model, name, reasoning ?? geminiBudget, own);
+}
+/** A model of embeddings whose vectors can be asked for shorter; `context_length` is that of one text. */
+function embedding(id: string, name: string, host: Host, more: Partial<Row> = {}): Row {
+  const capabilities = { parameters: ['dimensions'] };
+  return { id, name, in: textOnly, out: ['embedding'], capabilities, hosts: [host], ...more };
+}
+function openaiEmbedding(model: string, name: string): Row {
+  const host: Host = { provider: 'openai', upstream_model: model, priced_as: ['openai', model] };
+  return embedding(`openai/${model}`, name, host, { tokenizer: 'cl100k_base' });
+}
+function voyage(model: string, name: string): Row {
+  const host: Host = { provider: 'voyage', upstream_model: model, priced_as: ['voyageai', model] };
+  return embedding(`voyage/${model}`, name, host, { context_length: 32_000 });
 }
 function grok(model: string, name: string): Row {
   const capabilities = { ...open, vision: true, reasoning: true, cache: true };
@@ -241,11 +267,13 @@ export const rows: Row[] = [
     reasoning: claudeAlways,
     hosts: [anthropic('claude-opus-5-5', rejectsSampling)],
   }),
-  geminiRow('gemini-2.5-pro', 'Gemini 2.5 Pro', { context_length: 1_048_576, max_output: 65_536 }),
-  geminiRow('gemini-2.5-flash', 'Gemini 2.5 Flash', { max_output: 65_536, ...canRest }),
-  geminiRow('gemini-2.5-flash-lite', 'Gemini 2.5 Flash-Lite', { max_output: 65_536, ...canRest }),
-  geminiRow('gemini-3.1-pro-preview', 'Gemini 3.1 Pro', { context_length: 1_048_576 }),
-  geminiRow('gemini-3.5-flash', 'Gemini 3.5 Flash'),
+  olderGemini('gemini-2.5-pro', 'Gemini 2.5 Pro', geminiBudget, { context_length: 1_048_576 }),
+  olderGemini('gemini-2.5-flash', 'Gemini 2.5 Flash', geminiCanRest),
+  olderGemini('gemini-2.5-flash-lite', 'Gemini 2.5 Flash-Lite', geminiCanRest),
+  geminiRow('gemini-3.1-pro-preview', 'Gemini 3.1 Pro', geminiLevel, { context_length: 1_048_576 }),
+  geminiRow('gemini-3.5-flash', 'Gemini 3.5 Flash', geminiLevel, {
+    host: { capabilities: { parameters: ['minimal_thinking'] } },
+  }),
   {
     id: 'mistral/mistral-large-2512',
     name: 'Mistral Large 3',
@@ -344,4 +372,21 @@ export const rows: Row[] = [
   weights('zai/glm-4.6', 'GLM-4.6', 200_000, [openrouter('z-ai/glm-4.6')], {
     capabilities: { tools: true, reasoning: true },
   }),
+  openaiEmbedding('text-embedding-3-small', 'Text Embedding 3 Small'),
+  openaiEmbedding('text-embedding-3-large', 'Text Embedding 3 Large'),
+  embedding('google/gemini-embedding-001', 'Gemini Embedding 001', google('gemini-embedding-001'), {
+    context_length: 2_048,
+  }),
+  embedding('cohere/embed-v4.0', 'Embed 4', {
+    provider: 'cohere-v2',
+    upstream_model: 'embed-v4.0',
+    priced_as: ['cohere', 'embed-v4.0'],
+  }),
+  voyage('voyage-4-large', 'Voyage 4 Large'),
+  voyage('voyage-4', 'Voyage 4'),
+  voyage('voyage-4-lite', 'Voyage 4 Lite'),
+  voyage('voyage-3-large', 'Voyage 3 Large'),
+  voyage('voyage-3.5', 'Voyage 3.5'),
+  voyage('voyage-3.5-lite', 'Voyage 3.5 Lite'),
+  voyage('voyage-code-3', 'Voyage Code 3'),
 ];

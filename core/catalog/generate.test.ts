@@ -42,3 +42,35 @@ test('a price that changes by the hour or on a coming day is refused, because a 
   expect(() => priceOf(host('google', 'gemini-3.6-flash'), date)).toThrow('changes its price on 2027-01-01');
   expect(() => priceOf(host('openai', 'gpt-nothing'), date)).toThrow('no price of openai gpt-nothing');
 });
+
+test('models of embeddings stand with what their text costs, and none whose price the package does not know', async () => {
+  const { models } = await readFiles([committedCatalog]);
+  const vectors = [...models.values()].filter(({ modalities }) => modalities?.out.includes('embedding'));
+  expect(vectors.length).toBeGreaterThanOrEqual(10);
+  for (const { capabilities, context_length, endpoints } of vectors) {
+    expect(capabilities?.parameters).toEqual(['dimensions']);
+    expect(context_length).toBeGreaterThanOrEqual(2_048);
+    expect(Number(endpoints[0]?.price.input)).toBeGreaterThan(0);
+    expect(endpoints[0]?.price.output).toBe('0');
+  }
+  expect(models.get('openai/text-embedding-3-small')?.endpoints[0]?.price).toEqual({
+    input: '0.02',
+    output: '0',
+  });
+  expect([...models.values()].some(({ modalities }) => modalities?.out.includes('ranking'))).toBe(false);
+});
+
+test('Gemini is called by its own wire, with a budget before its third generation and a level from then on', async () => {
+  const { models, providers } = await readFiles([committedCatalog]);
+  expect(providers.get('google')).toMatchObject({
+    kind: 'gemini',
+    base_url: 'https://generativelanguage.googleapis.com/v1beta',
+  });
+  const of = (id: string) => models.get(`google/${id}`);
+  expect(of('gemini-2.5-pro')?.reasoning?.controls).toEqual(['budget']);
+  expect(of('gemini-2.5-flash')?.reasoning?.controls).toEqual(['budget', 'off']);
+  expect(of('gemini-2.5-flash')?.endpoints[0]?.flags).toEqual(['json_without_tools']);
+  expect(of('gemini-3.5-flash')?.reasoning).toEqual({
+    ...{ controls: ['effort'], hidden: true, format: 'google-gemini-v1' },
+  });
+});

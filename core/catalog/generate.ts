@@ -114,12 +114,14 @@ function rate(price: Decimals): string {
   return `{ ${members.join(', ')} }`;
 }
 
-function endpointLines(host: Host, date: string): string[] {
+/** An endpoint whose model makes `out`; of vectors only the text is billed. */
+function endpointLines(host: Host, out: Row['out'], date: string): string[] {
   const { price, bands } = priceOf(host, date);
+  const whole = out === undefined ? price : { ...price, output: '0' };
   const lines = [
     `      - provider: ${host.provider}`,
     `        upstream_model: ${JSON.stringify(host.upstream_model)}`,
-    `        price: ${rate(price)}`,
+    `        price: ${rate(whole)}`,
   ];
   if (bands.length > 0) lines.push('        bands:');
   for (const band of bands) {
@@ -140,10 +142,11 @@ function modelLines(row: Row, date: string): string[] {
     `    context_length: ${contextOf(row)}`,
   ];
   if (row.max_output !== undefined) lines.push(`    max_output: ${row.max_output}`);
-  lines.push(`    modalities: ${flow({ in: row.in, out: ['text'] })}`);
+  lines.push(`    modalities: ${flow({ in: row.in, out: row.out ?? ['text'] })}`);
   lines.push(`    capabilities: ${flow(row.capabilities)}`);
   if (row.reasoning !== undefined) lines.push(`    reasoning: ${flow(row.reasoning)}`);
-  lines.push('    endpoints:', ...row.hosts.flatMap((host) => endpointLines(host, date)));
+  if (row.tokenizer !== undefined) lines.push(`    tokenizer: ${row.tokenizer}`);
+  lines.push('    endpoints:', ...row.hosts.flatMap((host) => endpointLines(host, row.out, date)));
   return lines;
 }
 

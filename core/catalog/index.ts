@@ -1,3 +1,4 @@
+export { OWN_KEY_FEE_BPS } from './build.ts';
 export {
   type CatalogHandle,
   committedCatalog,
@@ -13,6 +14,7 @@ export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError, type FileFault } from './file.ts';
 export { catalogOperations } from './operations.ts';
+export { type Preset, type PresetName, presetNames, presets } from './presets.ts';
 export { type PriceChange, selectPriceHistory } from './store.ts';
 export {
   type CancelBilling,
@@ -21,6 +23,8 @@ export {
   type Endpoint,
   type Family,
   type Model,
+  type ModelTask,
+  type OwnKeyName,
   type PriceBand,
   type PriceVersion,
   type Provider,

@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { canonicalJson, crockford26, type Id, sha256 } from '../kernel/index.ts';
 import { CatalogError, type FileFault, type ReadFile, type Step } from './file.ts';
 import type { FileEndpoint, FileModel, FilePrice, FileProvider } from './file-schema.ts';
+import { type WholeProvider, withPreset } from './presets.ts';
+import { taskFault, taskOf } from './task.ts';
 
 export const SANDBOX = 'sandbox';
 export const DEFAULT_REGION = 'global';
@@ -14,7 +16,7 @@ export interface MergedModel extends FileModel {
   endpoints: FileEndpoint[];
 }
 export interface Merged {
-  readonly providers: ReadonlyMap<string, FileProvider>;
+  readonly providers: ReadonlyMap<string, WholeProvider>;
   readonly models: ReadonlyMap<string, MergedModel>;
   /** Things worth a look that do not make a file unusable. */
   readonly notices: readonly FileFault[];
@@ -48,7 +50,7 @@ function addressFault(base_url: string, insecure: boolean): string | null {
 }
 
 class Merge {
-  readonly providers = new Map<string, FileProvider>();
+  readonly providers = new Map<string, WholeProvider>();
   readonly models = new Map<string, MergedModel>();
   readonly faults: FileFault[] = [];
   readonly notices: FileFault[] = [];
@@ -76,8 +78,14 @@ class Merge {
     });
   }
 
-  private addProvider(file: ReadFile, at: Step[], provider: FileProvider): void {
-    if (provider.id === SANDBOX) this.faults.push(file.fault([...at, 'id'], 'sandbox is built in'));
+  private addProvider(file: ReadFile, at: Step[], said: FileProvider): void {
+    if (said.id === SANDBOX) this.faults.push(file.fault([...at, 'id'], 'sandbox is built in'));
+    const provider = withPreset(said);
+    if ('missing' in provider) {
+      const reason = 'is required, or a preset';
+      for (const key of provider.missing) this.faults.push(file.fault([...at, key], reason));
+      return;
+    }
     const reason = addressFault(provider.base_url, this.insecure);
     if (reason !== null) this.faults.push(file.fault([...at, 'base_url'], reason));
     this.providers.set(provider.id, provider);
@@ -112,6 +120,7 @@ class Merge {
       if (here.has(id)) this.faults.push(file.fault(place, 'the same endpoint stands twice'));
       here.add(id);
       this.checkEndpoint(file, place, endpoint);
+      this.checkTask(file, place, endpoint, whole.modalities?.out);
       endpoints.set(id, endpoint);
     });
     this.models.set(model.id, { ...whole, endpoints: [...endpoints.values()] } as MergedModel);
@@ -134,6 +143,25 @@ class Merge {
     ) {
       const reason = 'no cache_write_1h: one hour writes are billed at 1.6 × cache_write';
       this.notices.push(file.fault([...at, 'price'], reason));
+    }
+  }
+
+  /** A model that embeds or ranks has endpoints of that kind only, and the other way round. */
+  private checkTask(
+    file: ReadFile,
+    at: Step[],
+    endpoint: FileEndpoint,
+    out: readonly string[] | undefined,
+  ): void {
+    const kind = this.providers.get(endpoint.provider)?.kind;
+    if (kind === undefined) return;
+    // An endpoint may name the family of a chat model at a provider whose own format is another.
+    const told = endpoint.family !== undefined && endpoint.family !== 'embed_rerank' && taskOf(out) === null;
+    const reason = told ? null : taskFault(kind, out);
+    if (reason !== null) this.faults.push(file.fault([...at, 'provider'], reason));
+    else if (endpoint.family === 'embed_rerank' && taskOf(out) === null) {
+      const reason = 'embed_rerank needs a model with modalities.out [embedding] or [ranking]';
+      this.faults.push(file.fault([...at, 'family'], reason));
     }
   }
 

@@ -26,7 +26,7 @@ const WEEK_MS = 7 * 86_400_000;
 
 const ListInput = Type.Object({
   vendor: Type.Optional(Type.String()),
-  modality: Type.Optional(oneOf(['text', 'image', 'audio', 'video'])),
+  modality: Type.Optional(oneOf(['text', 'image', 'audio', 'video', 'embedding', 'ranking'])),
   capability: Type.Optional(
     Type.Array(oneOf(modelCapabilities), { description: 'repeatable; all must match' }),
   ),

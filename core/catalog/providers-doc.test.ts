@@ -4,13 +4,14 @@ import { readFile } from './file.ts';
 import { providers } from './generate-providers.ts';
 import { committedCatalog } from './index.ts';
 import { mergeFiles } from './merge.ts';
+import { presetNames, presets } from './presets.ts';
 
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] as string);
 const committed = readFile(readFileSync(committedCatalog, 'utf8'), 'catalog.yaml');
 
 test('every example of docs/providers.md loads over the committed catalog without a notice', () => {
-  expect(examples).toHaveLength(2);
+  expect(examples.length).toBeGreaterThanOrEqual(4);
   for (const text of examples) expect(mergeFiles([committed, readFile(text, 'example')]).notices).toEqual([]);
 });
 
@@ -19,7 +20,7 @@ test('the examples add what the page says they add', () => {
   expect(models.get('acme/house-llm')?.endpoints).toMatchObject([{ upstream_model: 'Qwen/Qwen3-32B' }]);
   const hosts = (id: string) => models.get(id)?.endpoints.map((endpoint) => endpoint.provider);
   expect(hosts('meta/llama-3.3-70b-instruct')).toEqual(['groq', 'together', 'openrouter', 'ollama']);
-  expect(hosts('anthropic/claude-sonnet-4-5')).toEqual(['anthropic', 'claude-proxy']);
+  expect(hosts('anthropic/claude-sonnet-4-5')).toEqual(['anthropic', 'claude-proxy', 'bedrock']);
 });
 
 test('the page lists every shipped provider with its variable, and marks those without an endpoint', () => {
@@ -29,5 +30,22 @@ test('the page lists every shipped provider with its variable, and marks those w
   for (const { id, api_key_env } of providers) {
     const mark = used.has(id) ? '' : ' ¹';
     expect(page).toContain(`| \`${id}\`${mark} | \`${api_key_env}\` |`);
+  }
+});
+
+test('the page lists every preset with its address, variable, billing, parameters and flags', () => {
+  const words = (list: readonly string[]) => list.map((word) => `\`${word}\``).join(', ') || '–';
+  for (const name of presetNames) {
+    const { base_url, api_key_env, cancel_billing, parameters, flags } = presets[name];
+    const variable = api_key_env === undefined ? '–' : `\`${api_key_env}\``;
+    const cells = [
+      `\`${name}\``,
+      `\`${base_url}\``,
+      variable,
+      cancel_billing,
+      words(parameters),
+      words(flags),
+    ];
+    expect(page).toContain(`| ${cells.join(' | ')} |`);
   }
 });

@@ -60,6 +60,11 @@ export const sandboxPrice = {
   cache_write_1h: '2',
 };
 
+/** Prices of one sandbox model for test keys; a search unit costs 0.002 USD. */
+export function sandboxPriceOf(model_id: string): typeof sandboxPrice & { search_unit?: string } {
+  return model_id === `${SANDBOX}/rerank` ? { ...sandboxPrice, search_unit: '2000' } : sandboxPrice;
+}
+
 function title(name: string): string {
   return `Sandbox ${name.replaceAll('-', ' ')}`;
 }
@@ -75,6 +80,18 @@ export function sandboxEndpoints(model_id: string): FileEndpoint[] {
   }));
 }
 
+function able(name: string): Pick<MergedModel, 'modalities' | 'capabilities'> {
+  if (name === 'embed') {
+    const capabilities = { parameters: ['dimensions', 'input_type'] };
+    return { modalities: { in: ['text'], out: ['embedding'] }, capabilities };
+  }
+  if (name === 'rerank') return { modalities: { in: ['text'], out: ['ranking'] }, capabilities: {} };
+  return {
+    modalities: { in: ['text', 'image', 'audio', 'video'], out: ['text'] },
+    capabilities: everything,
+  };
+}
+
 /** The models of the sandbox in the form of a file. */
 export function sandboxModels(): MergedModel[] {
   return names.map((name) => ({
@@ -82,8 +99,7 @@ export function sandboxModels(): MergedModel[] {
     name: title(name),
     context_length: name === 'context' ? 1_000 : 1_000_000,
     max_output: name === 'context' ? 1_000 : 131_072,
-    modalities: { in: ['text', 'image', 'audio', 'video'], out: ['text'] },
-    capabilities: everything,
+    ...able(name),
     reasoning: { controls: ['effort', 'budget', 'adaptive', 'off'], hidden: false },
     endpoints: sandboxEndpoints(`${SANDBOX}/${name}`),
   }));

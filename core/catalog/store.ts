@@ -78,8 +78,12 @@ export async function numberEndpoints(
 }
 
 function contentOf(price: PriceContent): PriceContent {
-  const { rates, bands } = price;
-  return price.list === undefined ? { rates, bands } : { rates, bands, list: price.list };
+  const { rates, bands, list, fee_bps } = price;
+  return {
+    ...{ rates, bands },
+    ...(list === undefined ? {} : { list }),
+    ...(fee_bps === undefined ? {} : { fee_bps }),
+  };
 }
 
 /** Numbers of the prices; unknown ones are stored for good and get the next. Needs the lock. */

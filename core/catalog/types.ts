@@ -11,6 +11,9 @@ export type Family =
   | 'embed_rerank'
   | 'sandbox';
 
+/** What a model makes in place of text: vectors of texts, or an order of documents. Told by `modalities.out`. */
+export type ModelTask = 'embed' | 'rerank';
+
 /** What an endpoint can do, model and endpoint already narrowed to one. */
 export interface TargetCapabilities {
   tools: boolean;
@@ -64,11 +67,28 @@ export interface PriceVersion {
   readonly bands: readonly PriceBand[];
   /** Prices before markup, for the fee on own provider keys; absent where nothing was added. */
   readonly list?: { readonly rates: Rates; readonly bands: readonly PriceBand[] };
+  /**
+   * Of a call with the caller's own provider key: the provider bills the tokens, we bill this share of their list cost.
+   * A multiple of 10; absent: we bill the tokens.
+   */
+  readonly fee_bps?: number;
 }
 
 export interface PriceBand {
   readonly from_prompt_tokens: number;
   readonly rates: Rates;
+}
+
+export interface OwnKeyPrices {
+  readonly price: PriceVersion;
+  readonly tiers: { readonly [tier: string]: PriceVersion };
+}
+
+/** What may be told of a caller's own provider key. */
+export interface OwnKeyName {
+  readonly id: Id<'byok'>;
+  readonly hint: string;
+  readonly fallback_to_pool: boolean;
 }
 
 export type CancelBilling = 'stops' | 'bills_full' | 'unknown';
@@ -87,6 +107,12 @@ export interface Endpoint {
   readonly provider: string;
   readonly provider_name: string;
   readonly family: Family;
+  /** Of its provider; tells the wire within family `embed_rerank`. */
+  readonly kind?: ProviderKind;
+  /** Absent: it generates text. */
+  readonly task?: ModelTask;
+  /** Name of the model's tokenizer, where the file tells it. */
+  readonly tokenizer?: string;
   readonly upstream_model: string;
   readonly region: string;
   readonly status: 'active' | 'disabled';
@@ -97,6 +123,10 @@ export interface Endpoint {
   readonly price: PriceVersion;
   /** Prices by service tier (`flex`, `priority`), where the file has them. */
   readonly tiers?: { readonly [tier: string]: PriceVersion };
+  /** Prices of calls with the caller's own key; absent where the provider takes none. */
+  readonly byok?: OwnKeyPrices;
+  /** Set on the endpoint as a call with the caller's own key at its provider sees it; never in a catalog. */
+  readonly own_key?: OwnKeyName;
   readonly data_policy: DataPolicy;
   readonly cancel_billing: CancelBilling;
   /** Billed reasoning tokens that the stream does not show. */
@@ -133,6 +163,8 @@ export type ProviderKind =
   | 'gemini'
   | 'bedrock'
   | 'cohere'
+  | 'jina'
+  | 'voyage'
   | 'sandbox';
 
 export interface Provider {

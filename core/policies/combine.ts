@@ -31,6 +31,10 @@ export interface Effective {
   readonly prefer?: NonNullable<Actions['prefer']>;
   readonly fallbacks?: boolean;
   readonly fallback_models?: Names;
+  /** Classes of faults that let another endpoint be tried, beyond or (`-`) without the standard ones. */
+  readonly failover?: Names;
+  readonly affinity?: NonNullable<Actions['affinity']>;
+  readonly affinity_ttl_s?: number;
   readonly byok?: NonNullable<Actions['byok']>;
   readonly max_attempts?: number;
   readonly timeouts?: NonNullable<Actions['timeouts']>;
@@ -129,6 +133,9 @@ type Preferences = Pick<
   | 'prefer'
   | 'fallbacks'
   | 'fallback_models'
+  | 'failover'
+  | 'affinity'
+  | 'affinity_ttl_s'
   | 'byok'
   | 'max_attempts'
   | 'timeouts'
@@ -143,6 +150,9 @@ function preferred(before: Effective, actions: Actions): Preferences {
     prefer: actions.prefer ?? before.prefer,
     fallbacks: actions.fallbacks ?? before.fallbacks,
     fallback_models: actions.fallback_models ?? before.fallback_models,
+    failover: actions.failover?.on ?? before.failover,
+    affinity: actions.affinity ?? before.affinity,
+    affinity_ttl_s: actions.affinity_ttl_s ?? before.affinity_ttl_s,
     byok: actions.byok ?? before.byok,
     max_attempts: actions.max_attempts ?? before.max_attempts,
     timeouts: actions.timeouts === undefined ? before.timeouts : { ...before.timeouts, ...actions.timeouts },

@@ -243,8 +243,8 @@ describe('notices', () => {
         (key) => `rules[0].${key}: ${key} is stored and checked, but not executed by this release`,
       ),
     );
-    expect(notices('defaults: {affinity: off}')).toEqual([]);
-    expect(notices('defaults: {affinity: key, failover: {on: [content_filtered]}}')).toHaveLength(2);
+    const executed = '{affinity: key, affinity_ttl_s: 60, failover: {on: [content_filtered, -rate_limit]}}';
+    expect(notices(`defaults: ${executed}`)).toEqual([]);
   });
 
   test('a rule behind one that matches everything is told', () => {

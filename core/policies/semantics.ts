@@ -123,7 +123,7 @@ class Check {
     if (actions.weights !== undefined) this.#weights(actions, at);
     this.#traffic(actions, at);
     for (const key of unexecutedKeys) {
-      if (actions[key] === undefined || actions[key] === 'off') continue;
+      if (actions[key] === undefined) continue;
       this.notice([...at, key], `${key} is stored and checked, but not executed by this release`);
     }
   }

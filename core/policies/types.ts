@@ -85,7 +85,7 @@ export type ActionKey = (typeof actionKeys)[number];
 /** Keys of the grammar that this release refuses by name (design 15). */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
 /** Keys that are checked and stored, but not executed yet: each is told in `notices`. */
-export const unexecutedKeys = ['failover', 'affinity', 'canary', 'shadow', 'experiment'] as const;
+export const unexecutedKeys = ['canary', 'shadow', 'experiment'] as const;
 
 const Weight = Type.Number({ minimum: 0, maximum: 1 });
 const Price = Type.Number({ minimum: 0, maximum: 1_000_000 });
@@ -236,7 +236,7 @@ export const Actions = Type.Object(actions, closed);
 export type Actions = Static<typeof Actions>;
 
 const range = (max: number) => optional({ min: opt(count(0, max)), max: opt(count(0, max)) });
-const modalities = choice(['text', 'image', 'audio', 'video', 'embedding']);
+const modalities = choice(['text', 'image', 'audio', 'video', 'embedding', 'ranking']);
 const dialects = choice(['chat', 'messages', 'responses', 'completions', 'embeddings', 'rerank', 'native']);
 const ProjectId = Type.String({
   pattern: '^prj_[0-9A-HJKMNP-TV-Z]{26}$',

@@ -1,10 +1,12 @@
 export { chargedRate, chargedRates, type ListRates } from '../catalog/index.ts';
-export { fitUsage, type OwnKey, price, promptTokens, rateOf, ratesFor } from './price.ts';
+export { fitUsage, price, promptTokens, rateOf, ratesFor } from './price.ts';
+export { type Recomputed, recompute } from './recompute.ts';
 export {
   affordableTokens,
   type EndpointReserve,
   HOLD_STEP_TOKENS,
   holdMicroUsd,
+  isReserveOf,
   outputCap,
   type Reserve,
   type Reserved,

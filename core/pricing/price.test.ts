@@ -126,10 +126,11 @@ test('a call on the own key costs the fee on the list cost, which has no markup'
   const marked: PriceVersion = {
     ...version({ input: 3300, output: 16500 }),
     list: { rates: rates({ input: 3000, output: 15000 }), bands: [] },
+    fee_bps: 500,
   };
-  const cost = price(usage({ input_tokens: 1000, output_tokens: 1000 }), marked, { fee_bps: 500 });
+  const cost = price(usage({ input_tokens: 1000, output_tokens: 1000 }), marked);
   expect(lines(cost)).toEqual([['byok_fee', 18_000, 50, 900]]);
-  expect(() => price(usage({}), marked, { fee_bps: 505 })).toThrow('multiple of 10');
+  expect(() => price(usage({}), { ...marked, fee_bps: 505 })).toThrow('multiple of 10');
 });
 
 test('markup and tier are applied to the exact list price and rounded once', () => {

@@ -4,12 +4,6 @@ import type { PriceVersion, RateKind, Rates } from '../catalog/index.ts';
 import { mulDivHalfUp } from '../kernel/index.ts';
 import type { Cost, CostLine, Usage } from './types.ts';
 
-/** A call on the caller's own provider key: the provider bills the tokens, we bill a share of their list cost. */
-export interface OwnKey {
-  /** Multiple of 10. */
-  readonly fee_bps: number;
-}
-
 /** Input side of a usage: `input + cache_read + cache_write`; picks the band. */
 export function promptTokens(usage: Usage): number {
   return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
@@ -128,19 +122,21 @@ function sum(lines: readonly CostLine[]): number {
 
 /**
  * The cost of `usage` at `price` in micro-USD: one line per kind in the order of 4.10, each
- * `(units × unit_price_nano + 500) div 1000`, total = sum of lines. `input` and `output` are always present. With
- * `own_key` the only line is `byok_fee`, whose units are the list cost in micro-USD.
+ * `(units × unit_price_nano + 500) div 1000`, total = sum of lines. `input` and `output` are always present. At the
+ * price of a call with the caller's own provider key the only line is `byok_fee`, whose units are the list cost in
+ * micro-USD.
  * @throws RangeError when a product passes 2^53-1, or the fee is no multiple of 10 bps.
  */
-export function price(usage: Usage, price: PriceVersion, own_key?: OwnKey): Cost {
+export function price(usage: Usage, price: PriceVersion): Cost {
   const prompt = promptTokens(usage);
   let lines: CostLine[];
-  if (own_key === undefined) {
+  const { fee_bps } = price;
+  if (fee_bps === undefined) {
     lines = costLines(usage, ratesFor(price, prompt));
   } else {
-    if (own_key.fee_bps % 10 !== 0) throw new RangeError(`fee is no multiple of 10 bps: ${own_key.fee_bps}`);
+    if (fee_bps % 10 !== 0) throw new RangeError(`fee is no multiple of 10 bps: ${fee_bps}`);
     const list = sum(costLines(usage, ratesFor(price.list ?? price, prompt)));
-    lines = [line('byok_fee', list, own_key.fee_bps / 10)];
+    lines = [line('byok_fee', list, fee_bps / 10)];
   }
   const cost: Cost = { total_micro_usd: sum(lines), lines, price_version: price.id };
   if (usage.source === 'estimate') cost.estimated = true;

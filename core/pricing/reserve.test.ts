@@ -147,14 +147,22 @@ const anyRates: fc.Arbitrary<Numbers> = fc.record(
   { requiredKeys: ['input', 'output'] },
 );
 const anyEndpoint = fc
-  .tuple(anyRates, fc.array(fc.tuple(fc.integer({ min: 1, max: 60_000 }), anyRates), { maxLength: 2 }))
-  .map(([base, bands]) =>
-    endpoint(
+  .tuple(
+    anyRates,
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 60_000 }), anyRates), { maxLength: 2 }),
+    fc.record({ fee: fc.option(fc.integer({ min: 0, max: 1_000 })), list: fc.option(anyRates) }),
+  )
+  .map(([base, bands, own]) => {
+    const made = endpoint(
       base,
       {},
       bands.sort((a, b) => a[0] - b[0]),
-    ),
-  );
+    );
+    if (own.fee === null) return made;
+    // Of a call with the caller's own key, whose fee is on the list price.
+    const list = own.list === null ? {} : { list: { rates: rates(own.list), bands: [] } };
+    return { ...made, price: { ...made.price, ...list, fee_bps: own.fee * 10 } };
+  });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 test('a settled call within its bounds never costs more than was held for it', () => {

@@ -7,7 +7,14 @@ import { rateOf } from './price.ts';
 /** What of an endpoint the bounds read. */
 export type Reserved = Pick<
   Endpoint,
-  'id' | 'family' | 'price' | 'context_length' | 'max_output' | 'cancel_billing' | 'hidden_reasoning'
+  | 'id'
+  | 'own_key'
+  | 'family'
+  | 'price'
+  | 'context_length'
+  | 'max_output'
+  | 'cancel_billing'
+  | 'hidden_reasoning'
 >;
 
 export interface ReserveInput {
@@ -30,6 +37,8 @@ export interface ReserveInput {
 
 export interface EndpointReserve {
   readonly endpoint_id: string;
+  /** The caller's own key that it is called with; null: a key of the pool. */
+  readonly own_key_id: string | null;
   /** C: tokens the answer may have, per candidate. */
   readonly output_cap: number;
   /** Whether credit, not caller or model, set `output_cap`; it is then sent upstream with `max_tokens_capped`. */
@@ -50,6 +59,9 @@ export type Reserve =
 
 /** E: output tokens per candidate of a first hold on a stream that stops billing when cancelled, and of each extension. */
 export const HOLD_STEP_TOKENS = 4_096;
+/** A fee of this is the whole. */
+const BPS = 10_000;
+const BILL_MAX = 100_000_000_000_000;
 const AFFORDABLE_MIN = 16;
 const CAP_MIN = 2_048;
 
@@ -60,11 +72,16 @@ interface Side {
   slack: number;
 }
 
+/** What the tokens are billed at, by us or, on the caller's own provider key, by the provider. */
+function billed(price: Reserved['price']): Pick<Reserved['price'], 'rates' | 'bands'> {
+  return price.fee_bps === undefined ? price : (price.list ?? price);
+}
+
 /** Dearest rate over `kinds` in every band that the bound can reach, and the room their rounding needs. */
 function side(endpoint: Reserved, bound: number, base: RateKind, others: readonly RateKind[]): Side {
   let rate = 0;
   let lines = 0;
-  const { rates, bands } = endpoint.price;
+  const { rates, bands } = billed(endpoint.price);
   for (const row of [{ from_prompt_tokens: 0, rates }, ...bands]) {
     if (row.from_prompt_tokens > bound) break;
     let count = 0;
@@ -83,7 +100,7 @@ function inputSide(endpoint: Reserved, wish: ReserveInput): Side {
   const others: RateKind[] = ['cache_read', 'audio_input', 'image_input'];
   // Anthropic writes its cache only where asked; others may write, and bill, on their own account.
   const writes = wish.cache_hints || endpoint.family !== 'anthropic_messages';
-  if (writes && (wish.cache_hints || endpoint.price.rates.cache_write !== undefined))
+  if (writes && (wish.cache_hints || billed(endpoint.price).rates.cache_write !== undefined))
     others.push('cache_write');
   if (wish.cache_hints) others.push('cache_write_5m', 'cache_write_1h');
   return side(endpoint, wish.input_tokens_bound, 'input', others);
@@ -100,7 +117,7 @@ function outputSide(endpoint: Reserved, wish: ReserveInput): Side {
 function fixedMicroUsd(endpoint: Reserved, wish: ReserveInput): number {
   const input = inputSide(endpoint, wish);
   let amount = mulDivCeil(wish.input_tokens_bound, input.rate, 1000) + input.slack;
-  const { rates, bands } = endpoint.price;
+  const { rates, bands } = billed(endpoint.price);
   let search = rates.search_unit ?? 0;
   let request = rates.request ?? 0;
   for (const band of bands) {
@@ -118,13 +135,24 @@ function fixedMicroUsd(endpoint: Reserved, wish: ReserveInput): number {
 export function holdMicroUsd(endpoint: Reserved, wish: ReserveInput, output_tokens: number): MicroUsd {
   const output = outputSide(endpoint, wish);
   const amount = mulDivCeil(output_tokens, output.rate, 1000) + output.slack;
-  return microUsd(fixedMicroUsd(endpoint, wish) + amount);
+  const total = fixedMicroUsd(endpoint, wish) + amount;
+  const { fee_bps } = endpoint.price;
+  return microUsd(fee_bps === undefined ? total : mulDivCeil(total, fee_bps, BPS));
+}
+
+/** A balance may be any safe integer; beyond this no call's bill goes. */
+function mostBilled(budget_micro_usd: number, fee_bps: number): number {
+  return mulDivFloor(Math.max(0, Math.min(budget_micro_usd, BILL_MAX)), BPS, fee_bps);
 }
 
 /** Output tokens per candidate that `budget_micro_usd` pays for on `endpoint` after the prompt; 0 when none. */
 export function affordableTokens(endpoint: Reserved, wish: ReserveInput, budget_micro_usd: number): number {
   const output = outputSide(endpoint, wish);
-  const left = budget_micro_usd - fixedMicroUsd(endpoint, wish) - output.slack;
+  const { fee_bps } = endpoint.price;
+  if (fee_bps === 0) return budget_micro_usd < 0 ? 0 : endpoint.max_output;
+  // Of the provider's bill, the largest whose fee the budget pays for.
+  const budget = fee_bps === undefined ? budget_micro_usd : mostBilled(budget_micro_usd, fee_bps);
+  const left = budget - fixedMicroUsd(endpoint, wish) - output.slack;
   if (left < 0) return 0;
   if (output.rate === 0) return endpoint.max_output;
   // A balance may be any safe integer, so the product with 1,000 goes through the exact division.
@@ -161,11 +189,17 @@ function reserveOn(endpoint: Reserved, wish: ReserveInput): EndpointReserve {
   const held = (stepped ? Math.min(cap.tokens, HOLD_STEP_TOKENS) : cap.tokens) * wish.candidates;
   return {
     endpoint_id: endpoint.id,
+    own_key_id: endpoint.own_key?.id ?? null,
     output_cap: cap.tokens,
     capped_by_credit: cap.by_credit,
     output_held: held,
     amount_micro_usd: holdMicroUsd(endpoint, wish, held),
   };
+}
+
+/** Whether `reserved` is that of `endpoint`, called with the same key. */
+export function isReserveOf(reserved: EndpointReserve, endpoint: Pick<Reserved, 'id' | 'own_key'>): boolean {
+  return reserved.endpoint_id === endpoint.id && reserved.own_key_id === (endpoint.own_key?.id ?? null);
 }
 
 /**

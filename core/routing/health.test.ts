@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHealth } from './index.ts';
 
@@ -52,6 +53,66 @@ test('after 15 seconds one probe passes; its failure opens for 15 more, its succ
   expect(health.circuit('e', T + 46_000)).toBe('half_open');
   health.succeeded('e', fine, T + 46_000);
   expect(health.circuit('e', T + 46_000)).toBe('closed');
+});
+
+test("a probe that ends with the caller's own fault keeps no other call from probing", () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
+  health.probe('e', T + 15_000);
+  health.failed('e', 'client', T + 15_100);
+  expect(health.circuit('e', T + 15_100)).toBe('half_open');
+});
+
+test('a time to rest that is no number is none, and leaves the next one its effect', () => {
+  const health = createHealth();
+  for (const ms of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) health.rest('e', ms, T);
+  expect(health.figures('e', T)?.rest_ms ?? 0).toBe(0);
+  health.rest('e', 1_000, T);
+  expect(health.figures('e', T)?.rest_ms).toBe(1_000);
+});
+
+test('an endpoint rests for as long as it asks, a minute at most, and takes calls again after it', () => {
+  const health = createHealth();
+  expect(health.figures('e', T)).toBe(null);
+  health.rest('e', 5_000, T);
+  expect(health.figures('e', T + 4_999)?.rest_ms).toBe(1);
+  expect(health.figures('e', T + 5_000)?.rest_ms).toBe(0);
+  health.rest('e', 86_400_000, T);
+  health.rest('e', 10, T + 1);
+  expect(health.figures('e', T + 1)?.rest_ms).toBe(59_999);
+  expect(health.circuit('e', T)).toBe('closed');
+});
+
+test('what is remembered of an endpoint between two looks is what a fresh look finds', () => {
+  const event = fc.record({
+    kind: fc.constantFrom('ok', 'bad', 'rest', 'probe', 'look'),
+    step_ms: fc.constantFrom(0, 1, 400, 1_000, 5_000, 15_000, 31_000, 299_000),
+    value: fc.integer({ min: 1, max: 900 }),
+  });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const health = createHealth();
+      let now = T;
+      for (const { kind, step_ms, value } of events) {
+        now += step_ms;
+        if (kind === 'ok') {
+          health.succeeded('e', { ttft_ms: value, duration_ms: value + 1_000, output_tokens: value }, now);
+        } else if (kind === 'bad') health.failed('e', 'server', now);
+        else if (kind === 'rest') health.rest('e', value, now);
+        else if (kind === 'probe' && health.circuit('e', now) === 'half_open') health.probe('e', now);
+        const figures = health.figures('e', now);
+        if (figures === null) continue;
+        expect(figures).toMatchObject({
+          circuit: health.circuit('e', now),
+          success: health.success('e', now),
+          ttft_ms: health.ttftMs('e', now)?.p50 ?? null,
+          tokens_per_s: health.throughput('e', now),
+        });
+        expect(figures.circuit_ms > 0).toBe(figures.circuit === 'open');
+      }
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('latency, throughput and success are of the last five minutes and unknown without samples', () => {

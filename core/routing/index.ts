@@ -1,14 +1,29 @@
-export { type Circuit, createHealth, type Health, type HealthView, type Success } from './health.ts';
+export { type AffinityKind, type AffinityMemory, createAffinity } from './affinity.ts';
+export { mayFollow } from './failover.ts';
+export {
+  type Circuit,
+  createHealth,
+  type Figures,
+  type Health,
+  type HealthView,
+  type Success,
+} from './health.ts';
 export { type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
 export { choose, planRoute, previewRoute, timeoutsOf } from './plan.ts';
 export { suggestions } from './refusal.ts';
 export { type TraceFacts, type TraceTry, traceLine } from './trace.ts';
 export {
+  type AccountState,
+  type AffinitySource,
   type Excluded,
   type ExclusionReason,
   exclusionReasons,
+  type OwnKeys,
+  type OwnKeyUse,
+  type Passed,
   type RankedEndpoint,
+  type RouteAffinity,
   type RouteFeatures,
   type RouteInput,
   type RouteLoss,

@@ -2,7 +2,7 @@
 import type { Endpoint } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
 import type { Ruling } from '../policies/index.ts';
-import { affordableTokens, type ReserveInput } from '../pricing/index.ts';
+import { affordableTokens, holdMicroUsd, type ReserveInput } from '../pricing/index.ts';
 import type { RouteFeatures, RoutePlan } from './types.ts';
 
 /** Fewer output tokens than this are no answer. */
@@ -58,8 +58,11 @@ export function withinLimits(
   const full = { ...wish, available_micro_usd: null };
   const affordable = (endpoint: Endpoint) => affordableTokens(endpoint, full, max_cost_micro);
   const least = wanted ?? TOKENS_MIN;
-  const plan = route.plan.filter(
-    ({ endpoint }) => affordable(endpoint) >= Math.min(least, endpoint.max_output),
+  const plan = route.plan.filter(({ endpoint }) =>
+    // Without output, as of embeddings, the rest alone decides; no token is then too few.
+    wanted === 0
+      ? holdMicroUsd(endpoint, full, 0) <= max_cost_micro
+      : affordable(endpoint) >= Math.min(least, endpoint.max_output),
   );
   if (plan.length === 0) {
     const message = `The routing policy allows at most ${max_cost_micro} micro-USD a call, which this could exceed.`;

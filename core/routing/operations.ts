@@ -22,6 +22,7 @@ import {
   validatePolicy,
 } from '../policies/index.ts';
 import { type ReserveInput, reserve } from '../pricing/index.ts';
+import { createAffinity } from './affinity.ts';
 import { createHealth, type HealthView } from './health.ts';
 import { refuseDenied, withinLimits } from './limits.ts';
 import { previewRoute } from './plan.ts';
@@ -218,6 +219,10 @@ export const dryRunOperation = operation({
       features: featuresOf(facts),
       losses: () => [],
       health: context.services.health ?? createHealth(),
+      affinity: {
+        ...{ memory: createAffinity(), org_id: caller.org_id, cache_hints: facts.has.cache },
+        ...{ cache_ttl_ms: null, value: (kind) => kind },
+      },
       now_ms,
     };
     const { route, wish: held, refused } = judged(context, ruling, asked);
@@ -232,7 +237,7 @@ export const dryRunOperation = operation({
       version,
       decision: {
         sort: route.sort,
-        affinity: 'off',
+        affinity: route.affinity?.kind ?? 'off',
         max_attempts: route.max_attempts,
         rule: ruling.rule,
         denied: refused !== null,

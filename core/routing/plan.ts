@@ -1,25 +1,40 @@
 // The choice: catalog, wishes and health in, an ordered plan with reasons out (decisions 4.9.5). `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
-import { type Catalog, type Endpoint, findModel, type Model } from '../catalog/index.ts';
+import { type Catalog, findModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
-import { cheapReason, type Demands, demandsOf, isLossy, lateReason } from './filters.ts';
-import type { Health } from './health.ts';
+import { type Wanted, wantedAffinity } from './affinity.ts';
+import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
+import {
+  cheapReason,
+  type Demands,
+  demandsOf,
+  isLossy,
+  isOwnKeyOnly,
+  lateReason,
+  seenReason,
+} from './filters.ts';
 import { refuseDenied } from './limits.ts';
+import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
+import { type Ranked, rank } from './rank.ts';
 import { modelNotFound, nothingLeft } from './refusal.ts';
-import { type Passed, rank } from './score.ts';
+import { addCandidate, type Candidates as EndpointCandidates, noCandidates } from './score.ts';
 import { settle } from './settle.ts';
-import type {
-  Candidates,
-  Choice,
-  Excluded,
-  RankedEndpoint,
-  RouteInput,
-  RouteLoss,
-  RoutePlan,
-  RouteWarning,
-  SettledInput,
-  Sort,
-  Timeouts,
+import {
+  type Candidates,
+  type Choice,
+  type Excluded,
+  type ExclusionReason,
+  exclusionReasons,
+  type Passed,
+  type RankedEndpoint,
+  type RouteAffinity,
+  type RouteInput,
+  type RouteLoss,
+  type RoutePlan,
+  type RouteWarning,
+  type SettledInput,
+  type Sort,
+  type Timeouts,
 } from './types.ts';
 
 const MAX_ATTEMPTS = 3;
@@ -50,47 +65,57 @@ export function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_de
   return { timeouts, chosen_deadline };
 }
 
-function pass(
-  model: Model,
-  catalog: Catalog,
-  input: SettledInput,
-  demands: Demands,
-  out: { excluded: Excluded[]; lost: RouteLoss[] },
-): Passed[] {
-  const passed: Passed[] = [];
-  for (const endpoint of model.endpoints) {
-    let reason = cheapReason(endpoint, input, demands);
-    let losses: readonly RouteLoss[] = [];
+interface Out {
+  readonly excluded: Excluded[];
+  readonly lost: RouteLoss[];
+  /** What own keys answer, of all models so far; null: the caller has none that this call may use. */
+  readonly own: OwnPass | null;
+}
+
+const placeOfReason = new Map<ExclusionReason, number>(exclusionReasons.map((reason, i) => [reason, i]));
+
+/** The endpoints of `model` that pass every filter with a key of the pool; the others go into `out` with their reasons. */
+function pass(model: Model, input: SettledInput, demands: Demands, out: Out): EndpointCandidates {
+  const all = factsOfModel(model);
+  const found = noCandidates(all.length);
+  const { health, now_ms } = input;
+  for (const facts of all) {
+    const { endpoint } = facts;
+    const standing = out.own?.standing.get(endpoint.id);
+    let reason = standing?.reason ?? cheapReason(facts, demands, false);
     if (reason === null) {
-      losses = input.losses(endpoint);
+      const losses = input.losses(endpoint);
       if (isLossy(losses, input)) {
         reason = 'lossy';
         out.lost.push(...losses);
-      } else {
-        reason = lateReason(endpoint, catalog.providers.get(endpoint.provider), input, demands);
+      } else reason = lateReason(facts, input, demands);
+      if (reason === null && (out.own?.strict === true || isOwnKeyOnly(endpoint, demands))) reason = 'byok';
+      if (reason === null) {
+        const figures = health.figures(endpoint.id, now_ms);
+        const rests = input.rests !== undefined && input.rests(endpoint) > 0;
+        reason = seenReason(figures, demands, rests);
+        if (reason === null) {
+          addCandidate(found, passedOf(facts, losses, demands), facts.hash, figures);
+          continue;
+        }
       }
     }
-    if (reason === null) passed.push({ endpoint: priced(endpoint, demands), losses });
-    else out.excluded.push({ endpoint_id: endpoint.id, provider: endpoint.provider, reason });
+    // Answered with an own key: the pool's part in it is no exclusion.
+    if (standing?.answers === true) continue;
+    out.excluded.push(facts.excluded[placeOfReason.get(reason) as number] as Excluded);
   }
-  return passed;
+  return found;
 }
 
 /** The endpoint at the price of the tier that is asked for. */
-function priced(endpoint: Endpoint, demands: Demands): Endpoint {
+function passedOf(facts: EndpointFacts, losses: readonly RouteLoss[], demands: Demands): Passed {
+  const { endpoint } = facts;
   const price = demands.tier === null ? undefined : endpoint.tiers?.[demands.tier];
-  return price === undefined ? endpoint : { ...endpoint, price };
+  if (price !== undefined) return { endpoint: { ...endpoint, price }, losses };
+  return losses.length === 0 ? facts.passed : { endpoint, losses };
 }
 
 const NO_WARNINGS: readonly RouteWarning[] = [];
-
-function warningsOf(input: SettledInput): readonly RouteWarning[] {
-  const { affinity } = input.wish;
-  const policys = input.policy_warnings ?? NO_WARNINGS;
-  if (affinity === undefined || affinity === 'off') return policys;
-  const message = 'Affinity is not offered yet; the route was chosen without it.';
-  return [...policys, { code: 'route_option_ignored', param: 'svc.route.affinity', message }];
-}
 
 function named({ policy, version, rule }: Ruling): NonNullable<RoutePlan['policy']> {
   return { name: `${policy}/${version}`, rule };
@@ -104,36 +129,64 @@ export function choose(candidates: Candidates, input: RouteInput): Choice {
   return chooseSettled(candidates, settle(input, candidates.catalog));
 }
 
+function attemptsOf({ wish }: SettledInput): number {
+  if (wish.fallbacks === false) return 1;
+  const ceiling = wish.ceilings?.max_attempts ?? MAX_ATTEMPTS;
+  return Math.max(1, Math.min(ceiling, wish.max_attempts ?? ceiling));
+}
+
 function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
-  const demands = demandsOf(input);
+  const demands = demandsOf(input, candidates.catalog);
   const sort: Sort = input.wish.sort ?? 'balanced';
-  const out = { excluded: [] as Excluded[], lost: [] as RouteLoss[] };
-  const ranked: RankedEndpoint[] = [];
+  const { own_keys } = demands;
+  const out: Out = {
+    excluded: [],
+    lost: [],
+    own: own_keys === null ? null : { standing: new Map(), strict: false },
+  };
+  const max_attempts = attemptsOf(input);
+  const wanted = wantedAffinity(input);
+  const ranking = { sort, seed: hash32(wanted.key ?? input.request_id), keep_at: wanted.endpoint_id };
+  let plan: readonly RankedEndpoint[] = [];
+  let spare: readonly Passed[] = [];
   for (const model of candidates.models) {
-    const passed = pass(model, candidates.catalog, input, demands, out);
-    ranked.push(...rank(passed, sort, input));
+    const room = max_attempts - plan.length;
+    let ranked: Ranked;
+    if (out.own === null) ranked = rank(pass(model, input, demands, out), ranking, input, room);
+    else {
+      const own = rank(passOwn(model, input, demands, out.own), ranking, input, room);
+      ranked = shareAttempts(own, rank(pass(model, input, demands, out), ranking, input, room), room);
+    }
+    plan = plan.length === 0 ? ranked.plan : [...plan, ...ranked.plan];
+    spare = spare.length === 0 ? ranked.spare : [...spare, ...ranked.spare];
   }
-  const ceiling = input.wish.ceilings?.max_attempts ?? MAX_ATTEMPTS;
-  const wished = Math.max(1, Math.min(ceiling, input.wish.max_attempts ?? ceiling));
-  const max_attempts = input.wish.fallbacks === false ? 1 : wished;
+  const { failover } = input.wish;
   return {
-    plan: ranked.slice(0, max_attempts),
-    spare: ranked.slice(max_attempts),
+    plan,
+    spare,
     excluded: out.excluded,
     lost: out.lost,
     sort,
+    affinity: affinityOf(wanted, plan[0]),
+    ...(failover === undefined ? {} : { failover }),
     max_attempts,
     ...timeoutsOf(input),
-    warnings: warningsOf(input),
+    warnings: input.policy_warnings ?? NO_WARNINGS,
     ...(input.policy == null ? {} : { policy: named(input.policy) }),
   };
+}
+
+function affinityOf({ kind, key, ttl_ms, endpoint_id }: Wanted, first?: RankedEndpoint): RouteAffinity {
+  if (key === null) return { kind, state: '-', key, ttl_ms };
+  const state = endpoint_id !== null && first?.endpoint.id === endpoint_id ? 'hit' : 'miss';
+  return { kind, state, key, ttl_ms };
 }
 
 /** The model asked for and its fallbacks. @throws ServiceError model_not_found with what may have been meant. */
 export function modelsOf(catalog: Catalog, input: SettledInput): Model[] {
   if (input.wish.fallback_models === undefined) return [modelOf(catalog, input, input.model, 'model')];
   const fallbacks = input.wish.fallback_models.slice(0, FALLBACKS_MAX);
-  const wanted = [input.model, ...fallbacks.filter((id) => id !== input.model)];
+  const wanted = [...new Set([input.model, ...fallbacks])];
   return wanted.map((id, i) =>
     modelOf(catalog, input, id, i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`),
   );
@@ -155,21 +208,17 @@ export function previewRoute(catalog: Catalog, input: RouteInput): Choice {
 }
 
 /**
- * The plan of a call; takes the probe of a half-open circuit that it will try.
+ * The plan of a call. It takes nothing: the probe of a half-open circuit is the attempt's that is made there, or calls
+ * that are refused behind the plan, and such as never come to their second endpoint, would keep it from all others.
  * @throws ServiceError model_not_found; no_endpoint_available (503 when waiting can help, else 400),
  * unsupported_parameter, context_length_exceeded or invalid_request when no endpoint is left; policy_denied.
  */
-export function planRoute(catalog: Catalog, input: RouteInput & { readonly health: Health }): RoutePlan {
+export function planRoute(catalog: Catalog, input: RouteInput): RoutePlan {
   if (input.policy != null) refuseDenied(input.policy, input.features);
   const settled = settle(input, catalog);
   const models = modelsOf(catalog, settled);
   const choice = chooseSettled({ catalog, models }, settled);
   if (choice.plan.length === 0) throw nothingLeft(models, choice, settled);
   const { lost: _, ...route } = choice;
-  for (const { endpoint } of route.plan) {
-    if (input.health.circuit(endpoint.id, input.now_ms) === 'half_open') {
-      input.health.probe(endpoint.id, input.now_ms);
-    }
-  }
   return route;
 }

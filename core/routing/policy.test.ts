@@ -4,7 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import { type Actions, activePolicy, decide, type PolicyDocument, type Ruling } from '../policies/index.ts';
-import { choose, createHealth, planRoute, previewRoute, type RouteInput, withinLimits } from './index.ts';
+import {
+  choose,
+  createAffinity,
+  createHealth,
+  planRoute,
+  previewRoute,
+  type RouteInput,
+  withinLimits,
+} from './index.ts';
 import { catalogOf, drops, endpoint, features, input, model, order, run } from './test-kit.ts';
 
 const facts = {
@@ -241,6 +249,31 @@ describe('preferences', () => {
     expect(drops(run(three(), { health, policy }))).toEqual(['a:uptime']);
   });
 
+  test('affinity is that of the request, else of the policy, unless it is locked', () => {
+    const memory = createAffinity();
+    const affinity = { memory, org_id: 'o', cache_hints: true, cache_ttl_ms: null, value: () => 'v' };
+    const of = (rules: Actions, own?: RouteInput['wish']['affinity']) => {
+      const wish = own === undefined ? {} : { affinity: own };
+      const route = run(three(), { affinity, wish, policy: ruling(rules) });
+      return [route.affinity?.kind, ...route.warnings.map(({ param }) => param)];
+    };
+    expect(of({})).toEqual(['prefix']);
+    expect(of({ affinity: 'session' })).toEqual(['session']);
+    expect(of({ affinity: 'session' }, 'user')).toEqual(['user']);
+    expect(of({ affinity: 'off' })).toEqual(['off']);
+    expect(of({ affinity: 'off', lock: ['affinity'] }, 'user')).toEqual(['off', 'svc.route.affinity']);
+    expect(of({ lock: ['affinity'] }, 'off')).toEqual(['prefix', 'svc.route.affinity']);
+  });
+
+  test('what the policy says of failover goes with the route, the later rule over the defaults', () => {
+    const on = (policy: Ruling | null) => run(three(), { policy }).failover;
+    expect(on(null)).toBe(undefined);
+    expect(on(ruling({}))).toBe(undefined);
+    expect(on(ruling({ failover: { on: ['-rate_limit'] } }))).toEqual(['-rate_limit']);
+    const rules = [{ match: {}, failover: { on: ['content_filtered'] } }];
+    expect(on(ruling({ failover: { on: ['-rate_limit'] } }, { rules }))).toEqual(['content_filtered']);
+  });
+
   test('a policy raises attempts to six and falls back to other models in their order', () => {
     const first = model([endpoint('a')]);
     const second = model([{ ...endpoint('b'), model_id: 'acme/small' }], 'acme/small');
@@ -329,6 +362,10 @@ describe('refusals', () => {
     expect(() => withinLimits(route, tight, { ...held, max_tokens: null })).toThrow(/1010 micro-USD/);
     const both = ruling({ limits: { max_cost_micro: 2_000, max_tokens: 50 } });
     expect(withinLimits(route, both, { ...held, max_tokens: null }).max_tokens).toBe(50);
+    // Embeddings have no output: the prompt alone decides.
+    expect(withinLimits(route, policy, { ...held, max_tokens: 0 }).route.plan).toHaveLength(2);
+    const below = ruling({ limits: { max_cost_micro: 999 } });
+    expect(() => withinLimits(route, below, { ...held, max_tokens: 0 })).toThrow(/999 micro-USD/);
   });
 
   test('a call under no policy is not touched', () => {

@@ -2,7 +2,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
-import { choose, createHealth, exclusionReasons, type RouteInput } from './index.ts';
+import {
+  choose,
+  createAffinity,
+  createHealth,
+  exclusionReasons,
+  planRoute,
+  type RouteInput,
+} from './index.ts';
 import { able, catalogOf, endpoint, features, input, loss, model } from './test-kit.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
@@ -46,9 +53,23 @@ const anyWish = fc.record(
       { requiredKeys: [] },
     ),
     data_policy: fc.constantFrom<'zdr' | 'no_train'>('zdr', 'no_train'),
+    affinity: fc.constantFrom('off' as const, 'session' as const, 'prefix' as const),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<RouteInput['wish']>;
+const source = { org_id: 'o', cache_hints: true, cache_ttl_ms: null, value: () => 'v' };
+
+/** A memory in which the endpoint of `name` is what such a call is kept at. */
+function remembering(wish: RouteInput['wish'], environment: 'live' | 'test', name: string | null) {
+  const memory = createAffinity();
+  if (name === null) return memory;
+  const one = model([]);
+  const asked = input({ wish, environment, affinity: { ...source, memory } });
+  const { affinity } = choose({ catalog: catalogOf(one), models: [one] }, asked);
+  if (affinity?.key != null) memory.keep('o', affinity.key, { endpoint_id: `ep_${name}`, until_ms: 9e9 });
+  return memory;
+}
+
 const anyInput = fc
   .record({
     wish: anyWish,
@@ -62,14 +83,21 @@ const anyInput = fc
     tools: fc.boolean(),
     lost: anyList,
     open: anyList,
+    resting: anyList,
+    throttled: anyList,
+    remembered: fc.option(fc.constantFrom(...names)),
     request_id: fc.string(),
   })
-  .map(({ key, tools, lost, open, ...rest }) => {
+  .map(({ key, tools, lost, open, resting, throttled, remembered, ...rest }) => {
     const health = createHealth();
+    for (const name of resting ?? []) health.rest(`ep_${name}`, 9_000, 1_000_000);
+    const rests = (e: Endpoint) => (throttled?.includes(e.provider) ? 1 : 0);
+    const memory = remembering(rest.wish, rest.environment, remembered);
+    const affinity = { ...source, memory };
     for (const name of open ?? [])
       for (let i = 0; i < 5; i++) health.failed(`ep_${name}`, 'server', 1_000_000);
     const losses = (e: Endpoint) => (lost?.includes(e.provider) ? [loss('content')] : []);
-    return input({ ...rest, data_policy: key, health, losses, ...features({ tools }) });
+    return input({ ...rest, data_policy: key, health, rests, affinity, losses, ...features({ tools }) });
   });
 const anyEndpoints = fc.tuple(...names.map(anyEndpoint));
 
@@ -87,6 +115,67 @@ test('every endpoint is planned, spare, or excluded with exactly one known reaso
       for (const item of choice.excluded) expect(exclusionReasons).toContain(item.reason);
       expect(choice.plan.length).toBeLessThanOrEqual(choice.max_attempts);
       expect(choice).toEqual(choose({ catalog: catalogOf(one), models: [one] }, given));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('whatever is planned or spare was excluded by nothing, and a plan has no endpoint twice', () => {
+  fc.assert(
+    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
+      const one = model(endpoints);
+      const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
+      const out = new Set<string>(choice.excluded.map((item) => item.endpoint_id));
+      const tried = [...choice.plan, ...choice.spare].map((item) => item.endpoint.id);
+      for (const id of tried) expect(out.has(id)).toBe(false);
+      expect(new Set(tried).size).toBe(tried.length);
+      for (const { endpoint: e } of choice.plan) {
+        expect(given.health.circuit(e.id, given.now_ms)).not.toBe('open');
+        expect(given.health.figures(e.id, given.now_ms)?.rest_ms ?? 0).toBe(0);
+        expect(given.rests?.(e)).toBe(0);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the order does not hang on the order in which endpoints stand in the catalog', () => {
+  fc.assert(
+    fc.property(anyEndpoints, anyInput, fc.array(fc.nat(), { maxLength: 5 }), (endpoints, given, swaps) => {
+      const shuffled = [...endpoints];
+      for (const n of swaps) shuffled.push(...shuffled.splice(n % shuffled.length, 1));
+      const order = (list: Endpoint[]) => {
+        const one = model(list);
+        return choose({ catalog: catalogOf(one), models: [one] }, given).plan.map((item) => item.endpoint.id);
+      };
+      expect(order(shuffled)).toEqual(order([...endpoints]));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function refusalOf(plan: () => unknown): { status: number; beside: Record<string, unknown> } | null {
+  try {
+    plan();
+    return null;
+  } catch (error) {
+    return error as { status: number; beside: Record<string, unknown> };
+  }
+}
+
+test('a call that nothing is left for is refused, with 503 exactly where an endpoint is out for a while only', () => {
+  fc.assert(
+    fc.property(anyEndpoints, anyInput, (endpoints, given) => {
+      const one = model(endpoints);
+      const catalog = { ...catalogOf(one), sandbox: catalogOf(one).models };
+      const health = given.health as ReturnType<typeof createHealth>;
+      const { plan, excluded } = choose({ catalog, models: [one] }, given);
+      const refused = refusalOf(() => planRoute(catalog, { ...given, health }));
+      expect(refused === null).toBe(plan.length > 0);
+      if (refused === null) return;
+      const passing = excluded.some(({ reason }) => ['circuit', 'rate', 'capacity'].includes(reason));
+      expect(refused.status).toBe(passing ? 503 : 400);
+      expect(refused.beside['excluded_by']).toEqual(excluded);
     }),
     { numRuns: 500 },
   );

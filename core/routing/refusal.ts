@@ -1,11 +1,15 @@
 // Refusals of the route, each saying what to change.
-import type { Catalog, Model } from '../catalog/index.ts';
+import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
-import type { Choice, ExclusionReason, SettledInput } from './types.ts';
+import type { Choice, Excluded, ExclusionReason, SettledInput } from './types.ts';
 
 const SUGGESTIONS_MAX = 3;
 /** Reasons that pass by themselves; with one of them the refusal is 503 and worth a retry. */
-const transient: ReadonlySet<ExclusionReason> = new Set(['circuit']);
+const transient: ReadonlySet<ExclusionReason> = new Set(['circuit', 'rate', 'capacity']);
+/** Told of a refusal at most; the rest is counted. */
+const EXCLUDED_MAX = 256;
+/** What takes an endpoint out of every call of this key, and so says nothing of this request. */
+const ofNoCall: ReadonlySet<ExclusionReason> = new Set(['status', 'environment']);
 
 /** Edit distance of `a` and `b`, at most `limit + 1`. */
 export function editDistance(a: string, b: string, limit: number): number {
@@ -71,9 +75,11 @@ const adviceOf: { readonly [K in ExclusionReason]: string } = {
   max_output: 'max_tokens is above its largest answer',
   tier: 'it has no price for the service tier',
   price: 'it costs more than allowed',
-  byok: 'it needs a provider key of yours',
+  byok: 'it is open to this call with a provider key of yours alone',
   uptime: 'it failed more often lately than the policy allows',
   circuit: 'it failed repeatedly just now',
+  rate: 'it limits our requests just now',
+  capacity: 'it is overloaded just now',
 };
 
 /** Names of the variables whose absence takes endpoints of `models` out of service. */
@@ -96,14 +102,79 @@ function message(models: readonly Model[], choice: Choice): string {
   return `No endpoint of ${model} can serve this request. ${told.join('; ')}${more}.`;
 }
 
-/** The refusal of a call for which `choice` has no endpoint. */
+/** Milliseconds until a key may be used at `endpoint`: one of the caller's where it has some, else one of the pool. */
+function keyRestMs(endpoint: Endpoint, input: SettledInput): number {
+  const own = input.own_keys?.of(endpoint) ?? [];
+  if (own.length === 0) return input.rests?.(endpoint) ?? 0;
+  return Math.min(...own.map(({ rest_ms }) => rest_ms));
+}
+
+/** Milliseconds until the first of the endpoints that are only out for a while can be tried. */
+function waitMs(models: readonly Model[], excluded: readonly Excluded[], input: SettledInput): number {
+  const waiting = new Set(
+    excluded.filter(({ reason }) => transient.has(reason)).map(({ endpoint_id }) => endpoint_id),
+  );
+  const waits = models.flatMap(({ endpoints }) =>
+    endpoints
+      .filter(({ id }) => waiting.has(id))
+      .map((endpoint) => {
+        const figures = input.health.figures(endpoint.id, input.now_ms);
+        // The circuit may let a probe pass while its keys still rest: all of them must be over.
+        return Math.max(figures?.circuit_ms ?? 0, figures?.rest_ms ?? 0, keyRestMs(endpoint, input));
+      }),
+  );
+  return Math.max(1, Math.min(...waits));
+}
+
+/** What a call that a larger endpoint could serve is told: the prompt's length, or `max_tokens`; null: that is not all. */
+function tooLarge(models: readonly Model[], choice: Choice, input: SettledInput): ServiceError | null {
+  const of = choice.excluded.filter(({ reason }) => !ofNoCall.has(reason));
+  if (of.length === 0 || of.some(({ reason }) => reason !== 'context' && reason !== 'max_output'))
+    return null;
+  const beside = besideOf(choice);
+  const endpoints = models.flatMap((model) => model.endpoints);
+  const among = (wanted: ExclusionReason) => {
+    const ids = new Set(of.filter(({ reason }) => reason === wanted).map(({ endpoint_id }) => endpoint_id));
+    return endpoints.filter(({ id }) => ids.has(id));
+  };
+  const short = among('max_output');
+  if (short.length > 0) {
+    const largest = Math.max(...short.map((endpoint) => endpoint.max_output));
+    const text = `max_tokens is above the largest answer of ${input.model}, ${largest} tokens.`;
+    return new ServiceError('invalid_request', text, {
+      param: 'max_tokens',
+      details: { max_output: largest },
+      beside,
+    });
+  }
+  const small = among('context');
+  const longest = Math.max(...small.map((endpoint) => endpoint.context_length));
+  const tokens = input.features.input_tokens_bound;
+  // The sandbox counts by the rule of the bound itself; anywhere else the bound is an estimate from above.
+  const exact = small.every((endpoint) => endpoint.family === 'sandbox');
+  const text = `The prompt has ${exact ? '' : 'about '}${tokens} tokens; ${input.model} takes ${longest}.`;
+  return new ServiceError('context_length_exceeded', text, {
+    details: { input_tokens: tokens, context_length: longest, source: exact ? 'exact' : 'estimate' },
+    beside,
+  });
+}
+
+function besideOf({ excluded }: Choice): { excluded_by: readonly Excluded[] } {
+  return { excluded_by: excluded.length > EXCLUDED_MAX ? excluded.slice(0, EXCLUDED_MAX) : excluded };
+}
+
+/**
+ * The refusal of a call for which `choice` has no endpoint: 503 where one of them is out for a while only, else 400
+ * with what in the request to change.
+ */
 export function nothingLeft(models: readonly Model[], choice: Choice, input: SettledInput): ServiceError {
-  const beside = { excluded_by: choice.excluded };
-  const reasons = new Set(choice.excluded.map((item) => item.reason));
-  if ([...reasons].some((reason) => transient.has(reason))) {
+  const beside = besideOf(choice);
+  const more = choice.excluded.length - beside.excluded_by.length;
+  if (choice.excluded.some(({ reason }) => transient.has(reason))) {
     return new ServiceError('no_endpoint_available', message(models, choice), {
       status: 503,
-      retry_after_ms: 15_000,
+      retry_after_ms: waitMs(models, choice.excluded, input),
+      ...(more === 0 ? {} : { details: { excluded_more: more } }),
       beside,
     });
   }
@@ -112,28 +183,15 @@ export function nothingLeft(models: readonly Model[], choice: Choice, input: Set
     const extra = { param: loss.param, details: { losses: choice.lost.slice(0, 20) }, beside };
     return new ServiceError('unsupported_parameter', loss.message, extra);
   }
-  const endpoints = models.flatMap((model) => model.endpoints);
-  if (reasons.size === 1 && reasons.has('context')) {
-    const longest = Math.max(...endpoints.map((endpoint) => endpoint.context_length));
-    const tokens = input.features.input_tokens_bound;
-    const text = `The prompt has about ${tokens} tokens; ${input.model} takes ${longest}.`;
-    return new ServiceError('context_length_exceeded', text, {
-      details: { context_length: longest, input_tokens_bound: tokens },
-      beside,
-    });
-  }
-  if (reasons.size === 1 && reasons.has('max_output')) {
-    const largest = Math.max(...endpoints.map((endpoint) => endpoint.max_output));
-    const text = `max_tokens is above the largest answer of ${input.model}, ${largest} tokens.`;
-    return new ServiceError('invalid_request', text, {
-      param: 'max_tokens',
-      details: { max_output: largest },
-      beside,
-    });
-  }
+  const too_large = tooLarge(models, choice, input);
+  if (too_large !== null) return too_large;
   const missing = missingNames(models);
+  const details = {
+    ...(missing.length === 0 ? {} : { missing }),
+    ...(more === 0 ? {} : { excluded_more: more }),
+  };
   return new ServiceError('no_endpoint_available', message(models, choice), {
     beside,
-    ...(missing.length === 0 ? {} : { details: { missing } }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   });
 }

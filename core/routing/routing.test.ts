@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
+import { nanoUsd } from '../kernel/index.ts';
 import { createHealth, planRoute, type RouteInput, type RouteLoss, suggestions } from './index.ts';
 import {
   able,
@@ -43,6 +44,51 @@ test('each filter excludes with its own reason', () => {
   expect(one({}, wish({ require: { max_price: { output: 0.999 } } }))).toBe('a:price');
   expect(one({}, wish({ require: { max_price: { output: 1 } } }))).toBe(undefined);
   expect(one({}, wish({ byok: 'only' }))).toBe('a:byok');
+  expect(one({}, { rests: () => 1 })).toBe('a:rate');
+  const health = createHealth();
+  health.rest('ep_a', 1_000, 1_000_000);
+  expect(one({}, { health })).toBe('a:capacity');
+  expect(one({}, { health, now_ms: 1_001_000 })).toBe(undefined);
+  const open = createHealth();
+  for (let i = 0; i < 5; i++) open.failed('ep_a', 'server', 1_000_000);
+  expect(one({}, { health: open, rests: () => 1 })).toBe('a:circuit');
+});
+
+test('what is not known of an endpoint excludes it where a wish protects', () => {
+  const unknown = endpoint('a', {
+    ...{ quantization: null, region: 'global' },
+    data_policy: { trains: false, retention_days: null, zdr: false },
+  });
+  const why = (require: NonNullable<RouteInput['wish']['require']>) =>
+    drops(run([unknown], { wish: { require } }))[0];
+  expect(why({ max_retention_days: 36_500 })).toBe('a:retention');
+  expect(why({ quantizations: ['fp8', 'bf16', 'fp32'] })).toBe('a:quantization');
+  expect(why({ quantizations: ['unknown'] })).toBe(undefined);
+  expect(why({ regions: ['eu', 'us', 'ap'] })).toBe('a:region');
+  expect(why({ regions: ['global'] })).toBe(undefined);
+  expect(why({ capabilities: ['time_travel'] })).toBe('a:capability');
+  expect(
+    drops(run([unknown], { wish: { require: { parameters: true } }, losses: () => [loss('hint')] })),
+  ).toEqual(['a:lossy']);
+});
+
+test('max_price is held against what a call pays: its tier, its band, and reasoning that costs more than output', () => {
+  const base = endpoint('a');
+  const rates = (input: number, output: number, reasoning?: number) => ({
+    ...{ input: nanoUsd(input), output: nanoUsd(output) },
+    ...(reasoning === undefined ? {} : { reasoning: nanoUsd(reasoning) }),
+  });
+  const most = { wish: { require: { max_price: { input: 2, output: 2 } } } };
+  const flex = { ...base.price, rates: rates(9_000, 9_000) };
+  const tiered = [endpoint('a', { tiers: { flex } })];
+  expect(drops(run(tiered, most))).toEqual([]);
+  expect(drops(run(tiered, { ...most, ...features({ service_tier: 'flex' }) }))).toEqual(['a:price']);
+  const bands = [{ from_prompt_tokens: 5_000, rates: rates(2_001, 1_000) }];
+  const banded = [endpoint('a', { price: { ...base.price, bands } })];
+  expect(drops(run(banded, { ...most, ...features({ input_tokens_bound: 4_999 }) }))).toEqual([]);
+  expect(drops(run(banded, { ...most, ...features({ input_tokens_bound: 5_000 }) }))).toEqual(['a:price']);
+  const thinking = [endpoint('a', { price: { ...base.price, rates: rates(1_000, 1_000, 2_001) } })];
+  expect(drops(run(thinking, most))).toEqual(['a:price']);
 });
 
 test('the regions of key and request must both admit an endpoint', () => {
@@ -184,8 +230,24 @@ test('a live key with no usable endpoint learns which variable is missing', () =
 test('an empty plan is refused by what emptied it: parameter, context, cap, or the endpoints themselves', () => {
   const lossy = refusal([endpoint('a')], { losses: () => [loss('hint'), loss('content')] });
   expect(lossy).toMatchObject({ code: 'unsupported_parameter', param: 'x', status: 400 });
-  expect(refusal([endpoint('a')], features({ input_tokens_bound: 900_000 }))).toMatchObject({
+  const dead = endpoint('dead', { status: 'disabled', context_length: 2_000_000, max_output: 99_999 });
+  const long = features({ input_tokens_bound: 900_000 });
+  const wide = endpoint('b', { context_length: 200_000 });
+  expect(refusal([endpoint('a'), wide, dead], long)).toMatchObject({
     code: 'context_length_exceeded',
+    status: 400,
+    retry: false,
+    details: { input_tokens: 900_000, context_length: 200_000, source: 'estimate' },
+    beside: { excluded_by: [{ reason: 'context' }, { reason: 'context' }, { reason: 'status' }] },
+  });
+  expect(refusal([endpoint('a', { family: 'sandbox' })], long).details).toMatchObject({ source: 'exact' });
+  // A smaller cap helps where one endpoint has room for the prompt.
+  const both = features({ input_tokens_bound: 900_000, max_tokens: 10_001 });
+  const huge = endpoint('huge', { context_length: 1_000_000 });
+  expect(refusal([endpoint('a'), huge, dead], both)).toMatchObject({
+    code: 'invalid_request',
+    param: 'max_tokens',
+    details: { max_output: 10_000 },
   });
   expect(refusal([endpoint('a')], features({ max_tokens: 10_001 }))).toMatchObject({
     code: 'invalid_request',
@@ -211,7 +273,63 @@ test('where waiting can help the refusal is 503 and says so', () => {
   );
 });
 
-test('only one call probes a half-open circuit', () => {
+test('the wait told is that of the first endpoint that can be tried again', () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
+  health.rest('ep_b', 7_500, 1_000_000);
+  health.rest('ep_a', 20_000, 1_000_000);
+  const wait = (rests: (e: Endpoint) => number, now_ms = 1_001_000) => {
+    try {
+      const catalog = catalogOf(model([endpoint('a'), endpoint('b'), endpoint('c')]));
+      planRoute(catalog, { ...input({ rests, now_ms, wish: { providers: { ignore: ['d'] } } }), health });
+    } catch (error) {
+      return error as { code: string; status: number; retry_after_ms: number; beside: object };
+    }
+    throw new Error('was not refused');
+  };
+  const all = wait((e) => (e.provider === 'c' ? 30_000 : 0));
+  expect(all).toMatchObject({ code: 'no_endpoint_available', status: 503, retry_after_ms: 6_500 });
+  expect(all.beside).toEqual({
+    excluded_by: [
+      { endpoint_id: 'ep_a', provider: 'a', reason: 'circuit' },
+      { endpoint_id: 'ep_b', provider: 'b', reason: 'capacity' },
+      { endpoint_id: 'ep_c', provider: 'c', reason: 'rate' },
+    ],
+  });
+  expect(wait((e) => (e.provider === 'c' ? 250 : 9_000)).retry_after_ms).toBe(250);
+});
+
+test('a fallback model that is named twice is tried once', () => {
+  const catalog = catalogOf(model([endpoint('a')]), model([endpoint('b')], 'acme/small'));
+  const wish = { fallback_models: ['acme/small', 'acme/small', 'acme/large'], max_attempts: 3 };
+  const { plan, spare } = planRoute(catalog, { ...input({ wish }), health: createHealth() });
+  expect([...plan, ...spare].map((item) => item.endpoint.provider)).toEqual(['a', 'b']);
+});
+
+test('one endpoint that is out for a while makes the refusal 503, whatever keeps the others out', () => {
+  const health = createHealth();
+  health.rest('ep_b', 1_000, 1_000_000);
+  const others = [endpoint('a', { status: 'disabled' }), endpoint('c', { context_length: 10 })];
+  const refused = (endpoints: Endpoint[]) => {
+    try {
+      planRoute(catalogOf(model(endpoints)), { ...input(), health });
+    } catch (error) {
+      return (error as { status: number }).status;
+    }
+    throw new Error('was not refused');
+  };
+  expect(refused([...others, endpoint('b')])).toBe(503);
+  expect(refused(others)).toBe(400);
+});
+
+test('a refusal names 256 endpoints and counts the rest', () => {
+  const many = Array.from({ length: 300 }, (_, i) => endpoint(`e${i}`, { region: 'us' }));
+  const error = refusal(many, { wish: { require: { regions: ['eu'] } } });
+  expect(error.beside['excluded_by']).toHaveLength(256);
+  expect(error.details).toEqual({ excluded_more: 44 });
+});
+
+test('a half-open circuit takes the call that is to probe it, and others only after its result', () => {
   const health = createHealth();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   const catalog = catalogOf(model([endpoint('a'), endpoint('b')]));
@@ -220,7 +338,10 @@ test('only one call probes a half-open circuit', () => {
       .plan.map((item) => item.endpoint.provider)
       .sort();
   expect(at(1_014_999)).toEqual(['b']);
+  // A plan takes nothing: who cannot pay, or is answered elsewhere, keeps no other call from probing.
   expect(at(1_015_000)).toEqual(['a', 'b']);
+  expect(at(1_015_000)).toEqual(['a', 'b']);
+  health.probe('ep_a', 1_015_000);
   expect(at(1_015_000)).toEqual(['b']);
   health.succeeded('ep_a', { ttft_ms: 1, duration_ms: 1, output_tokens: 1 }, 1_015_500);
   expect(at(1_015_500)).toEqual(['a', 'b']);
@@ -230,10 +351,4 @@ test('a tier with its own price is planned at that price', () => {
   const flex = { ...endpoint('x').price, id: 'pv_flex' as const };
   const choice = run([endpoint('a', { tiers: { flex } })], features({ service_tier: 'flex' }));
   expect(choice.plan[0]?.endpoint.price.id).toBe('pv_flex');
-});
-
-test('an affinity that is not offered yet is told, not ignored in silence', () => {
-  expect(run([endpoint('a')], { wish: { affinity: 'session' } }).warnings).toMatchObject([
-    { code: 'route_option_ignored', param: 'svc.route.affinity' },
-  ]);
 });

@@ -114,6 +114,7 @@ function settledWish(
   const sort = own.sort ?? actions.sort;
   const fallbacks = own.fallbacks ?? actions.fallbacks;
   const byok = own.byok ?? actions.byok;
+  const affinity = own.affinity ?? actions.affinity;
   const endpoints = ordered(own.endpoints, actions.endpoint_order)?.providers;
   return {
     ...own,
@@ -121,6 +122,9 @@ function settledWish(
     ...(fallbacks === undefined ? {} : { fallbacks }),
     ...(fallback_models === undefined ? {} : { fallback_models }),
     ...(byok === undefined ? {} : { byok }),
+    ...(affinity === undefined ? {} : { affinity }),
+    ...(actions.affinity_ttl_s === undefined ? {} : { affinity_ttl_s: actions.affinity_ttl_s }),
+    ...(actions.failover === undefined ? {} : { failover: actions.failover }),
     ...ordered(own.providers, actions.provider_order),
     ...(endpoints === undefined ? {} : { endpoints }),
     require: requirements(own.require, actions),

@@ -72,6 +72,42 @@ test('a dry run has no try and no win; empty fields read -', () => {
   );
 });
 
+const patterns: { readonly [field: string]: RegExp } = {
+  policy: /^[A-Za-z0-9._/-]{1,100}$/,
+  rule: /^[A-Za-z0-9._/-]{1,100}$/,
+  sort: /^(?:price|latency|throughput|uptime|balanced)$/,
+  arm: /^-$/,
+  canary: /^0$/,
+  aff: /^(?:hit|miss|-)$/,
+  cand: /^\d+$/,
+  drop: /^(?:-|\+\d+|ep_\w+:[a-z_]+(?:,ep_\w+:[a-z_]+)*(?:,\+\d+)?)$/,
+  plan: /^(?:-|\+\d+|ep_\w+:\d\.\d{3}(?:,ep_\w+:\d\.\d{3})*(?:,\+\d+)?)$/,
+  try: /^(?:-|\+\d+|ep_\w+:[\w./-]+:\d+:\d+(?:,ep_\w+:[\w./-]+:\d+:\d+)*(?:,\+\d+)?)$/,
+  win: /^(?:-|ep_\w+)$/,
+  reserve: /^\d+$/,
+};
+
+test.each(['hit', 'miss', '-'] as const)('aff tells %s, and no affinity at all reads -', (state) => {
+  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 1 };
+  const affinity = { kind: 'prefix', state, key: null, ttl_ms: 0 } as const;
+  expect(parse(traceLine(route({ affinity }), facts)).map.get('aff')).toBe(state);
+  expect(parse(traceLine(route(), facts)).map.get('aff')).toBe('-');
+});
+
+test('a route over ten thousand endpoints is told as fast as it is cut', () => {
+  const excluded = Array.from({ length: 10_000 }, (_, i) => {
+    return { endpoint_id: `ep_${i}`, provider: 'p', reason: 'region' as const };
+  });
+  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 1 };
+  const started = performance.now();
+  const lines = Array.from({ length: 100 }, () => traceLine(route({ excluded }), facts));
+  // Written anew for each item that is cut, one line alone would take longer.
+  expect(performance.now() - started).toBeLessThan(1_000);
+  const { items, more } = parse(lines[0] as string).list('drop');
+  expect(items.length + more).toBe(10_000);
+  expect(items.length).toBeGreaterThan(40);
+});
+
 test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut', () => {
   const id = fc.integer({ min: 0, max: 99 }).map((n) => `ep_${String(n).padStart(26, '0')}`);
   const excluded = fc.record({
@@ -100,6 +136,7 @@ test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut'
         const read = parse(line);
         expect(read.version).toBe('v1');
         expect(read.names).toEqual(FIELDS);
+        for (const [field, value] of read.map) expect(value, field).toMatch(patterns[field] as RegExp);
         for (const [field, all] of [
           ['drop', drops.length],
           ['plan', ids.length],

@@ -1,8 +1,9 @@
 // What a caller, a key and a policy may wish of the route, and what the choice answers.
-import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
+import type { Catalog, Endpoint, Model, ModelTask } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
 import type { Effective, Ruling } from '../policies/index.ts';
+import type { AffinityKind, AffinityMemory } from './affinity.ts';
 import type { HealthView } from './health.ts';
 
 /** `svc.route` of 4.1, also the header `x-svc-route`; meanings of 4.9.1. */
@@ -25,7 +26,7 @@ export interface RouteWish {
     parameters?: boolean;
   };
   data_policy?: 'no_train' | 'zdr';
-  affinity?: 'off' | 'key' | 'user' | 'session' | 'prefix';
+  affinity?: 'off' | AffinityKind;
   byok?: 'prefer' | 'only' | 'never';
   max_attempts?: number;
   timeouts?: { connect_ms?: number; first_event_ms?: number; idle_ms?: number; total_ms?: number };
@@ -47,6 +48,10 @@ export interface RouteFeatures {
   readonly input_tokens_bound: number;
   /** The caller's cap, null when none was given. */
   readonly max_tokens: number | null;
+  /** Vectors or an order is asked for; absent: an answer to messages. */
+  readonly task?: ModelTask;
+  /** Bound of the longest of several inputs that are read apart; absent: the prompt is one. */
+  readonly longest_input_tokens?: number;
   /** Guess for the price dimension of the score. */
   readonly expected_output_tokens: number;
   /** Format of signed reasoning before an unanswered tool call, or null. */
@@ -61,6 +66,8 @@ export interface RouteLoss {
   readonly code: string;
   readonly param: string;
   readonly message: string;
+  /** Without it nothing would be left to ask: `svc.compat: drop` does not let it go. */
+  readonly essential?: true;
 }
 
 /** Why an endpoint is out, in the order in which the filters are asked (4.9.5). */
@@ -84,6 +91,8 @@ export const exclusionReasons = [
   'byok',
   'uptime',
   'circuit',
+  'rate',
+  'capacity',
 ] as const;
 export type ExclusionReason = (typeof exclusionReasons)[number];
 
@@ -115,7 +124,56 @@ export interface RouteInput {
   /** What the request would lose on an endpoint; asked only where the cheaper filters pass. */
   losses(endpoint: Endpoint): readonly RouteLoss[];
   readonly health: HealthView;
+  /** Milliseconds until a key of the pool may be used at `endpoint`; 0: one may now. Absent: always. */
+  rests?(endpoint: Endpoint): number;
+  /** The caller's own keys at providers; absent: there are none. */
+  readonly own_keys?: OwnKeys;
+  /** The request may name things of the caller's account at a provider; absent: it names none. */
+  readonly account?: AccountState;
+  /** What keeps calls that belong together at one endpoint; absent: nothing does. */
+  readonly affinity?: AffinitySource;
   readonly now_ms: number;
+}
+
+/** An endpoint as it is called with a key of the caller's own. */
+export interface OwnKeyUse {
+  /** With `own_key` set, at the price of such calls. */
+  readonly endpoint: Endpoint;
+  /** Milliseconds until the key may be used there; 0: now. */
+  readonly rest_ms: number;
+}
+
+export interface OwnKeys {
+  /** `endpoint` with each of the caller's keys of its provider, in the order in which they are tried. */
+  of(endpoint: Endpoint): readonly OwnKeyUse[];
+}
+
+/** Such a request reaches no account of the pool, whatever a policy locks. */
+export interface AccountState {
+  /** The format in which it names something; null: it only says that it may. */
+  readonly family: string | null;
+}
+
+/** What of a request its affinity can be read from. */
+export interface AffinitySource {
+  readonly memory: AffinityMemory;
+  readonly org_id: string;
+  /** The request names what to cache, or where its prompt may be cut for it. */
+  readonly cache_hints: boolean;
+  /** Longest life that a cache hint asks for; null where none says. */
+  readonly cache_ttl_ms: number | null;
+  /** What `kind` groups calls by; null where the request has nothing of the kind. Asked at most once. */
+  value(kind: AffinityKind): string | null;
+}
+
+/** How the affinity of a call came out. */
+export interface RouteAffinity {
+  readonly kind: 'off' | AffinityKind;
+  /** `hit`: the remembered endpoint stands first; `-`: off, or the request has nothing to go by. */
+  readonly state: 'hit' | 'miss' | '-';
+  /** What the endpoint that answers is remembered under; null: it is not. */
+  readonly key: string | null;
+  readonly ttl_ms: number;
 }
 
 export type Sort = 'price' | 'latency' | 'throughput' | 'uptime' | 'balanced';
@@ -126,6 +184,9 @@ export interface SettledWish extends Omit<RouteWish, 'sort'> {
   readonly weights?: NonNullable<Effective['weights']>;
   readonly prefer?: NonNullable<Effective['prefer']>;
   readonly min_uptime?: number;
+  /** Of the policy alone (4.9.1). */
+  readonly affinity_ttl_s?: number;
+  readonly failover?: readonly string[];
   /** Lists of the policy beside those of the request: each must admit the endpoint. */
   readonly lists?: Pick<Effective, 'only' | 'regions' | 'quantizations'>;
   readonly ignore?: readonly string[];
@@ -148,9 +209,12 @@ export interface RankedEndpoint {
   /** 0..1, best ÷ own over the candidates of its model. */
   readonly score: number;
   /** Why it stands where it stands; `slow` misses what the policy prefers. */
-  readonly reason: 'order' | 'score' | 'degraded' | 'slow' | 'signature';
+  readonly reason: 'order' | 'affinity' | 'score' | 'degraded' | 'slow' | 'signature';
   readonly losses: readonly RouteLoss[];
 }
+
+/** An endpoint that no filter refuses. */
+export type Passed = Pick<RankedEndpoint, 'endpoint' | 'losses'>;
 
 export interface Timeouts {
   readonly connect_ms: number;
@@ -162,12 +226,16 @@ export interface Timeouts {
 export interface RoutePlan {
   /** The attempts in their order, at most `max_attempts`. */
   readonly plan: readonly RankedEndpoint[];
-  /** Usable too, but beyond the cut. */
-  readonly spare: readonly RankedEndpoint[];
+  /** Usable too, but beyond the cut; by model, in no further order. */
+  readonly spare: readonly Passed[];
   readonly excluded: readonly Excluded[];
   readonly sort: Sort;
   /** `name/version` and the rules that matched, as the trace names them; absent: the built-in policy. */
   readonly policy?: { readonly name: string; readonly rule: string };
+  /** Absent: off. */
+  readonly affinity?: RouteAffinity;
+  /** `failover.on` of the policy (4.9.1); absent: the standard classes. */
+  readonly failover?: readonly string[];
   readonly max_attempts: number;
   readonly timeouts: Timeouts;
   /** The caller lowered the idle or the total limit: a cut by it is the caller leaving (4.8 rows 11, 26). */

@@ -23,6 +23,10 @@ SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
 SVC_GRAPHQL_PERSISTED_ONLY: {{ $v.graphqlPersistedOnly | quote }}
 SVC_ALLOW_INSECURE_WEBHOOKS: {{ $v.webhooks.allowInsecure | quote }}
 SVC_FX_SOURCE: {{ $v.fxSource | quote }}
+{{- with $v.telemetry.endpoint }}
+SVC_OTLP_ENDPOINT: {{ . | quote }}
+SVC_OTLP_SAMPLE_PERCENT: {{ int $v.telemetry.samplePercent | quote }}
+{{- end }}
 {{- with include "svc.consoleOrigins" . }}
 SVC_CONSOLE_ORIGINS: {{ . | quote }}
 {{- end }}

@@ -1,0 +1,165 @@
+// The order in which the endpoints of one model are tried (4.9.5 steps 7 to 9). Only as many are put in order as can be
+// tried at all: sorting a thousand for an attempt or three would cost more than the rest of the decision.
+import type { Endpoint } from '../catalog/index.ts';
+import { spreadOf } from './facts.ts';
+import { type Candidates, score } from './score.ts';
+import type { Passed, RankedEndpoint, RouteLoss, SettledInput, Sort } from './types.ts';
+
+/** Scores within 2 % of the best count as equal. */
+const SPREAD = 0.02;
+const DEGRADED_BELOW = 0.95;
+
+const formatOf: { readonly [family: string]: string } = {
+  anthropic_messages: 'anthropic-claude-v1',
+  openai_responses: 'openai-responses-v1',
+  gemini: 'google-gemini-v1',
+};
+
+/** Standings, the first to be tried first; an endpoint that the caller's order names stands like a healthy one. */
+const standings = ['affinity', 'score', 'degraded', 'slow', 'signature'] as const;
+const SCORE = 1;
+
+/** How the order comes about beyond the scores. */
+export interface Ranking {
+  readonly sort: Sort;
+  /** What spreads equal endpoints: of the request id, or of what keeps calls together. */
+  readonly seed: number;
+  /** The endpoint to move first; null: none is remembered. */
+  readonly keep_at: string | null;
+}
+
+export interface Ranked {
+  readonly plan: readonly RankedEndpoint[];
+  readonly spare: readonly Passed[];
+}
+
+const NO_PLACES: ReadonlyMap<string, number> = new Map();
+
+/** Names of the caller's order with their places. */
+function placesOf({ endpoints, providers }: SettledInput['wish']): ReadonlyMap<string, number> {
+  if (endpoints?.order === undefined && providers?.order === undefined) return NO_PLACES;
+  const places = new Map<string, number>();
+  for (const name of [...(endpoints?.order ?? []), ...(providers?.order ?? [])]) {
+    if (!places.has(name)) places.set(name, places.size);
+  }
+  return places;
+}
+
+function placeOf(endpoint: Endpoint, places: ReadonlyMap<string, number>): number {
+  const unnamed = places.size;
+  if (unnamed === 0) return 0;
+  return Math.min(places.get(endpoint.id) ?? unnamed, places.get(endpoint.provider) ?? unnamed);
+}
+
+/** Place in `standings` of the `i`th candidate. */
+function standingOf(candidates: Candidates, i: number, input: SettledInput, keep_at: string | null): number {
+  const { endpoint } = candidates.passed[i] as Passed;
+  const signed = input.features.signed_format;
+  // The sandbox reads every format, as it answers for every model.
+  if (signed !== null && endpoint.family !== 'sandbox' && formatOf[endpoint.family] !== signed) return 4;
+  if (endpoint.id === keep_at) return 0;
+  const { prefer } = input.wish;
+  // Misses a bound that the policy prefers; what is not known (NaN) misses nothing.
+  if (prefer !== undefined) {
+    const { max_latency_ms = Number.POSITIVE_INFINITY, min_throughput_tps = 0 } = prefer;
+    if ((candidates.latency[i] as number) > max_latency_ms) return 3;
+    if ((candidates.throughput[i] as number) < min_throughput_tps) return 3;
+  }
+  return (candidates.success[i] as number) < DEGRADED_BELOW ? 2 : SCORE;
+}
+
+function behaviourLosses(losses: readonly RouteLoss[]): number {
+  let count = 0;
+  for (const loss of losses) if (loss.class === 'behaviour') count++;
+  return count;
+}
+
+/** A level that is behind every other. */
+const PICKED = Number.POSITIVE_INFINITY;
+
+/** Gives each of `candidates` its level: place in the caller's order, then standing; less is earlier. */
+function setLevels(candidates: Candidates, keep_at: string | null, input: SettledInput): number {
+  const { passed, level } = candidates;
+  const places = placesOf(input.wish);
+  const unnamed = places.size;
+  for (let i = 0; i < passed.length; i++) {
+    const place = placeOf((passed[i] as Passed).endpoint, places);
+    const standing = standingOf(candidates, i, input, keep_at);
+    // The caller's order stands as it is; within one of its places the remembered endpoint is first.
+    level[i] = place * standings.length + (place < unnamed ? Math.min(standing, SCORE) : standing);
+  }
+  return unnamed;
+}
+
+/** Of those not picked the one with the lowest level, and among these with the highest score. */
+function bestOf({ passed, level, scores }: Candidates): number {
+  let best = 0;
+  for (let i = 1; i < passed.length; i++) {
+    const difference = (level[i] as number) - (level[best] as number);
+    if (difference < 0 || (difference === 0 && (scores[i] as number) > (scores[best] as number))) best = i;
+  }
+  return best;
+}
+
+/** Among equals: fewer behaviour losses first, then by hash. */
+function orderOf({ passed, hash }: Candidates, i: number, seed: number): number {
+  const { losses } = passed[i] as Passed;
+  const spread = spreadOf(seed, hash[i] as number);
+  return losses.length === 0 ? spread : behaviourLosses(losses) * 0x1_0000_0000 + spread;
+}
+
+function pick(candidates: Candidates, i: number, unnamed: number): RankedEndpoint {
+  const { passed, level, scores } = candidates;
+  const { endpoint, losses } = passed[i] as Passed;
+  const standing = (level[i] as number) % standings.length;
+  const named = (level[i] as number) < unnamed * standings.length;
+  level[i] = PICKED;
+  const reason = named && standing === SCORE ? 'order' : (standings[standing] as RankedEndpoint['reason']);
+  return { endpoint, score: scores[i] as number, reason, losses };
+}
+
+/** Adds the next endpoints of about equal score to `plan`, until it has `most`. */
+function addGroup(plan: RankedEndpoint[], candidates: Candidates, seed: number, of: Wanted): void {
+  const { passed, level, scores } = candidates;
+  const head = bestOf(candidates);
+  const at = level[head] as number;
+  const least = (scores[head] as number) * (1 - SPREAD);
+  const group: number[] = [];
+  const order: number[] = [];
+  for (let i = 0; i < passed.length; i++) {
+    if (level[i] !== at || (scores[i] as number) < least) continue;
+    group.push(i);
+    order.push(orderOf(candidates, i, seed));
+  }
+  // Few are wanted of maybe many: looking through them again for each is cheaper than sorting them.
+  for (let left = group.length; left > 0 && plan.length < of.most; left--) {
+    let first = 0;
+    for (let j = 1; j < order.length; j++) if ((order[j] as number) < (order[first] as number)) first = j;
+    order[first] = Number.POSITIVE_INFINITY;
+    plan.push(pick(candidates, group[first] as number, of.unnamed));
+  }
+}
+
+/** How many endpoints are wanted, and which places in the caller's order are none. */
+interface Wanted {
+  readonly most: number;
+  readonly unnamed: number;
+}
+
+/**
+ * The first `most` of `candidates` in the order in which they are tried, and the rest: the caller's order first, then
+ * the endpoint to keep to, then healthy before degraded before slow before those that cannot read the conversation's
+ * signed reasoning, then by score; about equal ones by fewer behaviour losses and then by a hash, which spreads load
+ * and stays the same for one request.
+ */
+export function rank(candidates: Candidates, ranking: Ranking, input: SettledInput, most: number): Ranked {
+  const { passed, level } = candidates;
+  if (most <= 0 || passed.length === 0) return { plan: [], spare: passed };
+  score(candidates, ranking.sort, input);
+  const unnamed = setLevels(candidates, ranking.keep_at, input);
+  const plan: RankedEndpoint[] = [];
+  const wanted = Math.min(most, passed.length);
+  while (plan.length < wanted) addGroup(plan, candidates, ranking.seed, { most: wanted, unnamed });
+  if (plan.length === passed.length) return { plan, spare: [] };
+  return { plan, spare: passed.filter((_, i) => level[i] !== PICKED) };
+}
