@@ -1,10 +1,11 @@
 // Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
 import type { Catalog, Endpoint } from '../../catalog/index.ts';
-import { type RequestId, ServiceError } from '../../kernel/index.ts';
+import { nowMs, type RequestId, ServiceError } from '../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../limits/index.ts';
-import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd } from '../../pricing/index.ts';
+import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../pricing/index.ts';
 import { type RoutePlan, traceLine } from '../../routing/index.ts';
-import { type Draft, draftCall } from './draft.ts';
+import { keepsAnswer } from './content.ts';
+import { type Draft, draftCall, type Scope } from './draft.ts';
 import { holdMoney, type Money } from './hold.ts';
 import { HoldWatch } from './hold-watch.ts';
 import { findReplay, type Idempotency, type StoredAnswer } from './idempotency.ts';
@@ -25,12 +26,16 @@ export interface Admitted {
   readonly debug: boolean;
   /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
   readonly idempotency: Idempotency | null;
-  /** The answer is assembled for a replay: idempotent, and neither key nor request demand zero retention. */
+  /** The answer is assembled, for a replay or the log; never where key, policy or request demand zero retention. */
   readonly keep: boolean;
   readonly plan: readonly Planned[];
   /** The first attempt, written before the hold; null where it must be written now. */
   first: Lane | null;
+  /** Ends the fetching of media with the call; null where none are fetched. */
+  fetching: AbortController | null;
   readonly max_attempts: number;
+  /** `failover.on` of the policy; absent: the standard classes. */
+  readonly failover?: readonly string[];
   readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
   readonly total_ms: number;
   /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
@@ -39,6 +44,8 @@ export interface Admitted {
   readonly watch: HoldWatch;
   model_no(endpoint: Endpoint): number;
   trace(attempts: readonly AttemptRecord[]): string;
+  /** `endpoint` answered: calls that belong with this one go there first. */
+  remember(endpoint: Endpoint): void;
 }
 
 /** The key of an earlier call came again: its answer, and no money moves. */
@@ -57,8 +64,8 @@ export type Admission = { readonly call: Admitted } | { readonly replay: Replaye
  */
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
   // Read before the draft: what is awaited later would keep the prompt alive.
-  const policies = deps.policies.policiesOf(incoming.grant.org_id);
-  const draft = draftCall(deps, incoming, record, policies instanceof Promise ? await policies : policies);
+  const scope = scopeOf(deps, incoming.grant);
+  const draft = draftCall(deps, incoming, record, scope instanceof Promise ? await scope : scope);
   const { route } = draft;
   let money: Money | { replay: Replayed };
   try {
@@ -76,18 +83,17 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
     draft.cap_given,
   );
   const [first] = plan;
-  if (first?.by_credit) {
-    warn(record, 'max_tokens_capped', `The balance pays for at most ${first.cap} output tokens.`);
-  }
+  tellCap(record, first);
   const { stream, idempotency, prompt_bytes } = draft;
   return {
     call: {
       stream,
       debug: incoming.headers['x-svc-debug'] === '1',
       idempotency,
-      keep: idempotency !== null && !record.zdr,
+      keep: keepsAnswer(incoming, record, idempotency),
       plan,
       first: drafted(draft, first),
+      fetching: null,
       prompt_bytes,
       ...terms(deps, incoming, {
         catalog: draft.catalog,
@@ -97,6 +103,17 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
       }),
     },
   };
+}
+
+/**
+ * The policies and own keys of the caller's organisation; a promise only where one of them must be read first.
+ * @throws ServiceError service_unavailable (from the promise).
+ */
+export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | Promise<Scope> {
+  const policies = deps.policies.policiesOf(org_id);
+  const keys = deps.own_keys.keysOf(org_id);
+  if (!(policies instanceof Promise) && !(keys instanceof Promise)) return { policies, keys };
+  return Promise.all([policies, keys]).then(([policies, keys]) => ({ policies, keys }));
 }
 
 /**
@@ -112,6 +129,12 @@ function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<v
   if (spent instanceof Promise) return spent.then(refuse);
   refuse(spent);
   return undefined;
+}
+
+/** Warns where credit, not the caller, set the cap of the first endpoint. */
+export function tellCap(record: CallRecord, first: Planned | undefined): void {
+  if (first?.by_credit !== true) return;
+  warn(record, 'max_tokens_capped', `The balance pays for at most ${first.cap} output tokens.`);
 }
 
 /** The attempt written with the draft, unless the hold changed its endpoint or cap. */
@@ -161,12 +184,17 @@ function terms(
   deps: CallDeps,
   incoming: Incoming,
   facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
-): Omit<Admitted, 'stream' | 'debug' | 'idempotency' | 'keep' | 'plan' | 'first' | 'prompt_bytes'> {
+): Omit<
+  Admitted,
+  'stream' | 'debug' | 'idempotency' | 'keep' | 'plan' | 'first' | 'fetching' | 'prompt_bytes'
+> {
   const { catalog, first_event_ms, route, money } = facts;
   const first = money.endpoints[0] as EndpointReserve;
   const candidates = money.wish.candidates;
+  const { org_id } = incoming.grant;
   return {
     max_attempts: route.max_attempts,
+    ...(route.failover === undefined ? {} : { failover: route.failover }),
     times: route.timeouts,
     total_ms: route.timeouts.total_ms,
     chosen: {
@@ -182,26 +210,37 @@ function terms(
       step: HOLD_STEP_TOKENS * candidates,
       amount_micro_usd: money.amount_micro_usd,
       capOf(endpoint) {
-        const item = money.endpoints.find((reserved) => reserved.endpoint_id === endpoint.id);
+        const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
         return item === undefined ? null : item.output_cap * candidates;
       },
       holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.wish, tokens),
     }),
     model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
     trace: (attempts) => traceOf(route, attempts, money.amount_micro_usd),
+    remember(endpoint) {
+      const { affinity } = route;
+      if (affinity == null || affinity.key === null) return;
+      const entry = { endpoint_id: endpoint.id, until_ms: nowMs() + affinity.ttl_ms };
+      deps.affinity.keep(org_id, affinity.key, entry);
+    },
   };
 }
 
-function traceOf(route: RoutePlan, attempts: readonly AttemptRecord[], reserve_micro_usd: number): string {
+/** The trace of `route`; `attempts` null before any is made (dry run). */
+export function traceOf(
+  route: RoutePlan,
+  attempts: readonly AttemptRecord[] | null,
+  reserve_micro_usd: number,
+): string {
   const tries = attempts
-    .filter((attempt) => attempt.outcome !== null)
+    ?.filter((attempt) => attempt.outcome !== null)
     .map((attempt) => ({
       endpoint_id: attempt.endpoint.id,
       outcome: attempt.error_class === '' ? (attempt.outcome as string) : attempt.error_class,
       http_status: attempt.http_status,
       ms: attempt.ttft_ms ?? attempt.duration_ms ?? 0,
     }));
-  const win = attempts.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null;
+  const win = attempts?.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null;
   const { name: policy, rule } = route.policy ?? { name: 'default', rule: '-' };
-  return traceLine(route, { policy, rule, tries, win, reserve_micro_usd });
+  return traceLine(route, { policy, rule, tries: tries ?? null, win, reserve_micro_usd });
 }

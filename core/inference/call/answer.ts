@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../kernel/index.ts';
 import type { Dialect, Relay } from '../canonical/contract.ts';
-import type { ReplyEnd } from '../canonical/types.ts';
+import type { ReplyEnd, ReplyMeta } from '../canonical/types.ts';
 import { statusOn } from '../dialects/shared/error.ts';
 import { replyHeaders, sendError } from './reply.ts';
 import type { CallRecord, Sink } from './types.ts';
@@ -104,14 +104,16 @@ export class Answer {
   }
 
   /**
-   * Ends with `error`: in the stream once status and headers are out, as a plain HTTP error before. Returns the status
-   * that the caller saw.
+   * Ends with `error`: in the stream once status and headers are out, as a plain HTTP error before. `relay` is the one
+   * whose answer the caller reads, null where it saw no content; then the dialect begins anew, because a relay counts
+   * what it wrote although that was dropped. Returns the status that the caller saw.
    */
-  fail(error: ServiceError, relay: Relay | null, end: ReplyEnd): number {
+  fail(error: ServiceError, relay: Relay | null, meta: ReplyMeta | null, end: ReplyEnd): number {
     this.pending = [];
-    if (this.committed && relay !== null) {
+    if (this.committed && meta !== null) {
       const { code, message, details } = error;
-      this.sink.end(relay.fail({ code, message, details }, end), this.trailers(end));
+      const teller = relay ?? this.dialect.writer(meta);
+      this.sink.end(teller.fail({ code, message, details }, end), this.trailers(end));
       return 200;
     }
     sendError(this.sink, this.dialect, error, {

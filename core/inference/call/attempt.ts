@@ -11,6 +11,10 @@ import type { AttemptRecord } from './types.ts';
 const ERROR_BODY_MAX = 1_048_576;
 /** Whole answers beyond this are no chat answers. */
 const WHOLE_MAX = 67_108_864;
+/** Bytes of a stream before its first content: what they write is kept until then. */
+const SILENT_MAX = 33_554_432;
+/** Bytes of a stream in all; bounds what a lane keeps of it (the last event of a response repeats the answer). */
+const STREAM_MAX = 268_435_456;
 /** How long usage may follow the finish (4.1: ≤ 2 s after the upstream's finish). */
 const FINISH_GRACE_MS = 2_000;
 
@@ -124,8 +128,13 @@ export class Attempt implements ExchangeHandler {
   data(bytes: Buffer): void {
     if (this.over) return;
     this.last_at = monotonicMs();
-    if (this.relay === null || !this.streaming) this.collect(bytes);
-    else this.step(this.relay, bytes);
+    if (this.relay === null || !this.streaming) return this.collect(bytes);
+    this.collected += bytes.length;
+    if (this.collected > SILENT_MAX && this.isTooLong(this.relay.state)) {
+      this.exchange?.abort();
+      return this.fail({ class: 'protocol', status: this.status, message: 'stream too long' });
+    }
+    this.step(this.relay, bytes);
   }
 
   end(): void {
@@ -169,6 +178,10 @@ export class Attempt implements ExchangeHandler {
     } else if (!this.paused && now - this.last_at > this.times.idle_ms) {
       this.timeOut('idle');
     }
+  }
+
+  private isTooLong({ semantic, output_bytes }: RelayState): boolean {
+    return !semantic || this.collected > STREAM_MAX || output_bytes > WHOLE_MAX;
   }
 
   private timeOut(kind: 'timeout' | 'idle'): void {
@@ -276,5 +289,9 @@ export class Attempt implements ExchangeHandler {
 }
 
 function isStream(content_type: string): boolean {
-  return content_type.startsWith('text/event-stream') || content_type.startsWith('application/x-ndjson');
+  return (
+    content_type.startsWith('text/event-stream') ||
+    content_type.startsWith('application/vnd.amazon.eventstream') ||
+    content_type.startsWith('application/x-ndjson')
+  );
 }

@@ -4,18 +4,20 @@
 import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
-import type { ReplyEnd, ReplyMeta, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
+import type { ReplyEnd, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
 import { type Admitted, admit, type Replayed } from './admit.ts';
 import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
-import { readAgain } from './draft.ts';
-import { answerOf, type Lane, prepare } from './lane.ts';
+import { type ContentKeeper, contentKeeper } from './content.ts';
+import { nextPlace } from './failover.ts';
+import { answerOf, type Lane } from './lane.ts';
+import type { FetchedMedia } from './media.ts';
+import { nextLane } from './next-lane.ts';
 import {
   attemptOutcome,
   blame,
   CUT,
-  effectiveClass,
-  mayFailOver,
+  isChosenLimit,
   RESTARTING,
   refusalOf,
   streamFaultOf,
@@ -29,8 +31,7 @@ import { type Ending, settleCall } from './settlement.ts';
 import type { CallDeps, CallRecord, Incoming, Sink } from './types.ts';
 import { estimateUsage, learn, soundUsage } from './usage.ts';
 
-/** How long a left call may run on upstream (4.8 row 15). */
-const DRAIN_MAX_MS = 600_000;
+const DRAIN_MAX_MS = 600_000; // Of a left call, upstream (4.8 row 15).
 
 export class Call implements AttemptListener {
   slot = -1;
@@ -43,12 +44,13 @@ export class Call implements AttemptListener {
   private admitted: Admitted | null = null;
   private lane: Lane | null = null;
   private attempt: Attempt | null = null;
-  private meta: ReplyMeta | null = null;
-  private credential: string | null = null;
-  private kept: Lane['kept'] = null;
+  /** Of the lane, what is needed to the end of the answer. */
+  private facts: Pick<Lane, 'meta' | 'credential' | 'kept'> | null = null;
+  /** Fetched for an attempt whose family takes bytes alone; like the prompt, not kept beside a stream. */
+  private media: FetchedMedia | null = null;
+  private keepContent: ContentKeeper | null = null;
   private next = 0;
   private retried_unsent = false;
-  private client_faults = 0;
   private held = false;
   /** The end was decided; later events change nothing. */
   private over = false;
@@ -58,12 +60,18 @@ export class Call implements AttemptListener {
     this.deps = deps;
     this.incoming = incoming;
     this.record = newRecord(incoming, nowMs());
+    const debug = incoming.headers['x-svc-debug'] === '1';
     this.answer = new Answer(sink, this.record, {
       dialect: incoming.dialect,
       started: this.started,
-      trace: () => (this.admitted?.debug ? this.admitted.trace(this.record.attempts) : null),
+      trace: () =>
+        debug ? (this.admitted?.trace(this.record.attempts) ?? (this.record.trace || null)) : null,
     });
     this.listenTo(sink);
+  }
+
+  get asked(): boolean {
+    return this.attempt?.sent === true;
   }
 
   private listenTo(sink: Sink): void {
@@ -83,10 +91,11 @@ export class Call implements AttemptListener {
       if ('replay' in admission) return this.replay(admission.replay);
       this.admitted = admission.call;
       this.held = true;
+      if (!this.over) this.keepContent = contentKeeper(this.deps, this.incoming as Incoming, this.record);
       // The process may have ended the call meanwhile (shutDown), or its caller may have gone.
       if (this.over) return this.release();
     } catch (error) {
-      return this.refuse(error, 'rejected');
+      return this.refuse(error);
     }
     if (this.answer.sink.gone) this.endCancelled();
     else this.startAttempt();
@@ -94,24 +103,25 @@ export class Call implements AttemptListener {
 
   // ---- attempts ----
 
-  private startAttempt(): void {
+  private startAttempt(media = this.media): void {
+    if (this.over) return;
+    this.media = media;
     try {
-      const { deps } = this;
       const admitted = this.admitted as Admitted;
-      const incoming = this.incoming as Incoming;
       const planned = admitted.plan[this.next] as Planned;
-      const attempt = this.record.attempts.length + 1;
-      const { keep, prompt_bytes } = admitted;
-      // The first attempt was written with the draft; the rare later one reads the bytes again.
-      const lane =
-        admitted.first ??
-        prepare(deps, incoming, readAgain(incoming), { planned, attempt, keep, prompt_bytes });
-      admitted.first = null;
-      startNow(lane.record);
+      const { record } = this;
+      const lane = nextLane(this.deps, this.incoming as Incoming, admitted, { planned, record, media });
+      if (lane instanceof Promise) {
+        // An attempt that has failed is over: a caller that leaves meanwhile owes nothing for it.
+        this.attempt = null;
+        return void lane.then(
+          (media) => this.startAttempt(media),
+          (error: unknown) => this.refuse(error),
+        );
+      }
+      startNow(lane.record, this.deps.health);
       this.lane = lane;
-      this.meta = lane.meta;
-      this.credential = lane.credential;
-      this.kept = lane.kept;
+      this.facts = { meta: lane.meta, credential: lane.credential, kept: lane.kept };
       this.record.attempts.push(lane.record);
       this.record.endpoint = planned.endpoint;
       this.attempt = new Attempt(lane.record, lane.reading, {
@@ -122,14 +132,14 @@ export class Call implements AttemptListener {
       });
       this.attempt.exchange = lane.send(this.attempt);
     } catch (error) {
-      this.refuse(error, this.record.attempts.length === 0 ? 'rejected' : 'error');
+      this.refuse(error);
     }
   }
 
   progressed(attempt: Attempt, output: Buffer | string): void {
     if (this.over || attempt !== this.attempt) return;
     const { state } = attempt.relay as Relay;
-    if (state.fault !== null) return;
+    if (state.fault !== null && !this.shown()) return;
     if (this.streams() && this.left_at === null) {
       if (state.semantic) {
         if (!this.answer.send(output)) attempt.pause();
@@ -138,7 +148,7 @@ export class Call implements AttemptListener {
         this.answer.hold(output);
       }
     }
-    if (state.stop === null) this.watchOutput(attempt, state.output_bytes);
+    if (state.stop === null && state.fault === null) this.watchOutput(attempt, state.output_bytes);
   }
 
   completed(attempt: Attempt): void {
@@ -157,9 +167,10 @@ export class Call implements AttemptListener {
   failed(attempt: Attempt, fault: UpstreamFault): void {
     if (this.over || attempt !== this.attempt) return;
     const { record } = attempt;
+    const chosen = isChosenLimit(attempt, fault, this.admitted as Admitted);
     endAttempt(record, attemptOutcome(fault), fault.class);
     // A limit of the caller's own choosing says nothing of the endpoint: one tenant must not close it for all.
-    if (!this.isChosen(attempt, fault)) blame(this.deps, record.endpoint, this.credential, fault);
+    if (!chosen) blame(this.deps, record.endpoint, this.facts?.credential ?? null, fault);
     const semantic = attempt.state?.semantic === true;
     if (this.left_at !== null) {
       // Draining failed: the caller pays for what the provider produced until then (row 15).
@@ -169,25 +180,19 @@ export class Call implements AttemptListener {
     // Only what a stream has shown cannot be taken back: a whole answer is still ours alone, and so is content that
     // came in one read with its error.
     if (semantic && this.shown()) {
-      if (this.isChosen(attempt, fault)) return this.timeIsUp(attempt);
-      return this.failInStream(streamFaultOf(fault), attempt);
+      if (chosen) return this.timeIsUp(attempt);
+      return this.failInStream(streamFaultOf(this.deps, fault, record.endpoint), attempt);
     }
     if (this.tryAgain(fault, attempt)) return;
-    if (this.isChosen(attempt, fault)) return this.timeIsUp(attempt);
-    this.refuse(refusalOf(this.faults, this.record.attempts), 'error');
-  }
-
-  /** Whether a limit that the caller lowered ended `attempt` after the provider had it (row 26). */
-  private isChosen(attempt: Attempt, fault: UpstreamFault): boolean {
-    const { chosen } = this.admitted as Admitted;
-    return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
+    if (chosen) return this.timeIsUp(attempt);
+    this.refuse(refusalOf(this.deps, this.faults, this.record.attempts));
   }
 
   crashed(attempt: Attempt, error: unknown): void {
     if (this.over || attempt !== this.attempt) return;
     endAttempt(attempt.record, 'error', 'protocol');
     const semantic = attempt.state?.semantic === true;
-    if (!semantic || !this.streams()) return this.refuse(error, 'error');
+    if (!semantic || !this.streams()) return this.refuse(error);
     this.deps.log.error({ request_id: this.record.request_id, error }, 'relay failed');
     this.failInStream({ code: 'internal', message: 'The gateway failed. Nothing was charged.' }, attempt);
   }
@@ -200,11 +205,10 @@ export class Call implements AttemptListener {
       this.startAttempt();
       return true;
     }
-    if (!mayFailOver(fault, attempt.lane !== null, this.client_faults)) return false;
-    if (effectiveClass(fault) === 'client') this.client_faults++;
-    const left = admitted.plan.length - this.next - 1;
-    if (left <= 0 || this.record.attempts.length >= admitted.max_attempts) return false;
-    this.next++;
+    const { faults } = this;
+    const next = nextPlace(this.deps, admitted, { at: this.next, raw: attempt.lane !== null, faults });
+    if (next === null || this.record.attempts.length >= admitted.max_attempts) return false;
+    this.next = next;
     this.retried_unsent = false;
     this.startAttempt();
     return true;
@@ -214,7 +218,7 @@ export class Call implements AttemptListener {
     return this.admitted?.stream === true;
   }
 
-  /** Whether the caller has seen content. */
+  /** Whether the caller has seen content; before that, what came in one read with an error is not told. */
   private shown(): boolean {
     return this.streams() && this.incoming === null;
   }
@@ -222,7 +226,7 @@ export class Call implements AttemptListener {
   /** Content has gone out, so no other endpoint is tried. */
   private forgetPrompt(): void {
     if (this.incoming === null) return;
-    this.incoming = this.lane = null;
+    this.incoming = this.lane = this.media = null;
   }
 
   // ---- credit and cap while the answer runs ----
@@ -242,17 +246,13 @@ export class Call implements AttemptListener {
     endAttempt(attempt.record, 'ok', '');
     const { code, message } = CUT[why];
     warn(this.record, code, message);
-    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
-    this.settle(usage, { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
+    this.settle(this.estimate(attempt), { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
   }
 
-  private estimate(attempt: Attempt, bytes: number): Usage {
+  private estimate(attempt: Attempt, output_bytes = attempt.state?.output_bytes ?? 0): Usage {
+    const { prompt_bytes } = this.admitted as Admitted;
     const ratio = this.deps.ratioOf(attempt.record.endpoint.id);
-    return estimateUsage(attempt.state?.early_usage ?? null, {
-      prompt_bytes: (this.admitted as Admitted).prompt_bytes,
-      output_bytes: bytes,
-      count: (n) => ratio.count(n),
-    });
+    return estimateUsage(attempt.state?.early_usage ?? null, { prompt_bytes, output_bytes, ratio });
   }
 
   // ---- ends ----
@@ -269,24 +269,27 @@ export class Call implements AttemptListener {
   }
 
   private async settled(reported: Usage, how: Ending): Promise<void> {
-    const { deps, record, kept } = this;
+    const { deps, record } = this;
     const attempt = this.attempt as Attempt;
+    const { kept, meta } = this.facts as NonNullable<Call['facts']>;
     const end = await settleCall({
       deps,
       record,
       attempt: attempt.record,
+      started: this.started,
       admitted: this.admitted as Admitted,
       reported,
       how,
-      meta: this.meta as ReplyMeta,
+      meta,
       kept,
       left: () => this.left_at !== null,
     });
     this.held = false;
+    if (how.fault === undefined) this.admitted?.remember(attempt.record.endpoint);
     if (this.left_at !== null) return this.finish('cancelled', 499, 'client_closed');
     if (how.fault !== undefined) return this.sendFault(how.fault, attempt, end);
     if (this.streams()) this.answer.endStream(attempt.relay as Relay, end);
-    else this.answer.endWhole(answerOf(attempt, this.lane as Lane, this.meta as ReplyMeta, end), end);
+    else this.answer.endWhole(answerOf(attempt, this.lane as Lane, meta, end), end);
     this.finish('ok', 200, '');
   }
 
@@ -302,7 +305,7 @@ export class Call implements AttemptListener {
   private failInStream(fault: StreamFault, attempt: Attempt): void {
     this.over = true;
     this.release();
-    const usage = attempt.state?.usage ?? this.estimate(attempt, attempt.state?.output_bytes ?? 0);
+    const usage = attempt.state?.usage ?? this.estimate(attempt);
     this.record.usage = usage;
     const cost = noCost(attempt.record.endpoint);
     this.sendFault(fault, attempt, { usage, cost, warnings: this.record.warnings });
@@ -311,14 +314,16 @@ export class Call implements AttemptListener {
   private sendFault(fault: StreamFault, attempt: Attempt, end: ReplyEnd): void {
     const cost = end.cost.total_micro_usd > 0 ? { cost: end.cost } : {};
     const error = new ServiceError(fault.code, fault.message, { details: { ...fault.details, ...cost } });
-    this.finish('error', this.answer.fail(error, attempt.relay, end), fault.code);
+    const relay = this.shown() ? attempt.relay : null;
+    this.finish('error', this.answer.fail(error, relay, this.facts?.meta ?? null, end), fault.code);
   }
 
   /** A refusal before the first content. What is no ServiceError is a defect: told as `internal`, logged whole. */
-  private refuse(error: unknown, status: 'rejected' | 'error'): void {
+  private refuse(error: unknown, told?: 'error'): void {
     if (this.over) return;
     this.over = true;
     this.release();
+    const status = told ?? (this.record.attempts.length === 0 ? 'rejected' : 'error');
     let refusal: ServiceError;
     if (error instanceof ServiceError) refusal = error;
     else {
@@ -326,7 +331,7 @@ export class Call implements AttemptListener {
       refusal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
     }
     const end = { usage: emptyUsage(), cost: noCost(this.record.endpoint), warnings: this.record.warnings };
-    const http_status = this.answer.fail(refusal, this.attempt?.relay ?? null, end);
+    const http_status = this.answer.fail(refusal, null, this.facts?.meta ?? null, end);
     this.finish(refusal.code === 'internal' ? 'error' : status, http_status, refusal.code);
   }
 
@@ -364,8 +369,7 @@ export class Call implements AttemptListener {
   }
 
   private settleLeft(attempt: Attempt): void {
-    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
-    this.settle(usage, { estimated: true, stop: null, forced: true });
+    this.settle(this.estimate(attempt), { estimated: true, stop: null, forced: true });
   }
 
   private endCancelled(): void {
@@ -374,8 +378,6 @@ export class Call implements AttemptListener {
     this.release();
     this.finish('cancelled', 499, 'client_closed');
   }
-
-  // ---- clock ----
 
   tick(now: number): void {
     if (this.over || this.admitted === null) return;
@@ -409,13 +411,11 @@ export class Call implements AttemptListener {
   }
 
   /**
-   * A limit that the caller chose ended the call: what was produced until now is paid for, as if it had left (rows 14
-   * to 16). An endpoint that bills to the end is not drained for its own figures first: unlike a caller that left, this
-   * one waits for its error, which tells the cost. So it too is charged the count of what is known by now.
+   * A limit that the caller chose: what was produced is paid for, as if it had left (rows 14 to 16), but counted now and
+   * not drained first: this caller waits for its error, which tells the cost.
    */
   private timeIsUp(attempt: Attempt): void {
-    const usage = this.estimate(attempt, attempt.state?.output_bytes ?? 0);
-    this.settle(usage, { estimated: true, stop: null, fault: TIME_IS_UP });
+    this.settle(this.estimate(attempt), { estimated: true, stop: null, fault: TIME_IS_UP });
   }
 
   /** The process is going down and the call did not finish in time (row 20): ended as a fault of ours, uncharged. */
@@ -440,10 +440,11 @@ export class Call implements AttemptListener {
     record.trace = this.admitted?.trace(record.attempts) ?? record.trace;
     // Like the tokens: of a call that ends without usage nothing is counted.
     if (record.usage !== null) record.tool_calls = this.attempt?.read?.tool_calls ?? 0;
+    this.keepContent?.(record, this.facts?.kept ?? null);
     this.deps.ticker.delete(this);
     this.deps.drained.delete(this);
-    answer.sink.onDrain = null;
-    answer.sink.onGone = null;
+    answer.sink.onDrain = answer.sink.onGone = null;
+    this.admitted?.fetching?.abort();
     this.deps.record(record);
   }
 }

@@ -1,11 +1,9 @@
-// Official clients retry by themselves after a timeout and send no Idempotency-Key, only a retry count. While the
-// first call is still being drained its retry is given that answer, so that a client's own retry never pays twice
-// (design 15). Only whole answers: of a stream the first words are gone with the caller that left.
+// Official clients retry by themselves after a cut or a timeout and send no Idempotency-Key, only a retry count. What
+// waits for such a retry is found here: an answer whose caller has just left (comeback.ts), or a whole answer that is
+// being drained because its provider bills it anyway (4.8 row 16). So a client's own retry never pays twice (design 15).
 import { sha256Hex } from '../../kernel/index.ts';
+import { RETRY_COUNT } from './comeback.ts';
 import type { Drained, Incoming, Reattachable } from './types.ts';
-
-/** Header of the official clients: 0 on the first try. */
-const RETRY_COUNT = 'x-stainless-retry-count';
 
 function fingerprint(incoming: Incoming): string {
   return sha256Hex(`${incoming.grant.key_id} ${incoming.path} ${sha256Hex(incoming.body)}`);

@@ -1,9 +1,10 @@
 // What of a request decides which endpoints can serve it (routing filters) and what its row shows.
 import type { RouteFeatures } from '../../routing/index.ts';
 import type { CanonicalRequest, Part } from '../canonical/types.ts';
+import { taskFeatures } from './task.ts';
 
 /** Output assumed for the price score where the caller named no cap. */
-const TYPICAL_OUTPUT = 500;
+export const TYPICAL_OUTPUT = 500;
 
 interface Seen {
   images: boolean;
@@ -56,5 +57,6 @@ export function featuresOf(request: CanonicalRequest, input_tokens_bound: number
     max_tokens,
     expected_output_tokens: Math.min(max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT),
     signed_format: signedFormat(request),
+    ...taskFeatures(request),
   };
 }

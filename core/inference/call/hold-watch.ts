@@ -69,9 +69,15 @@ export class HoldWatch {
       this.calm(endpoint, cap);
       return null;
     }
-    this.extending = true;
     const total = Math.min(cap, this.covered + facts.step);
     const amount = facts.holdFor(endpoint, total);
+    if (amount <= this.amount_micro_usd) {
+      // Held already, for a dearer endpoint of the plan.
+      this.covered = total;
+      this.calm(endpoint, cap);
+      return null;
+    }
+    this.extending = true;
     void facts.ledger.extend(facts.subject, facts.request_id, amount).then((answer) => {
       this.extending = false;
       this.refused = answer === 'insufficient_credits' || answer === 'budget_exhausted';

@@ -5,6 +5,7 @@ import {
   affordableTokens,
   type EndpointReserve,
   holdMicroUsd,
+  type Reserve,
   type ReserveInput,
   reserve,
 } from '../../pricing/index.ts';
@@ -30,7 +31,7 @@ export async function holdMoney(
 ): Promise<Money | 'claimed'> {
   const { idempotency } = draft;
   const { subject } = incoming.grant;
-  const endpoints = route.plan.map((item) => item.endpoint);
+  let endpoints = route.plan.map((item) => item.endpoint);
   let available = deps.ledger.availableHint(subject.book_id);
   // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
   if (available === null && !draft.cap_given) available = await availableNow(deps, subject.book_id);
@@ -51,10 +52,41 @@ export async function holdMoney(
     // The hint may be stale either way: the committed balance decides once more before the caller is refused.
     available = await availableNow(deps, subject.book_id);
     if (again || !mayFit(wanted, wish, available)) {
+      // What the caller's own key costs may be there although the pool's price is not.
+      const own = endpoints.filter((endpoint) => endpoint.own_key !== undefined);
+      if (own.length > 0 && own.length < endpoints.length) {
+        endpoints = own;
+        continue;
+      }
       const required = wanted.status === 'ok' ? wanted.amount_micro_usd : null;
       throw insufficient(endpoints, wish, required, available);
     }
   }
+}
+
+/** What `holdMoney` would hold, from the same figures, and what there is to hold it from. */
+export interface HoldPreview {
+  readonly wanted: Reserve;
+  readonly wish: ReserveInput;
+  readonly available_micro_usd: number;
+}
+
+/** The hold of `draft` on `endpoints`, not taken. @throws ServiceError service_unavailable without a ledger. */
+export async function previewHold(
+  deps: CallDeps,
+  incoming: Incoming,
+  draft: Pick<Draft, 'wish'>,
+  endpoints: readonly Endpoint[],
+): Promise<HoldPreview> {
+  const { book_id } = incoming.grant.subject;
+  const preview = (available: number) => {
+    const wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
+    return { wanted: reserve(endpoints, wish), wish, available_micro_usd: available };
+  };
+  const hint = deps.ledger.availableHint(book_id);
+  const first = preview(hint ?? (await availableNow(deps, book_id)));
+  const fits = first.wanted.status === 'ok' && first.wanted.amount_micro_usd <= first.available_micro_usd;
+  return hint === null || fits ? first : preview(await availableNow(deps, book_id));
 }
 
 function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, available: number): boolean {
@@ -115,7 +147,7 @@ function insufficient(
   const least = required ?? Math.min(...endpoints.map((endpoint) => holdMicroUsd(endpoint, wish, 16)));
   return new ServiceError(
     'insufficient_credits',
-    'The balance does not cover this call; top up or lower max_tokens.',
+    `The balance does not cover this call; top up${wish.max_tokens === 0 ? '' : ' or lower max_tokens'}.`,
     {
       details: {
         required_micro: microUsd(least),

@@ -7,6 +7,7 @@ import type {
   Dialect,
   EncodeOptions,
   RawLane,
+  RawWhole,
   Relay,
   StreamDecoder,
   StreamWriter,
@@ -17,14 +18,19 @@ import type {
   CanonicalAnswer,
   CanonicalEvent,
   CanonicalRequest,
+  ReplyEcho,
   ReplyEnd,
   ReplyMeta,
+  Task,
+  Warning,
 } from '../canonical/types.ts';
 import { Assembler } from '../dialects/shared/assemble.ts';
 import { canonicalRelay } from '../dialects/shared/canonical-relay.ts';
+import { settleTask } from '../providers/embed-rerank/index.ts';
 import type { Credential } from '../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../upstream/exchange.ts';
 import type { Attempt, Classify, Reading } from './attempt.ts';
+import { type FetchedMedia, withMedia } from './media.ts';
 import type { Planned } from './plan.ts';
 import type { AttemptRecord, CallDeps, Incoming } from './types.ts';
 
@@ -40,6 +46,8 @@ export interface Lane {
   send(handler: ExchangeHandler): Exchange;
   /** The canonical answer so far, for an idempotent replay; null where it is not kept. */
   readonly kept: (() => CanonicalAnswer) | null;
+  /** What of the request is lost on its endpoint. */
+  readonly lost: readonly Warning[];
   /** Handle of the provider key used, for the pool's book-keeping; null where none is. */
   readonly credential: string | null;
 }
@@ -58,6 +66,8 @@ export function targetOf(endpoint: Endpoint): Target {
       region: endpoint.region,
       capabilities: endpoint.capabilities,
       flags: endpoint.flags,
+      ...(endpoint.kind === undefined ? {} : { kind: endpoint.kind }),
+      ...(endpoint.tokenizer === undefined ? {} : { tokenizer: endpoint.tokenizer }),
     };
     targets.set(endpoint, target);
   }
@@ -124,15 +134,16 @@ function encodeOptions(
         : hmacSha256(org_pepper, `${endpoint.provider} ${request.user}`).toString('hex'),
     cache_key: key === undefined ? null : hmacSha256(org_pepper, `cache ${key}`).toString('hex'),
     extra: request.svc.provider_options[endpoint.provider] ?? {},
+    ...(endpoint.own_key === undefined ? {} : { own_key: true as const }),
   };
 }
 
 function replyMeta(
   incoming: Incoming,
   request: CanonicalRequest,
-  planned: Planned,
-  prompt_bytes: number,
+  facts: { planned: Planned; attempt: number; prompt_bytes: number },
 ): ReplyMeta {
+  const { planned, attempt, prompt_bytes } = facts;
   return {
     request_id: incoming.request_id,
     model: planned.endpoint.model_id,
@@ -143,12 +154,34 @@ function replyMeta(
     reasoning: request.svc.reasoning,
     legacy_functions: request.legacy_functions === true,
     input_estimate: Math.max(1, Math.ceil(prompt_bytes / 4)),
+    upstream_model: planned.endpoint.upstream_model,
+    region: planned.endpoint.region,
+    attempt,
+    ...echoOf(incoming.dialect, request),
   };
 }
 
-/** The raw lane for `dialect` on `endpoint`, or null when they speak different wires. */
-export function rawLaneOf(deps: CallDeps, dialect: string, endpoint: Endpoint): RawLane | null {
-  return deps.raw_lanes.get(`${dialect} ${endpoint.family}`) ?? null;
+/** What the reply repeats, as one text: the objects of the request end with the attempt's preparation. */
+function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEcho } {
+  if (echo === undefined || dialect.name !== 'responses') return {};
+  const members = JSON.stringify(echo.members).slice(1, -1);
+  return { echo: { members, encrypted_reasoning: echo.encrypted_reasoning } };
+}
+
+/**
+ * The raw lane for `request` on `endpoint`, or null when they speak different wires. A body of another dialect than the
+ * one that answers (`input` sent to chat completions) has none.
+ */
+export function rawLaneOf(
+  deps: CallDeps,
+  incoming: Pick<Incoming, 'dialect'>,
+  request: CanonicalRequest,
+  endpoint: Endpoint,
+): RawLane | null {
+  if (request.dialect !== incoming.dialect.name) return null;
+  const lane = deps.raw_lanes.get(`${request.dialect} ${endpoint.family}`);
+  if (lane === undefined || lane.serves?.(targetOf(endpoint)) === false) return null;
+  return lane;
 }
 
 interface ReadingParts {
@@ -183,8 +216,28 @@ function rawReader(parts: ReadingParts, raw: RawLane): Reader {
   return { reading: { whole }, kept, write: null };
 }
 
+/** Vectors and rankings come whole. */
+function taskReader(parts: ReadingParts, task: Task): Reader {
+  const { adapter, asked, dialect, keep, target } = parts;
+  let answer: CanonicalAnswer | null = null;
+  const whole = (body: Buffer): RawWhole => {
+    const read = settleTask(adapter.decode(body, asked, target), task);
+    answer = read;
+    return {
+      usage: read.usage,
+      stop: { reason: 'end_turn' },
+      output_bytes: 0,
+      tool_calls: 0,
+      service_tier: null,
+      finish: (meta, end) => Buffer.from(dialect.write(read, meta, end)),
+    };
+  };
+  return { reading: { whole }, kept: keep ? () => answer as CanonicalAnswer : null, write: null };
+}
+
 function canonicalReader(parts: ReadingParts): Reader {
   const { adapter, asked, dialect, keep, meta, target } = parts;
+  if (asked.task !== undefined) return taskReader(parts, asked.task);
   const assembler = new Assembler();
   const kept = keep ? () => assembler.answer() : null;
   const decoder = adapter.decoder(asked, target);
@@ -210,17 +263,44 @@ function senderOf(
     const { headers, path, body } = message as UpstreamRequest;
     message = null;
     const { attempt, org_id, credential, whole } = facts;
+    if (endpoint.own_key !== undefined) deps.own_keys.used(endpoint.own_key.id);
     if (endpoint.family === 'sandbox') return deps.sandbox({ body, attempt, org_id }, handler);
     if (credential === null) {
       throw new ServiceError('no_endpoint_available', `There is no key for provider ${endpoint.provider}.`);
     }
     const { base_url } = deps.provider(endpoint);
+    const { headers: credentials, sign } = credential;
+    const signing = sign === undefined ? {} : { sign, region: endpoint.region };
     return deps.transport.send(
-      { base_url, credentials: credential.headers },
+      { base_url, credentials, ...signing },
       { headers, path, body, whole },
       handler,
     );
   };
+}
+
+/** The request for `planned`, as its lane writes it, without credentials. */
+export function messageFor(
+  deps: CallDeps,
+  incoming: Incoming,
+  request: CanonicalRequest,
+  facts: { planned: Planned; stream: boolean; text?: string; media?: FetchedMedia | null },
+): UpstreamRequest {
+  const { planned, stream, text } = facts;
+  const { endpoint } = planned;
+  const target = targetOf(endpoint);
+  const adapter = adapterOf(deps, endpoint);
+  const raw = rawLaneOf(deps, incoming, request, endpoint);
+  const options = encodeOptions(incoming, request, planned, stream);
+  return raw === null
+    ? adapter.encode(withMedia(request, adapter, facts.media ?? null), target, options)
+    : raw.request(incoming.body, request, target, options, text);
+}
+
+function adapterOf(deps: CallDeps, endpoint: Endpoint): Adapter {
+  const adapter = deps.adapters.get(endpoint.family);
+  if (adapter === undefined) throw new Error(`no adapter for family ${endpoint.family}`);
+  return adapter;
 }
 
 /**
@@ -238,37 +318,43 @@ export function prepare(
     prompt_bytes: number;
     /** The decoded body, where it is at hand. */
     text?: string;
+    /** Media by address that this family wants as bytes. */
+    media?: FetchedMedia | null;
+    readonly lost: readonly Warning[];
   },
 ): Lane {
-  const { planned, attempt, keep, prompt_bytes, text } = facts;
+  const { planned, attempt, keep } = facts;
   const { endpoint } = planned;
   const { dialect, grant } = incoming;
   const target = targetOf(endpoint);
-  const raw = rawLaneOf(deps, dialect.name, endpoint);
-  const adapter = deps.adapters.get(endpoint.family);
-  if (adapter === undefined) throw new Error(`no adapter for family ${endpoint.family}`);
-  const meta = replyMeta(incoming, request, planned, prompt_bytes);
+  const raw = rawLaneOf(deps, incoming, request, endpoint);
+  const adapter = adapterOf(deps, endpoint);
+  const meta = replyMeta(incoming, request, facts);
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
-  const options = encodeOptions(incoming, request, planned, raw === null ? true : request.stream);
-  const message =
-    raw === null
-      ? adapter.encode(request, target, options)
-      : raw.request(incoming.body, request, target, options, text);
-  const asked: CanonicalRequest = { ...request, messages: [] };
+  const stream = raw === null ? request.task === undefined : request.stream;
+  const message = messageFor(deps, incoming, request, { ...facts, stream });
+  const { echo: _repeated, ...rest } = request;
+  const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
   // A whole answer keeps the caller's body to its end in any case.
   const whole = !request.stream;
-  const credential =
-    endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
+  const credential = credentialFor(deps, endpoint);
   return {
     raw,
     classify: adapter.classify,
     meta,
     ...(raw === null ? canonicalReader(parts) : rawReader(parts, raw)),
     record: newAttempt(endpoint, attempt),
+    lost: facts.lost,
     send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential, whole }),
     credential: credential?.handle ?? null,
   };
+}
+
+/** A key for `endpoint`: the caller's own where it is planned with it, and never one of the pool in its place. */
+export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | null {
+  if (endpoint.own_key !== undefined) return deps.own_keys.credentialOf(endpoint);
+  return endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
 }
 
 function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {

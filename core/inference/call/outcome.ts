@@ -2,6 +2,8 @@
 import type { Endpoint } from '../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../canonical/types.ts';
+import type { Admitted } from './admit.ts';
+import type { Attempt } from './attempt.ts';
 import type { AttemptRecord, CallDeps } from './types.ts';
 
 const codeOf: Record<FaultClass, ErrorCode> = {
@@ -60,6 +62,8 @@ const told: ReadonlySet<FaultClass> = new Set(['client', 'context_length', 'cont
 
 const SECRETS = [
   /\b(?:sk|pk|rk|svc|gsk|xai|key|org|proj|req|acct|user)[-_][A-Za-z0-9_-]{6,}/g,
+  /\barn:aws[a-z-]*:[^\s"'<>)]+/g,
+  /\b(?:AKIA|ASIA|ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{8,}/g,
   /\bhttps?:\/\/[^\s"'<>)]+/g,
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
 ];
@@ -76,25 +80,33 @@ export function effectiveClass(fault: UpstreamFault): FaultClass {
   return fault.class === 'stream' && fault.inner !== undefined ? fault.inner : fault.class;
 }
 
-/**
- * Whether another endpoint may be tried after `fault`; `raw` is the lane of the failed attempt. A client fault in
- * the canonical lane gets one more endpoint, because our translation may be at fault.
- */
-export function mayFailOver(fault: UpstreamFault, raw: boolean, clientFaultsBefore: number): boolean {
-  switch (effectiveClass(fault)) {
-    case 'client':
-      return !raw && clientFaultsBefore === 0;
-    case 'content_filter':
-    case 'context_length':
-    case 'too_large':
-      return false;
-    default:
-      return true;
-  }
+/** `fault` as it may be shown: of a call with an own key without that key, which whoever calls may not know. */
+function withoutKey(
+  deps: Pick<CallDeps, 'own_keys'>,
+  endpoint: Endpoint,
+  fault: UpstreamFault,
+): UpstreamFault {
+  if (endpoint.own_key === undefined) return fault;
+  const hide = (text: string) => deps.own_keys.hide(endpoint, text);
+  return {
+    ...fault,
+    message: hide(fault.message),
+    ...(fault.code === undefined ? {} : { code: hide(fault.code) }),
+    ...(fault.type === undefined ? {} : { type: hide(fault.type) }),
+  };
+}
+
+/** Classes that are our own finding: there is no text of the provider to show. */
+const found: ReadonlySet<FaultClass> = new Set(['network', 'timeout', 'idle', 'protocol', 'truncated']);
+
+/** Whether `fault` is what a provider says to the caller's own account there. */
+function isOwnFault(fault: UpstreamFault, { own_key }: Endpoint): boolean {
+  return own_key !== undefined && !found.has(effectiveClass(fault));
 }
 
 /** The refusal that ends a call whose attempts all failed; `faults` in the order of attempts, at least one. */
 export function refusalOf(
+  deps: Pick<CallDeps, 'own_keys'>,
   faults: readonly { fault: UpstreamFault; endpoint: Endpoint }[],
   attempts: readonly AttemptRecord[],
 ): ServiceError {
@@ -102,9 +114,11 @@ export function refusalOf(
   // Throttling is told only when it is the whole truth: one other failure means that waiting may not help.
   const throttled = faults.every(({ fault }) => effectiveClass(fault) === 'rate_limit');
   const lastOther = faults.findLast(({ fault }) => effectiveClass(fault) !== 'rate_limit');
-  const { fault, endpoint } = throttled || lastOther === undefined ? last : lastOther;
+  const { fault: said, endpoint } = throttled || lastOther === undefined ? last : lastOther;
+  const fault = withoutKey(deps, endpoint, said);
   const kind = effectiveClass(fault);
-  const code = codeOf[kind];
+  const own = isOwnFault(fault, endpoint);
+  const code = own && kind === 'auth' ? 'byok_key_rejected' : codeOf[kind];
   const details: JsonObject = { upstream: upstreamDetails(fault, endpoint) };
   if (attempts.length > 1) {
     details['attempts'] = attempts.map((attempt) => ({
@@ -116,12 +130,11 @@ export function refusalOf(
   const waits = faults
     .map((item) => item.fault.retry_after_ms)
     .filter((ms): ms is number => ms !== undefined);
-  const message = told.has(kind)
-    ? redact(fault.message)
-    : (sentenceOf[code] ?? 'The provider failed to answer.');
+  const shown = own || told.has(kind);
+  const message = shown ? redact(fault.message) : (sentenceOf[code] ?? 'The provider failed to answer.');
   return new ServiceError(code, message || 'The provider refused the request.', {
     details,
-    ...(told.has(kind) && fault.param !== undefined ? { param: fault.param } : {}),
+    ...(shown && fault.param !== undefined ? { param: fault.param } : {}),
     ...(code === 'upstream_rate_limited'
       ? { retry_after_ms: waits.length > 0 ? Math.min(...waits) : 5_000 }
       : {}),
@@ -130,7 +143,7 @@ export function refusalOf(
 
 function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
   const details: JsonObject = { provider: endpoint.provider, status: fault.status };
-  if (told.has(effectiveClass(fault))) {
+  if (isOwnFault(fault, endpoint) || told.has(effectiveClass(fault))) {
     if (fault.code !== undefined) details['code'] = redact(fault.code);
     if (fault.type !== undefined) details['type'] = redact(fault.type);
   }
@@ -138,11 +151,17 @@ function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
 }
 
 /** The in-stream error after content has gone out; there is no failover any more (4.8 rows 9 to 11). */
-export function streamFaultOf(fault: UpstreamFault): StreamFault {
+export function streamFaultOf(
+  deps: Pick<CallDeps, 'own_keys'>,
+  said: UpstreamFault,
+  endpoint: Endpoint,
+): StreamFault {
+  const fault = withoutKey(deps, endpoint, said);
   const code = codeOf[effectiveClass(fault)];
+  const own = isOwnFault(fault, endpoint) ? redact(fault.message) : '';
   return {
     code,
-    message: sentenceOf[code] ?? 'The provider ended the answer with an error. Nothing was charged.',
+    message: own || (sentenceOf[code] ?? 'The provider ended the answer with an error. Nothing was charged.'),
   };
 }
 
@@ -151,14 +170,49 @@ export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
   return fault.class === 'timeout' || fault.class === 'idle' ? 'timeout' : 'error';
 }
 
-/** Counts `fault` against the endpoint's health and lets a refused or throttled provider key rest. */
+/** Whether a limit that the caller lowered ended `attempt` after the provider had it (row 26). */
+export function isChosenLimit(
+  attempt: Pick<Attempt, 'expired' | 'sent'>,
+  fault: UpstreamFault,
+  { chosen }: Pick<Admitted, 'chosen'>,
+): boolean {
+  return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
+}
+
+/** Classes that may come from the state of the account that the key belongs to. */
+const ofAccount: ReadonlySet<FaultClass> = new Set([
+  'auth',
+  'quota',
+  'rate_limit',
+  'overloaded',
+  'model_missing',
+]);
+
+/**
+ * Counts `fault` against the endpoint's health and lets a refused or throttled provider key rest. An overloaded endpoint
+ * that says for how long rests itself. Nothing of this holds for the sandbox, which fails on purpose: what one tenant
+ * tries out there must not change what others get.
+ */
 export function blame(
   deps: CallDeps,
   endpoint: Endpoint,
   credential: string | null,
   fault: UpstreamFault,
 ): void {
+  if (endpoint.family === 'sandbox') return;
   const kind = effectiveClass(fault);
-  deps.health.failed(endpoint.id, kind, nowMs());
-  if (credential !== null) deps.credentials.report(credential, kind, fault.retry_after_ms, nowMs());
+  const now = nowMs();
+  if (endpoint.own_key !== undefined) {
+    deps.own_keys.report(endpoint, kind, fault.retry_after_ms, now);
+    // What one account is told says nothing of the endpoint for all others.
+    if (!ofAccount.has(kind)) deps.health.failed(endpoint.id, kind, now);
+    return;
+  }
+  deps.health.failed(endpoint.id, kind, now);
+  if (kind === 'overloaded' && fault.retry_after_ms !== undefined) {
+    deps.health.rest(endpoint.id, fault.retry_after_ms, now);
+  }
+  if (credential !== null) {
+    deps.credentials.report(credential, kind, fault.retry_after_ms, now, endpoint.id);
+  }
 }

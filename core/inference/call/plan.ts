@@ -1,6 +1,6 @@
 // The endpoints of a call with the output cap that each is sent (4.10 "output cap C").
 import type { Endpoint } from '../../catalog/index.ts';
-import { type EndpointReserve, type ReserveInput, reserve } from '../../pricing/index.ts';
+import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '../../pricing/index.ts';
 
 export interface Planned {
   readonly endpoint: Endpoint;
@@ -24,7 +24,7 @@ export function plannedOf(
 ): Planned[] {
   const planned: Planned[] = [];
   for (const endpoint of endpoints) {
-    const item = reserved.find((candidate) => candidate.endpoint_id === endpoint.id);
+    const item = reserved.find((candidate) => isReserveOf(candidate, endpoint));
     if (item === undefined) continue;
     // Sent where the caller gave it, where credit lowered it, and where the family requires one.
     const sent = cap_given || item.capped_by_credit || endpoint.family === 'anthropic_messages';

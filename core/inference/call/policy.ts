@@ -11,6 +11,7 @@ import {
 } from '../../routing/index.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
 import type { Draft } from './draft.ts';
+import { modalitiesOut } from './task.ts';
 import type { CallRecord, Incoming } from './types.ts';
 
 /** What the policy of the call's scope says of it; null where the built-in policy rules, which is one look-up. */
@@ -18,7 +19,7 @@ export function rulingOf(
   policies: OrgPolicies,
   incoming: Incoming,
   request: CanonicalRequest,
-  seen: { features: RouteFeatures; hasCacheHints: () => boolean },
+  seen: { features: RouteFeatures; hasCacheHints: () => boolean; hasOwnKey: () => boolean },
 ): Ruling | null {
   const { grant } = incoming;
   const policy = policies.of(grant.project_id);
@@ -29,9 +30,9 @@ export function rulingOf(
     project_id: grant.project_id,
     key_id: grant.key_id,
     environment: grant.environment,
-    dialect: incoming.dialect.name,
+    dialect: request.task?.kind === 'rerank' ? 'rerank' : incoming.dialect.name,
     modalities_in: features.modalities_in,
-    modalities_out: request.output?.modalities ?? ['text'],
+    modalities_out: modalitiesOut(request),
     stream: features.stream,
     has: {
       tools: features.tools,
@@ -39,7 +40,7 @@ export function rulingOf(
       images: features.images,
       reasoning: features.reasoning,
       cache: seen.hasCacheHints(),
-      byok: false,
+      byok: seen.hasOwnKey(),
     },
     input_tokens: features.input_tokens_bound,
     max_tokens: features.max_tokens,
@@ -50,13 +51,16 @@ export function rulingOf(
   return decide(policy, facts, request.svc.route.fallback_models);
 }
 
-/** The trace of a call that got no plan; rows of refusals then name policy and rule too. */
-function refusedTrace(ruling: Ruling, refusal: ServiceError): string {
+const BUILT_IN = { policy: 'default', rule: '-' };
+
+/** The trace of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
+function refusedTrace(ruling: Ruling | null, refusal: ServiceError): string {
   const excluded = (refusal.beside['excluded_by'] ?? []) as readonly Excluded[];
-  const { policy, version, rule, actions } = ruling;
+  const named =
+    ruling === null ? BUILT_IN : { policy: `${ruling.policy}/${ruling.version}`, rule: ruling.rule };
   return traceLine(
-    { plan: [], spare: [], excluded, sort: actions.sort ?? 'balanced' },
-    { policy: `${policy}/${version}`, rule, tries: [], win: null, reserve_micro_usd: 0 },
+    { plan: [], spare: [], excluded, sort: ruling?.actions.sort ?? 'balanced' },
+    { ...named, tries: [], win: null, reserve_micro_usd: 0 },
   );
 }
 
@@ -67,7 +71,11 @@ export function underPolicy(
   record: CallRecord,
   wishOf: (endpoints: readonly Endpoint[]) => Draft['wish'],
 ): { route: RoutePlan | ServiceError; max_tokens: number | null } {
-  if (ruling === null) return { route: found, max_tokens: null };
+  if (ruling === null) {
+    const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;
+    if (excluded) record.trace = refusedTrace(null, found);
+    return { route: found, max_tokens: null };
+  }
   record.zdr ||= ruling.actions.zdr;
   let refusal: ServiceError;
   try {

@@ -3,13 +3,23 @@
 // what the whole call may.
 import { emptyPrompt, type PromptSize } from '../../pricing/index.ts';
 import type { CanonicalRequest, MediaSource, Part } from '../canonical/types.ts';
+import { MEDIA_BYTES_MAX } from './media.ts';
+import { taskSize } from './task.ts';
 
 const SAMPLES = 1_024;
+/** Ten minutes of frames and sound at the 300 tokens a second that providers count, in seconds of sound (40 each). */
+const VIDEO_AS_SOUND = (600 * 300) / 40;
+/** A prompt's token ids are in the body as digits, of which a token may have one: the bound counts three bytes as one. */
+const TOKEN_BYTES = 3;
 /** First byte of a UTF-8 character beyond the Latin blocks (U+0280 and up; the lead byte of U+0250 is shared). */
 const BEYOND_LATIN_LEAD = 0xca;
 
 function base64Bytes(src: MediaSource): number {
   return 'base64' in src ? src.base64.length : 0;
+}
+
+function isPdf(src: MediaSource): boolean {
+  return 'media_type' in src && src.media_type?.toLowerCase().startsWith('application/pdf') === true;
 }
 
 /** Adds the media of `parts` to `size`; returns the base64 characters that are media and not text. */
@@ -23,20 +33,23 @@ function addMedia(size: PromptSize, parts: readonly Part[]): number {
         break;
       case 'audio': {
         const length = base64Bytes(part.src);
-        size.audio_bytes += (length * 3) >> 2;
+        // By address it is fetched under the hold, which must cover the longest that is.
+        size.audio_bytes += 'url' in part.src ? MEDIA_BYTES_MAX : Math.ceil(length * 0.75);
         encoded += length;
         break;
       }
       case 'document': {
         const length = base64Bytes(part.src);
         // A PDF by address has no bytes here; the bound of an unknown file is one of 100 pages.
-        if (length > 0) size.pdf_bytes += (length * 3) >> 2;
+        // Any other file is text, as it is or packed: its base64 counts as the text of the body that it stands in.
+        if (length > 0 && !isPdf(part.src)) break;
+        if (length > 0) size.pdf_bytes += Math.ceil(length * 0.75);
         else if ('url' in part.src || 'file_id' in part.src) size.pdf_pages += 100;
         encoded += length;
         break;
       }
       case 'video':
-        size.audio_seconds += 600;
+        size.audio_seconds += VIDEO_AS_SOUND;
         encoded += base64Bytes(part.src);
         break;
       case 'tool_result':
@@ -51,11 +64,13 @@ function addMedia(size: PromptSize, parts: readonly Part[]): number {
 
 /** What the reserve needs to know of `request`, whose JSON text is `body`. */
 export function promptSize(request: CanonicalRequest, body: Buffer): PromptSize {
+  if (request.task !== undefined) return taskSize(request.task);
   const size = emptyPrompt();
   size.messages = request.messages.length;
   let encoded = 0;
   for (const message of request.messages) encoded += addMedia(size, message.content);
-  const bytes = Math.max(0, body.length - encoded);
+  const ids = (request.completion?.tokens ?? 0) * TOKEN_BYTES;
+  const bytes = Math.max(0, body.length - encoded) + ids;
   size.text_bytes = bytes;
   const step = Math.max(1, Math.floor(body.length / SAMPLES));
   let seen = 0;

@@ -1,6 +1,8 @@
 // The record of a call, filled as it runs; it becomes a request row. It never holds content.
 import { monotonicMs, nowMs } from '../../kernel/index.ts';
-import type { AttemptRecord, CallRecord, Incoming } from './types.ts';
+import type { Warning } from '../canonical/types.ts';
+import { redactionWarnings } from './redact.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
 /** What a record is begun with; a request that is refused early has no place. */
 type Beginning = Omit<Incoming, 'place'> & { readonly place: CallRecord['place'] };
@@ -14,6 +16,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     grant: incoming.grant,
     dialect_in: incoming.dialect.name,
     received_at_ms,
+    traceparent: incoming.headers['traceparent'] ?? '',
     place: incoming.place,
     status: 'error',
     http_status: 0,
@@ -26,6 +29,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     charged_micro_usd: 0,
     stream: false,
     zdr: incoming.grant.data_policy.zdr,
+    logged: false,
     app: '',
     user_hash: '',
     tags: {},
@@ -43,7 +47,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     gw_overhead_ms: 0,
     trace: '',
     insured: false,
-    warnings: [],
+    warnings: redactionWarnings(incoming),
     attempts: [],
   };
 }
@@ -51,6 +55,16 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
 /** At most 20 warnings are kept of a call (4.7.4). */
 export function warn(record: CallRecord, code: string, message: string): void {
   if (record.warnings.length < 20) record.warnings.push({ code, message });
+}
+
+/** Tells what is lost on the endpoint of the next attempt in place of what was lost on the last one's. */
+export function tellLost(record: CallRecord, lost: readonly Warning[]): void {
+  const { lost: before = [], warnings } = record;
+  record.warnings = [
+    ...(before.length === 0 ? warnings : warnings.filter((one) => !before.includes(one))),
+    ...lost,
+  ];
+  record.lost = lost;
 }
 
 /** Gives the call's place back and corrects its tokens to what was used: nothing where nothing was. */
@@ -87,10 +101,16 @@ export function timeTaken(record: CallRecord, total_ms: number): void {
   record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
 }
 
-/** An attempt begins when it is sent, not when it was written. */
-export function startNow(attempt: AttemptRecord): void {
+/**
+ * An attempt begins when it is sent, not when it was written. At a half-open circuit it is the probe, unless it goes with
+ * the caller's own key: how that fares may say nothing of the endpoint, and would keep the probe from all others.
+ */
+export function startNow(attempt: AttemptRecord, health: CallDeps['health']): void {
   attempt.started_at_ms = nowMs();
   attempt.started = monotonicMs();
+  const { id, own_key } = attempt.endpoint;
+  if (own_key !== undefined) return;
+  if (health.circuit(id, attempt.started_at_ms) === 'half_open') health.probe(id, attempt.started_at_ms);
 }
 
 /** Closes an attempt's row with how it ended and how long it took. */

@@ -1,6 +1,6 @@
 // The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
 // answer's end goes out before this has resolved (4.8 principle 6).
-import { microUsd } from '../../kernel/index.ts';
+import { microUsd, monotonicMs } from '../../kernel/index.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../canonical/types.ts';
 import type { Admitted } from './admit.ts';
 import { sealAnswer } from './idempotency.ts';
@@ -22,6 +22,8 @@ export interface Settlement {
   readonly deps: CallDeps;
   readonly record: CallRecord;
   readonly attempt: AttemptRecord;
+  /** When the request came, by the monotonic clock. */
+  readonly started: number;
   readonly admitted: Admitted;
   readonly reported: Usage;
   readonly how: Ending;
@@ -38,18 +40,31 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   const { endpoint } = attempt;
   const held = admitted.watch.amount_micro_usd;
   const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
-  const { usage, cost, insured } = chargeOf(s.reported, how, { price: endpoint.price, held, ordinary });
+  const { usage, cost, insured } = chargeOf(s.reported, how, {
+    price: endpoint.price,
+    held,
+    ordinary,
+    task: endpoint.task !== undefined,
+  });
   record.usage = usage;
   record.stop = how.stop;
   record.cost = cost;
   record.insured = insured;
   attempt.output_tokens = usage.output_tokens;
+  if (!how.estimated && usage.source === 'estimate') {
+    warn(record, 'usage_estimated', 'The provider reported no usage; it was counted.');
+  }
   if (cost.total_micro_usd > held) {
     warn(record, 'hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
   }
   const { warnings } = record;
-  const end: ReplyEnd =
-    how.forced && how.stop !== null ? { usage, cost, warnings, stop: how.stop } : { usage, cost, warnings };
+  const timing = {
+    ttft_ms: record.ttft_ms,
+    duration_ms: Math.round(monotonicMs() - s.started),
+    upstream_ttft_ms: attempt.ttft_ms,
+  };
+  const told = { usage, cost, warnings, timing };
+  const end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
   if (admitted.idempotency !== null) await keep(s, end);
   const outcome = how.fault === undefined ? 'ok' : 'error';
   const result = await deps.ledger.settle({
@@ -60,7 +75,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     endpoint_no: endpoint.endpoint_no,
     price_no: endpoint.price.price_no,
     units: unitsOf(usage),
-    estimated: how.estimated,
+    estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
     ...(admitted.idempotency === null ? {} : { claimed: true }),
   });
@@ -73,18 +88,21 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
 
 /** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
 async function keep(s: Settlement, end: ReplyEnd): Promise<void> {
-  const { deps, record, attempt, admitted, kept, meta } = s;
-  const answer = kept === null || attempt.outcome !== 'ok' ? null : kept();
-  const facts = { meta, end, region: attempt.endpoint.region, attempts: record.attempts.length };
-  const material = admitted.idempotency?.material;
-  const sealed_answer =
-    answer === null || material === undefined
-      ? null
-      : sealAnswer(material, record.request_id, { answer, ...facts });
+  const { deps, record } = s;
   try {
+    const sealed_answer = sealed(s, end);
     await deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer });
   } catch (error) {
-    // The charge does not wait for it: a retry is then told the charge instead of the answer.
+    // The charge does not wait for it, nor for an answer that metering could read and we cannot: a retry is then told
+    // the charge instead of the answer.
     deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
   }
+}
+
+/** The answer as it is stored; null where none was assembled. */
+function sealed({ record, attempt, admitted, kept, meta }: Settlement, end: ReplyEnd): Buffer | null {
+  const material = admitted.idempotency?.material;
+  if (kept === null || attempt.outcome !== 'ok' || material === undefined) return null;
+  const facts = { meta, end, region: attempt.endpoint.region, attempts: record.attempts.length };
+  return sealAnswer(material, record.request_id, { answer: kept(), ...facts });
 }

@@ -1,17 +1,21 @@
 // What a surface hands to a call and what it gets back.
 import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
+import type { Egress } from '../../egress/index.ts';
 import type { Log, RequestId } from '../../kernel/index.ts';
 import type { KeyGrant } from '../../keys/index.ts';
 import type { Claim, LedgerClient } from '../../ledger/index.ts';
 import type { LimitSlot } from '../../limits/index.ts';
+import type { PayloadLog } from '../../payloads/index.ts';
 import type { PolicyBook } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
-import type { Health } from '../../routing/index.ts';
+import type { AffinityMemory, Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../providers/sandbox/index.ts';
+import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
+import type { OwnKeyRing } from '../upstream/own-keys.ts';
 import type { Ticker } from './ticker.ts';
 
 /** One request as it came in, already authenticated. */
@@ -28,6 +32,8 @@ export interface Incoming {
   readonly path: string;
   /** Network prefix of the caller (v4 /24, v6 /48), never the whole address. */
   readonly client_ip_prefix: string;
+  /** What redaction did to the body; absent: nothing. */
+  readonly redacted?: { readonly redactions: number; readonly unscanned: number };
   /** Its place under the limits of key and plan; given back by whoever ends the call. */
   readonly place: LimitSlot;
 }
@@ -48,12 +54,12 @@ export interface Sink {
   onGone: (() => void) | null;
 }
 
-/** A left call that can go on for a caller that has come back. */
+/** A left call, or its answer, that can go on for a caller that has come back. */
 export interface Reattachable {
   reattach(sink: Sink): void;
 }
 
-/** The left calls of a process that are read to their end (call/drained.ts). */
+/** What waits in a process for a caller's return (call/drained.ts). */
 export interface Drained {
   /** Remembers `call`, whose caller left, until it ends. */
   add(incoming: Incoming, call: Reattachable): void;
@@ -84,6 +90,8 @@ export interface CallRecord {
   readonly grant: KeyGrant;
   readonly dialect_in: string;
   readonly received_at_ms: number;
+  /** The caller's own span (W3C Trace Context), as sent; '' where there is none. */
+  readonly traceparent: string;
   /** null: refused before it had a place under the limits. */
   readonly place: LimitSlot | null;
   status: CallStatus;
@@ -97,6 +105,8 @@ export interface CallRecord {
   charged_micro_usd: number;
   stream: boolean;
   zdr: boolean;
+  /** Its content was handed to the log. */
+  logged: boolean;
   app: string;
   user_hash: string;
   tags: Record<string, string>;
@@ -115,6 +125,8 @@ export interface CallRecord {
   trace: string;
   insured: boolean;
   warnings: Warning[];
+  /** Those of `warnings` that tell what the endpoint of the present attempt cannot take. */
+  lost?: readonly Warning[];
   attempts: AttemptRecord[];
 }
 
@@ -125,11 +137,19 @@ export interface CallDeps {
   /** The in-process upstream of the sandbox, behind the same exchange as HTTP. */
   readonly sandbox: SandboxUpstream;
   readonly credentials: Credentials;
+  /** Callers' own keys at providers. */
+  readonly own_keys: OwnKeyRing;
   readonly ticker: Ticker;
   readonly health: Health;
+  /** Where calls that belong together were answered last. */
+  readonly affinity: AffinityMemory;
   /** Measured bytes per token of an endpoint. */
   ratioOf(endpoint_id: string): TokenRatio;
+  /** Counts tokens beside the calls. */
+  readonly tokens: TokenCounter;
   readonly log: Log;
+  /** The guarded way to media that callers name by address. */
+  readonly egress: Egress;
   readonly adapters: ReadonlyMap<Family, Adapter>;
   /** By `dialect family`. */
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
@@ -145,6 +165,8 @@ export interface CallDeps {
     }): Promise<boolean>;
   };
   readonly policies: Pick<PolicyBook, 'policiesOf'>;
+  /** Content of calls whose organisation keeps it. */
+  readonly payloads: Pick<PayloadLog, 'open'>;
   catalog(): Catalog;
   provider(endpoint: Endpoint): Provider;
   record(record: CallRecord): void;

@@ -3,7 +3,7 @@
 import type { PriceVersion } from '../../catalog/index.ts';
 import { nowMs } from '../../kernel/index.ts';
 import type { MeteredUnits } from '../../ledger/index.ts';
-import { fitUsage, price } from '../../pricing/index.ts';
+import { fitUsage, price, type TokenRatio } from '../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
 
@@ -28,7 +28,8 @@ export function soundUsage(usage: Usage | null): Usage | null {
     isCount(usage.reasoning_tokens) &&
     isCount(usage.cache_write_5m_tokens) &&
     isCount(usage.cache_write_1h_tokens) &&
-    isCount(usage.cache_write_30m_tokens);
+    isCount(usage.cache_write_30m_tokens) &&
+    isCount(usage.search_units);
   return sound ? usage : null;
 }
 
@@ -38,12 +39,12 @@ export function soundUsage(usage: Usage | null): Usage | null {
  */
 export function estimateUsage(
   early: Partial<Usage> | null,
-  seen: { prompt_bytes: number; output_bytes: number; count: (bytes: number) => number },
+  seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count'> },
 ): Usage {
   const known = early?.input_tokens !== undefined;
   return {
-    input_tokens: known ? (early.input_tokens as number) : seen.count(seen.prompt_bytes),
-    output_tokens: seen.count(seen.output_bytes),
+    input_tokens: known ? (early.input_tokens as number) : seen.ratio.count(seen.prompt_bytes),
+    output_tokens: seen.ratio.count(seen.output_bytes),
     cache_read_tokens: early?.cache_read_tokens ?? 0,
     cache_write_tokens: early?.cache_write_tokens ?? 0,
     ...(early?.cache_write_5m_tokens === undefined
@@ -77,15 +78,17 @@ export function unitsOf(usage: Usage): MeteredUnits {
 export function chargeOf(
   reported: Usage,
   how: { estimated: boolean; stop: Stop | null },
-  terms: { price: PriceVersion; held: number; ordinary: boolean },
+  terms: { price: PriceVersion; held: number; ordinary: boolean; task?: boolean },
 ): { usage: Usage; cost: Cost; insured: boolean } {
   const usage = how.estimated ? fitUsage(reported, terms.price, terms.held) : reported;
   const empty = usage.output_tokens === 0;
   const improper = how.stop === null || how.stop.reason === 'malformed' || how.stop.reason === 'error';
   const insured = terms.ordinary && empty && improper;
-  const cost = insured
+  const full: Cost = insured
     ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
     : price(usage, terms.price);
+  // Only generation always has lines of input and output (4.10).
+  const cost = terms.task === true ? { ...full, lines: full.lines.filter(({ units }) => units > 0) } : full;
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
 }
 

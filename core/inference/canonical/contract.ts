@@ -1,6 +1,6 @@
 // What a dialect, a provider adapter and a relay are. `call.ts` knows only these; a new provider is one folder
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
-import type { TargetCapabilities } from '../../catalog/index.ts';
+import type { ProviderKind, TargetCapabilities } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
 
 export type { TargetCapabilities };
@@ -26,6 +26,10 @@ export interface Target {
   endpoint_id: string;
   provider: string;
   family: Family;
+  /** Kind of the provider, which tells the wire within family `embed_rerank`. */
+  kind?: ProviderKind;
+  /** Name of the model's tokenizer, where it is known. */
+  tokenizer?: string;
   upstream_model: string;
   region: string;
   /** Capabilities of model and endpoint, already narrowed. */
@@ -52,7 +56,12 @@ export interface EncodeOptions {
   cache_key: string | null;
   /** Members of `svc.provider_options` for this provider, merged last. */
   extra: JsonObject;
+  /** Sent with the caller's own provider key: what is the caller's account's business may go on. */
+  own_key?: true;
 }
+
+/** Parts that have a `src`. */
+export type MediaType = 'image' | 'audio' | 'video' | 'document';
 
 export interface StreamDecoder {
   /** Takes any split of the upstream's bytes; returns the events that are complete. Never throws: a fault is an event. */
@@ -61,13 +70,37 @@ export interface StreamDecoder {
   end(): CanonicalEvent[];
 }
 
+/** A provider's own count of a prompt. */
+export interface PromptCount {
+  input_tokens: number;
+  /** What else it said, for a caller of the same wire. */
+  more?: JsonObject;
+}
+
+/** How a provider is asked for the size of a prompt without answering it. */
+export interface PromptCounting {
+  /** The question about `sent`, a request as `encode` or the raw lane wrote it. */
+  request(sent: UpstreamRequest, target: Target): UpstreamRequest;
+  /** @throws ProtocolFault when a 2xx answer is not the provider's format. */
+  read(body: Buffer): PromptCount;
+}
+
 export interface Adapter {
   readonly family: Family;
+  /** Absent: the family's providers cannot be asked. */
+  readonly counting?: PromptCounting;
+  /** Tokens of the prompt, of a family that counts by a rule; absent: only the provider knows. */
+  promptTokens?(request: CanonicalRequest): number;
+  /**
+   * Whether media of this `type` at `url` must be fetched and encoded as bytes; absent: the family takes addresses.
+   * The call fetches them before `encode`, which then sees base64 (call/media.ts).
+   */
+  inlines?(type: MediaType, url: string): boolean;
   /** What of `request` would be lost on `target`; [] when nothing. Pure. */
   losses(request: CanonicalRequest, target: Target): Loss[];
   /** Writes the request for `target` (canonical lane). Assumes that losses were decided. */
   encode(request: CanonicalRequest, target: Target, options: EncodeOptions): UpstreamRequest;
-  /** Reads a whole 2xx answer. @throws ProtocolFault when it is not the family's format. */
+  /** Reads a whole 2xx answer; of a task as the provider gave it (`settleTask` puts it in order). @throws ProtocolFault when it is not the family's format. */
   decode(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer;
   decoder(request: CanonicalRequest, target: Target): StreamDecoder;
   /** Class of a non-2xx answer, or of a whole 2xx body where a stream was asked for. */
@@ -148,6 +181,8 @@ export interface Relay {
 export interface RawLane {
   readonly dialect: DialectName;
   readonly family: Family;
+  /** Whether `target` has the path; absent: every endpoint of the family has it. */
+  serves?(target: Target): boolean;
   /**
    * The caller's bytes with only our fields rewritten (spliced, not stringified). `text` is the decoded body where it
    * is at hand; it makes the search for our fields cheaper.

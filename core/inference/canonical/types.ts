@@ -4,8 +4,10 @@ import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RouteWish } from '../../routing/index.ts';
+import type { Ranked, Task, Vector } from './task.ts';
 
-export type { Cost, CostLine, Family, RouteWish, Usage };
+export type { EmbedTask, InputType, RerankTask } from './task.ts';
+export type { Cost, CostLine, Family, Ranked, RouteWish, Task, Usage, Vector };
 
 export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
@@ -190,6 +192,19 @@ export interface OutputWish {
   audio?: JsonObject;
 }
 
+/** What of a call of the completions dialect only a model that goes on with a text can do; absent: nothing. */
+export interface CompletionWish {
+  /** Each is a message and has its own choices. */
+  prompts: number;
+  /** Token ids of prompts that are given as such; they stand in their message's `ext.prompt_tokens`. */
+  tokens: number;
+  /** Fields that ask for something: `suffix`, `echo`, `best_of`, `logprobs`. */
+  asks: readonly string[];
+  best_of: number;
+  /** With `echo`: bytes of each prompt, with which its choices begin and which are no output. */
+  echo?: readonly number[];
+}
+
 export type Compat = 'strict' | 'warn' | 'drop';
 
 /** The caller's `svc` object (chat, messages) after reading; header alternatives already merged in. */
@@ -218,6 +233,8 @@ export interface CanonicalRequest {
   service_tier?: string;
   /** The caller's end-user id as sent; only its HMAC ever leaves the process. */
   user?: string;
+  /** What is asked in place of an answer to messages; absent: generation. `messages` are then empty, nothing streams. */
+  task?: Task;
   stream: boolean;
   /** Chat: whether the caller asked for the usage chunk. */
   include_usage: boolean;
@@ -227,8 +244,11 @@ export interface CanonicalRequest {
   ext?: JsonObject;
   /** Chat: the request used `functions`/`function_call`, so the reply does too. */
   legacy_functions?: boolean;
+  completion?: CompletionWish;
   /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
+  /** Responses: members that the reply repeats, as sent, and whether reasoning state was asked for. */
+  echo?: { members: JsonObject; encrypted_reasoning: boolean };
   /** What reading itself had to drop or ignore (`store_ignored`). */
   warnings: Warning[];
 }
@@ -266,6 +286,8 @@ export interface Loss {
   code: string;
   param: string;
   message: string;
+  /** Without it nothing would be left to ask: `svc.compat: drop` does not let it go. */
+  essential?: true;
 }
 
 /** Class of a provider's fault (table 2 of 4.6, and the stream classes of 4.8). */
@@ -342,6 +364,10 @@ export interface Candidate {
 
 /** A whole answer. */
 export interface CanonicalAnswer {
+  /** Of an embed task, in the order of its inputs. */
+  vectors?: Vector[];
+  /** Of a rerank task, best first. */
+  ranking?: Ranked[];
   candidates: Candidate[];
   /** null when the provider reported none (4.8 row 12). */
   usage: Usage | null;
@@ -365,6 +391,28 @@ export interface ReplyMeta {
   legacy_functions: boolean;
   /** Counted prompt tokens, for Anthropic's message_start where the family has told none. */
   input_estimate: number;
+  /** Native: what the endpoint calls the model, where it stands, and which attempt of the call it is. */
+  upstream_model?: string;
+  region?: string;
+  attempt?: number;
+  echo?: ReplyEcho;
+}
+
+/**
+ * Responses: what the reply repeats of its request. The first two events and the last repeat it, so a running stream
+ * keeps it: as one flat text (the JSON members without braces) of instructions, tools and options, never the input.
+ */
+export interface ReplyEcho {
+  members: string;
+  /** `include` names `reasoning.encrypted_content`. */
+  encrypted_reasoning: boolean;
+}
+
+/** Milliseconds since the request came, and to the provider's first event since its attempt began. */
+export interface ReplyTiming {
+  ttft_ms: number | null;
+  duration_ms: number;
+  upstream_ttft_ms: number | null;
 }
 
 /** What is known at the end: goes into the last JSON object of the answer as `svc`, with the usage beside it. */
@@ -374,6 +422,8 @@ export interface ReplyEnd {
   warnings: Warning[];
   /** Overrides the upstream's stop: credit reached, cap enforced (4.8 rows 17, 18). */
   stop?: Stop;
+  /** Milliseconds as they stand when the answer ends; absent where nothing was produced. */
+  timing?: ReplyTiming;
 }
 
 /** A refusal in a running stream. */

@@ -56,7 +56,7 @@ describe('an error object where a chat completion belongs', () => {
     expect(openaiChat.classify(200, { 'retry-after': '3' }, body).retry_after_ms).toBe(3_000);
   });
 
-  test.each(['', 'x', '[]', '{}', '{"error":null}', '{"object":"list","data":[]}'])(
+  test.each(['', 'x', '[]', '{}', '{"error":null}', '{"object":"list","data":[]}', '{"choices":[null]}'])(
     'but not in %j, which is no answer at all',
     (text) => {
       const error = thrownBy(() => rawChat.whole(Buffer.from(text), chatRequest(), chatTarget()));

@@ -121,7 +121,7 @@ describe('messages on openai_chat', () => {
         },
       ],
     });
-    const sent = encode(openaiChat, next, chatTarget());
+    const sent = encode(openaiChat, next, { ...chatTarget(), upstream_model: 'gemini-3-pro' });
     expect(JSON.stringify(sent.messages[1].tool_calls)).toContain('thought_signature');
     expect(sent.messages[1].tool_calls).toHaveLength(calls.length);
   });

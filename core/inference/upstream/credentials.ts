@@ -1,15 +1,20 @@
 // The pool of provider keys. A key that the provider refuses or throttles rests for a while, so that one dead
 // key of a pool costs one failed attempt and not every second call (decisions 4.6 table 2).
-import type { Provider } from '../../catalog/index.ts';
-import { sha256Hex } from '../../kernel/index.ts';
+import type { Endpoint, Provider } from '../../catalog/index.ts';
+import { type Log, sha256Hex, silentLog } from '../../kernel/index.ts';
 import type { FaultClass } from '../canonical/types.ts';
+import { awsSigner, readAwsKey, type Sign } from './sigv4.ts';
 
 const REST_REFUSED_MS = 600_000;
 const REST_THROTTLED_MS = 5_000;
+/** Rests remembered at once; callers' own keys are many, and rests that are over are forgotten first. */
+const RESTS_MAX = 10_000;
 
 export interface Credential {
   /** Flat name, value list. */
   readonly headers: readonly string[];
+  /** Makes further headers for one request; only where the provider asks for a signature of each. */
+  readonly sign?: Sign;
   /** Handle for `report`; a digest, never the key. */
   readonly handle: string;
 }
@@ -18,36 +23,116 @@ export interface Credentials {
   /** The next rested key of `provider`; null when there is none at all. A pool of resting keys gives the one that rests shortest. */
   take(provider: Provider, now_ms: number): Credential | null;
   /** Tells how an attempt with `handle` ended. */
-  report(handle: string, fault: FaultClass, retry_after_ms: number | undefined, now_ms: number): void;
+  report(
+    handle: string,
+    fault: FaultClass,
+    retry_after_ms: number | undefined,
+    now_ms: number,
+    endpoint_id?: string,
+  ): void;
+  /**
+   * Milliseconds until a key may be used at `endpoint`; 0 where one may now. Providers throttle by model, so a key that
+   * is throttled at one endpoint is only used less at the others.
+   */
+  throttleMs(endpoint: Endpoint, providerOf: (endpoint: Endpoint) => Provider, now_ms: number): number;
 }
 
 function headersOf(provider: Provider, key: string): readonly string[] {
+  if (provider.kind === 'gemini') return ['x-goog-api-key', key];
   return provider.kind === 'anthropic' ? ['x-api-key', key] : ['authorization', `Bearer ${key}`];
 }
 
-/** What authenticates a call at `provider` with `key`, out of its pool or the caller's own. */
-export function credentialFrom(provider: Provider, key: string): Credential {
-  return {
-    headers: headersOf(provider, key),
-    handle: sha256Hex(`${provider.id} ${key}`).slice(0, 16),
-  };
+/** Whether `key` is two or three parts of an AWS key, not an API key of Bedrock, which has no colon. */
+function isSigning(provider: Provider, key: string): boolean {
+  return provider.kind === 'bedrock' && key.includes(':');
 }
 
-/** Rotates over the keys that `resolve` finds for a provider (environment variables or files, read at each reload). */
-export function createCredentials(resolve: (provider: Provider) => readonly string[]): Credentials {
+/**
+ * What authenticates a call at `provider` with `key`, out of its pool or the caller's own. A provider of kind
+ * `bedrock` takes `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, with which each request is signed, or an API key.
+ * @throws TypeError when an AWS key lacks a part; its message does not show the key.
+ */
+export function credentialFrom(provider: Provider, key: string): Credential {
+  const handle = sha256Hex(`${provider.id} ${key}`).slice(0, 16);
+  if (!isSigning(provider, key)) return { headers: headersOf(provider, key), handle };
+  const parts = readAwsKey(key);
+  if (parts === null) {
+    throw new TypeError(`a key of provider ${provider.id} is not ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`);
+  }
+  return { headers: [], handle, sign: awsSigner(parts) };
+}
+
+/**
+ * Rotates over the keys that `resolve` finds for a provider (environment variables or files, read at each reload).
+ * `log` hears once of each key that is parked, by provider and handle: somebody has to look after it.
+ */
+export function createCredentials(
+  resolve: (provider: Provider) => readonly string[],
+  log: Log = silentLog,
+): Credentials {
   const restingUntil = new Map<string, number>();
   const pools = new Map<Provider, Credential[]>();
+  const owners = new Map<string, string>();
+  const quietUntil = new Map<string, number>();
+  /** Endpoint → handles of the keys that it throttles, and until when. */
+  const throttled = new Map<string, Map<string, number>>();
   let turn = 0;
+
+  /** The usable keys of `provider`; one that cannot be read is left out and told of, so that the others go on. */
+  function credentialsOf(provider: Provider): Credential[] {
+    const pool: Credential[] = [];
+    for (const key of resolve(provider)) {
+      try {
+        pool.push(credentialFrom(provider, key));
+      } catch (error) {
+        log.error({ alert: 'provider_key_unusable', provider: provider.id, error }, 'provider key unusable');
+      }
+    }
+    return pool;
+  }
+
+  function rest(handle: string, until_ms: number, now_ms: number): void {
+    if (restingUntil.size >= RESTS_MAX) {
+      for (const [name, until] of restingUntil) if (until <= now_ms) restingUntil.delete(name);
+      if (restingUntil.size >= RESTS_MAX) restingUntil.clear();
+    }
+    // A throttled call that ends late must not wake a parked key.
+    restingUntil.set(handle, Math.max(until_ms, restingUntil.get(handle) ?? 0));
+  }
+
+  /** One alert for each stretch of parking: a lone key is still tried, and fails with every call. */
+  function park(handle: string, fault: FaultClass, now_ms: number): void {
+    rest(handle, now_ms + REST_REFUSED_MS, now_ms);
+    if ((quietUntil.get(handle) ?? 0) > now_ms) return;
+    if (quietUntil.size >= RESTS_MAX) quietUntil.clear();
+    quietUntil.set(handle, now_ms + REST_REFUSED_MS);
+    const provider = owners.get(handle) ?? null;
+    log.error(
+      { alert: 'provider_key_parked', provider, key: handle, class: fault, seconds: REST_REFUSED_MS / 1_000 },
+      'provider key parked',
+    );
+  }
+
+  function throttle(handle: string, endpoint_id: string, until_ms: number): void {
+    const keys = throttled.get(endpoint_id) ?? new Map<string, number>();
+    if (throttled.size >= RESTS_MAX || keys.size >= RESTS_MAX) throttled.clear();
+    keys.set(handle, Math.max(until_ms, keys.get(handle) ?? 0));
+    throttled.set(endpoint_id, keys);
+  }
 
   function poolOf(provider: Provider): Credential[] {
     let pool = pools.get(provider);
     if (pool === undefined) {
       // A new snapshot brings new Provider objects: the pools of the old one go with it.
-      if (pools.size > 1_000) pools.clear();
-      pool = resolve(provider).map((key) => credentialFrom(provider, key));
+      if (pools.size > 1_000) {
+        pools.clear();
+        owners.clear();
+      }
+      pool = credentialsOf(provider);
       if (pool.length === 0 && provider.api_key_env.length === 0 && provider.api_key_file.length === 0) {
         pool = [{ headers: [], handle: `${provider.id} open` }];
       }
+      for (const { handle } of pool) owners.set(handle, provider.id);
       pools.set(provider, pool);
     }
     return pool;
@@ -72,10 +157,28 @@ export function createCredentials(resolve: (provider: Provider) => readonly stri
       }
       return best;
     },
-    report(handle, fault, retry_after_ms, now_ms) {
-      if (fault === 'auth' || fault === 'quota') restingUntil.set(handle, now_ms + REST_REFUSED_MS);
-      else if (fault === 'rate_limit')
-        restingUntil.set(handle, now_ms + (retry_after_ms ?? REST_THROTTLED_MS));
+    report(handle, fault, retry_after_ms, now_ms, endpoint_id) {
+      if (fault === 'auth' || fault === 'quota') park(handle, fault, now_ms);
+      else if (fault === 'rate_limit') {
+        const until_ms = now_ms + Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_REFUSED_MS);
+        rest(handle, until_ms, now_ms);
+        if (endpoint_id !== undefined) throttle(handle, endpoint_id, until_ms);
+      }
+    },
+    throttleMs(endpoint, providerOf, now_ms) {
+      const keys = throttled.get(endpoint.id);
+      if (keys === undefined) return 0;
+      let wait_ms = Number.POSITIVE_INFINITY;
+      for (const { handle } of poolOf(providerOf(endpoint))) {
+        const left_ms = (keys.get(handle) ?? 0) - now_ms;
+        if (left_ms > 0) wait_ms = Math.min(wait_ms, left_ms);
+        // A parked key is none to wait for, and none to spare the others either.
+        else if ((quietUntil.get(handle) ?? 0) <= now_ms) wait_ms = 0;
+      }
+      if (wait_ms > 0 && wait_ms < Number.POSITIVE_INFINITY) return wait_ms;
+      for (const [handle, until_ms] of keys) if (until_ms <= now_ms) keys.delete(handle);
+      if (keys.size === 0) throttled.delete(endpoint.id);
+      return 0;
     },
   };
 }

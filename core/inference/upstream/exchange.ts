@@ -2,6 +2,7 @@
 // clients measured, and the only one that lets a slow reader stop the upstream (pause/resume).
 import { type Dispatcher, Pool } from 'undici';
 import type { UpstreamRequest } from '../canonical/contract.ts';
+import type { Sign } from './sigv4.ts';
 
 /** A running exchange. After `abort` no handler method is called any more. */
 export interface Exchange {
@@ -35,6 +36,9 @@ export interface Destination {
   readonly base_url: string;
   /** Flat name, value list with the credentials. */
   readonly credentials: readonly string[];
+  /** Signs each request; then `region` names where the endpoint is. */
+  readonly sign?: Sign;
+  readonly region?: string;
 }
 
 export interface Transport {
@@ -99,6 +103,13 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   linger(): void {
     if (this.released) this.abort();
     else this.released = true;
+  }
+  /** Ends it before it was sent, for a reason of our own. */
+  fail(error: Error): void {
+    this.onResponseError(null, error);
+  }
+  get isOver(): boolean {
+    return this.over;
   }
   pause(): void {
     if (!this.over) this.controller?.pause();
@@ -171,19 +182,48 @@ export function createTransport(options: { connections?: number } = {}): Transpo
     return origin;
   }
 
+  function dispatch(
+    to: Destination,
+    request: UpstreamRequest & { whole: boolean },
+    credentials: readonly string[],
+    exchange: HttpExchange,
+  ): void {
+    const { pool, prefix } = originOf(to.base_url);
+    // The gateway owns accept-encoding: an upstream that is shown one compresses, and a relay cannot splice that.
+    const headers = [
+      ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
+      String(request.body.length),
+      ...credentials,
+      ...request.headers,
+    ];
+    const body = request.whole ? request.body : (once(request.body) as unknown as null);
+    pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
+  }
+
+  /** Signs, then sends, unless the caller has gone meanwhile. */
+  function signAndDispatch(
+    to: Destination,
+    sign: Sign,
+    request: UpstreamRequest & { whole: boolean },
+    exchange: HttpExchange,
+  ): void {
+    const path = originOf(to.base_url).prefix + request.path;
+    sign({ base_url: to.base_url, path, body: request.body, region: to.region ?? '' })
+      .then((signature) => {
+        if (!exchange.isOver) dispatch(to, request, [...to.credentials, ...signature], exchange);
+      })
+      .catch((error: unknown) => {
+        // What the library says might hold what it was given: only the kind of the error is passed on.
+        const name = error instanceof Error ? error.name : 'Error';
+        exchange.fail(Object.assign(new Error('the request could not be signed'), { code: `SIGN_${name}` }));
+      });
+  }
+
   return {
     send(to, request, handler) {
-      const { pool, prefix } = originOf(to.base_url);
       const exchange = new HttpExchange(handler, lingering);
-      // The gateway owns accept-encoding: an upstream that is shown one compresses, and a relay cannot splice that.
-      const headers = [
-        ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
-        String(request.body.length),
-        ...to.credentials,
-        ...request.headers,
-      ];
-      const body = request.whole ? request.body : (once(request.body) as unknown as null);
-      pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
+      if (to.sign === undefined) dispatch(to, request, to.credentials, exchange);
+      else signAndDispatch(to, to.sign, request, exchange);
       return exchange;
     },
     connections() {

@@ -1,6 +1,7 @@
 // Server-sent events from any split of bytes (WHATWG HTML 9.2.6). Line ends are bytes that never occur inside a
 // UTF-8 sequence, so only whole lines are decoded and a character cut by a read is joined before it is read.
 import { ProtocolFault } from '../canonical/contract.ts';
+import { Rest } from './rest.ts';
 
 export interface SseEvent {
   event: string | null;
@@ -9,14 +10,17 @@ export interface SseEvent {
 
 /** Bound of one event; a provider that passes it is not speaking the protocol. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
+/** Bound of what a decoder holds back until a part is complete (input of a custom tool, a block told whole). */
+export const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
+/** What a `data` line has beside its value, at least. */
+const FIELD_BYTES = 6;
 const LF = 10;
 const CR = 13;
 
 export class SseReader {
-  /** Bytes of the unfinished line, in own memory: a subarray would pin the whole read. */
-  #rest: Buffer[] = [];
-  #rest_bytes = 0;
+  /** The unfinished line. */
+  readonly #rest = new Rest();
   /** The last line ended in CR; an LF that opens the next read belongs to it. */
   #skip_lf = false;
   #first = true;
@@ -36,15 +40,10 @@ export class SseReader {
       this.#keep(bytes.subarray(from));
       return [];
     }
-    let text: string;
-    if (this.#rest_bytes === 0) {
-      text = bytes.toString('utf8', from, last + 1);
-    } else {
-      this.#rest.push(bytes.subarray(from, last + 1));
-      text = Buffer.concat(this.#rest).toString('utf8');
-      this.#rest = [];
-      this.#rest_bytes = 0;
-    }
+    const text =
+      this.#rest.length === 0
+        ? bytes.toString('utf8', from, last + 1)
+        : this.#rest.take(bytes.subarray(from, last + 1)).toString('utf8');
     this.#skip_lf = last === bytes.length - 1 && bytes[last] === CR;
     const events = this.#lines(text);
     this.#keep(bytes.subarray(last + 1));
@@ -56,19 +55,13 @@ export class SseReader {
    * Its data may be cut; a reader that cannot parse it treats the stream as cut.
    */
   end(): SseEvent[] {
-    const text = Buffer.concat(this.#rest).toString('utf8');
-    this.#rest = [];
-    this.#rest_bytes = 0;
-    return this.#lines(`${text}\n\n`);
+    return this.#lines(`${this.#rest.take().toString('utf8')}\n\n`);
   }
 
   #keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    this.#rest_bytes += bytes.length;
-    if (this.#rest_bytes + this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
-    const own = Buffer.allocUnsafeSlow(bytes.length);
-    bytes.copy(own);
-    this.#rest.push(own);
+    if (this.#rest.length + bytes.length + this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
+    this.#rest.add(bytes);
   }
 
   #lines(read: string): SseEvent[] {
@@ -97,16 +90,19 @@ export class SseReader {
 
   #field(text: string, from: number, to: number): void {
     if (text.startsWith('data:', from)) {
-      const value = fieldValue(text, from + 5, to);
-      this.#event_bytes += value.length + 1;
-      if (this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
-      this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+      this.#more(fieldValue(text, from + 5, to));
     } else if (text.startsWith('event:', from)) {
       this.#event = fieldValue(text, from + 6, to);
     } else if (to - from === 4 && text.startsWith('data', from)) {
-      this.#data = this.#data === null ? '' : `${this.#data}\n`;
+      this.#more('');
     }
     // Comments, `id`, `retry` and unknown fields mean nothing to an answer.
+  }
+
+  #more(value: string): void {
+    this.#event_bytes += value.length + FIELD_BYTES;
+    if (this.#event_bytes > EVENT_BYTES_MAX) throw tooLong();
+    this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
   }
 }
 

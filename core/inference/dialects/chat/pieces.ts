@@ -10,6 +10,7 @@ import type {
   ToolCallPart,
   Warning,
 } from '../../canonical/types.ts';
+import { stopOf } from '../../providers/openai-chat/stop.ts';
 import { wrapState } from '../shared/reasoning.ts';
 
 /** The dialect's finish reason; `null` counts as an ordinary end. */
@@ -25,6 +26,19 @@ export function finishReason(stop: Stop | null, legacy: boolean): string {
     default:
       return 'stop';
   }
+}
+
+const FINISHES: ReadonlySet<string> = new Set([
+  'stop',
+  'length',
+  'tool_calls',
+  'content_filter',
+  'function_call',
+]);
+
+/** A compatible server's finish word in the raw lane: as it came, or the dialect's own where clients would not know it. */
+export function chatFinish(raw: string, seen: { refusal: boolean; calls: boolean }): string {
+  return FINISHES.has(raw) ? raw : finishReason(stopOf(raw, seen), false);
 }
 
 /** What the finish reason cannot say (4.7.2 "Stop reasons out"). */

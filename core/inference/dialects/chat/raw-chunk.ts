@@ -13,6 +13,7 @@ import {
   splice,
   type TopLevel,
 } from '../../wire/scan.ts';
+import { chatFinish } from './pieces.ts';
 import type { Hole } from './raw-template.ts';
 import { REASONING_MEMBERS, WITHOUT_REASONING } from './raw-whole.ts';
 
@@ -46,6 +47,8 @@ const TEXTS = new Set(['content', 'reasoning_content', 'reasoning', 'refusal']);
 
 /** What is ours in every chunk, as JSON text. */
 export interface Ours {
+  /** Word for a chunk; absent: that of chats. */
+  object?: string;
   id: string;
   model: string;
   include_usage: boolean;
@@ -79,7 +82,8 @@ export class Chunk {
       usage: ours.include_usage ? 'null' : null,
     };
     if (value['created'] !== ours.created) changes['created'] = String(ours.created);
-    if (value['object'] !== 'chat.completion.chunk') changes['object'] = '"chat.completion.chunk"';
+    const { object = 'chat.completion.chunk' } = ours;
+    if (value['object'] !== object) changes['object'] = JSON.stringify(object);
     for (const [name, text] of carry) if (!(name in value)) changes[name] = text;
     this.edits = changeMembers(top, changes);
     const choices = memberOf(top, 'choices');
@@ -212,7 +216,9 @@ export function rewriteChoice(
   }
   if (finish === null) return { text, finished: false, learn };
   text += one.steps(choice.calls.flush(), how.request_id);
-  choice.held = chunk.line(one.edits(removed, payload ? { delta: '{}' } : {}));
+  const word = chatFinish(finish, { refusal: choice.refusal, calls: choice.called });
+  const said = word === finish ? {} : { finish_reason: JSON.stringify(word) };
+  choice.held = chunk.line(one.edits(removed, payload ? { delta: '{}', ...said } : said));
   return { text, finished: true, learn: null };
 }
 

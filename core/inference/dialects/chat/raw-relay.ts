@@ -12,8 +12,10 @@ import type {
 } from '../../canonical/types.ts';
 import { streamFault } from '../../providers/openai-chat/classify.ts';
 import { TRUNCATED } from '../../providers/openai-chat/decoder.ts';
+import { plainContent } from '../../providers/openai-chat/parts.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage } from '../../providers/openai-chat/usage.ts';
+import { Rest } from '../../wire/rest.ts';
 import { startsWith } from '../../wire/scan.ts';
 import { EVENT_BYTES_MAX, type SseEvent, SseReader } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
@@ -59,8 +61,7 @@ export class RawChatRelay implements Relay {
   readonly #choices = new Map<number, RawChoice>();
   readonly #carry = new Map<string, string>();
   #learnt: Learnt[] = [];
-  #rest: Buffer[] = [];
-  #rest_bytes = 0;
+  readonly #rest = new Rest();
   /** Set for good once a server is seen to end its lines otherwise than by LF. */
   #reader: SseReader | null = null;
   readonly #ours: Ours;
@@ -147,22 +148,13 @@ export class RawChatRelay implements Relay {
   /** From here on lines are read by the general reader; what waits goes first. */
   #switch(): void {
     this.#reader = new SseReader();
-    const rest = this.#rest;
-    this.#rest = [];
-    this.#rest_bytes = 0;
     // What waits holds no complete event, so nothing can come out of it yet.
-    for (const piece of rest) this.#reader.push(piece);
+    this.#reader.push(this.#rest.take());
   }
 
   #lines(bytes: Buffer, out: Output): void {
-    let b = bytes;
-    if (this.#rest_bytes > 0) {
-      if (bytes.indexOf(LF) < 0) return this.#wait(bytes);
-      this.#rest.push(bytes);
-      b = Buffer.concat(this.#rest);
-      this.#rest = [];
-      this.#rest_bytes = 0;
-    }
+    if (this.#rest.length > 0 && !this.#rest.blankLineWith(bytes)) return this.#wait(bytes);
+    const b = this.#rest.take(bytes);
     let at = 0;
     while (at < b.length && this.state.fault === null && !this.state.finished) {
       if (b[at] === LF) {
@@ -186,12 +178,9 @@ export class RawChatRelay implements Relay {
   }
 
   #wait(bytes: Buffer): void {
-    this.#rest_bytes += bytes.length;
-    if (this.#rest_bytes > EVENT_BYTES_MAX)
+    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX)
       throw new ProtocolFault(`an event passes ${EVENT_BYTES_MAX} bytes`);
-    const own = Buffer.allocUnsafeSlow(bytes.length);
-    bytes.copy(own);
-    this.#rest.push(own);
+    this.#rest.add(bytes);
   }
 
   /** Copies a line that has a learnt form. */
@@ -261,7 +250,7 @@ export class RawChatRelay implements Relay {
     if (usage !== null) this.state.usage = usage;
     const choices = value['choices'];
     if (!Array.isArray(choices) || choices.length === 0) return this.#aside(value, data);
-    if (!choices.every((choice) => isObject(choice) && isObject(choice['delta']))) {
+    if (!choices.every(isPlain)) {
       const whole = { ...value, choices: choices.map(asDelta) };
       return this.#choicesOf(whole, Buffer.from(JSON.stringify(whole)), out);
     }
@@ -372,9 +361,15 @@ export class RawChatRelay implements Relay {
 }
 
 /** A choice that carries a whole message where a delta belongs. */
+/** Whether a choice of a chunk is what clients expect: a delta whose content is no list. */
+function isPlain(choice: unknown): boolean {
+  if (!isObject(choice) || !isObject(choice['delta'])) return false;
+  return !Array.isArray(choice['delta']['content']);
+}
+
 function asDelta(value: unknown): unknown {
   if (!isObject(value)) throw new ProtocolFault('a choice is not an object');
-  if (isObject(value['delta'])) return value;
+  if (isObject(value['delta'])) return { ...value, delta: plainContent(value['delta']) };
   const { message, ...rest } = value;
-  return { ...rest, delta: isObject(message) ? message : {} };
+  return { ...rest, delta: isObject(message) ? plainContent(message) : {} };
 }

@@ -4,7 +4,7 @@ import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { CHAT_PATH } from '../../providers/openai-chat/encode.ts';
-import { capName, takes } from '../../providers/openai-chat/fields.ts';
+import { capName, has, takes } from '../../providers/openai-chat/fields.ts';
 import {
   changeMembers,
   duplicated,
@@ -14,6 +14,7 @@ import {
   splice,
   type TopLevel,
 } from '../../wire/scan.ts';
+import { historyEdits, quirkChanges } from './raw-quirks.ts';
 
 /** @throws ServiceError invalid_json when a key of an object that is rewritten occurs twice */
 export function rawRequest(
@@ -27,21 +28,26 @@ export function rawRequest(
   const changes: Record<string, string | null> = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
-    // Tags are ours; the provider's account is not the caller's.
-    metadata: null,
+    // Tags are ours, unless the provider's account is the caller's.
+    ...(options.own_key === true ? {} : { metadata: null }),
   };
-  const has = (name: string): boolean => isPresent(body, top, name);
-  identityChanges(changes, has, options);
-  if (has('store') || takes(target, 'store')) changes['store'] = 'false';
+  const present = (name: string): boolean => isPresent(body, top, name);
+  identityChanges(changes, present, options);
+  if (present('store') || takes(target, 'store')) changes['store'] = 'false';
   if (!takes(target, 'service_tier')) changes['service_tier'] = null;
   capChanges(changes, top, body, target, options);
-  const edits = streamEdits(changes, body, top, request);
+  const edits = streamEdits(changes, body, top, request, target);
+  if (target.flags.length > 0) {
+    quirkChanges(changes, body, top, target, options);
+    edits.push(...historyEdits(body, top, target));
+  }
   for (const [name, value] of Object.entries(options.extra as JsonObject))
     changes[name] = JSON.stringify(value);
   return { path: CHAT_PATH, headers: [], body: splice(body, [...changeMembers(top, changes), ...edits]) };
 }
 
-function scanned(body: Buffer, from?: number, text?: string): TopLevel {
+/** The members of the object at `from`. @throws ServiceError invalid_json when a key occurs twice */
+export function scanned(body: Buffer, from?: number, text?: string): TopLevel {
   const top = scanObject(body, from, text);
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
@@ -53,21 +59,21 @@ function scanned(body: Buffer, from?: number, text?: string): TopLevel {
 }
 
 /** Whether `name` is there and not null. */
-function isPresent(body: Buffer, top: TopLevel, name: string): boolean {
+export function isPresent(body: Buffer, top: TopLevel, name: string): boolean {
   const member = memberOf(top, name);
   return member !== undefined && body[member.from] !== 0x6e;
 }
 
 /** Only HMACs of end user and cache key leave the process, under the names that the caller used. */
-function identityChanges(
+export function identityChanges(
   changes: Record<string, string | null>,
-  has: (name: string) => boolean,
+  present: (name: string) => boolean,
   { user, cache_key }: EncodeOptions,
 ): void {
   for (const name of ['user', 'safety_identifier']) {
-    if (has(name)) changes[name] = user === null ? null : JSON.stringify(user);
+    if (present(name)) changes[name] = user === null ? null : JSON.stringify(user);
   }
-  if (has('prompt_cache_key'))
+  if (present('prompt_cache_key'))
     changes['prompt_cache_key'] = cache_key === null ? null : JSON.stringify(cache_key);
 }
 
@@ -89,13 +95,14 @@ function capChanges(
 }
 
 /** Usage is always asked for; a whole-answer call carries no stream options. */
-function streamEdits(
+export function streamEdits(
   changes: Record<string, string | null>,
   body: Buffer,
   top: TopLevel,
   request: CanonicalRequest,
+  target: Target,
 ): Edit[] {
-  if (!request.stream) {
+  if (!request.stream || has(target, 'no_stream_options')) {
     changes['stream_options'] = null;
     return [];
   }

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../canonical/types.ts';
 import { parseAnswer } from '../../providers/openai-chat/decode.ts';
+import { plainContent } from '../../providers/openai-chat/parts.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage, USAGE_FLAGS } from '../../providers/openai-chat/usage.ts';
 import {
@@ -13,9 +14,10 @@ import {
   scanArray,
   scanObject,
   splice,
+  type TopLevel,
 } from '../../wire/scan.ts';
 import { svcText } from '../shared/svc.ts';
-import { finishReason } from './pieces.ts';
+import { chatFinish, finishReason } from './pieces.ts';
 import { usageText } from './usage.ts';
 
 /** Names under which servers send reasoning. */
@@ -59,9 +61,22 @@ export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): 
   return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
 }
 
+function hasList(choice: unknown): boolean {
+  return isObject(choice) && isObject(choice['message']) && Array.isArray(choice['message']['content']);
+}
+
+function withPlainContent(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  return { ...choice, message: plainContent(choice['message']) };
+}
+
 /** @throws StreamErrorFault for an error object, ProtocolFault when `body` is no chat completion otherwise */
 export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
-  const value = parseAnswer(body);
+  let value = parseAnswer(body);
+  if ((value['choices'] as unknown[]).some(hasList)) {
+    value = { ...value, choices: (value['choices'] as unknown[]).map(withPlainContent) };
+    body = Buffer.from(JSON.stringify(value));
+  }
   const choices = (value['choices'] as unknown[]).filter(isObject);
   const usage = findUsage(value, target.flags);
   const tier = value['service_tier'];
@@ -93,6 +108,25 @@ function stopOfAll(choices: readonly JsonObject[]): Stop | null {
   return stop;
 }
 
+const NOTHING_SEEN = { refusal: false, calls: false };
+
+/** Whether a choice ends with a word that is not this dialect's. */
+function isOdd({ finish_reason: raw }: JsonObject): boolean {
+  return typeof raw === 'string' && chatFinish(raw, NOTHING_SEEN) !== raw;
+}
+
+function finishEdits(body: Buffer, choice: TopLevel): Edit[] {
+  const member = memberOf(choice, 'finish_reason');
+  const raw: unknown =
+    member === undefined ? null : JSON.parse(body.toString('utf8', member.from, member.to));
+  if (typeof raw !== 'string') return [];
+  const message = memberOf(choice, 'message');
+  const said =
+    message === undefined ? null : (JSON.parse(body.toString('utf8', message.from, message.to)) as unknown);
+  const calls = isObject(said) && Array.isArray(said['tool_calls']) && said['tool_calls'].length > 0;
+  return changeMembers(choice, { finish_reason: JSON.stringify(chatFinish(raw, { refusal: false, calls })) });
+}
+
 function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd, keep: boolean): Buffer {
   const changes: Record<string, string> = {
     id: JSON.stringify(meta.request_id),
@@ -100,11 +134,12 @@ function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd,
     svc: svcText(meta, end),
   };
   if (!keep) changes['usage'] = usageText(end.usage);
-  const edits = editsOf(body, changes, meta, end);
+  const odd = (value['choices'] as JsonObject[]).some(isOdd);
+  const edits = editsOf(body, changes, meta, end, odd);
   if (edits !== null) return splice(body, edits);
   // The scan is not sure, or a key occurs twice: what was parsed is written anew.
   const text = Buffer.from(JSON.stringify(value));
-  return splice(text, editsOf(text, changes, meta, end) ?? []);
+  return splice(text, editsOf(text, changes, meta, end, odd) ?? []);
 }
 
 function editsOf(
@@ -112,11 +147,12 @@ function editsOf(
   changes: Record<string, string>,
   meta: ReplyMeta,
   end: ReplyEnd,
+  odd: boolean,
 ): Edit[] | null {
   const top = scanObject(body);
   if (top === null || duplicated(top) !== null) return null;
   const edits = changeMembers(top, changes);
-  if (end.stop === undefined && meta.reasoning === 'include') return edits;
+  if (end.stop === undefined && meta.reasoning === 'include' && !odd) return edits;
   const choices = memberOf(top, 'choices');
   const items = choices === undefined ? null : scanArray(body, choices.from);
   for (const item of items ?? []) {
@@ -125,6 +161,8 @@ function editsOf(
     if (end.stop !== undefined) {
       const reason = JSON.stringify(finishReason(end.stop, meta.legacy_functions));
       edits.push(...changeMembers(choice, { finish_reason: reason }));
+    } else if (odd) {
+      edits.push(...finishEdits(body, choice));
     }
     const message = memberOf(choice, 'message');
     const inner = message === undefined ? null : scanObject(body, message.from);

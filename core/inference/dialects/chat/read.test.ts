@@ -115,6 +115,7 @@ describe('reading a chat request', () => {
     'models',
     'provider',
     'plugins',
+    'search_parameters',
     'transforms',
     'route',
     'api_key',

@@ -1,5 +1,5 @@
 // Body of POST /v1/chat/completions into the canonical request: every field of decisions 4.1.
-import type { JsonObject } from '../../../kernel/index.ts';
+import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type {
   CanonicalRequest,
   Effort,
@@ -7,6 +7,7 @@ import type {
   OutputWish,
   ReasoningWish,
 } from '../../canonical/types.ts';
+import { readResponses } from '../responses/read.ts';
 import {
   fail,
   optionalArray,
@@ -82,6 +83,10 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readChat(value: unknown, headers: Headers): CanonicalRequest {
+  // An editor sends responses bodies here; their answer is one of this dialect (design 15).
+  if (isObject(value) && !present(value['messages']) && present(value['input'])) {
+    return readResponses(value, headers);
+  }
   const start = readStart(value, headers, metadataOf);
   const { body, model, stream, svc, warnings } = start;
   refuseState(body);
@@ -138,13 +143,15 @@ function parallelOf(body: JsonObject, legacy: boolean): boolean | undefined {
   return wish ?? (legacy ? false : undefined);
 }
 
-function userOf(body: JsonObject): string | undefined {
+/** The caller's end user under either name. @throws ServiceError invalid_request */
+export function userOf(body: JsonObject): string | undefined {
   const user = optionalString(body['user'], 'user');
   const safety = optionalString(body['safety_identifier'], 'safety_identifier');
   return user ?? safety;
 }
 
-function readGeneration(body: JsonObject): Generation {
+/** Sampling, cap, stops and number of answers. @throws ServiceError invalid_request with `param` */
+export function readGeneration(body: JsonObject): Generation {
   const number = (name: string, min: number, max?: number, integer = false): number | undefined =>
     present(body[name])
       ? optionalNumber(body[name], name, max === undefined ? { min, integer } : { min, max, integer })

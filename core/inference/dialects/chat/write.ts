@@ -3,6 +3,7 @@ import type {
   Candidate,
   CanonicalAnswer,
   Part,
+  ReasoningPart,
   ReplyEnd,
   ReplyMeta,
   Warning,
@@ -106,6 +107,15 @@ function choiceText(candidate: Candidate, { meta, end, warnings, upstream_model 
   return `{"index":${candidate.index},"message":{${message}},"logprobs":${logprobs},"finish_reason":${finish}}`;
 }
 
+/** Visible reasoning may carry its state too, which has a detail of its own (as it has in a stream). */
+function gatherReasoning(details: string[], part: ReasoningPart, upstream_model: string): void {
+  const index = details.length;
+  details.push(detailText(part, { index, text: part.text, signature: part.signature, upstream_model }));
+  if (part.kind === 'encrypted' || part.data === undefined) return;
+  const state: ReasoningPart = { ...part, kind: 'encrypted' };
+  details.push(detailText(state, { index, text: '', upstream_model }));
+}
+
 function gather(all: Gathered, part: Part, meta: ReplyMeta, upstream_model: string): void {
   switch (part.type) {
     case 'text': {
@@ -130,14 +140,7 @@ function gather(all: Gathered, part: Part, meta: ReplyMeta, upstream_model: stri
     case 'reasoning':
       if (meta.reasoning === 'exclude') break;
       all.reasoning += part.text;
-      all.details.push(
-        detailText(part, {
-          index: all.details.length,
-          text: part.text,
-          signature: part.signature,
-          upstream_model,
-        }),
-      );
+      gatherReasoning(all.details, part, upstream_model);
       break;
     case 'tool_call': {
       const name = JSON.stringify(part.name);

@@ -49,6 +49,11 @@ export function callSignature(part: ToolCallPart, signature: string, model: stri
   return wrapState({ f: part.format ?? 'unknown', m: model, s: signature, t: part.id });
 }
 
+/** The `n`th call with an id: one that came without gets the request's (4.7.3). */
+export function withId(part: ToolCallPart, request_id: string, n: number): ToolCallPart {
+  return part.id === '' ? { ...part, id: `call_${request_id}_${n}` } : part;
+}
+
 /** `tool_use` block with `input` as JSON text. */
 export function toolUse(part: ToolCallPart, input: string): string {
   return (

@@ -1,4 +1,5 @@
 // The dialect of `POST /v1/messages`.
+import { isObject } from '../../../kernel/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { messagesError } from '../shared/error.ts';
 import { readMessagesRequest } from './read.ts';
@@ -14,4 +15,15 @@ export const messagesDialect: Dialect = {
   write: writeMessage,
   writer: (meta) => new MessagesWriter(meta),
   error: messagesError,
+};
+
+/** Reads the body of `POST /v1/messages/count_tokens`: a message's, which need not have `max_tokens`. */
+export const countedMessages: Dialect = {
+  ...messagesDialect,
+  read(body, headers) {
+    const given = isObject(body) && body['max_tokens'] === undefined ? { ...body, max_tokens: 0 } : body;
+    const request = readMessagesRequest(given, headers);
+    const { max_tokens: _cap, ...generation } = request.generation;
+    return { ...request, generation, stream: false };
+  },
 };

@@ -15,6 +15,7 @@ import {
   writeDeltaUsage,
   writeUsage,
 } from '../../providers/anthropic-messages/usage.ts';
+import { Rest } from '../../wire/rest.ts';
 import {
   changeMembers,
   type Edit,
@@ -82,8 +83,7 @@ function own(bytes: Buffer): Buffer {
 export class MessagesRelay implements Relay {
   readonly state: RelayState = newRelayState();
   readonly #meta: ReplyMeta;
-  #rest: Buffer[] = [];
-  #rest_bytes = 0;
+  readonly #rest = new Rest();
   /** The last byte of the last read was a CR. */
   #after_cr = false;
   #started = false;
@@ -100,27 +100,20 @@ export class MessagesRelay implements Relay {
 
   push(bytes: Buffer): Buffer {
     if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
-    let b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
-    if (b[b.length - 1] !== LF && b.lastIndexOf(LF) < 0) {
+    const b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
+    if (this.#rest.length > 0 && !this.#rest.blankLineWith(b)) {
       this.#keep(b);
       return EMPTY;
     }
-    if (this.#rest_bytes > 0) {
-      b = Buffer.concat([...this.#rest, b]);
-      this.#rest = [];
-      this.#rest_bytes = 0;
-    }
-    return this.#events(b);
+    return this.#events(this.#rest.take(b));
   }
 
   close(): Buffer {
     if (this.#over || this.state.fault !== null) return EMPTY;
     let out: Buffer = EMPTY;
-    if (this.#rest_bytes > 0 && !this.state.finished) {
+    if (this.#rest.length > 0 && !this.state.finished) {
       // A server that forgets the last blank line has still said its last event, if it is whole.
-      const tail = Buffer.concat([...this.#rest, BLANK_LINE]);
-      this.#rest = [];
-      this.#rest_bytes = 0;
+      const tail = this.#rest.take(BLANK_LINE);
       if (isWholeEvent(tail)) out = this.#events(tail);
     }
     const { state } = this;
@@ -161,9 +154,8 @@ export class MessagesRelay implements Relay {
 
   #keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    this.#rest_bytes += bytes.length;
-    if (this.#rest_bytes > EVENT_BYTES_MAX) throw new ProtocolFault('an event passes 8 MiB');
-    this.#rest.push(own(bytes));
+    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX) throw new ProtocolFault('an event passes 8 MiB');
+    this.#rest.add(bytes);
   }
 
   /** `bytes` with every line end as LF; a CR LF pair may be cut by a read. */

@@ -128,11 +128,18 @@ function ownMessages(body: Buffer, top: TopLevel): Edit[] {
   return [{ from: messages.from, to: messages.to, text: `[${texts.join(',')}]` }];
 }
 
-// What would change the caller's contract, or cost what has no price, never goes up silently.
-function refuseContentLoss(request: CanonicalRequest, target: Target): void {
-  const lost = findLosses(request, target).find((loss) => loss.class === 'content');
-  if (lost === undefined) return;
-  throw new ServiceError('unsupported_parameter', lost.message, { param: lost.param });
+// What would change the caller's contract, or cost what has no price, never goes up silently: it is refused, or left out
+// where the caller said `drop`.
+function withoutLost(request: CanonicalRequest, target: Target): Record<string, null> {
+  const left: Record<string, null> = {};
+  for (const { class: kind, param, message } of findLosses(request, target)) {
+    if (kind !== 'content') continue;
+    if (request.svc.compat !== 'drop' || !Object.hasOwn(request.ext ?? {}, param)) {
+      throw new ServiceError('unsupported_parameter', message, { param });
+    }
+    left[param] = null;
+  }
+  return left;
 }
 
 function rawRequest(
@@ -141,11 +148,11 @@ function rawRequest(
   target: Target,
   options: EncodeOptions,
 ): UpstreamRequest {
-  refuseContentLoss(request, target);
+  const left = withoutLost(request, target);
   const top = scanObject(body);
   if (top === null) return encodeRequest(request, target, options);
   refuseTwice(top, '');
-  const edits = changeMembers(top, topChanges(body, top, target, options));
+  const edits = changeMembers(top, { ...topChanges(body, top, target, options), ...left });
   edits.push(...hashedUser(body, top, options.user));
   if (hasForeignState(request)) edits.push(...ownMessages(body, top));
   return { path: '/messages', headers: wireHeaders(request, target), body: splice(body, edits) };

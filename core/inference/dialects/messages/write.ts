@@ -11,6 +11,7 @@ import {
   sealedData,
   signatureOf,
   toolUse,
+  withId,
 } from './blocks.ts';
 
 function thinking(text: string, signature: string): string {
@@ -59,7 +60,10 @@ export function toldStop(stop: Stop | null, end: ReplyEnd, refused: boolean, war
 /** The reply as JSON text: every key of the dialect is there, null where there is nothing to tell. */
 export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const candidate = answer.candidates[0];
-  const content = candidate?.content ?? [];
+  let calls = 0;
+  const content = (candidate?.content ?? []).map((part) =>
+    part.type === 'tool_call' ? withId(part, meta.request_id, calls++) : part,
+  );
   const warnings: Warning[] = [];
   const model = answer.upstream_model ?? meta.model;
   const blocks = content.flatMap((part) => blocksOf(part, meta, model, warnings));

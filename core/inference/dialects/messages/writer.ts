@@ -18,7 +18,7 @@ import { writeStop } from '../../providers/anthropic-messages/stop.ts';
 import { writeDeltaUsage, writeUsage } from '../../providers/anthropic-messages/usage.ts';
 import { messagesError } from '../shared/error.ts';
 import { svcText } from '../shared/svc.ts';
-import { callSignature, droppedPart, sealedData, signatureOf, toolUse } from './blocks.ts';
+import { callSignature, droppedPart, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
 import { toldStop } from './write.ts';
 
 type Start = Extract<CanonicalEvent, { type: 'start' }>;
@@ -81,6 +81,7 @@ export class MessagesWriter implements StreamWriter {
   #model: string;
   #tier: string | undefined;
   #next = 0;
+  #calls = 0;
   #open: Open | null = null;
   /** Head of the deltas of the open block, made once per block. */
   #head = '';
@@ -201,15 +202,15 @@ export class MessagesWriter implements StreamWriter {
   }
 
   #beginCall(part: ToolCallPart): string {
-    const own = { ...part };
+    const own = { ...withId(part, this.#meta.request_id, this.#calls++) };
     let head = '';
-    if (part.signature !== undefined) {
-      head = this.#signed(callSignature(part, part.signature, this.#model));
+    if (own.signature !== undefined) {
+      head = this.#signed(callSignature(own, own.signature, this.#model));
       // Told; one that comes with a delta is another.
       delete own.signature;
     }
     this.#open = { kind: part.kind === 'custom' ? 'custom' : 'call', part: own, arguments: false };
-    head += this.#block(toolUse(part, '{}'));
+    head += this.#block(toolUse(own, '{}'));
     return part.arguments === '' ? head : head + this.#arguments(this.#open, part.arguments);
   }
 

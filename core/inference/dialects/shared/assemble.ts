@@ -81,8 +81,15 @@ function append(part: Part, delta: Delta): void {
     else if ('src' in part && 'base64' in part.src) part.src.base64 += delta.data;
   }
   if (part.type !== 'text') return;
-  if (delta.citation !== undefined) part.citations = [...(part.citations ?? []), delta.citation];
-  if (delta.logprobs !== undefined) part.logprobs = [...(part.logprobs ?? []), ...delta.logprobs];
+  // Appended, never copied: an answer has as many of them as tokens.
+  if (delta.citation !== undefined) {
+    part.citations ??= [];
+    part.citations.push(delta.citation);
+  }
+  if (delta.logprobs !== undefined) {
+    part.logprobs ??= [];
+    for (const logprob of delta.logprobs) part.logprobs.push(logprob);
+  }
 }
 
 /** The answer that `events` make, and the fault among them or null. */

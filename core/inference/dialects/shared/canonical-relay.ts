@@ -39,14 +39,24 @@ class CanonicalRelay implements Relay {
 
   #write(events: CanonicalEvent[]): string {
     let out = '';
-    for (const event of events) {
+    const told = toldOf(events);
+    for (let i = 0; i < events.length; i++) {
       // What follows a fault is nobody's answer; the call ends with `fail`.
       if (this.#tracker.state.fault !== null) break;
+      const event = events[i] as CanonicalEvent;
       this.#tracker.see(event);
-      if (event.type !== 'error') out += this.#writer.write(event);
+      if (i < told) out += this.#writer.write(event);
     }
     return out;
   }
+}
+
+/** How many of `events` are written: parts that a decoder closes because of a fault have not ended. */
+function toldOf(events: readonly CanonicalEvent[]): number {
+  let told = events.findIndex(({ type }) => type === 'error');
+  if (told < 0) return events.length;
+  while (events[told - 1]?.type === 'part_stop') told--;
+  return told;
 }
 
 /** A relay that decodes with `decoder` and writes with `writer`; faults are kept in its state, not written. */

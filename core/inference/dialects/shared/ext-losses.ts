@@ -1,6 +1,7 @@
 // What becomes of body members that the canonical form does not name, on a family that cannot take them
 // (decisions 4.1 to 4.3: the class in brackets).
 import type { CanonicalRequest, DialectName, Loss } from '../../canonical/types.ts';
+import { completionLosses } from './completion-losses.ts';
 
 type Rule = Pick<Loss, 'class' | 'code'>;
 
@@ -13,8 +14,6 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
     web_search_options: content,
     moderation: content,
     response_format: content,
-    prompt_cache_options: { class: 'hint', code: 'cache_hint_dropped' },
-    prompt_cache_retention: { class: 'hint', code: 'cache_hint_dropped' },
   },
   messages: {
     container: content,
@@ -27,15 +26,30 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
     task_budget: content,
     billing_policy: content,
   },
-  responses: { max_tool_calls: content, moderation: content, context_management: content },
+  responses: {
+    max_tool_calls: content,
+    moderation: content,
+    context_management: content,
+    // The caller asked its provider to shorten the prompt; the gateway never does.
+    truncation: content,
+  },
 };
 
-/** Losses of `request.ext` where its dialect is not the family's; members without a rule change the answer at most. */
+/** Members that the raw lane sends as they are and the canonical form names too: whoever lacks them tells it. */
+const NAMED: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention']);
+
+/**
+ * Losses of what only the caller's dialect can say, where that is not the family's: `request.ext`, whose members without
+ * a rule change the answer at most, and what makes a completion more than a chat.
+ */
 export function extLosses(request: CanonicalRequest): Loss[] {
   const known = rules[request.dialect] ?? {};
-  return Object.keys(request.ext ?? {}).map((param) => {
+  const names = Object.keys(request.ext ?? {}).filter((name) => !NAMED.has(name));
+  const losses = completionLosses(request);
+  for (const param of names) {
     const rule = Object.hasOwn(known, param) ? known[param]! : undefined;
     const { class: kind, code } = rule ?? { class: 'behaviour', code: 'unknown_parameter_dropped' };
-    return { class: kind, code, param, message: `'${param}' cannot be carried to this endpoint.` };
-  });
+    losses.push({ class: kind, code, param, message: `'${param}' cannot be carried to this endpoint.` });
+  }
+  return losses;
 }

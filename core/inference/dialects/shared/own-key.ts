@@ -19,10 +19,52 @@ function storedIn(parts: readonly Part[]): string | null {
   for (let j = 0; j < parts.length; j++) {
     const part = parts[j] as Part;
     if (part.type === 'text') continue;
-    if ('src' in part && 'file_id' in part.src) return `[${j}]`;
+    if (familyOf(part) !== null) return `[${j}]`;
     if (part.type !== 'tool_result' && part.type !== 'search_result') continue;
     const inner = storedIn(part.content);
     if (inner !== null) return `[${j}].content${inner}`;
   }
   return null;
+}
+
+/** Family of the first file that `storedFile` finds; null without one. */
+export function familyOfFile(request: CanonicalRequest): string | null {
+  for (const { content } of request.messages) {
+    const found = familyIn(content);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function familyIn(parts: readonly Part[]): string | null {
+  for (const part of parts) {
+    if (part.type === 'text') continue;
+    const family = familyOf(part);
+    if (family !== null) return family;
+    if (part.type !== 'tool_result' && part.type !== 'search_result') continue;
+    const inner = familyIn(part.content);
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+/** Family at which `part` itself names a file, be it in a block that the canonical form does not read. */
+function familyOf(part: Part): string | null {
+  if ('src' in part) return 'file_id' in part.src ? part.src.family : null;
+  // What the provider's own tools told of their files comes back as it was told.
+  if (part.type !== 'server_tool' || /(?:_tool_result|_call)$/.test(part.name)) return null;
+  return namesFile(part.payload, 0) ? part.family : null;
+}
+
+const FILES = new Set(['file_id', 'file_ids', 'fileUri', 'file_uri', 's3Location']);
+/** Deeper than any block of a provider; what is deeper counts as naming one. */
+const DEPTH_MAX = 64;
+
+function namesFile(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > DEPTH_MAX) return true;
+  if (Array.isArray(value)) return value.some((item) => namesFile(item, depth + 1));
+  return Object.entries(value).some(
+    ([name, member]) => (FILES.has(name) && member != null) || namesFile(member, depth + 1),
+  );
 }

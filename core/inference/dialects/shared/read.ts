@@ -150,3 +150,14 @@ export function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, pa
     if (!known.has(key)) fail(`${path}.${key}`, `Unknown field '${path}.${key}'.`);
   }
 }
+
+/** Members of `object` that are not in `known`, as `ext`; nulls count as absent, and `{}` stands for none. */
+export function restOf(object: JsonObject, known: ReadonlySet<string>): { ext?: JsonObject } {
+  let ext: JsonObject | undefined;
+  for (const name in object) {
+    if (known.has(name) || !present(object[name])) continue;
+    ext ??= {};
+    ext[name] = object[name];
+  }
+  return ext === undefined ? {} : { ext };
+}

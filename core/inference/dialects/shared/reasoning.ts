@@ -1,6 +1,6 @@
 // Reasoning state, effort and tool-call ids across families (decisions 4.7.2, 4.7.3).
 import { isObject, type JsonObject, sha256 } from '../../../kernel/index.ts';
-import type { Effort, ReasoningFormat } from '../../canonical/types.ts';
+import type { Effort, ReasoningFormat, ReasoningPart, ToolCallPart } from '../../canonical/types.ts';
 
 /** Reasoning state of a family whose form the dialect cannot carry natively. */
 export interface ForeignState {
@@ -56,6 +56,40 @@ export function unwrapState(text: string): ForeignState | null {
     if (typeof member === 'string') state[key] = member;
   }
   return state;
+}
+
+/** The format whose state `encrypted_content` of a responses item carries without an envelope. */
+export const RESPONSES_FORMAT = 'openai-responses-v1';
+
+/**
+ * `encrypted_content` of the responses item for `part`, which `model` (upstream's name) made: its own family's state
+ * as it is, any other's in an envelope; null when there is none to send back.
+ */
+export function encryptedContent(part: ReasoningPart, model: string): string | null {
+  const { signature, data, format } = part;
+  if (format === RESPONSES_FORMAT && data !== undefined) return data;
+  // Thoughts of a known format go back to their family without a signature too.
+  const nameless = format === 'unknown' || format === RESPONSES_FORMAT;
+  if (nameless && (signature ?? '') === '' && (data ?? '') === '') return null;
+  return wrapState({
+    f: format,
+    m: model,
+    ...(signature === undefined ? {} : { s: signature }),
+    ...(data === undefined ? {} : { d: data }),
+    ...(part.id === undefined ? {} : { i: part.id }),
+  });
+}
+
+/** Envelope that carries the signature of tool call `id`, in a reasoning item of its own (4.7.3, Gemini). */
+export function callEnvelope(part: ToolCallPart, id: string, model: string): string {
+  return wrapState({ f: part.format ?? 'unknown', m: model, s: part.signature ?? '', t: id });
+}
+
+export type ItemKind = 'rs' | 'msg' | 'fc' | 'ctc' | 'item';
+
+/** Id of output item `n` of a response that is ours: unique across turns, as clients index by it. */
+export function itemId(kind: ItemKind, request_id: string, n: number): string {
+  return `${kind}_${request_id}_${n}`;
 }
 
 /** Share of the output cap that each effort may think (OpenRouter's ratios, 4.7.2), ascending. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../kernel/index.ts';
-import type { CanonicalAnswer, Message, Part } from '../../canonical/types.ts';
+import type { CanonicalAnswer, CanonicalRequest, Message, Part } from '../../canonical/types.ts';
 import { foldEvents, unfoldAnswer } from './assemble.ts';
 import { chatError, messagesError, statusOn } from './error.ts';
 import { extLosses } from './ext-losses.ts';
-import { storedFile } from './own-key.ts';
+import { familyOfFile, storedFile } from './own-key.ts';
 import { stringMap } from './read.ts';
 import {
   budgetToEffort,
@@ -301,5 +301,22 @@ describe('files stored at a provider', () => {
     expect(of(from('user', text))).toBeNull();
     expect(of(from('user', text, file))).toBe('messages[0].content[1]');
     expect(of(from('user', text), from('tool', deep))).toBe('messages[1].content[0].content[1]');
+  });
+
+  it('are found in blocks that only their family reads, but for what its tools told of their own files', () => {
+    const block = (name: string, payload: unknown): CanonicalRequest =>
+      ({
+        messages: [from('user', text, { type: 'server_tool', family: 'openai_responses', name, payload })],
+      }) as never;
+    const shot = block('computer_call_output', {
+      output: { type: 'computer_screenshot', file_id: 'file-1' },
+    });
+    expect([storedFile(shot), familyOfFile(shot)]).toEqual(['messages[0].content[1]', 'openai_responses']);
+    expect(storedFile(block('input_video', { file_id: 'file-1' }))).toBe('messages[0].content[1]');
+    expect(storedFile(block('computer_call_output', { output: { image_url: 'data:' } }))).toBeNull();
+    expect(storedFile(block('file_search_call', { results: [{ file_id: 'file-1' }] }))).toBeNull();
+    let deep: unknown = {};
+    for (let i = 0; i < 5_000; i++) deep = [deep];
+    expect(storedFile(block('input_video', deep))).toBe('messages[0].content[1]');
   });
 });

@@ -9,6 +9,8 @@ const ELSEWHERE = [
   ['models', 'use svc.route.fallback_models'],
   ['provider', 'use svc.route.providers and svc.route.require'],
   ['plugins', 'use the tools of the model'],
+  // Each source that it reads is billed.
+  ['search_parameters', 'use the tools of the model'],
   ['transforms', 'the gateway never shortens a prompt'],
   ['route', 'use svc.route.fallbacks'],
 ] as const;

@@ -60,51 +60,26 @@ const PRICE_KEYS = new Set(['input', 'output', 'request']);
 const TIMEOUT_KEYS = new Set(['connect_ms', 'first_event_ms', 'idle_ms', 'total_ms']);
 
 /**
- * Members that would change what was held, priced or isolated: model, content, output cap, number of answers,
- * tier, end user, upstream state and credentials. `sandbox` options never leave the process but follow the rule.
+ * Members that would change what was held, priced, routed or isolated, in the words of all wires: model, content,
+ * output cap, number of answers, kinds of output, tools and services with prices of their own, tier, end user, upstream
+ * state and credentials. `sandbox` options never leave the process but follow the rule.
  */
 const FORBIDDEN_OPTIONS = new Set([
-  'model',
-  'modelid',
-  'messages',
-  'input',
-  'contents',
-  'prompt',
-  'system',
-  'instructions',
-  'stream',
-  'streamoptions',
-  'store',
-  'user',
-  'safetyidentifier',
-  'metadata',
-  'promptcachekey',
-  'maxtokens',
-  'maxcompletiontokens',
-  'maxoutputtokens',
-  'maxnewtokens',
-  'n',
-  'bestof',
-  'candidatecount',
-  'numresults',
-  'servicetier',
-  'speed',
-  'background',
-  'previousresponseid',
-  'conversation',
-  'thread',
-  'container',
-  'apikey',
-  'key',
-  'token',
-  'accesstoken',
-  'authorization',
-  'headers',
-  'extraheaders',
-  'extrabody',
-  'apibase',
-  'baseurl',
+  ...['model', 'modelid', 'models', 'fallbacks', 'provider', 'route', 'inferencegeo', 'performanceconfig'],
+  ...['messages', 'input', 'contents', 'prompt', 'promptvariables', 'system', 'systeminstruction'],
+  ...['instructions', 'stream', 'streamoptions', 'store', 'user', 'safetyidentifier', 'metadata'],
+  ...['requestmetadata', 'promptcachekey', 'cachedcontent'],
+  ...['maxtokens', 'maxcompletiontokens', 'maxoutputtokens', 'maxnewtokens', 'maxgenlen', 'maxlength'],
+  ...['n', 'bestof', 'candidatecount', 'numresults', 'numgenerations'],
+  ...['modalities', 'responsemodalities', 'tools', 'websearchoptions', 'searchparameters', 'enablesearch'],
+  ...['plugins', 'mcpservers'],
+  ...['guardrailconfig', 'servicetier', 'speed', 'background', 'previousresponseid', 'conversation'],
+  ...['thread', 'container', 'apikey', 'key', 'token', 'accesstoken', 'authorization', 'headers'],
+  ...['extraheaders', 'extrabody', 'apibase', 'baseurl'],
 ]);
+/** Members whose own members are those of a body: the rule holds inside them too. */
+const INNER_BODIES = new Set(['generationconfig', 'inferenceconfig', 'additionalmodelrequestfields']);
+const INNER_DEPTH_MAX = 4;
 
 /**
  * The `svc` object of `body` with the header alternatives merged below it, key by key. `metadata` is the
@@ -119,23 +94,36 @@ export function readSvc(
 ): SvcOptions {
   const svc = optionalObject(body['svc'], 'svc') ?? {};
   refuseUnknown(svc, SVC_KEYS, 'svc');
+  return readOptions(svc, 'svc.', headers, metadata);
+}
+
+/**
+ * The same from the members of `svc`, whose paths begin with `at`: the native dialect has them in its body.
+ * @throws ServiceError invalid_request or unsupported_parameter.
+ */
+export function readOptions(
+  svc: JsonObject,
+  at: string,
+  headers: Headers,
+  metadata: Record<string, string> = {},
+): SvcOptions {
   const options: SvcOptions = {
-    route: readRoute(svc, headers),
-    metadata: readMetadata(svc, headers, metadata),
+    route: readRoute(svc, at, headers),
+    metadata: readMetadata(svc, at, headers, metadata),
     compat:
-      optionalChoice(svc['compat'], 'svc.compat', COMPATS) ??
+      optionalChoice(svc['compat'], `${at}compat`, COMPATS) ??
       optionalChoice(headers['x-svc-compat'], 'x-svc-compat', COMPATS) ??
       'warn',
-    provider_options: readProviderOptions(svc['provider_options']),
-    reasoning: optionalChoice(svc['reasoning'], 'svc.reasoning', REASONING) ?? 'include',
+    provider_options: readProviderOptions(svc['provider_options'], `${at}provider_options`),
+    reasoning: optionalChoice(svc['reasoning'], `${at}reasoning`, REASONING) ?? 'include',
   };
   const app =
-    optionalString(svc['app'], 'svc.app', { max: 64 }) ??
+    optionalString(svc['app'], `${at}app`, { max: 64 }) ??
     optionalString(headers['x-svc-app'], 'x-svc-app', { max: 64 }) ??
     slug(headers['x-title']);
   if (app !== undefined && app !== '') options.app = app;
   const session =
-    optionalString(svc['session'], 'svc.session', { max: 128 }) ??
+    optionalString(svc['session'], `${at}session`, { max: 128 }) ??
     optionalString(headers['x-svc-session'], 'x-svc-session', { max: 128 }) ??
     headers['x-claude-code-session-id']?.slice(0, 128);
   if (session !== undefined && session !== '') options.session = session;
@@ -167,6 +155,7 @@ function headerObject(headers: Headers, name: string): JsonObject {
 
 function readMetadata(
   svc: JsonObject,
+  at: string,
   headers: Headers,
   own: Record<string, string>,
 ): Record<string, string> {
@@ -175,47 +164,66 @@ function readMetadata(
       ? {
           ...stringMap(headerObject(headers, 'x-svc-metadata'), 'x-svc-metadata', METADATA_LIMITS),
           ...own,
-          ...stringMap(svc['metadata'], 'svc.metadata', METADATA_LIMITS),
+          ...stringMap(svc['metadata'], `${at}metadata`, METADATA_LIMITS),
         }
       : own;
   if (Object.keys(merged).length > METADATA_LIMITS.max_keys) {
-    fail('svc.metadata', `Metadata has more than ${METADATA_LIMITS.max_keys} keys in all.`);
+    fail(`${at}metadata`, `Metadata has more than ${METADATA_LIMITS.max_keys} keys in all.`);
   }
   return merged;
 }
 
-function readProviderOptions(value: unknown): Record<string, JsonObject> {
-  const all = optionalObject(value, 'svc.provider_options');
+function readProviderOptions(value: unknown, at: string): Record<string, JsonObject> {
+  const all = optionalObject(value, at);
   const options: Record<string, JsonObject> = {};
   if (all === undefined) return options;
   for (const [provider, members] of Object.entries(all)) {
-    const path = `svc.provider_options.${provider}`;
+    const path = `${at}.${provider}`;
     const object = requireObject(members, path);
-    for (const [name, member] of Object.entries(object)) {
-      refuseForbidden(name, `${path}.${name}`);
-      // The cap of some families sits one object deeper (generationConfig, inferenceConfig).
-      if (isObject(member)) {
-        for (const inner of Object.keys(member)) {
-          if (/token|candidate/i.test(inner)) refuseForbidden(inner, `${path}.${name}.${inner}`);
-        }
-      }
-    }
-    options[provider] = object;
+    refuseOptions(object, path);
+    // By assignment a provider named __proto__ would give its options to all others.
+    Object.defineProperty(options, provider, {
+      value: object,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   }
   return options;
 }
 
+function refuseOptions(object: JsonObject, path: string, depth = 0): void {
+  for (const [name, member] of Object.entries(object)) {
+    const param = `${path}.${name}`;
+    const word = optionWord(name);
+    refuseForbidden(name, param);
+    if (!isObject(member)) continue;
+    // The cap of some families sits one object deeper (generationConfig, inferenceConfig).
+    if (INNER_BODIES.has(word) && depth < INNER_DEPTH_MAX) refuseOptions(member, param, depth + 1);
+    else {
+      for (const inner of Object.keys(member)) {
+        if (/token|candidate/i.test(inner)) refuseForbidden(inner, `${param}.${inner}`);
+      }
+    }
+  }
+}
+
+/** `name` as all its spellings. */
+function optionWord(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}
+
 function refuseForbidden(name: string, param: string): void {
-  if (!FORBIDDEN_OPTIONS.has(name.toLowerCase().replace(/[_-]/g, ''))) return;
+  if (!FORBIDDEN_OPTIONS.has(optionWord(name))) return;
   unsupported(param, `'${name}' may not be set by provider options; use the field of the request.`);
 }
 
-function readRoute(svc: JsonObject, headers: Headers): RouteWish {
+function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
   if (!present(headers['x-svc-route']) && !present(svc['route']) && !present(svc['data_policy'])) return {};
   const head = headerObject(headers, 'x-svc-route');
-  const object = optionalObject(svc['route'], 'svc.route') ?? {};
-  const route: RouteWish = { ...routeOf(head, 'x-svc-route'), ...routeOf(object, 'svc.route') };
-  const policy = optionalChoice(svc['data_policy'], 'svc.data_policy', DATA_POLICIES);
+  const object = optionalObject(svc['route'], `${at}route`) ?? {};
+  const route: RouteWish = { ...routeOf(head, 'x-svc-route'), ...routeOf(object, `${at}route`) };
+  const policy = optionalChoice(svc['data_policy'], `${at}data_policy`, DATA_POLICIES);
   if (policy !== undefined) {
     // Two different privacy wishes both hold; neither may weaken the other.
     if (route.data_policy !== undefined && route.data_policy !== policy) {

@@ -56,7 +56,8 @@ function tail(part: Pick<Part, 'cache' | 'ext'>, context: ContentContext): strin
 
 function source(src: MediaSource): string | null {
   if ('base64' in src) {
-    return `{"type":"base64","media_type":${JSON.stringify(src.media_type)},"data":"${src.base64}"}`;
+    // The caller's text, not known to be base64: quoted, or it could write members of its own into this body.
+    return `{"type":"base64","media_type":${JSON.stringify(src.media_type)},"data":${JSON.stringify(src.base64)}}`;
   }
   if ('url' in src) return `{"type":"url","url":${JSON.stringify(src.url)}}`;
   if ('file_id' in src) {

@@ -2,9 +2,9 @@
 // sloppy (no event lines, deltas without a block start, input given whole), strict where money or order
 // depends on it.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import type { StreamDecoder } from '../../canonical/contract.ts';
+import { ProtocolFault, type StreamDecoder } from '../../canonical/contract.ts';
 import type { CanonicalEvent, CanonicalRequest, Part, UpstreamFault } from '../../canonical/types.ts';
-import { SseReader } from '../../wire/sse.ts';
+import { HELD_BYTES_MAX, SseReader } from '../../wire/sse.ts';
 import { readCitation } from './citations.ts';
 import { classifyEvent } from './classify.ts';
 import { callPart, customInput, emulatedTools, FORMAT, serverPart, thinkingPart } from './decode.ts';
@@ -224,10 +224,7 @@ export class AnthropicDecoder implements StreamDecoder {
 
   #arguments(open: OpenBlock, json: unknown, out: CanonicalEvent[]): void {
     if (typeof json !== 'string' || json === '') return;
-    if (open.kind === 'custom') {
-      open.json += json;
-      return;
-    }
+    if (open.kind === 'custom') return holdBack(open, json);
     open.json = '.';
     this.#push({ arguments: json }, out);
   }
@@ -258,9 +255,14 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 }
 
+function holdBack(open: OpenBlock, json: string): void {
+  open.json += json;
+  if (open.json.length > HELD_BYTES_MAX) throw new ProtocolFault('the input of a tool call is too long');
+}
+
 function growWhole(open: OpenBlock, delta: JsonObject): void {
   if (delta['type'] === 'input_json_delta') {
-    if (typeof delta['partial_json'] === 'string') open.json += delta['partial_json'];
+    if (typeof delta['partial_json'] === 'string') holdBack(open, delta['partial_json']);
     return;
   }
   const { type: _type, ...fields } = delta;

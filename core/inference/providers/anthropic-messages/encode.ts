@@ -78,8 +78,8 @@ function writeTools(request: CanonicalRequest, context: ContentContext, members:
   const choice = request.tool_choice;
   let tools = context.target.capabilities.tools ? (request.tools ?? []) : [];
   if (choice !== undefined && 'names' in choice && choice.names !== undefined) {
-    const { names } = choice;
-    tools = tools.filter((tool) => names.includes(tool.name));
+    const names = new Set(choice.names);
+    tools = tools.filter((tool) => names.has(tool.name));
   }
   let texts = tools.map((tool) => writeTool(tool, context)).filter((text) => text !== null);
   if (texts.length === 0) {

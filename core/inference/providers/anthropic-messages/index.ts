@@ -1,6 +1,7 @@
 // Anthropic's Messages API as a provider family.
 import type { Adapter } from '../../canonical/contract.ts';
 import { classifyAnswer } from './classify.ts';
+import { counting } from './count.ts';
 import { decodeMessage } from './decode.ts';
 import { AnthropicDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -14,4 +15,5 @@ export const anthropicMessages: Adapter = {
   decode: (body, request) => decodeMessage(body, request),
   decoder: (request) => new AnthropicDecoder(request),
   classify: classifyAnswer,
+  counting,
 };

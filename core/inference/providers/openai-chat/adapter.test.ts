@@ -243,6 +243,12 @@ describe('classes of OpenAI-type faults', () => {
     ['quota', 402, { message: 'Insufficient Balance' }],
     ['rate_limit', 429, { message: 'slow down', code: 'rate_limit_exceeded' }],
     ['too_large', 413, 'x'],
+    // The one request is larger than a minute's allowance: waiting does not help it, and no other call is at fault.
+    [
+      'too_large',
+      429,
+      { message: 'Request too large for gpt-4o on tokens per min (TPM): Limit 3, Requested 4.' },
+    ],
     ['server', 500, { message: 'oops' }],
     ['server', 408, ''],
     ['server', 409, ''],

@@ -70,11 +70,15 @@ interface Entry extends Call {
 
 /** Bounds what one answer may keep waiting: a provider that opens calls without end is not answering. */
 const CALLS_MAX = 512;
+/** Characters that may wait behind a call that is not complete. */
+const WAITING_MAX = 16 * 1024 * 1024;
 
 export class CallSequence {
   readonly #entries: Entry[] = [];
   /** Slot of the call that is open, or of the next to open. */
   #at = 0;
+  /** Characters that ever waited; few honest answers make any wait. */
+  #waiting_size = 0;
   /** Slot of the call that the last delta was for. */
   taken = -1;
 
@@ -99,6 +103,10 @@ export class CallSequence {
     }
     const steps: CallStep[] = [];
     entry.held += delta.text;
+    if (entry.slot > this.#at) {
+      this.#waiting_size += delta.text.length;
+      if (this.#waiting_size > WAITING_MAX) throw new ProtocolFault('too much waits for a tool call to end');
+    }
     if (entry.kind === 'function') entry.progress.feed(delta.text);
     if (delta.signature !== null) entry.signature = delta.signature;
     this.#advance(entry, steps);

@@ -13,6 +13,8 @@ const QUOTA =
   /insufficient_quota|billing_hard_limit|billing_not_active|exceeded your current quota|insufficient[_ ]balance|insufficient[_ ]credits?|credit balance/i;
 const MODEL =
   /model_not_found|model_not_supported|model_not_available|invalid_model|deploymentnotfound|does not exist/i;
+/** A request above a minute's whole allowance: told as throttling, but no wait helps it, and no other call is at fault. */
+const TOO_LARGE = /\brequest too large\b/i;
 const OVERLOADED = /overloaded|server_busy|engine is currently|over capacity|no_available/i;
 
 interface ErrorText {
@@ -75,6 +77,7 @@ function classOf(status: number, found: ErrorText): FaultClass {
   if (refusal && CONTEXT.test(words)) return 'context_length';
   if ((refusal || status === 403) && FILTER.test(words)) return 'content_filter';
   if ((status === 429 || status === 403 || status === 402) && QUOTA.test(words)) return 'quota';
+  if (status === 429 && TOO_LARGE.test(found.message)) return 'too_large';
   if (status === 404 && (found.param === undefined || found.param === 'model')) return 'model_missing';
   if (status === 400 && MODEL.test(marks)) return 'model_missing';
   if (status >= 500 && OVERLOADED.test(words)) return 'overloaded';

@@ -34,6 +34,7 @@ export function parseAnswer(body: Buffer): JsonObject {
   if (fault !== null) throw new StreamErrorFault(fault);
   if (!isObject(value) || !Array.isArray(value['choices']))
     throw new ProtocolFault('the answer has no choices');
+  if (!value['choices'].every(isObject)) throw new ProtocolFault('a choice is not an object');
   return value;
 }
 

@@ -9,12 +9,14 @@ import { streamFault } from './classify.ts';
 import {
   callDelta,
   citationOf,
+  contentChunk,
   type Detail,
   imageOf,
   legacyCall,
   logprobsOf,
   nonEmpty,
   reasoningDetails,
+  thought,
 } from './parts.ts';
 import { finishFault, stopOf } from './stop.ts';
 import { findUsage } from './usage.ts';
@@ -180,6 +182,10 @@ export class ChatDecoder implements StreamDecoder {
     // A whole message in a stream: some servers answer so when they cannot stream.
     const delta = isObject(value['delta']) ? value['delta'] : value['message'];
     if (isObject(delta)) this.#delta(choice, delta, value['logprobs']);
+    // Of the completions path.
+    else if (typeof value['text'] === 'string') {
+      this.#delta(choice, { content: value['text'] }, value['logprobs']);
+    }
     const finish = nonEmpty(value['finish_reason']);
     if (finish !== null) this.#finish(choice, finish);
   }
@@ -188,6 +194,7 @@ export class ChatDecoder implements StreamDecoder {
     for (const detail of reasoningDetails(delta)) this.#reasoning(choice, detail);
     const content = nonEmpty(delta['content']);
     const probs = logprobsOf(logprobs);
+    if (Array.isArray(delta['content'])) this.#chunks(choice, delta['content']);
     if (content !== null || probs !== null) this.#text(choice, content ?? '', probs);
     const refusal = nonEmpty(delta['refusal']);
     if (refusal !== null) {
@@ -211,6 +218,16 @@ export class ChatDecoder implements StreamDecoder {
       for (const call of calls) this.#steps(choice, choice.calls.take(callDelta(call)));
     if (isObject(delta['function_call'])) {
       this.#steps(choice, choice.calls.take(legacyCall(delta['function_call'])));
+    }
+  }
+
+  /** Content as a list of chunks: Mistral's form for answers with thinking. */
+  #chunks(choice: Choice, chunks: unknown[]): void {
+    for (const chunk of chunks) {
+      const piece = contentChunk(chunk);
+      if (piece === null) continue;
+      if (piece.kind === 'text') this.#text(choice, piece.text, null);
+      else this.#reasoning(choice, thought(piece.text));
     }
   }
 

@@ -2,7 +2,16 @@
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/types.ts';
-import { capName, effortFor, isDefaultTier, rejectsSampling, takes } from './fields.ts';
+import {
+  capName,
+  effortFor,
+  has,
+  isDefaultTier,
+  reasoningObject,
+  rejectsSampling,
+  takes,
+  userField,
+} from './fields.ts';
 import { STOP_MAX } from './losses.ts';
 import { encodeMessages } from './messages.ts';
 
@@ -25,11 +34,13 @@ export function encodeRequest(
     ...(request.dialect === 'chat' ? request.ext : {}),
   };
   if (takes(target, 'store')) body['store'] = false;
-  if (options.user !== null) body['safety_identifier'] = options.user;
-  if (options.cache_key !== null) body['prompt_cache_key'] = options.cache_key;
+  const user = userField(target);
+  if (options.user !== null && user !== null) body[user] = options.user;
+  if (options.cache_key !== null && !has(target, 'no_cache_key'))
+    body['prompt_cache_key'] = options.cache_key;
   if (options.stream) {
     body['stream'] = true;
-    body['stream_options'] = { include_usage: true };
+    if (!has(target, 'no_stream_options')) body['stream_options'] = { include_usage: true };
   }
   return {
     path: CHAT_PATH,
@@ -53,7 +64,7 @@ function generation(
   for (const name of ['top_k', 'min_p', 'top_a', 'repetition_penalty'] as const) {
     if (wish[name] !== undefined && takes(target, name)) body[name] = wish[name];
   }
-  if (wish.seed !== undefined) body['seed'] = wish.seed;
+  if (wish.seed !== undefined) body[has(target, 'random_seed') ? 'random_seed' : 'seed'] = wish.seed;
   if (wish.logit_bias !== undefined) body['logit_bias'] = wish.logit_bias;
   if (wish.stop !== undefined) body['stop'] = wish.stop.slice(0, STOP_MAX);
   if (wish.logprobs !== undefined) {
@@ -79,7 +90,7 @@ function toolOf(tool: Tool): JsonObject | null {
   const inner: JsonObject = { name: tool.name };
   if (tool.description !== undefined) inner['description'] = tool.description;
   if (tool.kind === 'custom') {
-    if (tool.format !== undefined) inner['format'] = tool.format;
+    if (tool.format !== undefined) inner['format'] = formatOf(tool.format);
     return { type: 'custom', custom: inner };
   }
   if (tool.schema !== undefined) inner['parameters'] = tool.schema;
@@ -87,9 +98,17 @@ function toolOf(tool: Tool): JsonObject | null {
   return { type: 'function', function: inner };
 }
 
+/** The grammar of a custom tool, which stands in an object of its own here and beside its type in responses. */
+function formatOf(format: JsonObject): JsonObject {
+  const { type, ...grammar } = format;
+  return type === 'grammar' && format['grammar'] === undefined ? { type, grammar } : format;
+}
+
 function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
+  // A choice may name thousands.
+  const custom = new Set(list.filter((tool) => tool.kind === 'custom').map(({ name }) => name));
   const reference = (name: string): JsonObject => {
-    const kind = list.find((tool) => tool.name === name)?.kind === 'custom' ? 'custom' : 'function';
+    const kind = custom.has(name) ? 'custom' : 'function';
     return { type: kind, [kind]: { name } };
   };
   if (choice.type === 'tool') return reference(choice.name);
@@ -103,8 +122,13 @@ function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
 function wishes(request: CanonicalRequest, target: Target): JsonObject {
   const body: JsonObject = {};
   const { output } = request;
-  const { effort } = effortFor(request, target);
-  if (effort !== null) body['reasoning_effort'] = effort;
+  if (has(target, 'reasoning_object')) {
+    const reasoning = reasoningObject(request, target);
+    if (reasoning !== null) body['reasoning'] = reasoning;
+  } else {
+    const { effort } = effortFor(request, target);
+    if (effort !== null) body['reasoning_effort'] = effort;
+  }
   if (output?.format?.type === 'json') body['response_format'] = { type: 'json_object' };
   if (output?.format?.type === 'json_schema') {
     const { name, schema, strict } = output.format;

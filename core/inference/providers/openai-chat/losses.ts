@@ -3,7 +3,8 @@ import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
-import { effortFor, isDefaultTier, rejectsSampling, takes } from './fields.ts';
+import { effortFor, has, isDefaultTier, rejectsSampling, speaks, takes } from './fields.ts';
+import { readsSignature, reasoningMember } from './messages.ts';
 
 /** OpenAI's bound on stop sequences. */
 export const STOP_MAX = 4;
@@ -24,7 +25,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
       'This endpoint has no price for the service tier.',
     );
   }
-  if (request.dialect === 'chat') return losses;
+  quirkLosses(request, target, lose);
+  if (speaks(target, request.dialect)) return losses;
   losses.push(...extLosses(request));
   request.messages.forEach((message, i) => {
     messageLosses(message, `messages[${i}]`, target, lose);
@@ -36,6 +38,29 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   generationLosses(request, target, lose);
   wishLosses(request, target, lose);
   return losses;
+}
+
+/** What the endpoint itself has no place for, whatever the caller's dialect. */
+function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  if (request.user !== undefined && has(target, 'no_user_field')) {
+    lose('hint', 'user_dropped', 'user', 'This endpoint has no field for the end user.');
+  }
+  if (request.cache?.key !== undefined && has(target, 'no_cache_key')) {
+    lose('hint', 'cache_hint_dropped', 'prompt_cache_key', 'This endpoint takes no cache key.');
+  }
+  const names = has(target, 'no_message_names');
+  // Of another dialect the loss is told with its part.
+  const thoughts = request.dialect === 'chat' && has(target, 'no_reasoning_in');
+  if (!names && !thoughts) return;
+  request.messages.forEach((message, i) => {
+    if (names && message.name !== undefined) {
+      lose('hint', 'name_dropped', `messages[${i}].name`, 'This endpoint takes no names.');
+    }
+    if (thoughts && message.content.some(({ type }) => type === 'reasoning')) {
+      const why = 'Reasoning of earlier turns is not sent to this endpoint.';
+      lose('hint', 'reasoning_signature_dropped', `messages[${i}]`, why);
+    }
+  });
 }
 
 type Lose = (kind: Kind, code: string, param: string, message: string) => void;
@@ -88,7 +113,7 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
       lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
       break;
     case 'reasoning':
-      if (!takes(target, 'reasoning_content_in') || part.signature !== undefined || part.data !== undefined) {
+      if (reasoningMember(target) === null || part.signature !== undefined || part.data !== undefined) {
         lose(
           'hint',
           'reasoning_signature_dropped',
@@ -120,10 +145,15 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
         );
       }
       break;
+    case 'tool_call':
+      if (part.signature !== undefined && !readsSignature(part, target)) {
+        const why = 'The signature of another provider is not sent to this endpoint.';
+        lose('hint', 'reasoning_signature_dropped', path, why);
+      }
+      break;
     case 'text':
     case 'refusal':
     case 'image':
-    case 'tool_call':
       break;
   }
 }

@@ -1,13 +1,20 @@
 // Canonical messages as OpenAI-type messages.
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
-import type { CacheHint, MediaSource, Message, Part, ToolResultPart } from '../../canonical/types.ts';
+import type {
+  CacheHint,
+  MediaSource,
+  Message,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../canonical/types.ts';
 import { fitToolCallId, type IdRule } from '../../dialects/shared/reasoning.ts';
-import { takes } from './fields.ts';
+import { has, takes } from './fields.ts';
 
 /** Endpoints of Mistral's kind take ids of nine characters only; their flag says so. */
 function idRule(target: Target): IdRule {
-  return target.flags.includes('tool_id_9') ? 'mistral' : 'openai';
+  return has(target, 'tool_id_9') ? 'mistral' : 'openai';
 }
 
 /** The `messages` array for `target`. */
@@ -20,8 +27,9 @@ export function encodeMessages(messages: readonly Message[], target: Target): Js
   return out;
 }
 
-function named(role: string, message: Message, members: JsonObject): JsonObject {
-  return message.name === undefined ? { role, ...members } : { role, name: message.name, ...members };
+function named(role: string, message: Message, members: JsonObject, target: Target): JsonObject {
+  const name = has(target, 'no_message_names') ? undefined : message.name;
+  return name === undefined ? { role, ...members } : { role, name, ...members };
 }
 
 function encodeOther(message: Message, target: Target, out: JsonObject[]): void {
@@ -31,10 +39,10 @@ function encodeOther(message: Message, target: Target, out: JsonObject[]): void 
   const rest = message.content.filter((part) => part.type !== 'tool_result');
   const parts = [...media, ...rest.flatMap((part) => contentPart(part, target))];
   if (parts.length === 0 && results.length > 0) return;
-  const developer = message.ext?.['role'] === 'developer';
+  const developer = message.ext?.['role'] === 'developer' && !has(target, 'no_developer_role');
   let role: string = message.role === 'tool' ? 'user' : message.role;
   if (developer) role = 'developer';
-  out.push(named(role, message, { content: contentOf(parts) }));
+  out.push(named(role, message, { content: contentOf(parts) }, target));
 }
 
 /** One plain text is a string, which every server takes; anything else an array. */
@@ -63,6 +71,19 @@ function toolResult(part: ToolResultPart, target: Target, media: JsonObject[]): 
   };
 }
 
+/** Under which name the endpoint takes reasoning of earlier turns; null where it takes none. */
+export function reasoningMember(target: Target): 'reasoning' | 'reasoning_content' | null {
+  if (has(target, 'no_reasoning_in')) return null;
+  if (has(target, 'reasoning_in')) return 'reasoning';
+  const listed = takes(target, 'reasoning_content_in') || has(target, 'reasoning_content_in');
+  return listed ? 'reasoning_content' : null;
+}
+
+/** Whether the signature of `part` is of use there: Google's own compatible servers sign calls, others refuse the field. */
+export function readsSignature(part: ToolCallPart, target: Target): boolean {
+  return part.format === 'google-gemini-v1' && /gemini/i.test(target.upstream_model);
+}
+
 function assistant(message: Message, target: Target): JsonObject {
   const calls: JsonObject[] = [];
   const parts: JsonObject[] = [];
@@ -74,7 +95,7 @@ function assistant(message: Message, target: Target): JsonObject {
         part.kind === 'custom'
           ? { id, type: 'custom', custom: { name: part.name, input: part.arguments } }
           : { id, type: 'function', function: { name: part.name, arguments: part.arguments } };
-      if (part.signature !== undefined && part.format === 'google-gemini-v1') {
+      if (part.signature !== undefined && readsSignature(part, target)) {
         call['extra_content'] = { google: { thought_signature: part.signature } };
       }
       calls.push(call);
@@ -85,11 +106,12 @@ function assistant(message: Message, target: Target): JsonObject {
     }
   }
   const members: JsonObject = { content: parts.length === 0 && calls.length > 0 ? null : contentOf(parts) };
-  if (reasoning !== '' && takes(target, 'reasoning_content_in')) members['reasoning_content'] = reasoning;
+  const reasoningName = reasoningMember(target);
+  if (reasoning !== '' && reasoningName !== null) members[reasoningName] = reasoning;
   if (calls.length > 0) members['tool_calls'] = calls;
   const audio = message.ext?.['audio'];
   if (audio !== undefined) members['audio'] = audio;
-  return named('assistant', message, members);
+  return named('assistant', message, members, target);
 }
 
 function withCache(part: JsonObject, cache: CacheHint | undefined, target: Target): JsonObject {

@@ -30,9 +30,27 @@ export function reasoningDetails(message: JsonObject): Detail[] {
     return listed.map((item, at) => detailOf(item, at)).filter((detail) => detail !== null);
   }
   const text = nonEmpty(message['reasoning_content']) ?? nonEmpty(message['reasoning']);
-  if (text === null) return [];
+  return text === null ? [] : [thought(text)];
+}
+
+/** A piece of plain reasoning. */
+export function thought(text: string): Detail {
   const part: ReasoningPart = { type: 'reasoning', text: '', kind: 'full', format: 'unknown' };
-  return [{ kind: 'full', index: 0, text, signature: null, part }];
+  return { kind: 'full', index: 0, text, signature: null, part };
+}
+
+/** What one entry of a `content` list says: text, or thinking, itself a list of texts; null when neither. */
+export function contentChunk(value: unknown): { kind: 'text' | 'thinking'; text: string } | null {
+  if (!isObject(value)) return null;
+  if (value['type'] === 'text') {
+    const text = nonEmpty(value['text']);
+    return text === null ? null : { kind: 'text', text };
+  }
+  if (value['type'] !== 'thinking') return null;
+  const { thinking } = value;
+  const texts = Array.isArray(thinking) ? thinking : [{ text: thinking }];
+  const text = texts.map((item) => (isObject(item) ? (nonEmpty(item['text']) ?? '') : '')).join('');
+  return text === '' ? null : { kind: 'thinking', text };
 }
 
 function detailOf(value: unknown, at: number): Detail | null {
@@ -60,6 +78,19 @@ function detailOf(value: unknown, at: number): Detail | null {
   if (state !== null) part.format = state.f;
   const text = nonEmpty(value['text']) ?? '';
   return { kind: 'full', index, text, signature: state === null ? signature : (state.s ?? null), part };
+}
+
+/**
+ * `message`, or a delta, with a content list as plain text and `reasoning_content`, as clients of the dialect read it;
+ * itself when its content is no list.
+ */
+export function plainContent(message: JsonObject): JsonObject {
+  if (!Array.isArray(message['content'])) return message;
+  const pieces = message['content'].map(contentChunk).filter((piece) => piece !== null);
+  const said = (kind: 'text' | 'thinking'): string =>
+    pieces.map((piece) => (piece.kind === kind ? piece.text : '')).join('');
+  const thinking = said('thinking');
+  return { ...message, content: said('text'), ...(thinking === '' ? {} : { reasoning_content: thinking }) };
 }
 
 /** Opens a `svc1.` envelope in `part.data` (decisions 4.7.3); anything else stays as it is. */
@@ -139,11 +170,30 @@ export function imageOf(value: unknown): ImagePart | null {
 /** Token log probabilities of a choice, or null when none were sent. */
 export function logprobsOf(value: unknown): Logprob[] | null {
   const content = isObject(value) ? value['content'] : undefined;
-  if (!Array.isArray(content) || content.length === 0) return null;
+  if (!Array.isArray(content) || content.length === 0) return isObject(value) ? listedLogprobs(value) : null;
   return content.filter(isObject).map((item) => ({
     ...tokenOf(item),
     top: Array.isArray(item['top_logprobs']) ? item['top_logprobs'].filter(isObject).map(tokenOf) : [],
   }));
+}
+
+/** The form of the completions path: lists side by side. What has no probability (an echoed prompt's first token) is NaN. */
+function listedLogprobs({ tokens, token_logprobs, top_logprobs }: JsonObject): Logprob[] | null {
+  if (!Array.isArray(tokens) || tokens.length === 0) return null;
+  const known: unknown[] = Array.isArray(token_logprobs) ? token_logprobs : [];
+  const tops: unknown[] = Array.isArray(top_logprobs) ? top_logprobs : [];
+  return tokens.map((token: unknown, i) => {
+    const logprob = known[i];
+    const top = tops[i];
+    return {
+      token: String(token),
+      logprob: typeof logprob === 'number' ? logprob : Number.NaN,
+      bytes: null,
+      top: isObject(top)
+        ? Object.entries(top).map(([name, value]) => tokenOf({ token: name, logprob: value }))
+        : [],
+    };
+  });
 }
 
 function tokenOf(item: JsonObject): { token: string; logprob: number; bytes: number[] | null } {

@@ -1,14 +1,18 @@
-// The adapter of family `sandbox`: it reads the canonical form as it is, so nothing is ever lost.
+// The adapter of family `sandbox`: it reads the canonical form as it is, so nothing that this form can say is lost.
 import { isObject } from '../../../kernel/index.ts';
 import { type Adapter, ProtocolFault, type StreamDecoder } from '../../canonical/contract.ts';
 import type { CanonicalAnswer, CanonicalEvent } from '../../canonical/types.ts';
+import { completionLosses } from '../../dialects/shared/completion-losses.ts';
+import { dimensionLosses } from '../embed-rerank/index.ts';
 import { classify } from './faults.ts';
-import { bodyText } from './request.ts';
+import { bodyText, promptTokens } from './request.ts';
 
 /** Writes JSON, reads canonical events as lines of JSON. */
 export const sandboxAdapter: Adapter = {
   family: 'sandbox',
-  losses: () => [],
+  // Vectors of another length than asked for would be a wrong answer, also from a stand-in; and it answers messages.
+  losses: (request, target) =>
+    request.task?.kind === 'embed' ? dimensionLosses(request.task, target) : completionLosses(request),
   encode: (request, target, options) => ({
     path: '/generate',
     headers: [],
@@ -28,6 +32,7 @@ export const sandboxAdapter: Adapter = {
   decode,
   decoder: () => new LineDecoder(),
   classify,
+  promptTokens,
 };
 
 /** @throws ProtocolFault when `body` is not an answer. */

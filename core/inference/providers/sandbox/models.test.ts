@@ -127,6 +127,12 @@ describe('lorem, json, vision, refusal', () => {
     expect(textIn((await callSandbox('json', userRequest('x'))).events)).toBe('{}');
   });
 
+  test('json calls a tool that it must call: libraries ask for objects that way, too', async () => {
+    const request = userRequest('x', { tools: [weather], tool_choice: { type: 'tool', name: weather.name } });
+    const { events } = await callSandbox('json', request);
+    expect(lastOf(events, 'stop')?.stop.reason).toBe('tool_use');
+  });
+
   test('vision reports type, size and hash of each part', async () => {
     const bytes = Buffer.from('not really a picture');
     const request = userRequest([

@@ -153,16 +153,21 @@ function faultStatus(view: View, otherwise: number): number {
   return status !== undefined && status >= 400 ? status : otherwise;
 }
 
+/** Whether the caller wants a call now: many a library gets its JSON by a tool that the model must call. */
+function mustCall({ tool_choice: choice, messages }: SandboxBody): boolean {
+  const forced = choice !== undefined && (choice.type === 'required' || choice.type === 'tool');
+  return forced && lastToolResults(messages) === null;
+}
+
 function json(view: View): Draft {
   const format = view.body.output?.format;
+  if (format === undefined && mustCall(view.body)) return tools(view);
   return withParts(view, () => [text(JSON.stringify(format?.schema ? smallestInstance(format.schema) : {}))]);
 }
 
 /** A model of the real catalog, called with a test key: keeps the contract of the call, else echoes. */
 function standIn(view: View): Draft {
-  const choice = view.body.tool_choice;
-  const forced = choice !== undefined && (choice.type === 'required' || choice.type === 'tool');
-  if (forced && lastToolResults(view.body.messages) === null) return tools(view);
+  if (mustCall(view.body)) return tools(view);
   const format = view.body.output?.format;
   return format !== undefined && format.type !== 'text' ? json(view) : echo(view);
 }

@@ -9,6 +9,7 @@ import type {
   OutputWish,
   Part,
   ReasoningWish,
+  Task,
   Tool,
   ToolChoice,
 } from '../../canonical/types.ts';
@@ -17,6 +18,8 @@ import { tokensOfBytes } from './tokens.ts';
 /** Body of a sandbox call. `stream` is the last member: everything before it seeds the answer. */
 export interface SandboxBody {
   model: string;
+  /** Vectors or an order of documents, in place of an answer to messages. */
+  task?: Task;
   messages: Message[];
   tools?: Tool[];
   tool_choice?: ToolChoice;
@@ -38,6 +41,7 @@ export function bodyText(
 ): string {
   const body: SandboxBody = {
     model: fixed.model,
+    ...(request.task !== undefined && { task: request.task }),
     messages: request.messages,
     ...(request.tools !== undefined && { tools: request.tools }),
     ...(request.tool_choice !== undefined && { tool_choice: request.tool_choice }),
@@ -93,7 +97,7 @@ export interface Segment {
 }
 
 /** Every stretch of the prompt of `body`. */
-export function* segments(body: SandboxBody): Generator<Segment> {
+export function* segments(body: Pick<SandboxBody, 'messages' | 'tools' | 'output'>): Generator<Segment> {
   for (const tool of body.tools ?? []) {
     const text = tool.name + (tool.description ?? '') + JSON.stringify(tool.schema ?? tool.payload ?? {});
     yield { text, media_tokens: 0, ...(tool.cache !== undefined && { cache: tool.cache }) };
@@ -106,7 +110,7 @@ export function* segments(body: SandboxBody): Generator<Segment> {
 }
 
 /** Prompt tokens of `body`: the bytes of all its text counted together, plus a fixed rate for media. */
-export function promptTokens(body: SandboxBody): number {
+export function promptTokens(body: Pick<SandboxBody, 'messages' | 'tools' | 'output'>): number {
   let bytes = 0;
   let media = 0;
   for (const { text, media_tokens } of segments(body)) {

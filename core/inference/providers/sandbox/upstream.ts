@@ -10,6 +10,7 @@ import { optionsObject, readOptions } from './options.ts';
 import { createPromptCache, type PromptCache } from './prompt-cache.ts';
 import { lastUserText, promptTokens, type SandboxBody, seedBytes } from './request.ts';
 import { type Step, stepsOf } from './steps.ts';
+import { taskAnswer } from './tasks.ts';
 
 /** One call of the sandbox. */
 export interface SandboxCall {
@@ -27,8 +28,8 @@ export interface SandboxCall {
 export type SandboxUpstream = (call: SandboxCall, handler: ExchangeHandler) => Exchange;
 
 type Plan =
-  | { kind: 'refusal'; refusal: Refusal }
-  | { kind: 'answer'; steps: Iterator<Step>; stream: boolean };
+  /** Whole: a refusal, or the answer to a task. */
+  { kind: 'refusal'; refusal: Refusal } | { kind: 'answer'; steps: Iterator<Step>; stream: boolean };
 
 /** The upstream of one process, with an empty prompt cache. */
 export function createSandboxUpstream(): SandboxUpstream {
@@ -48,6 +49,10 @@ function plan(call: SandboxCall, cache: PromptCache): Plan {
   const read = readOptions(optionsObject(body.options), user_text);
   if (!read.ok)
     return refused(refusal(400, { message: read.message, param: 'svc.provider_options.sandbox' }));
+  if (body.task !== undefined) {
+    const { fail = 0, status } = read.options;
+    return refused(taskAnswer(body.task, { model: body.model, attempt: call.attempt, fail, status }));
+  }
   const view: View = {
     body,
     options: read.options,

@@ -1,0 +1,164 @@
+// Callers' own provider keys as calls use them. Each key is opened when a call first wants it; what that makes lives as
+// long as the key does in memory (core/byok), so that a key that was replaced or deleted takes everything with it.
+import type { ByokBook, OrgKeys, OwnKey } from '../../byok/index.ts';
+import type { Endpoint, OwnKeyName, Provider } from '../../catalog/index.ts';
+import type { Id, Log } from '../../kernel/index.ts';
+import type { OwnKeys, OwnKeyUse } from '../../routing/index.ts';
+import type { FaultClass } from '../canonical/types.ts';
+import { type Credential, credentialFrom } from './credentials.ts';
+
+/** A refused key rests shorter than one of the pool: its owner mends the account and tries again. */
+const REST_REFUSED_MS = 60_000;
+const REST_THROTTLED_MS = 5_000;
+const REST_MAX_MS = 600_000;
+/** Shorter parts of a secret are words that a sentence may have. */
+const SECRET_PART_MIN = 8;
+/** Rests remembered at once; those that are over are forgotten first. */
+const RESTS_MAX = 10_000;
+
+const NO_USES: readonly OwnKeyUse[] = [];
+
+/** A key with what was made of it. */
+interface Opened {
+  readonly provider: Provider;
+  readonly name: OwnKeyName;
+  /** null: it cannot be used, and rests for ever. */
+  readonly credential: Credential | null;
+  /** Endpoints of the catalog as calls with the key see them. */
+  readonly endpoints: WeakMap<Endpoint, Endpoint>;
+}
+
+export interface OwnKeyRing extends Pick<ByokBook, 'keysOf' | 'used'> {
+  /** `keys` for the choice of a route at `now_ms`; undefined where there are none. */
+  usesOf(keys: OrgKeys, now_ms: number): OwnKeys | undefined;
+  /** What authenticates a call at `endpoint`, which has an `own_key`; null when the key cannot be used. */
+  credentialOf(endpoint: Endpoint): Credential | null;
+  /** Milliseconds until the own key of `endpoint` may be used there; 0: now. */
+  restMs(endpoint: Endpoint, now_ms: number): number;
+  /** `text` of the provider without the own key of `endpoint`, should it repeat any of it. */
+  hide(endpoint: Endpoint, text: string): string;
+  /** Tells how an attempt at `endpoint` with its own key ended: a refused or throttled key rests. */
+  report(endpoint: Endpoint, fault: FaultClass, retry_after_ms: number | undefined, now_ms: number): void;
+}
+
+/** Forgets rests that are over once there are too many. */
+function makeRoom(rests: Map<string, number>, now_ms: number): void {
+  if (rests.size < RESTS_MAX) return;
+  for (const [name, until_ms] of rests) if (until_ms <= now_ms) rests.delete(name);
+  if (rests.size >= RESTS_MAX) rests.clear();
+}
+
+/** The own keys of a process, out of `book`. */
+export function createOwnKeys(
+  book: Pick<ByokBook, 'keysOf' | 'used'>,
+  providers: () => ReadonlyMap<string, Provider>,
+  log: Log,
+): OwnKeyRing {
+  const opened = new WeakMap<OwnKey, Opened>();
+  /** By what names the key on its endpoints: one object per key and secret, so a replaced key finds nothing here. */
+  const credentials = new WeakMap<OwnKeyName, Credential>();
+  /** Its secret, or the parts of it that mean something alone. */
+  const secrets = new WeakMap<OwnKeyName, readonly string[]>();
+  const refused = new Map<string, number>();
+  const throttled = new Map<string, number>();
+
+  function credentialFor(provider: Provider, key: OwnKey): Credential | null {
+    const secret = key.secret();
+    if (secret === null) return null;
+    try {
+      return credentialFrom(provider, secret);
+    } catch (error) {
+      // Checked where it was brought; the provider has become one of another kind since.
+      log.warn({ byok_id: key.id, provider: provider.id, error }, 'own provider key unusable');
+      return null;
+    }
+  }
+
+  function openedOf(provider: Provider, key: OwnKey): Opened {
+    let known = opened.get(key);
+    if (known === undefined || known.provider !== provider) {
+      const { id, hint, fallback_to_pool } = key;
+      const credential = credentialFor(provider, key);
+      known = { provider, name: { id, hint, fallback_to_pool }, credential, endpoints: new WeakMap() };
+      if (credential !== null) credentials.set(known.name, credential);
+      const secret = key.secret() ?? '';
+      const parts = secret.split(':').filter(({ length }) => length >= SECRET_PART_MIN);
+      secrets.set(known.name, [secret, ...parts]);
+      opened.set(key, known);
+    }
+    return known;
+  }
+
+  function endpointOf({ name, endpoints }: Opened, endpoint: Endpoint): Endpoint {
+    let own = endpoints.get(endpoint);
+    if (own === undefined) {
+      own = { ...endpoint, price: endpoint.byok?.price ?? endpoint.price, own_key: name };
+      endpoints.set(endpoint, own);
+    }
+    return own;
+  }
+
+  function restOf(name: OwnKeyName, endpoint_id: string, now_ms: number): number {
+    const handle = credentials.get(name)?.handle;
+    // One that cannot be used is not the same as none: only with fallback may the pool answer in its place.
+    if (handle === undefined) return REST_REFUSED_MS;
+    const throttle_ms = (throttled.get(`${handle} ${endpoint_id}`) ?? 0) - now_ms;
+    // One that does not fall back is tried although it was refused, so that the caller hears of it each time.
+    const refusal_ms = name.fallback_to_pool ? (refused.get(handle) ?? 0) - now_ms : 0;
+    return Math.max(0, throttle_ms, refusal_ms);
+  }
+
+  function isRefused({ credential }: Opened, now_ms: number): boolean {
+    return (refused.get(credential?.handle ?? '') ?? 0) > now_ms;
+  }
+
+  return {
+    keysOf: (org_id) => book.keysOf(org_id),
+    used: (id: Id<'byok'>) => book.used(id),
+    usesOf(keys, now_ms) {
+      if (keys.size === 0) return undefined;
+      return {
+        of(endpoint) {
+          const of_provider = keys.get(endpoint.provider);
+          const provider = providers().get(endpoint.provider);
+          if (of_provider === undefined || provider === undefined) return NO_USES;
+          const all = of_provider.map((key) => openedOf(provider, key));
+          // A key that was just refused is tried after the others.
+          const first = all.filter((one) => !isRefused(one, now_ms));
+          const usable =
+            first.length === all.length ? all : [...first, ...all.filter((one) => isRefused(one, now_ms))];
+          return usable.map((one) => ({
+            endpoint: endpointOf(one, endpoint),
+            rest_ms: restOf(one.name, endpoint.id, now_ms),
+          }));
+        },
+      };
+    },
+    credentialOf(endpoint) {
+      return endpoint.own_key === undefined ? null : (credentials.get(endpoint.own_key) ?? null);
+    },
+    restMs(endpoint, now_ms) {
+      return endpoint.own_key === undefined ? 0 : restOf(endpoint.own_key, endpoint.id, now_ms);
+    },
+    hide(endpoint, text) {
+      let hidden = text;
+      for (const part of (endpoint.own_key && secrets.get(endpoint.own_key)) ?? []) {
+        if (part !== '') hidden = hidden.replaceAll(part, '[redacted]');
+      }
+      return hidden;
+    },
+    report(endpoint, fault, retry_after_ms, now_ms) {
+      const handle = endpoint.own_key && credentials.get(endpoint.own_key)?.handle;
+      if (handle === undefined) return;
+      if (fault === 'auth' || fault === 'quota') {
+        makeRoom(refused, now_ms);
+        refused.set(handle, now_ms + REST_REFUSED_MS);
+      } else if (fault === 'rate_limit') {
+        makeRoom(throttled, now_ms);
+        const rest_ms = Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_MAX_MS);
+        const name = `${handle} ${endpoint.id}`;
+        throttled.set(name, Math.max(now_ms + rest_ms, throttled.get(name) ?? 0));
+      }
+    },
+  };
+}
