@@ -1,21 +1,26 @@
 // The parts a call needs, from the open handles of the process.
+import type { ByokBook } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, credentialOf, type Provider } from '@svc/core/catalog/index.ts';
+import { type Egress, egressOf } from '@svc/core/egress/index.ts';
 import {
   adapters,
   type CallDeps,
   type CallRecord,
   createCredentials,
   createDrained,
+  createOwnKeys,
   createSandboxUpstream,
   createTicker,
+  createTokenCounter,
   createTransport,
   rawLanes,
 } from '@svc/core/inference/index.ts';
 import type { Db, Log } from '@svc/core/kernel/index.ts';
 import { findClaim, type LedgerClient, storeAnswer } from '@svc/core/ledger/index.ts';
+import type { PayloadLog } from '@svc/core/payloads/index.ts';
 import type { PolicyBook } from '@svc/core/policies/index.ts';
 import { TokenRatio } from '@svc/core/pricing/index.ts';
-import { createHealth } from '@svc/core/routing/index.ts';
+import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 
 /** One object per process; `record` hears of every ended call, `replayed` of every answer given again. */
 export function createCallDeps(parts: {
@@ -23,7 +28,11 @@ export function createCallDeps(parts: {
   catalog: CatalogHandle;
   ledger: LedgerClient;
   policies: PolicyBook;
+  byok: ByokBook;
+  payloads: PayloadLog;
   log: Log;
+  /** Absent: addresses of the public Internet over https alone. */
+  egress?: Egress;
   record: (record: CallRecord) => void;
   replayed: CallDeps['replayed'];
 }): CallDeps {
@@ -32,12 +41,17 @@ export function createCallDeps(parts: {
     ledger: parts.ledger,
     transport: createTransport(),
     sandbox: createSandboxUpstream(),
-    credentials: createCredentials(credentialOf),
+    credentials: createCredentials(credentialOf, parts.log),
+    own_keys: createOwnKeys(parts.byok, () => parts.catalog.current().providers, parts.log),
     ticker: createTicker(),
+    tokens: createTokenCounter(),
     drained: createDrained(),
     health: createHealth(),
+    affinity: createAffinity(),
     log: parts.log,
     policies: parts.policies,
+    payloads: parts.payloads,
+    egress: parts.egress ?? egressOf({}),
     adapters,
     raw_lanes: rawLanes,
     catalog: () => parts.catalog.current(),

@@ -1,10 +1,12 @@
 // Puts the parts of a gateway process together and takes them apart again in reverse order.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
-import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { openByokBook } from '@svc/core/byok/index.ts';
+import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, followClock } from '@svc/core/db/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
-import { type CallDeps, dialects, rowOf } from '@svc/core/inference/index.ts';
+import { type CallDeps, dialects, questions, rowOf } from '@svc/core/inference/index.ts';
 import {
   type Config,
   type Log,
@@ -17,15 +19,16 @@ import { openKeyRing } from '@svc/core/keys/index.ts';
 import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
+import { openPayloadLog } from '@svc/core/payloads/index.ts';
 import { openPolicyBook } from '@svc/core/policies/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
-import { openEgress } from '@svc/core/webhooks/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
 import { createCallDeps } from './call-deps.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
 import { openMetrics } from './metrics.ts';
 import { type BindOptions, bindOperations, createApp } from './rest/index.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 export interface Gateway {
   readonly base_url: string;
@@ -65,11 +68,14 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
   const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
+  const payloads = openPayloadLog({ db: pool, log, root_key });
+  const byok = await openByokBook({ url, log, root_key });
   const egress = openEgress(config);
   const { cell } = config;
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
   const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
   registerJobMetrics(metrics.registry, jobs);
+  const telemetry = await openOwnTelemetry(config, { name, log, catalog });
   let draining = false;
 
   const calls = createCallDeps({
@@ -77,9 +83,13 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     catalog,
     ledger,
     policies,
+    byok,
+    payloads,
     log,
+    egress,
     record(record) {
       metrics.call(record);
+      if (telemetry !== null) telemetry.call(record);
       request_log.write(rowOf(record, config.cell));
     },
     replayed: (request_id) => request_log.replayed(request_id),
@@ -89,6 +99,8 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     settles_pending: () => ledger.pending,
     upstream_connections: () => calls.transport.connections(),
     rows_lost: () => request_log.lost,
+    payloads_dropped: () => payloads.dropped,
+    payloads_waiting_bytes: () => payloads.waiting_bytes,
     limits_local_share: () => (limits.mode === 'exact' ? 0 : 1),
     limit_processes: () => limits.processes,
     endpoints_without_usage: () => calls.health.flagged(nowMs()).length,
@@ -102,6 +114,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     max_body_bytes: config.max_body_bytes,
     max_calls: config.max_calls,
     dialects,
+    questions,
     draining: () => draining,
   });
   const parts: BindOptions = {
@@ -109,6 +122,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     keys,
     catalog,
     policies,
+    byok,
     health: calls.health,
     request_log,
     root_key,
@@ -153,14 +167,18 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
       await app.close();
       await jobs.stop();
       calls.ticker.stop();
+      await calls.tokens.close();
+      await payloads.close();
       await request_log.close();
       if (given === undefined) await ledger.close();
       await limits.close();
       await keys.close();
       await policies.close();
+      await byok.close();
       catalog.close();
       clock?.stop();
       await calls.transport.close();
+      await telemetry?.close();
       await metrics.close();
       await pool.end();
     },
@@ -178,6 +196,21 @@ function openOwnLedger(
     log: facts.log,
     sync_holds: config.ledger_sync_holds,
     lease_seconds: config.ledger_lease_seconds,
+  });
+}
+
+/** Its libraries are loaded only where there is a collector. */
+async function openOwnTelemetry(
+  config: Config,
+  facts: { name: string; log: Log; catalog: CatalogHandle },
+): Promise<Telemetry | null> {
+  const { otlp_endpoint: endpoint, otlp_sample_percent: sample_percent, cell } = config;
+  if (endpoint === null) return null;
+  const { openTelemetry } = await import('./telemetry/telemetry.ts');
+  const { name: process_name, log, catalog } = facts;
+  return openTelemetry({
+    ...{ endpoint, sample_percent, process_name, cell, log },
+    provider: ({ provider }) => catalog.current().providers.get(provider),
   });
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { createPool, followClock, type Pool } from '@svc/core/db/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
 import {
   type Config,
   type Context,
@@ -14,7 +15,6 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
-import { openEgress } from '@svc/core/webhooks/index.ts';
 import { beat } from '@svc/core/workflow-starts/index.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { tellClockMoves } from './clock-news.ts';

@@ -3,18 +3,30 @@
 import { findPriceVersion } from '@svc/core/catalog/index.ts';
 import { isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Metered, readMeter } from '@svc/core/ledger/index.ts';
-import { price } from '@svc/core/pricing/index.ts';
+import { type Recomputed, recompute } from '@svc/core/pricing/index.ts';
 import { type Command, UsageError } from '../command.ts';
 import { withDatabase } from '../installation.ts';
 
-function verdict(metered: Metered, recomputed_micro_usd: number): { ok: boolean; sentence: string } {
+const sentences: Readonly<Record<Recomputed['verdict'], string>> = {
+  exact: 'right',
+  inferred: 'right; the units of one line are not metered and were found from the cost',
+  within: 'within what the units allow; those of sound and pictures are not metered',
+  uncharged: 'nothing was produced and nothing charged',
+  differs: 'DIFFERS',
+};
+
+function verdictOf(metered: Metered, { verdict, cost }: Recomputed): { ok: boolean; sentence: string } {
   const { cost_micro_usd, charged_micro_usd } = metered;
-  if (recomputed_micro_usd !== cost_micro_usd)
-    return { ok: false, sentence: `DIFFERS: settled ${cost_micro_usd}, recomputed ${recomputed_micro_usd}` };
+  if (verdict === 'differs')
+    return {
+      ok: false,
+      sentence: `DIFFERS: settled ${cost_micro_usd}, recomputed ${cost.total_micro_usd}`,
+    };
   if (charged_micro_usd > cost_micro_usd) return { ok: false, sentence: 'CHARGED MORE than the cost' };
+  const sentence = sentences[verdict];
   if (charged_micro_usd < cost_micro_usd)
-    return { ok: true, sentence: `right; ${cost_micro_usd - charged_micro_usd} of it was written off` };
-  return { ok: true, sentence: 'right' };
+    return { ok: true, sentence: `${sentence}; ${cost_micro_usd - charged_micro_usd} of it was written off` };
+  return { ok: true, sentence };
 }
 
 export const command: Command = {
@@ -30,8 +42,10 @@ export const command: Command = {
       const version = await findPriceVersion(pool, metered.price_no);
       if (version === null)
         throw new Error(`the price version of the call (number ${metered.price_no}) is gone`);
-      const cost = price({ ...metered.units, source: metered.estimated ? 'estimate' : 'provider' }, version);
-      const { ok, sentence } = verdict(metered, cost.total_micro_usd);
+      const source = metered.estimated ? 'estimate' : 'provider';
+      const recomputed = recompute({ ...metered.units, source }, version, metered.cost_micro_usd);
+      const { cost } = recomputed;
+      const { ok, sentence } = verdictOf(metered, recomputed);
       const lines = cost.lines.map(
         ({ kind, units, unit_price_nano, micro_usd }) =>
           `${kind.padEnd(14)} ${String(units).padStart(10)} x ${String(unit_price_nano).padStart(8)} nano-USD = ${micro_usd}`,
@@ -39,6 +53,7 @@ export const command: Command = {
       return {
         json: {
           ok,
+          verdict: recomputed.verdict,
           request_id: id,
           price_version: version.id,
           usage: metered.units,

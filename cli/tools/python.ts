@@ -1,12 +1,20 @@
-// A Python with the official OpenAI and Anthropic clients, for tests that call the gateway as a Python program
-// would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not into the
-// system, and a two-line launcher shows them to Python.
+// A Python with the official OpenAI and Anthropic clients, and one with LangChain, for tests that call the gateway as
+// a Python program would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not
+// into the system, and a two-line launcher shows them to Python.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0'];
+/** LangChain stands alone: it wants another major version of the Anthropic client than the newest. */
+const sets = {
+  clients: { variable: 'SVC_PYTHON_BIN', packages: ['openai==3.54.0', 'anthropic==2.12.0'] },
+  langchain: {
+    variable: 'SVC_PYTHON_LANGCHAIN_BIN',
+    packages: ['langchain-openai==1.6.7', 'langchain-anthropic==1.6.1', 'langchain-core==1.7.2'],
+  },
+} as const;
+export type PythonSet = keyof typeof sets;
 
 /** The folder that tools are kept in over runs and checkouts: SVC_TOOLS_DIR, else ~/.cache/svc-tools. */
 export function toolsDirectory(): string {
@@ -24,7 +32,7 @@ export function findPython(): { path: string; version: string } | null {
   return found.status === 0 && path && version ? { path, version } : null;
 }
 
-function pipInstall(python: string, target: string): Promise<void> {
+function pipInstall(python: string, target: string, packages: readonly string[]): Promise<void> {
   const args = [
     '-m',
     'pip',
@@ -33,7 +41,7 @@ function pipInstall(python: string, target: string): Promise<void> {
     '--disable-pip-version-check',
     '--target',
     target,
-    ...PACKAGES,
+    ...packages,
   ];
   const child = spawn(python, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -45,24 +53,25 @@ function pipInstall(python: string, target: string): Promise<void> {
   return new Promise((done, fail) => {
     child.once('error', fail);
     child.once('close', (code) =>
-      code === 0 ? done() : fail(new Error(`pip could not install ${PACKAGES.join(', ')}: ${output.trim()}`)),
+      code === 0 ? done() : fail(new Error(`pip could not install ${packages.join(', ')}: ${output.trim()}`)),
     );
   });
 }
 
 /** Path of the launcher if it is installed for this version of Python and these packages, or null. */
-export function findPythonClients(): string | null {
-  if (process.env['SVC_PYTHON_BIN']) return process.env['SVC_PYTHON_BIN'];
+export function findPythonClients(set: PythonSet = 'clients'): string | null {
+  const given = process.env[sets[set].variable];
+  if (given) return given;
   const python = findPython();
   if (python === null) return null;
-  const launcher = join(folderFor(python.version), 'python');
+  const launcher = join(folderFor(python.version, set), 'python');
   return existsSync(launcher) && readFileSync(launcher, 'utf8').includes(`'${python.path}'`)
     ? launcher
     : null;
 }
 
-function folderFor(version: string): string {
-  const name = PACKAGES.map((one) => one.replace('==', '-')).join('-');
+function folderFor(version: string, set: PythonSet): string {
+  const name = sets[set].packages.map((one) => one.replace('==', '-')).join('-');
   return join(toolsDirectory(), `python${version}-${name}`);
 }
 
@@ -77,20 +86,25 @@ function putInPlace(fresh: string, folder: string): void {
 }
 
 /**
- * Path of a Python that can import `openai` and `anthropic` at the pinned versions, installed on first use.
+ * Path of a Python that can import the packages of `set` (the official clients) at the pinned versions, installed on
+ * first use.
  * @throws Error when python3 or pip is missing or the packages cannot be had: a missing tool fails tests.
  */
-export async function ensurePythonClients(progress: (message: string) => void): Promise<string> {
-  const found = findPythonClients();
+export async function ensurePythonClients(
+  progress: (message: string) => void,
+  set: PythonSet = 'clients',
+): Promise<string> {
+  const found = findPythonClients(set);
   if (found !== null) return found;
   const python = findPython();
   if (python === null) throw new Error('python3 is needed for the tests with the official Python clients');
-  const folder = folderFor(python.version);
+  const folder = folderFor(python.version, set);
+  const { packages } = sets[set];
   const fresh = `${folder}.${process.pid}`;
-  progress(`installing ${PACKAGES.join(' and ')} into ${folder}`);
+  progress(`installing ${packages.join(' and ')} into ${folder}`);
   mkdirSync(fresh, { recursive: true });
   try {
-    await pipInstall(python.path, join(fresh, 'site'));
+    await pipInstall(python.path, join(fresh, 'site'), packages);
     const launcher = `#!/bin/sh\nPYTHONPATH='${join(folder, 'site')}' exec '${python.path}' "$@"\n`;
     writeFileSync(join(fresh, 'python'), launcher, { mode: 0o755 });
     putInPlace(fresh, folder);

@@ -1,16 +1,17 @@
 // The periodic work of an installation (design 2 "jobs"), led by one process at a time.
 import { prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
 import { type Job, type Leader, lead, type Pool } from '../db/index.ts';
+import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
 import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
+import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
 import {
   createDeliverer,
   type Deliverer,
-  type Egress,
   purgeWebhooks,
   readBacklog,
   relayOutbox,
@@ -127,12 +128,18 @@ function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_claims', every_ms: HOUR, run: () => purgeClaims(pool) },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
+    { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
     { name: 'purge_webhooks', every_ms: HOUR, run: () => purgeWebhooks(pool) },
     { name: 'roll_up_usage', every_ms: 60 * SECOND, run: () => rollUpUsage(pool, now()) },
     {
       name: 'row_partitions',
       every_ms: 6 * HOUR,
       run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
+    },
+    {
+      name: 'payload_partitions',
+      every_ms: 6 * HOUR,
+      run: () => preparePayloadDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
     { name: 'meter_partitions', every_ms: 6 * HOUR, run: () => makeMeterPartitions(pool) },
   ];

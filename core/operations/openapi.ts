@@ -1,7 +1,9 @@
 // The OpenAPI 3.1 document, made from the declarations; nothing in it is written a second time.
 import type { TSchema } from 'typebox';
 import { type Audience, codes, type ErrorCode, type Operation } from '../kernel/index.ts';
+import { svcVersions } from '../keys/index.ts';
 import { admittingRoles, admittingScopes } from './access.ts';
+import { commonShape, type InferenceShape, inferenceShapes } from './inference-shapes.ts';
 import { inferenceRoutes, operations } from './registry.ts';
 import { shapeOf } from './shape.ts';
 
@@ -196,50 +198,40 @@ function describe(operation: Operation): Json {
   };
 }
 
+function inferenceHeaders({ keyed }: InferenceShape): Json[] {
+  const header = (name: string, schema: Json): Json => ({ name, in: 'header', required: false, schema });
+  return [
+    header('svc-version', { type: 'string', enum: [...svcVersions] }),
+    ...(keyed ? [header('x-svc-debug', { type: 'string', enum: ['1'] })] : []),
+    ...(keyed ? [header('Idempotency-Key', { type: 'string', maxLength: 128 })] : []),
+  ];
+}
+
 function describeInference(route: (typeof inferenceRoutes)[number]): Json {
-  const body =
-    route.dialect === 'chat'
-      ? { required: ['model', 'messages'], members: {} }
-      : {
-          required: ['model', 'max_tokens', 'messages'],
-          members: { max_tokens: { type: 'integer', minimum: 1 } },
-        };
+  const shape = inferenceShapes.get(route.path) ?? commonShape;
+  const { required, members, strict = false, reply = { type: 'object' } } = shape;
+  const svc = strict ? '' : ' Bodies and answers are those of the dialect; `svc` adds routing and cost.';
   return {
     operationId: route.name,
     summary: route.summary,
-    description: `${rights(route)} Bodies and answers are those of the dialect; \`svc\` adds routing and cost.`,
+    description: rights(route) + svc,
     tags: ['inference'],
     security: security(route),
-    parameters: [
-      { name: 'svc-version', in: 'header', required: false, schema: { type: 'string' } },
-      { name: 'x-svc-debug', in: 'header', required: false, schema: { type: 'string', enum: ['1'] } },
-      { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 128 } },
-    ],
+    parameters: inferenceHeaders(shape),
     requestBody: {
       required: true,
       content: {
         'application/json': {
-          schema: {
-            type: 'object',
-            required: body.required,
-            properties: {
-              model: { type: 'string', description: 'vendor/model' },
-              messages: { type: 'array', minItems: 1, items: { type: 'object' } },
-              stream: { type: 'boolean' },
-              ...body.members,
-              svc: { type: 'object', description: 'route, metadata, compat, provider_options' },
-            },
-            additionalProperties: true,
-          },
+          schema: { type: 'object', required, properties: members, additionalProperties: !strict },
         },
       },
     },
     responses: {
       200: {
-        description: 'The answer, whole or as server-sent events',
+        description: shape.answer,
         content: {
-          'application/json': { schema: { type: 'object' } },
-          'text/event-stream': { schema: { type: 'string' } },
+          'application/json': { schema: reply },
+          ...(shape.streams ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
         },
       },
       ...errorResponses([...route.errors, 'authentication_required', 'invalid_api_key']),

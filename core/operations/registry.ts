@@ -1,5 +1,6 @@
 // Every operation of the service, once. Surfaces bind what stands here; the walks of test/registry read it.
 import { analyticsOperations } from '../analytics/index.ts';
+import { byokOperations } from '../byok/index.ts';
 import { catalogOperations } from '../catalog/index.ts';
 import { creditOperations, staffCreditOperations } from '../credits/index.ts';
 import { identityOperations, staffListenerOperations as ofStaff } from '../identity/index.ts';
@@ -8,6 +9,8 @@ import type { Audience, ErrorCode, Operation } from '../kernel/index.ts';
 import { keyOperations } from '../keys/index.ts';
 import { orgOperations } from '../orgs/index.ts';
 import { policyOperations } from '../policies/index.ts';
+import { privacyOperations } from '../privacy/index.ts';
+import { redactionOperations } from '../redaction/index.ts';
 import { routingOperations } from '../routing/index.ts';
 import { type RailName, topupOperations } from '../topups/index.ts';
 import { webhookOperations } from '../webhooks/index.ts';
@@ -17,13 +20,16 @@ export const operations: readonly Operation[] = checked([
   ...catalogOperations,
   ...analyticsOperations,
   ...keyOperations,
+  ...byokOperations,
   ...policyOperations,
+  ...redactionOperations,
   ...routingOperations,
   ...creditOperations,
   ...topupOperations,
   ...invoiceOperations,
   ...webhookOperations,
   ...orgOperations,
+  ...privacyOperations,
   ...identityOperations,
 ] as unknown as Operation[]);
 
@@ -60,7 +66,15 @@ export interface InferenceRoute {
   readonly audience: Audience;
   readonly errors: readonly ErrorCode[];
   /** Wire format, also of errors. */
-  readonly dialect: 'chat' | 'messages';
+  readonly dialect:
+    | 'chat'
+    | 'messages'
+    | 'responses'
+    | 'completions'
+    | 'embeddings'
+    | 'embed'
+    | 'rerank'
+    | 'native';
 }
 
 const inferenceErrors = [
@@ -68,6 +82,7 @@ const inferenceErrors = [
   'invalid_request',
   'unsupported_parameter',
   'unsupported_version',
+  'invalid_pattern',
   'context_length_exceeded',
   'invalid_media',
   'media_fetch_failed',
@@ -77,6 +92,7 @@ const inferenceErrors = [
   'budget_exhausted',
   'permission_denied',
   'policy_denied',
+  'byok_key_rejected',
   'org_inactive',
   'model_not_found',
   'idempotency_in_progress',
@@ -96,6 +112,13 @@ const inferenceErrors = [
   'upstream_timeout',
   'deadline_exceeded',
 ] as const satisfies readonly ErrorCode[];
+/** A dry run holds nothing, calls nobody and is never a repeat. */
+const dryRunErrors = inferenceErrors.filter(
+  (code) =>
+    !/^(?:upstream_|idempotency_|media_)|^(?:insufficient_credits|budget_exhausted|deadline_exceeded)$/.test(
+      code,
+    ),
+);
 const callers = { kind: 'key', scopes: ['inference'], x_api_key: true } as const satisfies Audience;
 
 export const inferenceRoutes: readonly InferenceRoute[] = [
@@ -116,6 +139,87 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     audience: callers,
     errors: inferenceErrors,
     dialect: 'messages',
+  },
+  {
+    name: 'completions.create',
+    method: 'POST',
+    path: '/v1/completions',
+    summary: 'Completions dialect for older clients; the prompt is sent as a message',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'completions',
+  },
+  {
+    name: 'svc.generate',
+    method: 'POST',
+    path: '/v1/svc/generate',
+    summary: 'Native dialect, strict and with versions; streams with `stream: true`',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'native',
+  },
+  {
+    name: 'svc.dry_run',
+    method: 'POST',
+    path: '/v1/svc/dry_run',
+    summary: 'The decision of a call without the call: plan, reserve, what would be lost',
+    audience: callers,
+    errors: dryRunErrors,
+    dialect: 'native',
+  },
+  {
+    name: 'svc.count_tokens',
+    method: 'POST',
+    path: '/v1/svc/count_tokens',
+    summary: 'How many tokens the prompt of a call has, and who counted; free',
+    audience: callers,
+    errors: dryRunErrors,
+    dialect: 'native',
+  },
+  {
+    name: 'messages.count_tokens',
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    summary: 'The same in the messages dialect',
+    audience: callers,
+    errors: dryRunErrors,
+    dialect: 'messages',
+  },
+  {
+    name: 'responses.input_tokens',
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    summary: 'The same in the responses dialect',
+    audience: callers,
+    errors: dryRunErrors,
+    dialect: 'responses',
+  },
+  {
+    name: 'embeddings.create',
+    method: 'POST',
+    path: '/v1/embeddings',
+    summary: 'Embeddings dialect of OpenAI',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'embeddings',
+  },
+  {
+    name: 'svc.embed',
+    method: 'POST',
+    path: '/v1/svc/embed',
+    summary: 'Vectors of texts',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'embed',
+  },
+  {
+    name: 'svc.rerank',
+    method: 'POST',
+    path: '/v1/svc/rerank',
+    summary: 'Documents in the order of their relevance to a query',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'rerank',
   },
 ];
 

@@ -1,7 +1,16 @@
 // The inference routes: hijacked, because framework parsing, validation and serialisation would cost as much as the
 // rest of the call. Everything of meaning happens in core/inference/call.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type CallDeps, type Dialect, refuseRequest, startCall } from '@svc/core/inference/index.ts';
+import {
+  answerQuestion,
+  type CallDeps,
+  type Dialect,
+  type Incoming,
+  type Question,
+  redactIncoming,
+  refuseRequest,
+  startCall,
+} from '@svc/core/inference/index.ts';
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
 import {
@@ -10,6 +19,7 @@ import {
   type LimitSlot,
   type LimitStore,
   limitError,
+  requestSubjectOf,
   type Standing,
   subjectOf,
 } from '@svc/core/limits/index.ts';
@@ -28,6 +38,8 @@ export interface InferenceRoutesDeps {
   readonly max_calls: number;
   /** Path → dialect. */
   readonly dialects: ReadonlyMap<string, Dialect>;
+  /** Path → what is asked about a call without making one. */
+  readonly questions: ReadonlyMap<string, Question>;
   /** While true, new calls are refused and connections closed (4.8 row 20). */
   draining(): boolean;
 }
@@ -46,6 +58,8 @@ function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGra
 class InferenceRequest {
   private readonly deps: InferenceRoutesDeps;
   private readonly dialect: Dialect;
+  /** null: a call. */
+  private readonly question: Question | null;
   private readonly path: string;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
@@ -58,12 +72,13 @@ class InferenceRequest {
 
   constructor(
     deps: InferenceRoutesDeps,
-    route: { path: string; dialect: Dialect },
+    route: { path: string; dialect: Dialect; question: Question | null },
     http: { id: RequestId; request: IncomingMessage; response: ServerResponse },
   ) {
     this.deps = deps;
     this.path = route.path;
     this.dialect = route.dialect;
+    this.question = route.question;
     this.id = http.id;
     this.request = http.request;
     this.response = http.response;
@@ -98,7 +113,8 @@ class InferenceRequest {
 
   private admitted(found: KeyGrant): void {
     const { deps, request } = this;
-    this.grant = found;
+    // A question has no row, neither answered nor refused.
+    if (this.question === null) this.grant = found;
     let grant: KeyGrant;
     try {
       if (!found.scopes.includes('inference')) {
@@ -115,7 +131,8 @@ class InferenceRequest {
       return this.fail(error);
     }
     // Before the body is read: who is over the limit costs no more than a look.
-    const entered = deps.limits.enter(subjectOf(grant));
+    const subject = this.question === null ? subjectOf(grant) : requestSubjectOf(grant);
+    const entered = deps.limits.enter(subject);
     if (entered instanceof Promise) {
       entered
         .then(
@@ -129,6 +146,8 @@ class InferenceRequest {
   private entered(grant: KeyGrant, entered: LimitSlot | LimitRefusal): void {
     this.standing = entered.standing;
     if (isRefusal(entered)) return this.fail(limitError(entered));
+    // A question is no running call.
+    if (this.question !== null) entered.leave();
     this.place = entered;
     readBody(
       this.request,
@@ -141,21 +160,39 @@ class InferenceRequest {
 
   private call(grant: KeyGrant, place: LimitSlot, body: Buffer): void {
     if (this.response.destroyed) return place.leave();
-    startCall(
-      this.deps.calls,
-      {
-        request_id: this.id,
-        dialect: this.dialect,
-        grant,
-        body,
-        headers: this.request.headers as Record<string, string | undefined>,
-        secret: this.secret,
-        path: this.path,
-        client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
-        place,
-      },
-      new ResponseSink(this.response),
-    );
+    const incoming = {
+      request_id: this.id,
+      dialect: this.dialect,
+      grant,
+      body,
+      headers: this.request.headers as Record<string, string | undefined>,
+      secret: this.secret,
+      path: this.path,
+      client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
+      place,
+    };
+    // Before anything looks at the bytes; an organisation that redacts nothing has its own object back at once.
+    let redacted: Incoming | Promise<Incoming>;
+    try {
+      redacted = redactIncoming(incoming);
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (!(redacted instanceof Promise)) return this.run(redacted);
+    redacted
+      .then(
+        (incoming) => this.run(incoming),
+        (error) => this.fail(error),
+      )
+      .catch((error) => this.breakOff(error));
+  }
+
+  private run(incoming: Incoming): void {
+    const sink = new ResponseSink(this.response);
+    // The caller may have left while its text was redacted: then nothing of the response says so any more.
+    if (this.response.destroyed) return incoming.place.leave();
+    if (this.question === null) startCall(this.deps.calls, incoming, sink);
+    else void answerQuestion(this.deps.calls, this.question, incoming, sink);
   }
 
   private fail(error: unknown, close = false): void {
@@ -198,10 +235,14 @@ class InferenceRequest {
   }
 }
 
-/** Registers POST for each dialect's path on `app`; no parser of the framework sees the bytes. */
+/** Registers POST for each path of calls and of questions on `app`; no parser of the framework sees the bytes. */
 export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): void {
   void app.register(async (scope) => {
-    for (const [path, dialect] of deps.dialects) {
+    const calls = [...deps.dialects].map(([path, dialect]) => ({ path, dialect, question: null }));
+    const questions = [...deps.questions].map(([path, question]) => {
+      return { path, dialect: question.dialect, question };
+    });
+    for (const route of [...calls, ...questions]) {
       // Taken over in the first hook, which never goes on: Fastify looks at neither content type nor body.
       const onRequest: onRequestHookHandler = (request, reply) => {
         reply.hijack();
@@ -211,9 +252,9 @@ export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): 
           reply.raw.setHeader('access-control-expose-headers', '*');
         }
         const http = { id: request.id as RequestId, request: raw, response: reply.raw };
-        new InferenceRequest(deps, { path, dialect }, http).start();
+        new InferenceRequest(deps, route, http).start();
       };
-      scope.post(path, { onRequest }, (_request, reply) => reply);
+      scope.post(route.path, { onRequest }, (_request, reply) => reply);
     }
   });
 }

@@ -51,12 +51,20 @@ export function rewriteModelPath(url: string): string {
   return path.replace(/%2f/i, '/') + url.slice(path.length);
 }
 
+/** Responses are not kept, so nothing below their route can be fetched, deleted, cancelled or listed (4.3). */
+function unknownRoute(path: string): ServiceError {
+  if (!path.startsWith('/v1/responses/')) {
+    return new ServiceError('route_not_found', 'There is no such route. See /docs.');
+  }
+  const message = 'Responses are not stored; send the items of earlier turns with the next request.';
+  return new ServiceError('route_not_found', message, { details: { reason: 'stateless' } });
+}
+
 function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] as string;
   const known = app.known_paths.find(path);
   if (known === null) {
-    const refusal = new ServiceError('route_not_found', 'There is no such route. See /docs.');
-    return sendRefusal(app, reply, refusal);
+    return sendRefusal(app, reply, unknownRoute(path));
   }
   reply.header('allow', known.methods.join(', '));
   const cross_origin = known.cross_origin && request.headers.origin !== undefined;

@@ -1,9 +1,12 @@
 // Routes of the registry: authenticate, admit, read the input, run, answer. In this order (P17.2): a denied caller
 // learns neither whether its body was valid nor whether the target exists.
 import type { RequestLog } from '@svc/core/analytics/index.ts';
+import type { ByokBook } from '@svc/core/byok/index.ts';
 import type { Catalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
+import type { Egress } from '@svc/core/egress/index.ts';
 import type { SignInSettings } from '@svc/core/identity/index.ts';
+import { providerKeys } from '@svc/core/inference/index.ts';
 import {
   type Caller,
   FileAnswer,
@@ -17,7 +20,6 @@ import { admit, inferenceRoutes, operations, runOnce } from '@svc/core/operation
 import type { PolicyBook } from '@svc/core/policies/index.ts';
 import type { HealthView } from '@svc/core/routing/index.ts';
 import type { MoneyIn } from '@svc/core/topups/index.ts';
-import type { Egress } from '@svc/core/webhooks/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
 import type { Metrics } from '../metrics.ts';
@@ -36,6 +38,7 @@ export interface BindOptions extends RateParts {
   readonly request_log: RequestLog;
   /** Snapshots of this process, dropped at once by a change made here; absent where no calls are routed. */
   readonly policies?: Pick<PolicyBook, 'forget'>;
+  readonly byok?: Pick<ByokBook, 'forget'>;
   /** What this process has seen of endpoints, for dry runs. */
   readonly health?: HealthView;
   /** `loadRootKey` of the key ring file; the same in every process. */
@@ -166,18 +169,23 @@ export function servicesOf(
     | 'root_key'
     | 'sign_in'
     | 'policies'
+    | 'byok'
     | 'health'
     | 'money_in'
     | 'egress'
+    | 'rate'
   >,
 ): Services {
-  const { catalog, keys, request_log, root_key, sign_in, policies, health, money_in, egress } = options;
+  const { catalog, keys, request_log, root_key, sign_in, policies, health, money_in, egress, rate } = options;
   return {
     ...{ catalog: () => catalog.current(), key_ring: keys, request_log, root_key, sign_in },
     ...(policies === undefined ? {} : { policies }),
+    ...(options.byok === undefined ? {} : { byok: options.byok }),
+    provider_keys: providerKeys,
     ...(health === undefined ? {} : { health }),
     ...(money_in === undefined ? {} : { money_in }),
     ...(egress === undefined ? {} : { egress }),
+    ...(rate === undefined ? {} : { limits: rate.limits }),
   };
 }
 

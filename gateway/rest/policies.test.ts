@@ -92,9 +92,9 @@ describe('versions', () => {
       200,
       { valid: false, path: 'rules[0].match.models', message: '"acme"; expected a list', notices: [] },
     ]);
-    const fine = await post('/validate', { yaml: 'defaults: {affinity: key}', name: 'x' });
+    const fine = await post('/validate', { yaml: '{sort: price, defaults: {sort: latency}}', name: 'x' });
     expect(fine.json()).toMatchObject({ valid: true, path: '', message: '', faults: [] });
-    expect(fine.json().notices[0].path).toBe('defaults.affinity');
+    expect(fine.json().notices[0].path).toBe('sort');
     expect(codeOf(await harness.call('GET', '/v1/policies/broken/versions', { key: a.key }))).toBe(
       'not_found',
     );

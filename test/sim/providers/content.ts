@@ -52,6 +52,11 @@ export interface Said {
   written: number;
 }
 
+/** Tokens of the prompt: four bytes of text each, an image 85. */
+export function promptTokensOf({ prompt_text_bytes, images }: Asked): number {
+  return Math.ceil(prompt_text_bytes / 4) + 85 * images;
+}
+
 /** What is said to `asked` under `knobs`; the `n`th call. */
 export function say(asked: Asked, knobs: Knobs, n: number): Said {
   const cap = asked.cap === null || knobs.ignore_cap === 1 ? Number.POSITIVE_INFINITY : asked.cap;
@@ -60,7 +65,7 @@ export function say(asked: Asked, knobs: Knobs, n: number): Said {
   const calls = toolCalls(asked, knobs, n);
   // A text that was asked for is said before the calls, as models do.
   const text = calls.length > 0 && knobs.text === null ? noText : spoken(asked, knobs, left);
-  const prompt = Math.ceil(asked.prompt_text_bytes / 4) + 85 * asked.images;
+  const prompt = promptTokensOf(asked);
   const cached = Math.min(knobs.cached, prompt);
   const one =
     reasoningTokens + sum(text.pieces) + calls.reduce((total, { pieces }) => total + sum(pieces), 0);

@@ -1,7 +1,7 @@
 // What a simulator served. The oracle of the crash test compares this with what callers saw and what was charged.
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-export type SimFamily = 'openai' | 'anthropic';
+export type SimFamily = 'openai' | 'anthropic' | 'cohere' | 'responses' | 'bedrock' | 'gemini';
 
 export interface CallRecord {
   /** From 1, in order of arrival. */

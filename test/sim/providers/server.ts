@@ -2,7 +2,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { anthropic } from './anthropic.ts';
-import { type Said, say, textBytes } from './content.ts';
+import { cohereEmbed, cohereRerank, compatibleRerank } from './cohere.ts';
+import { openaiCompletions } from './completions.ts';
+import { type Said, say } from './content.ts';
+import { type CountRecord, type CountRoute, countOf, countRoutes } from './counts.ts';
 import {
   brokenByUs,
   type Delivery,
@@ -12,9 +15,12 @@ import {
   pause,
   resetSocket,
 } from './delivery.ts';
+import { openaiEmbeddings } from './embeddings.ts';
+import { gemini } from './gemini.ts';
 import { KnobFault, type Knobs, readKnobs } from './knobs.ts';
 import { openai } from './openai.ts';
 import { CallLog, type CallRecord } from './record.ts';
+import { responses } from './responses.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 export interface SimOptions {
@@ -39,6 +45,8 @@ export interface Sim {
   readonly port: number;
   /** Oldest first; the same objects that are still being filled. */
   readonly calls: readonly CallRecord[];
+  /** Counts of a prompt that were asked for, oldest first. */
+  readonly counts: readonly CountRecord[];
   stats(): SimStats;
   /** Forgets calls and the counts of `fail_first`. */
   reset(): void;
@@ -48,7 +56,7 @@ export interface Sim {
 
 /** An OpenAI-compatible provider; clients take `${url}/v1` as base URL. */
 export function startOpenAiSim(options: SimOptions = {}): Promise<Sim> {
-  return startSim([openai], options);
+  return startSim([openai, openaiCompletions, responses, openaiEmbeddings], options);
 }
 
 /** An Anthropic-compatible provider; clients take `url` as base URL. */
@@ -58,7 +66,19 @@ export function startAnthropicSim(options: SimOptions = {}): Promise<Sim> {
 
 /** Both on one port. */
 export function startProviderSim(options: SimOptions = {}): Promise<Sim> {
-  return startSim([openai, anthropic], options);
+  return startSim([openai, openaiCompletions, anthropic, responses, gemini, ...vectorWires], options);
+}
+
+/** A Gemini-compatible provider; clients take `url` as base URL. */
+export function startGeminiSim(options: SimOptions = {}): Promise<Sim> {
+  return startSim([gemini], options);
+}
+
+const vectorWires = [openaiEmbeddings, cohereEmbed, cohereRerank, compatibleRerank];
+
+/** A Cohere-compatible provider; clients take `url` as base URL. */
+export function startCohereSim(options: SimOptions = {}): Promise<Sim> {
+  return startSim(vectorWires, options);
 }
 
 const BODY_BYTES_MAX = 64 * 1_024 * 1_024;
@@ -67,6 +87,7 @@ const KEPT_HEADERS = [
   'accept-encoding',
   'anthropic-version',
   'anthropic-beta',
+  'anthropic-workspace-id',
   'openai-organization',
 ];
 
@@ -80,6 +101,7 @@ class Provider implements Sim {
   private readonly wires: readonly Wire[];
   private readonly keys: readonly string[] | null;
   private readonly log: CallLog;
+  readonly counts: CountRecord[] = [];
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private readonly running = new Map<CallRecord, AbortController>();
@@ -129,6 +151,7 @@ class Provider implements Sim {
 
   reset(): void {
     this.log.reset();
+    this.counts.length = 0;
     this.failures.clear();
   }
 
@@ -143,9 +166,12 @@ class Provider implements Sim {
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://sim');
     if (url.pathname.startsWith('/_sim/')) return this.control(request, url, response);
-    const wire = this.wires.find(
-      ({ path }) => url.pathname === path || url.pathname === `${path}/count_tokens`,
-    );
+    const count = countRoutes.find((each) => this.wires.includes(each.wire) && each.membersOf(url) !== null);
+    const wire =
+      count?.wire ??
+      this.wires.find((each) =>
+        each.membersOf === undefined ? url.pathname === each.path : each.membersOf(url) !== null,
+      );
     if (wire === undefined)
       return json(response, 404, '{"error":{"message":"no such path","type":"not_found_error"}}');
     const raw = await bodyOf(request);
@@ -162,11 +188,37 @@ class Provider implements Sim {
         message: 'We could not parse the JSON body of your request.',
       });
     }
-    if (url.pathname !== wire.path)
-      return json(response, 200, JSON.stringify({ input_tokens: Math.ceil(textBytes(body) / 4) }));
+    if (count !== undefined) {
+      Object.assign(body, count.membersOf(url));
+      return this.count({ request, response, wire, body, key, bytes: raw.length }, count);
+    }
+    if (wire.membersOf !== undefined) Object.assign(body, wire.membersOf(url));
     const fault = wire.check(body, request.headers);
     if (fault !== null) return this.refuse(response, wire, fault);
     await this.serve({ request, response, wire, body, key, bytes: raw.length });
+  }
+
+  /** Answers a count; of the knobs those that come before an answer hold. */
+  private async count(call: Call, route: CountRoute): Promise<void> {
+    const { request, response, wire, body, key } = call;
+    this.counts.push({ family: wire.family, body, headers: keptHeaders(request), key_hint: key.slice(-4) });
+    const read = route.read(body);
+    if ('fault' in read) return this.refuse(response, wire, read.fault);
+    const fault = wire.check(read.body, request.headers);
+    if (fault !== null) return this.refuse(response, wire, fault);
+    const { knobs } = readKnobs(wire.lastUserText(read.body), undefined);
+    const stop = new AbortController();
+    response.on('close', () => stop.abort());
+    try {
+      await pause(knobs.slow_headers_ms, stop.signal);
+    } catch {
+      return;
+    }
+    if (knobs.reset === 1) return resetSocket(response);
+    if (knobs.garbage_after !== null) return json(response, 200, '{"input_tokens":"many"}');
+    const refusal = this.refusalOf(knobs, knobs.mark ?? '');
+    if (refusal !== null) return this.refuse(response, wire, refusal, knobs);
+    json(response, 200, JSON.stringify(route.reply(countOf(wire, read.body))));
   }
 
   private async serve(call: Call): Promise<void> {
@@ -299,17 +351,22 @@ interface Call {
   bytes: number;
 }
 
+function keptHeaders(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return headers;
+}
+
 function recordOf(
   { request, wire, body, key, bytes }: Call,
   knobs: Knobs,
   named: string,
 ): Omit<CallRecord, 'n'> {
   const metadata = body['metadata'] as JsonBody | undefined;
-  const headers: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
-    const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = value;
-  }
+  const headers = keptHeaders(request);
   return {
     family: wire.family,
     mark: knobs.mark ?? (typeof metadata?.['mark'] === 'string' ? metadata['mark'] : ''),
@@ -337,7 +394,11 @@ function recordOf(
 /** Piece frames of a stream; the opening of a tool call is one on the OpenAI wire. */
 function piecesOf(wire: Wire, body: JsonBody, said: Said): number {
   let pieces = said.reasoning.length + said.text.length;
-  for (const tool of said.tools) pieces += tool.pieces.length + (wire.family === 'openai' ? 1 : 0);
+  for (const tool of said.tools) {
+    // A call is one piece on the Gemini wire.
+    if (wire.family === 'gemini') pieces++;
+    else pieces += tool.pieces.length + (wire.family === 'openai' ? 1 : 0);
+  }
   return pieces * wire.read(body).candidates;
 }
 

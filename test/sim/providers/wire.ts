@@ -26,6 +26,8 @@ export type JsonBody = Record<string, unknown>;
 export interface Wire {
   readonly family: SimFamily;
   readonly path: string;
+  /** Of a wire whose path tells of the call: members that it stands for; null for a path of others. */
+  membersOf?(url: URL): JsonBody | null;
   /** The key presented, or null. */
   keyOf(headers: IncomingHttpHeaders): string | null;
   /** What is wrong with a request, as the provider would find it; null when nothing is. */

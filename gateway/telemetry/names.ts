@@ -1,0 +1,78 @@
+// What spans and metrics are called: the semantic conventions for generative AI, which still move, at one version.
+import type { Endpoint, Provider } from '@svc/core/catalog/index.ts';
+
+/** Version of the conventions that every name here is taken from. */
+export const SEMCONV_VERSION = '1.45.0';
+export const SCHEMA_URL = `https://opentelemetry.io/schemas/${SEMCONV_VERSION}`;
+/** Name of the instrumentation. */
+export const SCOPE = 'svc.gateway';
+
+export const attributes = {
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
+  request_model: 'gen_ai.request.model',
+  request_stream: 'gen_ai.request.stream',
+  response_model: 'gen_ai.response.model',
+  response_id: 'gen_ai.response.id',
+  finish_reasons: 'gen_ai.response.finish_reasons',
+  first_chunk: 'gen_ai.response.time_to_first_chunk',
+  input_tokens: 'gen_ai.usage.input_tokens',
+  output_tokens: 'gen_ai.usage.output_tokens',
+  cache_read: 'gen_ai.usage.cache_read.input_tokens',
+  cache_creation: 'gen_ai.usage.cache_creation.input_tokens',
+  reasoning: 'gen_ai.usage.reasoning.output_tokens',
+  token_type: 'gen_ai.token.type',
+  error: 'error.type',
+  address: 'server.address',
+  port: 'server.port',
+  http_status: 'http.response.status_code',
+} as const;
+
+export const metrics = {
+  token_usage: 'gen_ai.client.token.usage',
+  operation_duration: 'gen_ai.client.operation.duration',
+  first_chunk: 'gen_ai.client.operation.time_to_first_chunk',
+  request_duration: 'gen_ai.server.request.duration',
+  first_token: 'gen_ai.server.time_to_first_token',
+  per_output_token: 'gen_ai.server.time_per_output_token',
+} as const;
+
+/** The conventions' own word for what a dialect asks; `rerank` has none there. */
+const operations: Readonly<Record<string, string>> = {
+  completions: 'text_completion',
+  embeddings: 'embeddings',
+  embed: 'embeddings',
+  rerank: 'rerank',
+};
+
+/** `gen_ai.operation.name` of a call in `dialect`. */
+export function operationOf(dialect: string): string {
+  return operations[dialect] ?? 'chat';
+}
+
+/** Providers of the catalog whom the conventions name otherwise. */
+const byId: Readonly<Record<string, string>> = {
+  google: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  moonshot: 'moonshot_ai',
+  xai: 'x_ai',
+};
+
+/** `gen_ai.provider.name` of `endpoint`: the conventions' word where they have one, else the id of the provider. */
+export function providerOf(endpoint: Endpoint): string {
+  if (endpoint.family === 'bedrock_converse') return 'aws.bedrock';
+  return byId[endpoint.provider] ?? endpoint.provider;
+}
+
+export interface Address {
+  readonly [attributes.address]?: string;
+  readonly [attributes.port]?: number;
+}
+
+/** Where `provider` is reached; of an address no more than host and port, for the rest may hold a secret. */
+export function addressOf(provider: Provider | undefined): Address {
+  const url = provider === undefined ? null : URL.parse(provider.base_url);
+  if (url === null || url.hostname === '') return {};
+  const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
+  return { [attributes.address]: url.hostname, [attributes.port]: port };
+}

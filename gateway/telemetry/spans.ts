@@ -1,0 +1,136 @@
+// The spans of an ended call: one of the server for the call, one of a client below it for each attempt. They are made
+// of its record alone, which holds no content; of what a caller may write freely (tags, app, agent) nothing is taken.
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { AttemptRecord, CallRecord } from '@svc/core/inference/index.ts';
+import { type Address, attributes as names, operationOf, providerOf } from './names.ts';
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** The span that the caller says it is in, as parent; the root where it names none that can be read (W3C Trace Context). */
+export function parentOf(traceparent: string): Context {
+  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined))
+    return ROOT_CONTEXT;
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT;
+  const traceFlags = Number.parseInt(flags as string, 16) & TraceFlags.SAMPLED;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+/** Tokens of the whole prompt, of which those of a cache are parts here. */
+export function inputTokens(usage: NonNullable<CallRecord['usage']>): number {
+  return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+}
+
+function usageAttributes({ usage }: CallRecord): Attributes {
+  if (usage === null) return {};
+  return {
+    [names.input_tokens]: inputTokens(usage),
+    [names.output_tokens]: usage.output_tokens,
+    [names.cache_read]: usage.cache_read_tokens,
+    [names.cache_creation]: usage.cache_write_tokens,
+    [names.reasoning]: usage.reasoning_tokens,
+    'svc.usage.source': usage.source,
+  };
+}
+
+/** Of a whole answer it would be the time of the answer. */
+function firstChunk({ stream }: CallRecord, ttft_ms: number | null): Attributes {
+  return stream && ttft_ms !== null ? { [names.first_chunk]: ttft_ms / 1_000 } : {};
+}
+
+function callAttributes(record: CallRecord): Attributes {
+  const { endpoint, grant, stop } = record;
+  return {
+    [names.operation]: operationOf(record.dialect_in),
+    [names.request_stream]: record.stream,
+    [names.response_id]: record.request_id,
+    [names.http_status]: record.http_status,
+    'svc.status': record.status,
+    'svc.dialect': record.dialect_in,
+    'svc.org_id': grant.org_id,
+    'svc.project_id': grant.project_id,
+    'svc.key_id': grant.key_id,
+    'svc.attempts': record.attempts.length,
+    'svc.cost_micro_usd': record.charged_micro_usd,
+    ...(record.error_code === '' ? {} : { [names.error]: record.error_code }),
+    ...(stop === null ? {} : { [names.finish_reasons]: [stop.reason] }),
+    // Of a model that was not found the name is the caller's own text.
+    ...(endpoint === null
+      ? {}
+      : {
+          [names.provider]: providerOf(endpoint),
+          [names.request_model]: endpoint.model_id,
+          [names.response_model]: endpoint.upstream_model,
+          'svc.endpoint_id': endpoint.id,
+        }),
+    ...firstChunk(record, record.ttft_ms),
+    ...usageAttributes(record),
+  };
+}
+
+function attemptAttributes(record: CallRecord, attempt: AttemptRecord, address: Address): Attributes {
+  const { endpoint } = attempt;
+  return {
+    [names.operation]: operationOf(record.dialect_in),
+    [names.provider]: providerOf(endpoint),
+    [names.request_model]: endpoint.upstream_model,
+    ...address,
+    'svc.attempt': attempt.attempt,
+    'svc.endpoint_id': endpoint.id,
+    'svc.region': endpoint.region,
+    ...(attempt.http_status === 0 ? {} : { [names.http_status]: attempt.http_status }),
+    ...(attempt.error_class === '' ? {} : { [names.error]: attempt.error_class }),
+    ...firstChunk(record, attempt.ttft_ms),
+  };
+}
+
+/** Whether the span of the server is an error: what the caller did wrong, or left, is none of ours. */
+function isError({ status, http_status }: CallRecord): boolean {
+  return status === 'error' || (status === 'rejected' && http_status >= 500);
+}
+
+/** Starts and ends the spans of `record`. */
+export function traceCall(
+  tracer: Tracer,
+  record: CallRecord,
+  addressOf: (attempt: AttemptRecord) => Address,
+): void {
+  const operation = operationOf(record.dialect_in);
+  const model = record.endpoint?.model_id;
+  const span = tracer.startSpan(
+    model === undefined ? operation : `${operation} ${model}`,
+    { kind: SpanKind.SERVER, startTime: record.received_at_ms, attributes: callAttributes(record) },
+    parentOf(record.traceparent),
+  );
+  if (isError(record)) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (span.isRecording()) {
+    const inside = trace.setSpan(ROOT_CONTEXT, span);
+    for (const attempt of record.attempts) {
+      const { endpoint, started_at_ms: startTime } = attempt;
+      const child = tracer.startSpan(
+        `${operation} ${endpoint.upstream_model}`,
+        {
+          kind: SpanKind.CLIENT,
+          startTime,
+          attributes: attemptAttributes(record, attempt, addressOf(attempt)),
+        },
+        inside,
+      );
+      if (attempt.outcome === 'error' || attempt.outcome === 'timeout') {
+        child.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      child.end(startTime + (attempt.duration_ms ?? 0));
+    }
+  }
+  span.end(record.received_at_ms + record.duration_ms);
+}

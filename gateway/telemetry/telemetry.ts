@@ -1,0 +1,145 @@
+// Traces and metrics for a collector, by OTLP over HTTP (decisions: off unless an address is configured). Everything is
+// made after a call has ended and waits in bounded queues: a collector that is slow or away costs spans, never a call.
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Provider } from '@svc/core/catalog/index.ts';
+import type { AttemptRecord, CallRecord } from '@svc/core/inference/index.ts';
+import type { Log } from '@svc/core/kernel/index.ts';
+import { countInto } from './figures.ts';
+import { type Address, addressOf, SCHEMA_URL, SCOPE } from './names.ts';
+import { traceCall } from './spans.ts';
+
+export interface Telemetry {
+  /** Tells of an ended call. Never throws and never waits. */
+  call(record: CallRecord): void;
+  /** Sends what waits, for two seconds at most. */
+  close(): Promise<void>;
+}
+
+const QUEUE_SPANS = 4_096;
+/** Writing so many spans as JSON takes about a millisecond. */
+const BATCH_SPANS = 128;
+const TRACES_EVERY_MS = 1_000;
+const METRICS_EVERY_MS = 15_000;
+const EXPORT_MS = 5_000;
+const CLOSE_MS = 2_000;
+/** Sets of attributes of one metric; further ones are counted together. */
+const SERIES_MAX = 2_000;
+
+interface Result {
+  readonly code: number;
+}
+
+/** `exporter`, telling `log` when the collector is lost and when it is back: once each, not at every batch. */
+function watched<T extends SpanExporter | PushMetricExporter>(exporter: T, signal: string, log: Log): T {
+  const send = exporter.export.bind(exporter) as (items: unknown, done: (result: Result) => void) => void;
+  let lost = false;
+  exporter.export = (items: unknown, done: (result: Result) => void) => {
+    send(items, (result) => {
+      if ((result.code !== 0) !== lost) {
+        lost = !lost;
+        if (lost) log.warn({ signal }, 'telemetry cannot be sent; it is dropped until the collector answers');
+        else log.info({ signal }, 'telemetry is sent again');
+      }
+      done(result);
+    });
+  };
+  return exporter;
+}
+
+export interface TelemetryOptions {
+  /** Base address of the collector, `http://host:4318`. */
+  readonly endpoint: string;
+  /** Of calls whose caller names no trace, how many of a hundred are traced. */
+  readonly sample_percent: number;
+  readonly process_name: string;
+  readonly cell: string;
+  readonly log: Log;
+  provider(attempt: AttemptRecord['endpoint']): Provider | undefined;
+}
+
+/** Starts sending to `endpoint`. */
+export function openTelemetry(options: TelemetryOptions): Telemetry {
+  const { endpoint, log, process_name, cell } = options;
+  const base = endpoint.replace(/\/+$/, '');
+  const resource = resourceFromAttributes({
+    'service.name': 'svc-gateway',
+    'service.namespace': 'svc',
+    'service.instance.id': process_name,
+    'svc.cell': cell,
+  });
+  const common = { timeoutMillis: EXPORT_MS, concurrencyLimit: 4 };
+  const spans = watched(new OTLPTraceExporter({ url: `${base}/v1/traces`, ...common }), 'traces', log);
+  const figures = watched(new OTLPMetricExporter({ url: `${base}/v1/metrics`, ...common }), 'metrics', log);
+  const tracers = new TracerProvider({
+    resource,
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sample_percent / 100) }),
+    spanLimits: { attributeValueLengthLimit: 256 },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: spans,
+        maxQueueSize: QUEUE_SPANS,
+        maxExportBatchSize: BATCH_SPANS,
+        scheduledDelayMillis: TRACES_EVERY_MS,
+        exportTimeoutMillis: EXPORT_MS,
+      }),
+    ],
+  });
+  const meters = new MeterProvider({
+    resource,
+    readers: [
+      new PeriodicExportingMetricReader({
+        exporter: figures,
+        exportIntervalMillis: METRICS_EVERY_MS,
+        exportTimeoutMillis: EXPORT_MS,
+        cardinalityLimits: { default: SERIES_MAX },
+      }),
+    ],
+  });
+  const addresses = new Map<Provider | undefined, Address>();
+  const whereIs = ({ endpoint: at }: AttemptRecord): Address => {
+    const provider = options.provider(at);
+    let address = addresses.get(provider);
+    if (address === undefined) {
+      // A new snapshot of the catalog brings new objects.
+      if (addresses.size > 1_000) addresses.clear();
+      address = addressOf(provider);
+      addresses.set(provider, address);
+    }
+    return address;
+  };
+  const tracer = tracers.getTracer(SCOPE, undefined, { schemaUrl: SCHEMA_URL });
+  const count = countInto(meters.getMeter(SCOPE, undefined, { schemaUrl: SCHEMA_URL }), whereIs);
+  return {
+    call(record) {
+      try {
+        traceCall(tracer, record, whereIs);
+        count(record);
+      } catch (error) {
+        log.error({ request_id: record.request_id, error }, 'telemetry of a call failed');
+      }
+    },
+    async close() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((done) => {
+        timer = setTimeout(done, CLOSE_MS);
+      });
+      const ended = Promise.allSettled([tracers.shutdown(), meters.shutdown()]);
+      await Promise.race([ended, late]);
+      clearTimeout(timer);
+    },
+  };
+}
