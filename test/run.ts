@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const cache = join(root, '.cache/test');
 const SIGN_OF_LIFE_MS = 20_000;
 /** Emergency brakes, far above what a suite takes: a run that hangs must end and say where. */
-const LIMIT_MINUTES = { check: 5, most: 25, kubernetes: 15 } as const;
+const LIMIT_MINUTES = { check: 5, most: 45, kubernetes: 20 } as const;
 
 interface Outcome {
   readonly code: number;
@@ -168,6 +168,7 @@ async function prepareTools(): Promise<string[]> {
   };
   await prepare('python', async () => {
     env['SVC_PYTHON_BIN'] = await ensurePythonClients(sayTool);
+    env['SVC_PYTHON_LANGCHAIN_BIN'] = await ensurePythonClients(sayTool, 'langchain');
   });
   // Not what only builds another: that is found when the other is built.
   const quick = toolNames.filter((name) => tools[name].source.kind !== 'go' && !tools[name].needed_for);

@@ -27,6 +27,10 @@ export const ratioBars: Readonly<Record<string, { bar: number; goal: number }>> 
   messages_raw: { bar: 1.3, goal: 1.2 },
   chat_across: { bar: 1.6, goal: 1.3 },
   messages_across: { bar: 1.6, goal: 1.3 },
+  responses_raw: { bar: 1.3, goal: 1.2 },
+  responses_across: { bar: 1.6, goal: 1.3 },
+  chat_gemini: { bar: 1.6, goal: 1.3 },
+  chat_bedrock: { bar: 1.6, goal: 1.3 },
 };
 
 /** PostgreSQL CPU per call of one hot book, in µs, at saturation. */
@@ -36,6 +40,10 @@ export const latencyBars = { p50: { bar: 2.5, goal: 1 }, p99: { bar: 10, goal: 4
 export const idleStreamKb = { bar: 40, goal: 28 };
 export const idleStreamRatio = { bar: 1.25, goal: 1 };
 export const idleGatewayMb = { bar: 200, goal: 120 };
+/** A thousand streams at once: a chunk's CPU over the bare proxy's, and what a stream holds at the peak, in KB. */
+export const concurrentBars = { cpu: { bar: 1.3, goal: 1.2 }, kb: { bar: 120, goal: 80 } };
 /** PostgreSQL CPU per pair, in µs. */
 export const pairPostgres = { hot: { bar: 35, goal: 25 }, spread: { bar: 100, goal: 60 } };
 export const pairsPerSecond = { hot: { bar: 12_000, goal: 20_000 }, spread: { bar: 5_000, goal: 10_000 } };
+/** A routing decision over 1,000 endpoints, in µs. */
+export const routingUs = { bar: 200, goal: 120 };

@@ -1,6 +1,7 @@
 // From what was measured to the bars it is held against; rows that were not measured are left out.
 import {
   type Bar,
+  concurrentBars,
   idleGatewayMb,
   idleStreamKb,
   idleStreamRatio,
@@ -9,7 +10,9 @@ import {
   pairsPerSecond,
   postgresBar,
   ratioBars,
+  routingUs,
 } from './bars.ts';
+import type { ConcurrentFigures } from './concurrent.ts';
 import type { IdleFigures } from './idle.ts';
 import type { LedgerBenchRow } from './ledger.ts';
 import type { Figures } from './measure.ts';
@@ -17,9 +20,12 @@ import type { Figures } from './measure.ts';
 export interface Results {
   readonly figures: Map<string, Map<string, Figures>>;
   idle: readonly IdleFigures[];
+  concurrent: readonly ConcurrentFigures[];
   pairs: readonly LedgerBenchRow[];
   gateway_calls: number;
   disk: { readonly p50_ms: number; readonly p99_ms: number } | null;
+  /** Median µs of a decision over 1,000 endpoints, by kind. */
+  decisions: Readonly<Record<string, number>>;
 }
 
 function ratios(results: Results): Bar[] {
@@ -76,6 +82,26 @@ function memory(results: Results): Bar[] {
   ];
 }
 
+function concurrent(results: Results): Bar[] {
+  const bare = results.concurrent.find((f) => f.name === 'bare');
+  const gateway = results.concurrent.find((f) => f.name === 'gateway');
+  if (bare === undefined || gateway === undefined) return [];
+  return [
+    {
+      title: 'concurrent streams: CPU of a chunk to bare proxy',
+      measured: gateway.cpu_us / bare.cpu_us,
+      unit: 'x',
+      ...concurrentBars.cpu,
+    },
+    {
+      title: 'concurrent streams: peak memory of a stream',
+      measured: gateway.kb_per_stream,
+      unit: 'KB',
+      ...concurrentBars.kb,
+    },
+  ];
+}
+
 function pairs(results: Results): Bar[] {
   return results.pairs
     .filter((row) => row.processes === 2)
@@ -89,6 +115,12 @@ function pairs(results: Results): Bar[] {
         { title: `${title}: PostgreSQL CPU`, measured: row.postgres_us, unit: 'µs', ...cpu },
       ];
     });
+}
+
+function decisions(results: Results): Bar[] {
+  return Object.entries(results.decisions).map(([kind, measured]) => {
+    return { title: `decision over 1,000 endpoints ${kind}`, measured, unit: 'µs', ...routingUs };
+  });
 }
 
 /** Every bar of design 9 for which this run has a figure. */
@@ -105,5 +137,13 @@ export function barsOf(results: Results): Bar[] {
             ...postgresBar,
           },
         ];
-  return [...ratios(results), ...postgres, ...latency(results), ...memory(results), ...pairs(results)];
+  return [
+    ...ratios(results),
+    ...postgres,
+    ...latency(results),
+    ...memory(results),
+    ...concurrent(results),
+    ...pairs(results),
+    ...decisions(results),
+  ];
 }

@@ -3,6 +3,7 @@
 // other than 200 or a stream without its ending fails the job.
 import { connect, type Socket } from 'node:net';
 import type { Job, JobResult, Message, Target } from './load-jobs.ts';
+import { DONE } from './replies.ts';
 import { type Reply, ReplyReader } from './reply-reader.ts';
 
 const SENTENCE =
@@ -23,17 +24,27 @@ function promptOf(size: Target['prompt']): string {
   return `[${turns.join(',')}]`;
 }
 
+function bodyOf({ model, path, prompt, stream }: Target): string {
+  const messages = promptOf(prompt);
+  if (path.endsWith('/embeddings')) {
+    const [message] = JSON.parse(messages) as { content: string }[];
+    return JSON.stringify({ model, input: message?.content });
+  }
+  const head = `{"model":"${model}","stream":${stream},`;
+  if (path.endsWith('/responses')) return `${head}"max_output_tokens":256,"input":${messages}}`;
+  return `${head}"max_tokens":256,"messages":${messages}}`;
+}
+
 function requestOf(target: Target): Buffer {
-  const body =
-    `{"model":"${target.model}","max_tokens":256,"stream":${target.stream},` +
-    `"messages":${promptOf(target.prompt)}}`;
+  const body = bodyOf(target);
   return Buffer.from(
     `POST ${target.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${target.key}\r\n` +
       `content-type: application/json\r\nanthropic-version: 2023-06-01\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 
-const ENDINGS = ['[DONE]', 'message_stop'];
+// A response that did not fail ends with its warnings.
+const ENDINGS = ['[DONE]', 'message_stop', '"warnings":[]}}}', DONE];
 
 function faultOf(target: Target, reply: Reply): string | null {
   if (reply.status !== 200) return `status ${reply.status}: ${reply.tail}`;

@@ -1,22 +1,24 @@
 // `make bench`: side by side in one run, a bare Node reverse proxy, the gateway without ledger, the gateway.
 // Ratios to the bare proxy are what is compared over time; absolute figures say something about this machine.
-//   node test/bench/main.ts [--quick] [--only plain,latency,stream,burst,idle,pairs] [--rounds N] [--dir D] [--json F]
+//   node test/bench/main.ts [--quick] [--only plain,stream,…] [--scenario chat_raw] [--rounds N] [--dir D] [--json F]
 import { rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureDecisions } from '../../core/routing/thousand.fixture.ts';
 import { type Bar, verdictOf } from './bars.ts';
+import { type ConcurrentFigures, measureConcurrent } from './concurrent.ts';
 import { type IdleFigures, measureIdle } from './idle.ts';
 import { barsOf, type Results } from './judge.ts';
 import { benchLedger, formatLedgerBench } from './ledger.ts';
 import { cpuMicros, memoryKb, pinned, probeFdatasync } from './machine.ts';
 import { compare, type Figures, type Variant } from './measure.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import { comparesLedger, type Scenario, scenarios } from './scenarios.ts';
 import { type Running, type Stack, startStack, variantOf } from './stack.ts';
 import { show, tableOf } from './table.ts';
 import { type Verified, verify } from './verify.ts';
 
-const groups = ['plain', 'latency', 'stream', 'burst', 'idle', 'pairs'] as const;
+const groups = ['plain', 'latency', 'stream', 'burst', 'idle', 'concurrent', 'pairs', 'routing'] as const;
 type Group = (typeof groups)[number];
 const names: readonly Variant['name'][] = ['bare', 'null ledger', 'gateway'];
 
@@ -24,6 +26,8 @@ interface Options {
   readonly quick: boolean;
   readonly rounds: number;
   readonly only: ReadonlySet<Group>;
+  /** One scenario alone, by its name. */
+  readonly scenario: string | null;
   readonly dir: string;
   readonly json: string | null;
 }
@@ -33,6 +37,7 @@ function readOptions(): Options {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: groups.join(',') },
+      scenario: { type: 'string' },
       rounds: { type: 'string' },
       dir: { type: 'string', default: join(tmpdir(), `svc-bench-${process.pid}`) },
       json: { type: 'string' },
@@ -43,7 +48,8 @@ function readOptions(): Options {
   if (unknown.length > 0) throw new Error(`--only knows ${groups.join(', ')}, not ${unknown.join(', ')}`);
   return {
     quick: values.quick,
-    rounds: Number(values.rounds ?? (values.quick ? 2 : 5)),
+    rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
+    scenario: values.scenario ?? null,
     only: new Set(only),
     dir: values.dir,
     json: values.json ?? null,
@@ -73,7 +79,10 @@ function printFigures(scenario: Scenario, figures: ReadonlyMap<string, Figures>)
 }
 
 async function runScenarios(stack: Stack, options: Options, results: Results): Promise<void> {
-  const chosen = scenarios.filter((scenario) => options.only.has(scenario.group));
+  const wanted = options.scenario;
+  const chosen = scenarios.filter(
+    ({ group, name }) => options.only.has(group) && (wanted === null || name === wanted),
+  );
   if (chosen.length === 0) return;
   const runs: Running[] = [];
   try {
@@ -84,7 +93,9 @@ async function runScenarios(stack: Stack, options: Options, results: Results): P
         postgres_pid: stack.postgres.pid,
         rounds: options.rounds,
         units_per_call: scenario.units_per_call,
-        variants: runs.map((run) => variantOf(run, scenario, stack.keys.live_key)),
+        variants: runs
+          .filter(({ name }) => name !== 'null ledger' || comparesLedger(scenario))
+          .map((run) => variantOf(run, scenario, stack.keys.live_key)),
         job: (target) => scenario.job(target, options.quick),
       });
       results.figures.set(scenario.name, figures);
@@ -116,6 +127,28 @@ async function runIdle(stack: Stack, options: Options, results: Results): Promis
   );
 }
 
+async function runConcurrent(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('concurrent')) return;
+  const count = options.quick ? 100 : 1000;
+  const all: ConcurrentFigures[] = [];
+  for (const name of ['bare', 'gateway'] as const) all.push(await measureConcurrent(stack, name, count));
+  results.concurrent = all;
+  say(`\n${count} streams at once, ten chunks a second each, chat over chat (raw lane), fresh processes`);
+  say(
+    tableOf(
+      ['', 'CPU µs/chunk', 'chunks/s', 'peak KB a stream', 'core busy'],
+      all.map((f) => [f.name, f.cpu_us, f.per_second, f.kb_per_stream, `${Math.round(f.busy * 100)} %`]),
+    ),
+  );
+}
+
+function runRouting(options: Options, results: Results): void {
+  if (!options.only.has('routing')) return;
+  results.decisions = measureDecisions(options.quick ? 300 : 3_000);
+  say('\nrouting decisions over 1,000 endpoints, median');
+  say(tableOf(['', 'µs'], Object.entries(results.decisions)));
+}
+
 function printVerdicts(bars: readonly Bar[]): void {
   say('\nbars of the design');
   const rows = bars.map((bar) => [
@@ -145,7 +178,10 @@ async function main(): Promise<number> {
       : 'processes are not pinned (no taskset or one core): ratios hold, absolute figures less so',
   );
   const stack = await startStack(options.dir);
-  const results: Results = { figures: new Map(), idle: [], pairs: [], gateway_calls: 0, disk: null };
+  const results: Results = {
+    ...{ figures: new Map(), idle: [], concurrent: [], pairs: [], gateway_calls: 0, disk: null },
+    decisions: {},
+  };
   let sound = true;
   try {
     results.disk = probeFdatasync(options.dir, options.quick ? 200 : 1000);
@@ -158,11 +194,13 @@ async function main(): Promise<number> {
     printVerified(verified, results.gateway_calls);
     sound = verified.ok;
     await runIdle(stack, options, results);
+    await runConcurrent(stack, options, results);
     if (options.only.has('pairs')) {
-      results.pairs = await benchLedger({ seconds: options.quick ? 2 : 10 });
+      results.pairs = await benchLedger({ seconds: options.quick ? 2 : 6 });
       say('\nhold + settle pairs, PostgreSQL on one core, Node on the other, verified after each run');
       say(formatLedgerBench(results.pairs));
     }
+    runRouting(options, results);
     const after = await verify(stack, null);
     sound &&= after.ok;
     say(`\nledger verify at the end: ${after.ok ? 'ok' : 'FAULT'}`);

@@ -1,11 +1,16 @@
 // The bytes that the bench upstream answers with, made once: HTTP framing included, so that serving a call
 // is a write and nothing else.
+import { jsonEvent } from '../sim/providers/event-stream.ts';
 
 export const CHUNKS = 100;
 /** Models that steer the upstream; the name is found in the body whatever the dialect. */
-export const behaviours = ['whole', 'paced', 'burst', 'idle'] as const;
+export const behaviours = ['whole', 'paced', 'burst', 'idle', 'slow'] as const;
 export type Behaviour = (typeof behaviours)[number];
-export type Wire = 'openai' | 'anthropic';
+export type StreamWire = 'openai' | 'anthropic' | 'responses' | 'gemini' | 'bedrock';
+export type WholeWire = 'openai' | 'anthropic' | 'embeddings';
+export type Wire = StreamWire | WholeWire;
+/** Ends the answers of wires without an end mark, for the bare proxy's side: a stream that was cut lacks it. */
+export const DONE = 'bench-done';
 
 const WORDS = 'the river carries what the rain has loosened and lays it down where the water slows '.split(
   ' ',
@@ -22,16 +27,33 @@ function http(body: string): Buffer {
   );
 }
 
-const STREAM_HEAD =
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n' +
-  'transfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n';
-
-function chunked(text: string): string {
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+function streamHead(content_type: string): Buffer {
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: ${content_type}\r\ncache-control: no-cache\r\n` +
+      'transfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n',
+  );
 }
 
-/** Whole answers of about 1.1 KB with usage: 4,000 tokens in, 200 out. */
-export const whole: Record<Wire, Buffer> = {
+function chunked(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+/** Whole answers of about 1.1 KB with usage (4,000 tokens in, 200 out), and a vector of 1,536 numbers. */
+export const whole: Record<WholeWire, Buffer> = {
+  embeddings: http(
+    JSON.stringify({
+      object: 'list',
+      data: [
+        {
+          object: 'embedding',
+          index: 0,
+          embedding: Array.from({ length: 1_536 }, (_, i) => Math.round(Math.sin(i + 1) * 1e6) / 1e7),
+        },
+      ],
+      model: 'bench-embed',
+      usage: { prompt_tokens: 4000, total_tokens: 4000 },
+    }),
+  ),
   openai: http(
     JSON.stringify({
       id: 'chatcmpl-bench0000000000000000000',
@@ -94,8 +116,76 @@ function messagesEvent(type: string, rest: string): string {
 
 const word = (i: number): string => WORDS[i % WORDS.length] as string;
 
+function geminiEvent(rest: string): string {
+  return (
+    'data: {"usageMetadata":{"promptTokenCount":4000,"candidatesTokenCount":100,"totalTokenCount":4100},' +
+    `"modelVersion":"bench-paced",${rest}}\r\n\r\n`
+  );
+}
+
+const responsesPlace = '"item_id":"msg_bench","output_index":0,"content_index":0';
+const responsesObject = (status: string, more: string) =>
+  `{"id":"resp_bench","object":"response","created_at":${CREATED},"model":"bench-paced","status":"${status}",${more}}`;
+
+interface Events {
+  readonly content_type?: string;
+  readonly open: string | Buffer;
+  chunk(i: number): string | Buffer;
+  readonly close: string | Buffer;
+}
+
 /** Events of a stream: what comes before the first chunk, the chunks, and what ends it. */
-const events: Record<Wire, { open: string; chunk: (i: number) => string; close: string }> = {
+const events: Record<StreamWire, Events> = {
+  responses: {
+    open:
+      messagesEvent(
+        'response.created',
+        `,"sequence_number":0,"response":${responsesObject('in_progress', '"output":[]')}`,
+      ) +
+      messagesEvent(
+        'response.output_item.added',
+        ',"sequence_number":1,"output_index":0,"item":{"id":"msg_bench","type":"message","status":"in_progress","role":"assistant","content":[]}',
+      ) +
+      messagesEvent(
+        'response.content_part.added',
+        `,"sequence_number":2,${responsesPlace},"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}`,
+      ),
+    chunk: (i) =>
+      messagesEvent(
+        'response.output_text.delta',
+        `,"sequence_number":${i + 3},${responsesPlace},"delta":" ${word(i)}","logprobs":[]`,
+      ),
+    close:
+      messagesEvent(
+        'response.output_item.done',
+        `,"sequence_number":${CHUNKS + 3},"output_index":0,"item":{"id":"msg_bench","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"…","annotations":[],"logprobs":[]}]}`,
+      ) +
+      messagesEvent(
+        'response.completed',
+        `,"sequence_number":${CHUNKS + 4},"response":${responsesObject(
+          'completed',
+          `"output":[],"usage":{"input_tokens":4000,"output_tokens":100,"total_tokens":4100},"safety_identifier":"${DONE}"`,
+        )}`,
+      ),
+  },
+  gemini: {
+    open: '',
+    chunk: (i) =>
+      geminiEvent(`"candidates":[{"content":{"role":"model","parts":[{"text":" ${word(i)}"}]},"index":0}]`),
+    close: geminiEvent(
+      `"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"responseId":"${DONE}"`,
+    ),
+  },
+  bedrock: {
+    content_type: 'application/vnd.amazon.eventstream',
+    open: jsonEvent('messageStart', { role: 'assistant' }),
+    chunk: (i) => jsonEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: ` ${word(i)}` } }),
+    close: Buffer.concat([
+      jsonEvent('contentBlockStop', { contentBlockIndex: 0 }),
+      jsonEvent('messageStop', { stopReason: 'end_turn' }),
+      jsonEvent('metadata', { usage: { inputTokens: 4000, outputTokens: 100, totalTokens: 4100 }, p: DONE }),
+    ]),
+  },
   openai: {
     open: chatDelta('{"role":"assistant","content":"","refusal":null}', 'null'),
     chunk: (i) => chatDelta(`{"content":" ${word(i)}"}`, 'null'),
@@ -141,21 +231,28 @@ export interface StreamBytes {
 /** Events in one write of a burst; a figure of saturated chunks means nothing without it. */
 export const BURST_EVENTS = 9;
 
-function streamOf(wire: Wire): StreamBytes {
-  const { open, chunk, close } = events[wire];
-  const rest = Array.from({ length: CHUNKS - 1 }, (_, i) => Buffer.from(chunked(chunk(i + 1))));
+function streamOf(wire: StreamWire): StreamBytes {
+  const { open, chunk, close, content_type = 'text/event-stream; charset=utf-8' } = events[wire];
+  const bytesOf = (event: string | Buffer) => Buffer.from(event as string);
+  const rest = Array.from({ length: CHUNKS - 1 }, (_, i) => chunked(bytesOf(chunk(i + 1))));
   const bursts: Buffer[] = [];
   for (let i = 0; i < rest.length; i += BURST_EVENTS)
     bursts.push(Buffer.concat(rest.slice(i, i + BURST_EVENTS)));
   return {
-    first: Buffer.from(STREAM_HEAD + chunked(open + chunk(0))),
+    first: Buffer.concat([
+      streamHead(content_type),
+      chunked(Buffer.concat([bytesOf(open), bytesOf(chunk(0))])),
+    ]),
     rest,
     bursts,
-    last: Buffer.from(`${chunked(close)}0\r\n\r\n`),
+    last: Buffer.concat([chunked(bytesOf(close)), Buffer.from('0\r\n\r\n')]),
   };
 }
 
-export const streams: Record<Wire, StreamBytes> = {
+export const streams: Record<StreamWire, StreamBytes> = {
   openai: streamOf('openai'),
   anthropic: streamOf('anthropic'),
+  responses: streamOf('responses'),
+  gemini: streamOf('gemini'),
+  bedrock: streamOf('bedrock'),
 };

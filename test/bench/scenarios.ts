@@ -8,9 +8,9 @@ export interface Scenario {
   /** Group for `--only`. */
   readonly group: 'plain' | 'latency' | 'stream' | 'burst';
   /** Path of the caller's dialect at the gateway. */
-  readonly path: '/v1/chat/completions' | '/v1/messages';
-  /** Path that the bare proxy calls: the dialect the upstream speaks. */
-  readonly bare_path: '/v1/chat/completions' | '/v1/messages';
+  readonly path: '/v1/chat/completions' | '/v1/messages' | '/v1/responses' | '/v1/embeddings';
+  /** Path that the bare proxy calls: the one that the upstream knows. */
+  readonly bare_path: string;
   /** Catalog id at the gateway; the bare proxy sends the upstream's own name. */
   readonly model: string;
   readonly upstream_model: string;
@@ -48,8 +48,16 @@ const streamed = {
   stream: true,
   prompt: '4k',
   units_per_call: CHUNKS,
-  job: closed(400, 200),
+  job: closed(200, 200),
 } as const;
+
+const GEMINI = '/v1beta/models/bench-paced:streamGenerateContent?alt=sse';
+const BEDROCK = '/model/bench-paced/converse-stream';
+
+/** Which variants a scenario compares: what the ledger costs shows on plain calls. */
+export function comparesLedger({ group }: Pick<Scenario, 'group'>): boolean {
+  return group === 'plain';
+}
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -57,7 +65,18 @@ export const scenarios: readonly Scenario[] = [
     name: 'plain',
     title: 'plain call, 4k-token prompt, 200-token answer, 48 in flight',
     prompt: '4k',
-    job: closed(8000, 48),
+    job: closed(6000, 48),
+  },
+  {
+    ...plain,
+    name: 'embeddings',
+    title: 'one text of 4k tokens embedded, 1,536 numbers, 24 in flight',
+    path: '/v1/embeddings',
+    bare_path: '/v1/embeddings',
+    model: 'bench/embed',
+    upstream_model: 'bench-embed',
+    prompt: '4k',
+    job: closed(1200, 24),
   },
   {
     ...plain,
@@ -72,7 +91,7 @@ export const scenarios: readonly Scenario[] = [
     title: 'plain call, 4k-token prompt, 100 a second',
     group: 'latency',
     prompt: '4k',
-    job: (target, quick) => ({ kind: 'open', target, per_second: 100, seconds: quick ? 3 : 8 }),
+    job: (target, quick) => ({ kind: 'open', target, per_second: 100, seconds: quick ? 3 : 6 }),
   },
   {
     ...streamed,
@@ -108,6 +127,38 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...streamed,
+    name: 'responses_raw',
+    title: 'chunk, responses over responses (raw lane)',
+    path: '/v1/responses',
+    bare_path: '/v1/responses',
+    model: 'benchr/paced',
+  },
+  {
+    ...streamed,
+    name: 'responses_across',
+    title: 'chunk, responses over chat (across)',
+    path: '/v1/responses',
+    bare_path: CHAT,
+    model: 'bench/paced',
+  },
+  {
+    ...streamed,
+    name: 'chat_gemini',
+    title: 'chunk, chat over Gemini (across)',
+    path: CHAT,
+    bare_path: GEMINI,
+    model: 'benchg/paced',
+  },
+  {
+    ...streamed,
+    name: 'chat_bedrock',
+    title: 'chunk, chat over Bedrock (across)',
+    path: CHAT,
+    bare_path: BEDROCK,
+    model: 'benchb/paced',
+  },
+  {
+    ...streamed,
     name: 'burst',
     title: 'chunk, chat over chat, 24 streams without a gap',
     group: 'burst',
@@ -115,6 +166,6 @@ export const scenarios: readonly Scenario[] = [
     bare_path: CHAT,
     model: 'bench/burst',
     upstream_model: 'bench-burst',
-    job: closed(2400, 24),
+    job: closed(1200, 24),
   },
 ];

@@ -17,6 +17,14 @@ const here = (file: string) => new URL(file, import.meta.url).pathname;
 /** Far above what a run can spend: no figure may be that of a refusal. */
 const CREDIT_MICRO = 1_000_000_000_000;
 
+const embeddings = `
+  - id: bench/embed
+    name: bench embed
+    context_length: 1000000
+    modalities: { in: [text], out: [embedding] }
+    endpoints:
+      - { provider: bench, upstream_model: bench-embed, region: local, price: { input: "0.02", output: "0" } }`;
+
 function providersFile(port: number): string {
   const model = (vendor: string, name: string) => `
   - id: ${vendor}/${name}
@@ -31,19 +39,22 @@ function providersFile(port: number): string {
         region: local
         cancel_billing: stops
         price: { input: "2.50", output: "10.00", cache_read: "1.25", cache_write: "3.125" }`;
-  const provider = (id: string, kind: string, base: string) => `
+  const provider = (id: string, kind: string, base: string, key = 'BENCH_API_KEY') => `
   - id: ${id}
     name: Bench ${kind}
     kind: ${kind}
     base_url: http://127.0.0.1:${port}${base}
-    api_key_env: BENCH_API_KEY
+    api_key_env: ${key}
     regions: [local]
     data_policy: { trains: false, retention_days: 0, zdr: true }
     terms_url: https://bench.example/terms`;
-  const names = ['whole', 'paced', 'burst', 'idle'];
+  const names = ['whole', 'paced', 'burst', 'idle', 'slow'];
+  const vendors = ['bench', 'bencha', 'benchr', 'benchg', 'benchb'];
   return `version: 1
 providers:${provider('bench', 'openai', '/v1')}${provider('bencha', 'anthropic', '/v1')}
-models:${names.map((n) => model('bench', n)).join('')}${names.map((n) => model('bencha', n)).join('')}
+${provider('benchr', 'openai-responses', '/v1')}${provider('benchg', 'gemini', '/v1beta')}
+${provider('benchb', 'bedrock', '', 'BENCH_BEDROCK_KEY')}
+models:${vendors.flatMap((vendor) => names.map((name) => model(vendor, name))).join('')}${embeddings}
 `;
 }
 
@@ -108,7 +119,7 @@ export async function startStack(dir: string): Promise<Stack> {
       database_url,
       providers,
       data_dir: join(dir, name.replace(' ', '-')),
-      env: { BENCH_API_KEY: 'sk-bench' },
+      env: { BENCH_API_KEY: 'sk-bench', BENCH_BEDROCK_KEY: 'bedrock-api-key-bench' },
       prefix: pinned ? ['taskset', '-c', '0'] : [],
       ...(name === 'null ledger' ? { entry: here('gateway-null.ts') } : {}),
     });

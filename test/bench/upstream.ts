@@ -2,17 +2,23 @@
 // the gateway would hide it. Behaviour comes from the model name in the body (`bench-paced`), the wire
 // format from the path. Prints its port as one line of JSON.
 import { createServer, type Socket } from 'node:net';
-import { type Behaviour, behaviours, streams, type Wire, whole } from './replies.ts';
+import { type Behaviour, behaviours, type StreamWire, streams, type Wire, whole } from './replies.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-const MODEL = Buffer.from('"bench-');
+/** In the body, or for families that name the model there, in the path. */
+const MODEL = Buffer.from('bench-');
 const CHUNKED_END = Buffer.from('0\r\n\r\n');
 const PACE_MS = 10;
+/** Turns of the wheel from one chunk of a slow stream to its next: ten chunks a second. */
+const SLOW_TURNS = 10;
 
 interface Open {
   readonly socket: Socket;
-  readonly wire: Wire;
+  readonly wire: StreamWire;
   next: number;
+  /** Turns left until its next chunk. */
+  wait: number;
+  readonly turns: number;
 }
 
 // Streams walk on a wheel of one slot per millisecond: each gets its chunk every 10 ms, and streams that
@@ -29,6 +35,8 @@ setInterval(() => {
 }, 1);
 
 function step(stream: Open): void {
+  if (stream.wait-- > 0) return;
+  stream.wait = stream.turns - 1;
   const bytes = streams[stream.wire];
   const chunk = bytes.rest[stream.next++];
   if (chunk !== undefined) {
@@ -50,42 +58,54 @@ function burst(stream: Open): void {
   else stream.socket.once('drain', () => burst(stream));
 }
 
-function behaviourOf(body: Buffer): Behaviour {
-  const at = body.indexOf(MODEL);
-  const letter = at < 0 ? 0 : body[at + MODEL.length];
+function behaviourOf(request: Buffer): Behaviour {
+  const at = request.indexOf(MODEL);
+  const letter = at < 0 ? 0 : request[at + MODEL.length];
   return behaviours.find((b) => b.charCodeAt(0) === letter) ?? 'whole';
 }
 
+let begun = 0;
+
 /** Starts an answer; returns the stream that has to leave the wheel when the connection ends, or null. */
-function answer(socket: Socket, wire: Wire, body: Buffer): Open | null {
-  const behaviour = behaviourOf(body);
-  if (behaviour === 'whole') {
+function answer(socket: Socket, wire: Wire, request: Buffer): Open | null {
+  const behaviour = wire === 'embeddings' ? 'whole' : behaviourOf(request);
+  if (wire === 'embeddings' || (behaviour === 'whole' && (wire === 'openai' || wire === 'anthropic'))) {
     socket.write(whole[wire]);
     return null;
   }
   socket.write(streams[wire].first);
-  const stream: Open = { socket, wire, next: 0 };
+  const turns = behaviour === 'slow' ? SLOW_TURNS : 1;
+  const stream: Open = { socket, wire, next: 0, wait: begun++ % turns, turns };
   if (behaviour === 'burst') setImmediate(burst, stream);
-  if (behaviour !== 'paced') return null;
+  if (behaviour !== 'paced' && behaviour !== 'slow') return null;
   (wheel[slot] as Set<Open>).add(stream);
   return stream;
 }
 
-/** Length of the request at the start of `bytes` and where its body begins, or null when more has to come. */
-function frame(bytes: Buffer): { body: number; end: number; wire: Wire } | null {
+/** By the path of the request, as each family names it. */
+function wireOf(line: string): Wire {
+  if (line.includes('/messages')) return 'anthropic';
+  if (line.includes('/responses')) return 'responses';
+  if (line.includes('/embeddings')) return 'embeddings';
+  if (line.includes(':streamgeneratecontent')) return 'gemini';
+  return line.includes('/converse-stream') ? 'bedrock' : 'openai';
+}
+
+/** Where the request at the start of `bytes` ends and what it asks for, or null when more has to come. */
+function frame(bytes: Buffer): { end: number; wire: Wire } | null {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return null;
   const head = bytes.toString('latin1', 0, headEnd).toLowerCase();
   const body = headEnd + HEAD_END.length;
-  const wire: Wire = head.slice(0, head.indexOf('\r\n')).includes('/messages') ? 'anthropic' : 'openai';
+  const wire = wireOf(head.slice(0, head.indexOf('\r\n')));
   const length = /\r\ncontent-length: *(\d+)/.exec(head);
   if (length !== null) {
     const end = body + Number(length[1]);
-    return bytes.length < end ? null : { body, end, wire };
+    return bytes.length < end ? null : { end, wire };
   }
-  if (!head.includes('\r\ntransfer-encoding: chunked')) return { body, end: body, wire };
+  if (!head.includes('\r\ntransfer-encoding: chunked')) return { end: body, wire };
   const last = bytes.indexOf(CHUNKED_END, body);
-  return last < 0 ? null : { body, end: last + CHUNKED_END.length, wire };
+  return last < 0 ? null : { end: last + CHUNKED_END.length, wire };
 }
 
 const server = createServer({ noDelay: true }, (socket) => {
@@ -105,7 +125,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     for (;;) {
       const request = frame(bytes);
       if (request === null) break;
-      open = answer(socket, request.wire, bytes.subarray(request.body, request.end));
+      open = answer(socket, request.wire, bytes.subarray(0, request.end));
       bytes = bytes.subarray(request.end);
       if (bytes.length === 0) break;
     }

@@ -404,3 +404,27 @@ describe.concurrent('a messages stream without message_start', () => {
     expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error protocol', 'error protocol'] });
   });
 });
+
+describe.concurrent('what is lost is told of the endpoint that answered, not of one that failed', () => {
+  const lossy = { seed: 7, n: 1, logit_bias: { '1': 2 } };
+  const codes = (reply: Parameters<typeof svcOf>[0]) =>
+    ((svcOf(reply)?.['warnings'] ?? []) as Json[]).map(({ param }) => param);
+  test.each([true, false])('stream %s', async (stream) => {
+    const more = { stream, ...lossy };
+    const there = await scripted(
+      'script-cross',
+      { a: refusing(500) },
+      { more: { ...more, ...inOrder('script-a', 'sim-x') } },
+    );
+    expect(there.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-x' });
+    expect(codes(there.reply)).toEqual(expect.arrayContaining(['seed', 'logit_bias']));
+    expect(there.ended.row.warnings.map(({ param }) => param)).toEqual(codes(there.reply));
+    const back = await scripted(
+      'script-cross-back',
+      { x: refusing(500) },
+      { more: { ...more, ...inOrder('script-x', 'sim-a') } },
+    );
+    expect(back.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-a' });
+    expect(codes(back.reply)).toEqual([]);
+  });
+});

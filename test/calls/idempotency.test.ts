@@ -1,7 +1,7 @@
 // Idempotency-Key (decisions 4.12): a retry gets the answer of its first call for no more money.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
-import { endChunks, streamHead, textChunk, usageOf } from './upstream.ts';
+import { endChunks, refuse, streamHead, textChunk, usageOf } from './upstream.ts';
 import {
   bodyOf,
   type Dialect,
@@ -373,4 +373,19 @@ test.concurrent('a key counts for its path alone, and a bad one is refused by na
     const { rows } = await world().db.query('select 1 from request_row where org_id = $1', [org.org_id]);
     return rows.length === 3;
   });
+});
+
+test('an answer that cannot be kept for a replay is still given, paid for, and nothing stays held', async () => {
+  const org = await world().org();
+  const { id, upstream } = world().model('script-messages');
+  // Metering reads it; the canonical form does not.
+  const odd = { id: 'msg', type: 'message', role: 'assistant', model: upstream, content: [null] };
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  world().script.on(upstream, 'x', refuse(200, { ...odd, stop_reason: 'end_turn', usage }));
+  const first = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages').reply;
+  expect(first.status).toBe(200);
+  await expectOneCharge(org, first);
+  const again = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages').reply;
+  expect(errorOf(again)).not.toBeNull();
+  expect(world().script.received(upstream)).toHaveLength(1);
 });

@@ -77,3 +77,13 @@ describe.concurrent.each(ways)('$dialect, stream $stream', ({ dialect, stream })
     }
   });
 });
+
+test('sandbox/error-502 fails as it says however often it is called, for all tenants', async () => {
+  const [one, other] = [await world().org(0), await world().org(0)];
+  const status = async (key: string) =>
+    (await world().chat(key, bodyOf('sandbox/error-502', words)).reply).status;
+  const seen: number[] = [];
+  for (let i = 0; i < 8; i++) seen.push(await status(one.sandbox_key));
+  seen.push(await status(other.sandbox_key));
+  expect(seen).toEqual(Array.from({ length: 9 }, () => 502));
+});

@@ -35,7 +35,8 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+      // A question without a body names no model: it is scripted for 'undefined'.
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as Record<string, unknown>;
       const path = request.url ?? '';
       const site = path.split('/')[1] ?? '';
       const received = { site, path, headers: request.headers, body, left: false, left_at: 0 };

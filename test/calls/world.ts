@@ -44,6 +44,8 @@ const kinds = {
   hidden: [{ provider: 'sim-a' }],
   pair: [{ provider: 'sim-a' }, { provider: 'sim-b' }],
   cross: [{ provider: 'sim-a' }, { provider: 'sim-x' }],
+  'gemini-3': [{ provider: 'sim-g' }],
+  'gemini-3-cross': [{ provider: 'sim-g' }, { provider: 'sim-a' }],
   'messages-pair': [{ provider: 'sim-x' }, { provider: 'sim-y' }],
   script: [{ provider: 'script-a' }],
   'script-full': [{ provider: 'script-a', billing: 'bills_full' }],
@@ -53,13 +55,22 @@ const kinds = {
   'dead-pair': [{ provider: 'dead' }, { provider: 'sim-a' }],
   keyed: [{ provider: 'keyed' }],
   hung: [{ provider: 'hung' }],
+  'script-cross': [{ provider: 'script-a' }, { provider: 'sim-x' }],
+  'script-cross-back': [{ provider: 'script-x' }, { provider: 'sim-a' }],
   'script-sim-messages': [{ provider: 'script-x' }, { provider: 'sim-x' }],
 } as const satisfies Record<string, readonly EndpointWish[]>;
 export type Kind = keyof typeof kinds;
 
+/** Entries of a test's own in the providers file, as YAML list items. */
+export interface Extras {
+  readonly providers: string;
+  readonly models: string;
+}
+
 function providersYaml(
   parts: { sim: Sim; script: ScriptedUpstream; dead_port: number; hung: Hung },
   copiesOf: (kind: Kind) => number,
+  more: Extras = { providers: '', models: '' },
 ): string {
   const { sim, script, dead_port, hung } = parts;
   const provider = (id: string, kind: string, base: string, more = '') => `
@@ -91,12 +102,13 @@ function providersYaml(
   }
   return `version: 1
 providers:${provider('sim-a', 'openai', `${sim.url}/v1`)}${provider('sim-b', 'openai', `${sim.url}/v1`)}
+${provider('sim-g', 'gemini', `${sim.url}/v1beta`)}
 ${provider('sim-x', 'anthropic', `${sim.url}/v1`)}${provider('sim-y', 'anthropic', `${sim.url}/v1`)}
 ${provider('script-a', 'openai', `${script.url}/a/v1`)}${provider('script-b', 'openai', `${script.url}/b/v1`)}
 ${provider('script-x', 'anthropic', `${script.url}/x/v1`)}${provider('dead', 'openai', `http://127.0.0.1:${dead_port}/v1`)}
 ${provider('keyed', 'openai', `${script.url}/k/v1`, ', CALLS_KEY_TWO')}
-${provider('hung', 'openai', `https://127.0.0.1:${hung.port}/v1`)}
-models:${models.join('')}
+${provider('hung', 'openai', `https://127.0.0.1:${hung.port}/v1`)}${more.providers}
+models:${models.join('')}${more.models}
 `;
 }
 
@@ -264,6 +276,8 @@ export interface WorldWish {
   readonly models?: Readonly<Partial<Record<Kind, number>>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly database_url?: string;
+  /** Providers and models beside those of every world. */
+  readonly extras?: (parts: { sim: Sim; script: ScriptedUpstream }) => Extras;
   /** The gateway runs in the test's own process, whose clock the test can move. */
   readonly here?: boolean;
 }
@@ -278,7 +292,11 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
   const hung = await startHung();
   const options: GatewayOptions = {
     database_url,
-    providers: providersYaml({ sim, script, dead_port: await closedPort(), hung }, copiesOf),
+    providers: providersYaml(
+      { sim, script, dead_port: await closedPort(), hung },
+      copiesOf,
+      wish.extras?.({ sim, script }),
+    ),
     env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wish.env },
     data_dir,
   };

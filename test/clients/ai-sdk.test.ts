@@ -1,4 +1,4 @@
-// The Vercel AI SDK over both dialects.
+// The Vercel AI SDK over each dialect that it speaks.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, jsonSchema, streamText, type Tool, tool } from 'ai';
@@ -10,6 +10,7 @@ const options = () => ({ baseURL: `${gateway().base_url}/v1`, apiKey: gateway().
 const providers = {
   'chat completions': (model: string) => createOpenAI(options()).chat(model),
   messages: (model: string) => createAnthropic(options())(model),
+  responses: (model: string) => createOpenAI(options()).responses(model),
 };
 
 const get_weather: Tool<{ city: string }> = tool({

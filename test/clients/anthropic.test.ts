@@ -158,6 +158,15 @@ describe('errors and other routes', () => {
     await expect(call).rejects.toMatchObject({ status: 400 });
   });
 
+  test('tokens are counted before a message is asked for, and are those of its usage', async () => {
+    const asked = { model: 'sandbox/echo', system: 'Be kind.', messages: user('rain on the river'), tools };
+    const counted = await client().messages.countTokens(asked);
+    const message = await client().messages.create({ ...asked, max_tokens: 20 });
+    expect(counted.input_tokens).toBe(message.usage.input_tokens);
+    const beta = await client().beta.messages.countTokens({ ...asked, betas: ['token-counting-2024-11-01'] });
+    expect(beta.input_tokens).toBe(counted.input_tokens);
+  });
+
   test('the models list can be walked', async () => {
     const ids: string[] = [];
     for await (const model of client().models.list({ limit: 1000 })) ids.push(model.id);

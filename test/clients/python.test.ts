@@ -1,8 +1,8 @@
 // The official clients for Python, run as a Python program would run them.
-import { spawn } from 'node:child_process';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { useGateway } from './gateway.ts';
+import { runPython } from './python.ts';
 
 const gateway = useGateway();
 let python = '';
@@ -10,28 +10,7 @@ beforeAll(async () => {
   python = await ensurePythonClients(() => {});
 }, 300_000);
 
-/** What a script printed. @throws Error with its traceback when it failed. */
-function run(script: string): Promise<Record<string, unknown>> {
-  const file = new URL(`./python/${script}`, import.meta.url).pathname;
-  const child = spawn(python, [file, gateway().base_url, gateway().sandbox_key], {
-    env: { PATH: process.env['PATH'] ?? '', NO_PROXY: '127.0.0.1' },
-  });
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (piece) => {
-    output += piece;
-  });
-  child.stderr.on('data', (piece) => {
-    errors += piece;
-  });
-  return new Promise((resolve, reject) => {
-    child.once('close', (code) =>
-      code === 0
-        ? resolve(JSON.parse(output) as Record<string, unknown>)
-        : reject(new Error(`${script} ended with ${code}:\n${errors}`)),
-    );
-  });
-}
+const run = (script: string) => runPython(python, script, [gateway().base_url, gateway().sandbox_key]);
 
 test('the OpenAI client for Python sees answers, streams, tools, errors, models and costs', async () => {
   const said = await run('openai_client.py');

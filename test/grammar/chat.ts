@@ -170,7 +170,7 @@ class Checker {
     }
     if (typeof content === 'string' && content !== '') {
       choice.text = true;
-      if (tool_calls !== undefined) this.fault(`${name}: text and a tool call in one delta`);
+      if (Array.isArray(tool_calls)) this.fault(`${name}: text and a tool call in one delta`);
     }
     if (Array.isArray(tool_calls)) {
       if (tool_calls.length !== 1) this.fault(`${name}: ${tool_calls.length} tool calls in one delta`);

@@ -8,6 +8,8 @@ import { type Fault, isProduction, lineAt, type Source } from './sources.ts';
 export const concepts = [
   'kernel',
   'db',
+  'redaction',
+  'egress',
   'catalog',
   'pricing',
   'ledger',
@@ -20,6 +22,7 @@ export const concepts = [
   'limits',
   'policies',
   'routing',
+  'payloads',
   'analytics',
   'inference',
   'invoices',

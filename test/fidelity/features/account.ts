@@ -1,0 +1,119 @@
+// Rows of decisions 4.1 and 4.7.2 about whose call it is, and wishes that one provider knows.
+import { exact, lost, tools } from '../say.ts';
+import { asked, type Feature, type Group } from '../types.ts';
+
+const user: Feature = {
+  name: 'end user',
+  says: {
+    chat: asked('`user`, `safety_identifier`', { safety_identifier: 'ann@example.com' }),
+    responses: asked('`user`, `safety_identifier`', { safety_identifier: 'ann@example.com' }),
+    messages: asked('`metadata.user_id`', { metadata: { user_id: 'ann@example.com' } }),
+    completions: asked('`user`', { user: 'ann@example.com' }),
+    native: asked('`user`', { user: 'ann@example.com' }),
+  },
+  at: {
+    openai_chat: exact({ safety_identifier: 'hmac-of-user' }, { gone: ['ann@'], as: 'as HMAC' }),
+    openai_responses: exact({ safety_identifier: 'hmac-of-user' }, { gone: ['ann@'], as: 'as HMAC' }),
+    anthropic_messages: exact({ metadata: { user_id: 'hmac-of-user' } }, { gone: ['ann@'], as: 'as HMAC' }),
+    gemini: lost('hint:user_dropped', { gone: ['ann@', 'hmac'] }),
+    bedrock_converse: lost('hint:user_dropped', { gone: ['ann@', 'hmac'] }),
+  },
+};
+
+const metadata: Feature = {
+  name: 'your own metadata',
+  says: {
+    chat: asked('`metadata`, `svc.metadata`', { metadata: { team: 'blue-7' } }),
+    responses: asked('`metadata`, `svc.metadata`', { metadata: { team: 'blue-7' } }),
+    messages: asked('`svc.metadata`', { svc: { metadata: { team: 'blue-7' } } }),
+    completions: asked('`metadata`, `svc.metadata`', { metadata: { team: 'blue-7' } }),
+    native: asked('`metadata`', { metadata: { team: 'blue-7' } }),
+  },
+  at: {
+    openai_chat: { gone: ['blue-7'], as: 'kept here, never sent' },
+    openai_responses: { gone: ['blue-7'], as: 'kept here, never sent' },
+    anthropic_messages: { gone: ['blue-7'], as: 'kept here, never sent' },
+    gemini: { gone: ['blue-7'], as: 'kept here, never sent' },
+    bedrock_converse: { gone: ['blue-7'], as: 'kept here, never sent' },
+  },
+};
+
+const TIER = 'behaviour:service_tier_ignored';
+
+const tier: Feature = {
+  name: 'service tier',
+  says: {
+    chat: asked('`service_tier`', { service_tier: 'flex' }),
+    responses: asked('`service_tier`', { service_tier: 'flex' }),
+    completions: asked('`service_tier`', { service_tier: 'flex' }),
+    native: asked('`service_tier`', { service_tier: 'flex' }),
+  },
+  at: {
+    openai_chat: lost(TIER, { gone: ['flex'], listed: { wire: { service_tier: 'flex' } } }),
+    openai_responses: lost(TIER, { gone: ['flex'], listed: { wire: { service_tier: 'flex' } } }),
+    anthropic_messages: lost(TIER, { gone: ['flex'], listed: { lost: [TIER] } }),
+    gemini: lost(TIER, { gone: ['flex'], listed: { lost: [TIER] } }),
+    bedrock_converse: lost(TIER, { gone: ['flex'], listed: { wire: { serviceTier: { type: 'flex' } } } }),
+  },
+  raw: {
+    chat: { lost: [TIER], gone: ['flex'], listed: { wire: { service_tier: 'flex' } } },
+    responses: { lost: [TIER], gone: ['flex'], listed: { wire: { service_tier: 'flex' } } },
+  },
+  note: 'Charged is the tier that the provider reports.',
+};
+
+const beta: Feature = {
+  name: '`anthropic-beta`',
+  says: { messages: asked('header', { headers: { 'anthropic-beta': 'shiny-2026-01-01' } }) },
+  at: {
+    openai_chat: lost('hint:beta_ignored', { gone: ['shiny'] }),
+    openai_responses: lost('hint:beta_ignored', { gone: ['shiny'] }),
+    anthropic_messages: lost('hint:beta_ignored', { gone: ['shiny'] }),
+    gemini: lost('hint:beta_ignored', { gone: ['shiny'] }),
+    bedrock_converse: lost('hint:beta_ignored', { gone: ['shiny'] }),
+  },
+  raw: { messages: { lost: ['hint:beta_ignored'] } },
+  note: 'Endpoints of Anthropic models that list a beta get it.',
+};
+
+const prediction: Feature = {
+  name: 'predicted output',
+  says: {
+    chat: asked('`prediction`', { prediction: { type: 'content', content: 'Hi' } }),
+  },
+  at: {
+    openai_chat: exact({ prediction: { type: 'content', content: 'Hi' } }),
+    openai_responses: lost('hint:prediction_dropped', { gone: ['prediction'] }),
+    anthropic_messages: lost('hint:prediction_dropped', { gone: ['prediction'] }),
+    gemini: lost('hint:prediction_dropped', { gone: ['prediction'] }),
+    bedrock_converse: lost('hint:prediction_dropped', { gone: ['prediction'] }),
+  },
+};
+
+const CONTENT = 'content:unsupported_parameter';
+
+const search: Feature = {
+  name: 'options that change what the answer is made of',
+  says: {
+    chat: asked('`web_search_options`, `moderation`', { ...tools.chat, web_search_options: {} }),
+    responses: asked('`max_tool_calls`, `moderation` …', { ...tools.responses, max_tool_calls: 2 }),
+    messages: asked('`container`, `mcp_servers` …', {
+      mcp_servers: [{ type: 'url', url: 'https://a.example' }],
+    }),
+  },
+  at: {
+    openai_chat: lost(CONTENT),
+    openai_responses: lost(CONTENT),
+    anthropic_messages: lost(CONTENT),
+    gemini: lost(CONTENT),
+    bedrock_converse: lost(CONTENT),
+  },
+  raw: {
+    messages: { lost: ['content:beta_member_unsupported'] },
+  },
+};
+
+export const account: Group = {
+  title: 'Whose call it is, and wishes of one provider',
+  features: [user, metadata, tier, beta, prediction, search],
+};
