@@ -140,7 +140,8 @@ export class Attempt implements ExchangeHandler {
   end(): void {
     if (this.over) return;
     if (this.status < 200 || this.status > 299) {
-      this.fail(this.classify(this.status, this.headers, this.body()));
+      const body = this.body();
+      this.fail(notOfTheKey(this.classify(this.status, this.headers, body), body));
     } else if (this.relay === null) {
       this.endWhole();
     } else if (!this.streaming) {
@@ -286,6 +287,15 @@ export class Attempt implements ExchangeHandler {
     this.over = true;
     this.listener.crashed(this, error);
   }
+}
+
+/**
+ * A page that a firewall before the provider sends (403) is about the prompt or our address, not about the key: parking
+ * the key for it would let one tenant's prompt stop everybody's calls.
+ */
+function notOfTheKey(fault: UpstreamFault, body: Buffer): UpstreamFault {
+  const page = fault.class === 'auth' && fault.status === 403 && /^\s*</.test(body.toString('latin1', 0, 64));
+  return page ? { ...fault, class: 'server' } : fault;
 }
 
 function isStream(content_type: string): boolean {

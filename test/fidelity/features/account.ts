@@ -109,6 +109,7 @@ const search: Feature = {
     bedrock_converse: lost(CONTENT),
   },
   raw: {
+    chat: { lost: [CONTENT], gone: ['web_search'], listed: { wire: { web_search_options: {} } } },
     messages: { lost: ['content:beta_member_unsupported'] },
   },
 };

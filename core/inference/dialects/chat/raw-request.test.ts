@@ -2,7 +2,7 @@ import { chatEnd, chatMeta, chatRequest, chatTarget } from '@svc/test/grammar/ch
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../kernel/index.ts';
-import { type EncodeOptions, ProtocolFault } from '../../canonical/contract.ts';
+import { type EncodeOptions, ProtocolFault, type Target } from '../../canonical/contract.ts';
 import { openaiChat } from '../../providers/openai-chat/index.ts';
 import { chat, rawChat } from './index.ts';
 
@@ -38,6 +38,25 @@ describe('raw request', () => {
       service_tier: 'flex',
       store: false,
     });
+  });
+
+  it('buys a search or a moderation only where the endpoint lists it, and tells what it does not', () => {
+    const text = `{"model":"a/b",${base},"web_search_options":{},"moderation":{"model":"m"}}`;
+    const request = chat.read(JSON.parse(text), {});
+    const told = (target: Target) =>
+      openaiChat.losses(request, target).map((loss) => [loss.class, loss.param]);
+    const unlisted = chatTarget();
+    expect(told(unlisted)).toEqual([
+      ['content', 'web_search_options'],
+      ['content', 'moderation'],
+    ]);
+    const bodyAt = (target: Target) =>
+      JSON.parse(rawChat.request(Buffer.from(text), request, target, options).body.toString());
+    expect(Object.keys(bodyAt(unlisted))).toEqual(['model', 'messages']);
+    const capabilities = { ...unlisted.capabilities, server_tools: ['web_search', 'moderation'] };
+    const listed = { ...unlisted, capabilities };
+    expect(told(listed)).toEqual([]);
+    expect(bodyAt(listed)).toMatchObject({ web_search_options: {}, moderation: { model: 'm' } });
   });
 
   it('finds our fields under escaped keys', () => {

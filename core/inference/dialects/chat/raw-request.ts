@@ -4,7 +4,7 @@ import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { CHAT_PATH } from '../../providers/openai-chat/encode.ts';
-import { capName, has, takes } from '../../providers/openai-chat/fields.ts';
+import { capName, has, hasPaid, paidMembers, takes } from '../../providers/openai-chat/fields.ts';
 import {
   changeMembers,
   duplicated,
@@ -35,6 +35,7 @@ export function rawRequest(
   identityChanges(changes, present, options);
   if (present('store') || takes(target, 'store')) changes['store'] = 'false';
   if (!takes(target, 'service_tier')) changes['service_tier'] = null;
+  for (const [name, feature] of paidMembers) if (!hasPaid(target, feature)) changes[name] = null;
   capChanges(changes, top, body, target, options);
   const edits = streamEdits(changes, body, top, request, target);
   if (target.flags.length > 0) {

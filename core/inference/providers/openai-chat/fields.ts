@@ -9,6 +9,18 @@ export function takes(target: Target, parameter: string): boolean {
   return target.capabilities.parameters.includes(parameter);
 }
 
+/** Members that make the provider run, and bill, something of its own → the feature that an endpoint lists for it (4.1). */
+export const paidMembers: readonly (readonly [member: string, feature: string])[] = [
+  ['web_search_options', 'web_search'],
+  ['moderation', 'moderation'],
+];
+
+/** Whether `target` lists the paid `feature`; what is not listed is never bought on the caller's word. */
+export function hasPaid(target: Target, feature: string): boolean {
+  const { server_tools } = target.capabilities;
+  return server_tools.includes('*') || server_tools.includes(feature);
+}
+
 /**
  * Flags of an endpoint that change what is sent to it, or how its counts are read, with what each means; presets of the
  * catalog are made of them.

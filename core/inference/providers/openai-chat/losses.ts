@@ -3,7 +3,16 @@ import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
-import { effortFor, has, isDefaultTier, rejectsSampling, speaks, takes } from './fields.ts';
+import {
+  effortFor,
+  has,
+  hasPaid,
+  isDefaultTier,
+  paidMembers,
+  rejectsSampling,
+  speaks,
+  takes,
+} from './fields.ts';
 import { readsSignature, reasoningMember } from './messages.ts';
 
 /** OpenAI's bound on stop sequences. */
@@ -26,7 +35,13 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     );
   }
   quirkLosses(request, target, lose);
-  if (speaks(target, request.dialect)) return losses;
+  if (speaks(target, request.dialect)) {
+    for (const [name, feature] of paidMembers) {
+      if (request.ext?.[name] === undefined || hasPaid(target, feature)) continue;
+      lose('content', 'unsupported_parameter', name, `This endpoint lists no price for '${feature}'.`);
+    }
+    return losses;
+  }
   losses.push(...extLosses(request));
   request.messages.forEach((message, i) => {
     messageLosses(message, `messages[${i}]`, target, lose);
