@@ -92,7 +92,8 @@ export interface Wanted {
   readonly endpoint_id: string | null;
 }
 
-const OFF: Wanted = { kind: 'off', key: null, ttl_ms: 0, endpoint_id: null };
+/** Of a call that is kept with nothing. */
+export const OFF: Wanted = { kind: 'off', key: null, ttl_ms: 0, endpoint_id: null };
 
 /**
  * What `input` is to be kept with. The key is a digest over kind, model and value: no word of a prompt stays in memory,

@@ -2,7 +2,7 @@
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
 import { type Catalog, findModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
-import { type Wanted, wantedAffinity } from './affinity.ts';
+import { OFF, type Wanted, wantedAffinity } from './affinity.ts';
 import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
 import {
   cheapReason,
@@ -129,6 +129,10 @@ export function choose(candidates: Candidates, input: RouteInput): Choice {
   return chooseSettled(candidates, settle(input, candidates.catalog));
 }
 
+function hasChoice(models: readonly Model[]): boolean {
+  return models.length > 1 || (models[0]?.endpoints.length ?? 0) > 1;
+}
+
 function attemptsOf({ wish }: SettledInput): number {
   if (wish.fallbacks === false) return 1;
   const ceiling = wish.ceilings?.max_attempts ?? MAX_ATTEMPTS;
@@ -145,7 +149,8 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
     own: own_keys === null ? null : { standing: new Map(), strict: false },
   };
   const max_attempts = attemptsOf(input);
-  const wanted = wantedAffinity(input);
+  // The digest of a prompt is the dearest step of the choice: not made where there is nothing to choose from.
+  const wanted = hasChoice(candidates.models) ? wantedAffinity(input) : OFF;
   const ranking = { sort, seed: hash32(wanted.key ?? input.request_id), keep_at: wanted.endpoint_id };
   let plan: readonly RankedEndpoint[] = [];
   let spare: readonly Passed[] = [];
