@@ -1,4 +1,4 @@
-// SQL of the keys that calls use: what an organisation has, what changed, and when a key was used last.
+// SQL of the keys that calls use: what an organisation has, and when a key was used last.
 import type { Db, Id } from '../kernel/index.ts';
 import type { ByokRow } from './types.ts';
 
@@ -16,38 +16,6 @@ export async function readSealedKeys(db: Db, org_id: Id<'org'>): Promise<SealedK
     values: [org_id],
   });
   return rows;
-}
-
-/**
- * Organisations whose keys changed in a transaction that a reader with the snapshot `since` did not see, and the
- * snapshot of this look.
- */
-export async function readByokChanges(
-  db: Db,
-  since: string,
-): Promise<{ snapshot: string; orgs: Id<'org'>[] }> {
-  const { rows } = await db.query<{ snapshot: string; org_id: Id<'org'> | null }>({
-    name: 'byok.read_changes',
-    text: `
-      select pg_current_snapshot()::text as snapshot, change.org_id
-        from (select 1) as one
-        left join byok_change as change
-          on change.xid >= pg_snapshot_xmin($1::text::pg_snapshot)
-         and not pg_visible_in_snapshot(change.xid, $1::text::pg_snapshot)`,
-    values: [since],
-  });
-  return {
-    snapshot: rows[0]?.snapshot ?? since,
-    orgs: rows.flatMap((row) => (row.org_id === null ? [] : [row.org_id])),
-  };
-}
-
-/** Forgets announcements older than an hour. */
-export async function pruneByokChanges(db: Db): Promise<void> {
-  await db.query({
-    name: 'byok.prune_changes',
-    text: `delete from byok_change where at < clock_timestamp() - interval '1 hour'`,
-  });
 }
 
 /** Notes when keys were used last; a time never goes back. */

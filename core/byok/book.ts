@@ -1,14 +1,8 @@
 // The provider keys of a process: still sealed, and dropped when they change, so that a deleted key is not used again. A
 // key is opened when a call first wants it, and kept in memory alone.
-import { createPool, OrgBook, type Pool } from '../db/index.ts';
+import { createPool, OrgBook, type Pool, pruneOrgChanges, readOrgChanges } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
-import {
-  pruneByokChanges,
-  readByokChanges,
-  readSealedKeys,
-  type SealedKey,
-  touchByokKeys,
-} from './book-store.ts';
+import { readSealedKeys, type SealedKey, touchByokKeys } from './book-store.ts';
 import { openProviderKey } from './seal.ts';
 
 /** Shorter than the second within which a deleted key must be out of use. */
@@ -111,8 +105,8 @@ export async function openByokBook(options: ByokBookOptions): Promise<ByokBook> 
     max_orgs: options.max_orgs ?? 20_000,
     unreadable: 'Provider keys cannot be read; no call passes without a look at yours. Try again shortly.',
     read: async (org_id) => byProvider(await readSealedKeys(db, org_id), options),
-    changes: (snapshot) => readByokChanges(db, snapshot),
-    prune: () => pruneByokChanges(db),
+    changes: (snapshot) => readOrgChanges(db, 'byok_change', snapshot),
+    prune: () => pruneOrgChanges(db, 'byok_change'),
     async polled({ began_ms }) {
       if (began_ms < touch_due_ms) return;
       touch_due_ms = began_ms + TOUCH_MS;

@@ -1,14 +1,8 @@
 // The active policies of a process: dropped when they change, so that the next call is routed by what is active.
-import { createPool, OrgBook, type Pool } from '../db/index.ts';
+import { createPool, OrgBook, type Pool, pruneOrgChanges, readOrgChanges } from '../db/index.ts';
 import { type Db, type Id, type Log, newUlid } from '../kernel/index.ts';
 import { type ActivePolicy, activePolicy } from './decide.ts';
-import {
-  forgetGateway,
-  noteGateway,
-  prunePolicyChanges,
-  readActiveTexts,
-  readPolicyChanges,
-} from './snapshot-store.ts';
+import { forgetGateway, noteGateway, pruneGateways, readActiveTexts } from './snapshot-store.ts';
 import { readStoredPolicy } from './validate.ts';
 
 const TRUST_MS = 2_000;
@@ -79,8 +73,11 @@ export async function openPolicyBook(options: PolicyBookOptions): Promise<Policy
     max_orgs: options.max_orgs ?? 20_000,
     unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',
     read: (org_id) => readPolicies(db, org_id),
-    changes: (snapshot) => readPolicyChanges(db, snapshot),
-    prune: () => prunePolicyChanges(db),
+    changes: (snapshot) => readOrgChanges(db, 'policy_change', snapshot),
+    async prune() {
+      await pruneOrgChanges(db, 'policy_change');
+      await pruneGateways(db);
+    },
     // What was heard is noted with a snapshot that shows it, so that `gateways` counts this process at once.
     async polled({ began_ms, snapshot, told }) {
       if (!told && began_ms < note_due_ms) return;

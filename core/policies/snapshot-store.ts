@@ -1,4 +1,4 @@
-// SQL of the snapshots that route calls: what is active, what changed, and what this process has seen of it.
+// SQL of the snapshots that route calls: what is active, and what this process has seen of it.
 import type { Db, Id } from '../kernel/index.ts';
 
 export interface ActiveText {
@@ -20,30 +20,6 @@ export async function readActiveTexts(db: Db, org_id: Id<'org'>): Promise<Active
     values: [org_id],
   });
   return rows;
-}
-
-/**
- * Organisations whose policies changed in a transaction that a reader with the snapshot `since` did not see, and the
- * snapshot of this look.
- */
-export async function readPolicyChanges(
-  db: Db,
-  since: string,
-): Promise<{ snapshot: string; orgs: Id<'org'>[] }> {
-  const { rows } = await db.query<{ snapshot: string; org_id: Id<'org'> | null }>({
-    name: 'policies.read_changes',
-    text: `
-      select pg_current_snapshot()::text as snapshot, change.org_id
-        from (select 1) as one
-        left join policy_change as change
-          on change.xid >= pg_snapshot_xmin($1::text::pg_snapshot)
-         and not pg_visible_in_snapshot(change.xid, $1::text::pg_snapshot)`,
-    values: [since],
-  });
-  return {
-    snapshot: rows[0]?.snapshot ?? since,
-    orgs: rows.flatMap((row) => (row.org_id === null ? [] : [row.org_id])),
-  };
 }
 
 /** Notes that the process is alive and has seen `snapshot` (database clock: a lease). */
@@ -70,12 +46,8 @@ export async function forgetGateway(db: Db, gateway_id: string): Promise<void> {
   });
 }
 
-/** Forgets announcements older than an hour and processes gone for a minute. */
-export async function prunePolicyChanges(db: Db): Promise<void> {
-  await db.query({
-    name: 'policies.prune_changes',
-    text: `delete from policy_change where at < clock_timestamp() - interval '1 hour'`,
-  });
+/** Takes out processes gone for a minute. */
+export async function pruneGateways(db: Db): Promise<void> {
   await db.query({
     name: 'policies.prune_gateways',
     text: `delete from policy_gateway where seen_at < clock_timestamp() - interval '1 minute'`,
