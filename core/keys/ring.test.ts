@@ -120,20 +120,25 @@ test('a change that commits after a later one was read is not skipped', async ()
 });
 
 test('a look-up that began before a revocation was heard is not remembered', async () => {
-  let release = () => {};
-  let held: Promise<void> | undefined;
-  const { db } = watched((name) => (name === 'orgs.find_grant_facts' ? held : undefined));
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let isHeld = false;
+  const { db } = watched((name) => {
+    if (!isHeld || name !== 'orgs.find_grant_facts') return undefined;
+    reached.resolve();
+    return released.promise;
+  });
   const ring = await ringOf({ db });
   const key = await newKey();
-  held = new Promise((resolve) => {
-    release = resolve;
-  });
+  isHeld = true;
   const running = verdict(ring, key.secret);
+  // From here on the row was read, when the key was still good.
+  await reached.promise;
   await revoke(pool, key.id);
   ring.forget(key.id);
-  release();
-  held = undefined;
-  // The call was let in when the key was still good; the next one is not.
+  isHeld = false;
+  released.resolve();
+  // That call was let in; the next one is not.
   expect(await running).toBe('ok');
   expect(await verdict(ring, key.secret)).toBe('revoked');
 });

@@ -85,16 +85,20 @@ describe('the worker', () => {
 
   test('of a megabyte of one letter has an answer in bounds, and this thread goes on meanwhile', async () => {
     await counted('o200k_base', ['warm']);
+    // Counted on this thread, both answers would be there before the event loop turns once.
     let turns = 0;
-    const timer = setInterval(() => turns++, 5);
+    let turning = setImmediate(function turn() {
+      turns++;
+      turning = setImmediate(turn);
+    });
     const began = performance.now();
     const [long, short] = await Promise.all([
       counter.count('o200k_base', ['a'.repeat(1_000_000)]),
       counter.count('o200k_base', ['short']),
     ]);
-    clearInterval(timer);
+    clearImmediate(turning);
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(turns).toBeGreaterThan(5);
+    expect(turns).toBeGreaterThan(0);
     // Cut within the run, so it is no exact count; or there was no time.
     expect(long?.exact ?? false).toBe(false);
     if (short !== null) expect(short).toEqual({ tokens: 1, exact: true });
