@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { countVitest, oneCheck } from './counts.ts';
+import { describe, expect, test } from 'vitest';
+import { countVitest, failedFiles, mergedReport, oneCheck, unsteadyTests } from './counts.ts';
 
 function report(...statuses: string[]): string {
   const assertionResults = statuses.map((status, at) => ({ status, fullName: `test ${at}` }));
@@ -29,6 +29,40 @@ test('a file that breaks before its first test counts as one failure', () => {
 
 test('an error outside of every test fails the run though all tests passed', () => {
   expect(countVitest(report('passed'), 1).failed).toBe(1);
+});
+
+describe('a second run of the files that failed, alone', () => {
+  const file = (name: string, ...statuses: string[]) => ({
+    name,
+    status: statuses.includes('failed') ? 'failed' : 'passed',
+    assertionResults: statuses.map((status, at) => ({ status, fullName: `test ${at}` })),
+  });
+  const reportOf = (...testResults: ReturnType<typeof file>[]) => JSON.stringify({ testResults });
+  const first = reportOf(file('a.ts', 'passed', 'failed'), file('b.ts', 'failed'), file('c.ts', 'passed'));
+
+  test('is of those files only', () => {
+    expect(failedFiles(first)).toEqual(['a.ts', 'b.ts']);
+  });
+
+  test('counts what passes then as passed and names it as unsteady', () => {
+    const again = reportOf(file('a.ts', 'passed', 'passed'), file('b.ts', 'passed'));
+    expect(countVitest(mergedReport(first, again), 0)).toEqual({ passed: 4, failed: 0, faults: [] });
+    expect(unsteadyTests(first, again)).toEqual(['a.ts: test 1', 'b.ts: test 0']);
+  });
+
+  test('leaves what fails again a failure', () => {
+    const again = reportOf(file('a.ts', 'passed', 'failed'), file('b.ts', 'passed'));
+    expect(countVitest(mergedReport(first, again), 1)).toMatchObject({
+      passed: 3,
+      faults: ['a.ts: test 1 (failed)'],
+    });
+    expect(unsteadyTests(first, again)).toEqual(['b.ts: test 0']);
+  });
+
+  test('does not count a file that it did not report', () => {
+    expect(countVitest(mergedReport(first, reportOf()), 1).failed).toBe(2);
+    expect(unsteadyTests(first, reportOf())).toEqual([]);
+  });
 });
 
 test('a program counts as one by its exit code', () => {

@@ -5,6 +5,8 @@ export interface Counts {
   readonly failed: number;
   /** One line for each failure. */
   readonly faults: readonly string[];
+  /** Tests that failed beside others and passed alone, a line each; counted as passed. */
+  readonly unsteady?: readonly string[];
 }
 
 /** A program whose exit code is its whole result counts as one. */
@@ -24,6 +26,36 @@ interface Report {
     readonly message?: string;
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
+}
+
+type FileResult = Report['testResults'][number];
+
+const hasFailed = (file: FileResult) =>
+  file.status === 'failed' || file.assertionResults.some(({ status }) => status === 'failed');
+
+/** The files of vitest's JSON report in which something failed. */
+export function failedFiles(text: string): string[] {
+  return (JSON.parse(text) as Report).testResults.filter(hasFailed).map(({ name }) => name);
+}
+
+/** The tests of `text` that failed there and passed in `again`, a later report of the same files, a line each. */
+export function unsteadyTests(text: string, again: string): string[] {
+  const later = new Map((JSON.parse(again) as Report).testResults.map((file) => [file.name, file]));
+  return (JSON.parse(text) as Report).testResults.filter(hasFailed).flatMap((file) => {
+    const second = later.get(file.name);
+    if (second === undefined || hasFailed(second)) return [];
+    const tests = file.assertionResults.filter(({ status }) => status === 'failed');
+    return tests.length === 0
+      ? [`${file.name}: ${file.message ?? 'failed outside of its tests'}`]
+      : tests.map(({ fullName }) => `${file.name}: ${fullName}`);
+  });
+}
+
+/** The report `text` with the files that `again` ran too as they are there. */
+export function mergedReport(text: string, again: string): string {
+  const report = JSON.parse(text) as Report;
+  const later = new Map((JSON.parse(again) as Report).testResults.map((file) => [file.name, file]));
+  return JSON.stringify({ testResults: report.testResults.map((file) => later.get(file.name) ?? file) });
 }
 
 /**

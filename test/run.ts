@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
 import { type FoundTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
-import { type Counts, countVitest, crashed, oneCheck } from './counts.ts';
+import {
+  type Counts,
+  countVitest,
+  crashed,
+  failedFiles,
+  mergedReport,
+  oneCheck,
+  unsteadyTests,
+} from './counts.ts';
 import { leftovers, mark } from './leftovers.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -14,6 +22,8 @@ const cache = join(root, '.cache/test');
 const SIGN_OF_LIFE_MS = 20_000;
 /** Emergency brakes, far above what a suite takes: a run that hangs must end and say where. */
 const LIMIT_MINUTES = { check: 5, most: 45, kubernetes: 20 } as const;
+/** Most files that run a second time: more that fail are no accident. */
+const AGAIN_MAX = 4;
 
 interface Outcome {
   readonly code: number;
@@ -84,20 +94,37 @@ const consoleSuite: Suite = {
   },
 };
 
-/** The test files of one part, see parts.ts. */
-async function runVitest(part: 'most' | 'kubernetes'): Promise<{ counts: Counts; output: string }> {
-  const report = join(cache, `vitest-${part}.json`);
+/** Runs vitest over a part, or over `files` of it alone; its exit code and JSON report. */
+async function vitest(
+  part: 'most' | 'kubernetes',
+  files: readonly string[] = [],
+): Promise<{ code: number; report: string }> {
+  const report = join(cache, `vitest-${part}${files.length > 0 ? '-again' : ''}.json`);
   rmSync(report, { force: true });
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--mode', part, '--reporter=default'];
+  if (files.length > 0) args.push('--maxWorkers=1', ...files);
   const { code } = await runProgram(
-    [
-      ...['node_modules/vitest/vitest.mjs', 'run', '--mode', part, '--reporter=default', '--reporter=json'],
-      `--outputFile.json=${report}`,
-    ],
+    [...args, '--reporter=json', `--outputFile.json=${report}`],
     true,
     LIMIT_MINUTES[part],
   );
+  return { code, report: readFileSync(report, 'utf8') };
+}
+
+/**
+ * The test files of one part, see parts.ts. Where few of thousands failed, their files run once more with nothing beside
+ * them: what passes then was the machine's doing or the test's, and is named as unsteady at the end, to be mended.
+ */
+async function runVitest(part: 'most' | 'kubernetes'): Promise<{ counts: Counts; output: string }> {
   try {
-    return { counts: countVitest(readFileSync(report, 'utf8'), code), output: '' };
+    const first = await vitest(part);
+    const failed = failedFiles(first.report);
+    if (failed.length === 0 || failed.length > AGAIN_MAX)
+      return { counts: countVitest(first.report, first.code), output: '' };
+    process.stdout.write(`tests    again, alone: ${failed.length} of ${part} that failed\n`);
+    const second = await vitest(part, failed);
+    const merged = countVitest(mergedReport(first.report, second.report), second.code);
+    return { counts: { ...merged, unsteady: unsteadyTests(first.report, second.report) }, output: '' };
   } catch (error) {
     return {
       counts: crashed(`tests (${part})`),
@@ -201,14 +228,20 @@ async function main(): Promise<number> {
   ];
   let passed = 0;
   let failed = faults.length;
+  const unsteady: string[] = [];
   for (const suite of suites) {
     const counts = await runSuite(suite);
     passed += counts.passed;
     failed += counts.failed;
     faults.push(...counts.faults);
+    unsteady.push(...(counts.unsteady ?? []));
     if (process.exitCode === 130) return 130;
   }
-  if (faults.length > 0) process.stdout.write(`\nfailed:\n${faults.map((fault) => `  ${fault}\n`).join('')}`);
+  const list = (title: string, lines: readonly string[]) => {
+    if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  };
+  list('unsteady (failed beside others, passed alone)', unsteady);
+  list('failed', faults);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
 }
