@@ -34,7 +34,7 @@ export async function gatewayProgram(facts: Facts): Promise<Program> {
     health_url,
     child: {
       // A small young generation keeps an idle stream small; without pretenuring ended calls die in it.
-      args: ['--max-semi-space-size=8', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
+      args: ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
       cwd: root,
       log: logOf(facts, 'gateway'),
       env: {
