@@ -1,6 +1,7 @@
 // From Anthropic's error bodies and error events to the classes of decisions 4.6, table 2.
 import { isObject } from '../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../canonical/types.ts';
+import { classOfStatus, generalClass } from '../shared/status.ts';
 
 const MESSAGE_MAX = 2_000;
 
@@ -15,22 +16,6 @@ const byType: Record<string, FaultClass> = {
   api_error: 'server',
   timeout_error: 'server',
   overloaded_error: 'overloaded',
-};
-
-const byStatus: Record<number, FaultClass> = {
-  400: 'client',
-  401: 'auth',
-  402: 'quota',
-  403: 'auth',
-  404: 'model_missing',
-  408: 'server',
-  409: 'server',
-  413: 'too_large',
-  422: 'client',
-  425: 'server',
-  429: 'rate_limit',
-  503: 'overloaded',
-  529: 'overloaded',
 };
 
 const CONTEXT =
@@ -67,8 +52,8 @@ function told(body: unknown): Told {
 // invalid_request_error.
 function classOf(status: number, { type, message }: Told): FaultClass {
   const typed = type === undefined ? undefined : byType[type];
-  const first = status >= 200 && status < 300 ? typed : byStatus[status];
-  const base = first ?? typed ?? (status >= 500 || status < 400 ? 'server' : 'client');
+  const first = status >= 200 && status < 300 ? typed : classOfStatus(status);
+  const base = first ?? typed ?? generalClass(status);
   if (base === 'client') {
     if (CONTEXT.test(message)) return 'context_length';
     if (FILTER.test(message)) return 'content_filter';

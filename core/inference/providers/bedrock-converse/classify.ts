@@ -1,6 +1,7 @@
 // Bedrock's exceptions, as HTTP refusals and inside a stream, in the classes of decisions 4.6, table 2.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../canonical/types.ts';
+import { classOfStatus, generalClass } from '../shared/status.ts';
 
 const MESSAGE_MAX = 2_000;
 
@@ -30,21 +31,6 @@ const byName: Readonly<Record<string, FaultClass>> = {
   internalfailure: 'server',
   modelerror: 'server',
   modelstreamerror: 'server',
-};
-
-const byStatus: Readonly<Record<number, FaultClass>> = {
-  400: 'client',
-  401: 'auth',
-  402: 'quota',
-  403: 'auth',
-  404: 'model_missing',
-  408: 'timeout',
-  413: 'too_large',
-  422: 'client',
-  424: 'server',
-  429: 'rate_limit',
-  503: 'overloaded',
-  529: 'overloaded',
 };
 
 const CONTEXT =
@@ -86,7 +72,7 @@ function told(header: string | undefined, body: unknown): Told {
 function classOf(status: number, { name, message }: Told): FaultClass {
   const key = name.toLowerCase().replace(/(?:exception|error)$/, '');
   const named = Object.hasOwn(byName, key) ? byName[key] : undefined;
-  const base = named ?? byStatus[status] ?? (status >= 500 || status < 400 ? 'server' : 'client');
+  const base = named ?? classOfStatus(status) ?? generalClass(status);
   if (base === 'client') {
     if (CONTEXT.test(message)) return 'context_length';
     if (MODEL.test(message)) return 'model_missing';

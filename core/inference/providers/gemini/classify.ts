@@ -1,6 +1,7 @@
 // From Google's error bodies and error objects in a stream to the classes of decisions 4.6, table 2.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../canonical/types.ts';
+import { classOfStatus, generalClass } from '../shared/status.ts';
 
 const MESSAGE_MAX = 2_000;
 
@@ -22,23 +23,6 @@ const byWord: Record<string, FaultClass> = {
   DATA_LOSS: 'server',
   DEADLINE_EXCEEDED: 'server',
   UNAVAILABLE: 'overloaded',
-};
-
-const byStatus: Record<number, FaultClass> = {
-  400: 'client',
-  401: 'auth',
-  402: 'quota',
-  403: 'auth',
-  404: 'model_missing',
-  408: 'server',
-  409: 'server',
-  413: 'too_large',
-  422: 'client',
-  425: 'server',
-  429: 'rate_limit',
-  499: 'server',
-  503: 'overloaded',
-  529: 'overloaded',
 };
 
 const CONTEXT =
@@ -86,9 +70,9 @@ function isDaily({ details }: Told): boolean {
 function classOf(status: number, words: Told): FaultClass {
   const { message, type, code } = words;
   const typed = type !== undefined && Object.hasOwn(byWord, type) ? byWord[type] : undefined;
-  const numbered = byStatus[status >= 200 && status < 300 ? (words.status ?? 0) : status];
+  const numbered = classOfStatus(status >= 200 && status < 300 ? (words.status ?? 0) : status);
   // Google gives 400 to an account it does not serve: there the word knows better.
-  const base = (numbered === 'client' ? typed : undefined) ?? numbered ?? typed ?? general(status);
+  const base = (numbered === 'client' ? typed : undefined) ?? numbered ?? typed ?? generalClass(status);
   if (
     code === 'API_KEY_INVALID' ||
     code === 'API_KEY_EXPIRED' ||
@@ -103,10 +87,6 @@ function classOf(status: number, words: Told): FaultClass {
   if (base === 'rate_limit' && (EMPTY.test(message) || isDaily(words))) return 'quota';
   if (base === 'auth' && EMPTY.test(message)) return 'quota';
   return base === 'server' && typed === 'overloaded' ? 'overloaded' : base;
-}
-
-function general(status: number): FaultClass {
-  return status >= 500 || status < 400 ? 'server' : 'client';
 }
 
 function parse(body: Buffer): unknown {
