@@ -2,28 +2,20 @@
 // it names must give the cost that was settled, to the micro-dollar.
 import { findPriceVersion } from '@svc/core/catalog/index.ts';
 import { isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
-import { type Metered, readMeter } from '@svc/core/ledger/index.ts';
+import { type Metered, meteredUsage, readMeter } from '@svc/core/ledger/index.ts';
 import { type Recomputed, recompute } from '@svc/core/pricing/index.ts';
 import { type Command, UsageError } from '../command.ts';
 import { withDatabase } from '../installation.ts';
 
-const sentences: Readonly<Record<Recomputed['verdict'], string>> = {
-  exact: 'right',
-  inferred: 'right; the units of one line are not metered and were found from the cost',
-  within: 'within what the units allow; those of sound and pictures are not metered',
-  uncharged: 'nothing was produced and nothing charged',
-  differs: 'DIFFERS',
-};
-
-function verdictOf(metered: Metered, { verdict, cost }: Recomputed): { ok: boolean; sentence: string } {
+function verdictOf(metered: Metered, { exact, cost }: Recomputed): { ok: boolean; sentence: string } {
   const { cost_micro_usd, charged_micro_usd } = metered;
-  if (verdict === 'differs')
+  if (!exact)
     return {
       ok: false,
       sentence: `DIFFERS: settled ${cost_micro_usd}, recomputed ${cost.total_micro_usd}`,
     };
   if (charged_micro_usd > cost_micro_usd) return { ok: false, sentence: 'CHARGED MORE than the cost' };
-  const sentence = sentences[verdict];
+  const sentence = metered.units.other?.insured === 1 ? 'right; an insured answer costs nothing' : 'right';
   if (charged_micro_usd < cost_micro_usd)
     return { ok: true, sentence: `${sentence}; ${cost_micro_usd - charged_micro_usd} of it was written off` };
   return { ok: true, sentence };
@@ -42,8 +34,9 @@ export const command: Command = {
       const version = await findPriceVersion(pool, metered.price_no);
       if (version === null)
         throw new Error(`the price version of the call (number ${metered.price_no}) is gone`);
-      const source = metered.estimated ? 'estimate' : 'provider';
-      const recomputed = recompute({ ...metered.units, source }, version, metered.cost_micro_usd);
+      const of = meteredUsage(metered);
+      const recomputed = recompute(of, version, metered.cost_micro_usd);
+      const { source: _, ...usage } = of.usage;
       const { cost } = recomputed;
       const { ok, sentence } = verdictOf(metered, recomputed);
       const lines = cost.lines.map(
@@ -53,10 +46,11 @@ export const command: Command = {
       return {
         json: {
           ok,
-          verdict: recomputed.verdict,
+          verdict: recomputed.exact ? 'exact' : 'differs',
           request_id: id,
           price_version: version.id,
-          usage: metered.units,
+          usage,
+          insured: of.insured,
           estimated: metered.estimated,
           settled_micro_usd: metered.cost_micro_usd,
           charged_micro_usd: metered.charged_micro_usd,

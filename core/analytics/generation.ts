@@ -1,10 +1,10 @@
 // The generation record: cost from the ledger, which has it before the answer ends, timings and attempts from
 // analytics, which follow within a second (service-spec "Generation record").
-import { type Catalog, findPriceVersion } from '../catalog/index.ts';
+import { type Catalog, type Endpoint, findPriceVersion } from '../catalog/index.ts';
 import { type Context, type KeyCaller, type MemberCaller, type RequestId, ulidMs } from '../kernel/index.ts';
-import { type Metered, readMeter } from '../ledger/index.ts';
+import { type Metered, meteredUsage, readMeter } from '../ledger/index.ts';
 import { findOrg } from '../orgs/index.ts';
-import { type Cost, price } from '../pricing/index.ts';
+import { type Cost, recompute } from '../pricing/index.ts';
 import type { Generation } from './schema.ts';
 import { findRow, listAttempts } from './store.ts';
 import type { StoredRow } from './types.ts';
@@ -26,8 +26,8 @@ async function findMeter(
 
 /**
  * The bill of a metered call, recomputed from its units and the price version in force at its admission. `lines` is
- * empty where the metered units alone do not give the settled cost (an own provider key's fee, audio, a call that
- * was not charged): a total without proof is shown as such, never as invented lines.
+ * empty where the answer was insured, and where the units do not give the settled cost (a record from before all of
+ * them were metered): a total without proof is shown as such, never as invented lines.
  */
 async function costOf(context: Context, meter: Metered): Promise<Cost> {
   const version = await findPriceVersion(context.db, meter.price_no);
@@ -38,31 +38,32 @@ async function costOf(context: Context, meter: Metered): Promise<Cost> {
     ...(meter.estimated ? { estimated: true } : {}),
   };
   if (version === null) return cost;
-  const { cache_write_5m_tokens, cache_write_1h_tokens, ...units } = meter.units;
-  const usage = {
-    ...units,
-    cache_write_5m_tokens,
-    cache_write_1h_tokens,
-    source: meter.estimated ? 'estimate' : 'provider',
-  } as const;
-  const bill = price(usage, version);
-  if (bill.total_micro_usd === meter.cost_micro_usd) cost.lines = bill.lines;
-  return cost;
+  const bill = recompute(meteredUsage(meter), version, meter.cost_micro_usd);
+  if (!bill.exact) return cost;
+  // As in the answer: only generation always has lines of input and output (4.10).
+  const isTask = endpointOf(context.services.catalog(), meter)?.task !== undefined;
+  const { lines } = bill.cost;
+  return { ...cost, lines: isTask ? lines.filter(({ units }) => units > 0) : lines };
+}
+
+/** The endpoint that answered, if the catalog of today has it. */
+function endpointOf(catalog: Catalog, meter: Metered): Endpoint | null {
+  for (const endpoint of catalog.endpoints.values()) {
+    if (endpoint.endpoint_no === meter.endpoint_no) return endpoint;
+  }
+  return null;
 }
 
 /** Where a call went, from the catalog of today; the row knows better once it is there. */
 function resolvedBy(catalog: Catalog, meter: Metered | null): Generation['resolved'] & { model: string } {
-  for (const endpoint of meter === null ? [] : catalog.endpoints.values()) {
-    if (endpoint.endpoint_no !== meter?.endpoint_no) continue;
-    return {
-      provider: endpoint.provider,
-      endpoint_id: endpoint.id,
-      upstream_model: endpoint.upstream_model,
-      region: endpoint.region,
-      model: endpoint.model_id,
-    };
-  }
-  return { provider: '', endpoint_id: '', upstream_model: '', region: '', model: '' };
+  const endpoint = meter === null ? null : endpointOf(catalog, meter);
+  return {
+    provider: endpoint?.provider ?? '',
+    endpoint_id: endpoint?.id ?? '',
+    upstream_model: endpoint?.upstream_model ?? '',
+    region: endpoint?.region ?? '',
+    model: endpoint?.model_id ?? '',
+  };
 }
 
 function usageOf(record: Metered['units'] | StoredRow): Generation['usage'] {

@@ -1,7 +1,8 @@
 // A batch as the SQL functions want it: the distinct books and windows, and the place of each item among them.
 import { isRequestId } from '../kernel/index.ts';
 import { dateArray, int2Array, int4Array, int8Array, ulidDay } from './encode.ts';
-import type { Hold, Settle, Subject } from './types.ts';
+import { OTHER_UNITS } from './kinds.ts';
+import type { Hold, OtherUnits, Settle, Subject } from './types.ts';
 
 /** Days from 1970-01-01 to 2000-01-01, where PostgreSQL counts dates from. */
 const EPOCH_2000 = 10_957;
@@ -102,6 +103,15 @@ export function holdFault(hold: Hold): string | null {
   return null;
 }
 
+const names: readonly string[] = OTHER_UNITS;
+
+function areUnits(other: OtherUnits): boolean {
+  for (const [name, count] of Object.entries(other)) {
+    if (!names.includes(name) || !isCount(count)) return false;
+  }
+  return true;
+}
+
 /** Why `settle` cannot be encoded, or null when it can. */
 export function settleFault(settle: Settle): string | null {
   if (!isSound(settle, settle.cost_micro_usd)) return 'a value cannot be encoded';
@@ -116,6 +126,7 @@ export function settleFault(settle: Settle): string | null {
     isCount(u.cache_write_1h_tokens) &&
     isCount(u.reasoning_tokens);
   if (!counted) return 'a unit is not a count';
+  if (u.other !== undefined && !areUnits(u.other)) return 'another unit is unknown or not a count';
   if (!isInt4(settle.model_no) || !isInt4(settle.endpoint_no) || !isInt4(settle.price_no)) {
     return 'a catalog number is out of range';
   }
@@ -124,7 +135,18 @@ export function settleFault(settle: Settle): string | null {
 
 export const OUTCOMES = { ok: 0, cancelled: 1, error: 2 } as const;
 
-/** The twelve integers of each metering record in the order of ledger.meter, one item after the other. */
+/** Writes behind all items' numbers those of `other`, of the item at place `item` (from 1): item, kind, count. */
+function addOther(numbers: number[], item: number, other: OtherUnits): void {
+  for (const [i, name] of OTHER_UNITS.entries()) {
+    const count = other[name];
+    if (count !== undefined) numbers.push(item, i + 1, count);
+  }
+}
+
+/**
+ * The twelve integers of each metering record in the order of ledger.meter, one item after the other, and behind them
+ * the other units of those that have some.
+ */
 export function meterNumbers(items: readonly Settle[]): Buffer {
   const numbers = new Array<number>(items.length * 12);
   for (let i = 0, at = 0; i < items.length; i++, at += 12) {
@@ -142,6 +164,7 @@ export function meterNumbers(items: readonly Settle[]): Buffer {
     numbers[at + 9] = u.reasoning_tokens;
     numbers[at + 10] = OUTCOMES[item.outcome];
     numbers[at + 11] = item.estimated ? 1 : 0;
+    if (u.other !== undefined) addOther(numbers, i + 1, u.other);
   }
   return int4Array(numbers);
 }

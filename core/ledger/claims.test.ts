@@ -11,12 +11,21 @@ import {
   storeAnswer,
   sweepOnce,
 } from './index.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+  until,
+} from './testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);
 const journal = journalDirectory();
-const ledger = await openTestLedger(url, journal.dir);
+const ledger = await openTestLedger(url, journal.dir, PATIENT);
 afterAll(async () => {
   shiftClock(0);
   await ledger.close();

@@ -6,6 +6,7 @@ import { microUsd, newRequestId, type RequestId } from '../kernel/index.ts';
 import {
   readBalance,
   readEntries,
+  readKeySpend,
   readMeter,
   readWindows,
   readWriteoff,
@@ -17,6 +18,7 @@ import {
   journalDirectory,
   makeBook,
   openTestLedger,
+  PATIENT,
   settleOf,
   subjectOf,
   topUp,
@@ -27,7 +29,7 @@ import {
 const url = await createTestDatabase();
 const db = createPool(url);
 const journal = journalDirectory();
-const ledger = await openTestLedger(url, journal.dir);
+const ledger = await openTestLedger(url, journal.dir, PATIENT);
 afterAll(async () => {
   await ledger.close();
   await db.end();
@@ -116,6 +118,28 @@ test('a hard budget is used to the last micro-dollar and not beyond, a soft one 
   ]);
   const windows = await readWindows(db, { key_nos: [901, 902] });
   expect(windows.map(({ held_micro_usd }) => held_micro_usd)).toEqual([55, 105]);
+});
+
+test('what a key spent this month is the sum of its days, of this month alone', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const no = subject.key_no;
+  const hold = holdOf(subject, 60);
+  await ledger.hold(hold);
+  await ledger.settle(settleOf(subject, hold.request_id, 50));
+  const today = new Date().toISOString().slice(0, 10);
+  const first = `${today.slice(0, 7)}-01`;
+  const before = new Date(Date.parse(first) - 86_400_000).toISOString().slice(0, 10);
+  for (const start of [before, first]) {
+    await db.query({
+      name: 'test.earlier_window',
+      text: `insert into ledger.win as w (kind, subject, start, book_id, hard, spent) values (1, $3, $1, $2, false, 7)
+             on conflict (kind, subject, start) do update set spent = w.spent + 7`,
+      values: [start, book, no],
+    });
+  }
+  const today_micro_usd = today === first ? 57 : 50;
+  expect(await readKeySpend(db, [no, no + 1])).toEqual([{ no, today_micro_usd, month_micro_usd: 57 }]);
 });
 
 test('what was charged above the hold and is not there becomes a write-off, and the balance stays at zero', async () => {

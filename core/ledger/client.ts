@@ -20,10 +20,8 @@ import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-stor
 import { readBalance } from './read-store.ts';
 import type { Balance, Hold, HoldResult, LedgerClient, Settle, SettleResult, Subject } from './types.ts';
 
-/** A hold that has waited so long is answered `unavailable`. */
-const HOLD_PATIENCE_MS = 3_000;
-/** A settle that has waited so long goes to the journal. */
-const SETTLE_PATIENCE_MS = 1_000;
+/** A hold that has waited so long is answered `unavailable`, a settle goes to the journal. */
+const PATIENCE = { hold_ms: 3_000, settle_ms: 1_000 };
 const TICK_MS = 100;
 const RECONCILE_MS = 60_000;
 /** While PostgreSQL does not answer it is asked so often: without traffic no flush would ever find it back. */
@@ -43,6 +41,8 @@ export interface LedgerOptions {
   readonly sync_holds?: boolean;
   /** Life of the lease without renewal, 60 by default. */
   readonly lease_seconds?: number;
+  /** How long a hold and a settle wait for PostgreSQL; three seconds and one by default. */
+  readonly patience?: { readonly hold_ms: number; readonly settle_ms: number };
 }
 
 /** What the program that opens the ledger needs beside the calls' view of it. */
@@ -106,13 +106,14 @@ class Ledger implements LedgerHandle {
     this.control = createPool(url, { max: 2, application: `svc-ledger ${options.process_name}` });
     this.journal = new Journal(options.journal_dir, options.log);
     this.url = url;
-    this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off'));
-    this.settles = new Lane(this.settleLane());
+    const patience = options.patience ?? PATIENCE;
+    this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
+    this.settles = new Lane(this.settleLane(patience.settle_ms));
     this.holds.takeTurnsWith(this.settles);
     this.settles.takeTurnsWith(this.holds);
     this.extensions = new Lane({
       ...this.common('off'),
-      ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable'),
+      ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable', patience.hold_ms),
       compare: byBook,
       run: runExtensions,
     });
@@ -138,10 +139,10 @@ class Ledger implements LedgerHandle {
     this.hints.set(book_id, available);
   };
 
-  private holdLane(sync: 'on' | 'off'): LaneOptions<Hold, HoldResult> {
+  private holdLane(sync: 'on' | 'off', late_after_ms: number): LaneOptions<Hold, HoldResult> {
     return {
       ...this.common(sync),
-      ...patient<Hold, HoldResult>({ status: 'unavailable' }),
+      ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
       compare: byBook,
       run: (db, items) => runHolds(db, items, { lease_id: this.lease_id, now: now(), tell: this.tell }),
       onAnswer: ({ item, late }, { status }) => {
@@ -162,12 +163,12 @@ class Ledger implements LedgerHandle {
     };
   }
 
-  private settleLane(): LaneOptions<Settle, SettleResult> {
+  private settleLane(late_after_ms: number): LaneOptions<Settle, SettleResult> {
     return {
       ...this.common('on'),
       compare: byBookAndId,
       run: (db, items) => runSettles(db, items, { now: now(), tell: this.tell }),
-      late_after_ms: SETTLE_PATIENCE_MS,
+      late_after_ms,
       drops_late: false,
       onAnswer: ({ item }, result) => this.onSettled(item, result),
       onLate: (waiting) => void this.writeJournal(waiting),
@@ -378,9 +379,10 @@ class Ledger implements LedgerHandle {
 /** The lane settings of items that are given up when PostgreSQL does not answer in time. */
 function patient<I, R>(
   unavailable: R,
+  late_after_ms: number,
 ): Pick<LaneOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
   return {
-    late_after_ms: HOLD_PATIENCE_MS,
+    late_after_ms,
     drops_late: true,
     onLate: (waiting) => {
       for (const { resolve } of waiting) resolve(unavailable);

@@ -3,12 +3,21 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
 import { microUsd, newRequestId, shiftClock } from '../kernel/index.ts';
 import { credit, readWindows, resumeBudget, setBudget, setLowMark } from './index.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, topUp } from './testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+  topUp,
+} from './testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);
 const journal = journalDirectory();
-const ledger = await openTestLedger(url, journal.dir);
+const ledger = await openTestLedger(url, journal.dir, PATIENT);
 afterAll(async () => {
   shiftClock(0);
   await ledger.close();

@@ -3,7 +3,16 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
 import { newRequestId } from '../kernel/index.ts';
 import { readBalance, readEntries, readMeter, sweepOnce, verifyLedger } from './index.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+  until,
+} from './testing.ts';
 import { startProxy } from './testing-proxy.ts';
 
 const url = await createTestDatabase();
@@ -18,7 +27,7 @@ const heldOf = async (book: number) => (await readBalance(db, book)).held_micro_
 
 test('two processes on the same hot books lose nothing, double nothing and deadlock never', async () => {
   const books = await Promise.all([1, 2, 3].map(() => makeBook(db, { amount: 100_000 })));
-  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir)));
+  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir, PATIENT)));
   let charged = 0;
   await Promise.all(
     Array.from({ length: 600 }, async (_, i) => {

@@ -8,7 +8,7 @@ export {
 } from './claim-store.ts';
 export { type LedgerHandle, type LedgerOptions, openLedger } from './client.ts';
 export { ulidToUuid, uuidToUlid } from './encode.ts';
-export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind } from './kinds.ts';
+export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { type Swept, sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
 export { writeEvent } from './outbox-store.ts';
@@ -17,8 +17,10 @@ export {
   type Entry,
   type Lot,
   type Metered,
+  meteredUsage,
   readBalance,
   readEntries,
+  readKeySpend,
   readLots,
   readMeter,
   readWindows,
@@ -49,6 +51,7 @@ export type {
   LedgerClient,
   MeteredUnits,
   MeterOutcome,
+  OtherUnits,
   Settle,
   SettleResult,
   Subject,

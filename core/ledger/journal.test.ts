@@ -11,7 +11,7 @@ import { createPool, migrate } from '../db/index.ts';
 import { newRequestId, silentLog } from '../kernel/index.ts';
 import { readBalance, readMeter, sweepOnce, verifyLedger } from './index.ts';
 import { Journal, readJournal } from './journal.ts';
-import { journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
+import { journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, UNITS, until } from './testing.ts';
 
 const subject = { book_id: 1, key_no: 2, project_no: 3 };
 const someSettles = (n: number) =>
@@ -169,7 +169,10 @@ test('PostgreSQL gone at settle and back: the same process books what it journal
     await ledger.hold({ ...subjectOf(book), request_id: id, amount_micro_usd: 10 as never });
   await db.end();
   await server.kill();
-  const results = await Promise.all(ids.map((id) => ledger.settle(settleOf(subjectOf(book), id, 7))));
+  const units = { ...UNITS, other: { search_units: 2, requests: 0 } };
+  const results = await Promise.all(
+    ids.map((id) => ledger.settle({ ...settleOf(subjectOf(book), id, 7), units })),
+  );
   expect(results.every(({ status }) => status === 'journaled')).toBe(true);
   expect(ledger).toMatchObject({ healthy: false, pending: 20, journaled: 20 });
   server = await startTestPostgres({ dir, port });
@@ -177,6 +180,7 @@ test('PostgreSQL gone at settle and back: the same process books what it journal
   expect(ledger.healthy).toBe(true);
   db = createPool(url);
   expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 860, held_micro_usd: 0 });
+  expect((await readMeter(db, ids[0]!))?.units).toEqual(units);
   await ledger.close();
   expect(readdirSync(journal.dir)).toEqual([]);
   expect((await verifyLedger({ url })).findings).toEqual([]);

@@ -1,4 +1,4 @@
-// Kinds of entries (P5.9). The order is the number in ledger.entry_kind; a test compares the two.
+// Kinds of entries (P5.9) and of units. The order is the number in ledger.entry_kind; a test compares the two.
 
 export const ENTRY_KINDS = [
   'settle',
@@ -25,6 +25,24 @@ export const ENTRY_KINDS = [
 ] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** Units that few calls have. The order is the number in ledger.unit_kind; a test compares the two. */
+export const OTHER_UNITS = [
+  /** Of a ranking, and searches of the provider's. */
+  'search_units',
+  /** Part of `input_tokens`; as are those of pictures. */
+  'audio_input_tokens',
+  /** Part of `output_tokens`; as are those of pictures. */
+  'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+  /** Where it is not 1: 0 where an estimate was fitted under a hold that did not pay for the request. */
+  'requests',
+  /** 1 where an answer without output and without a proper end is insured, so that its units cost nothing. */
+  'insured',
+] as const;
+
+export type OtherUnit = (typeof OTHER_UNITS)[number];
 
 /** Kinds that a debit may have; expiry is the job's own. */
 export const DEBIT_KINDS = [

@@ -7,13 +7,23 @@ import { createPool, type Pool } from '../db/index.ts';
 import { type MicroUsd, microUsd, nowMs, type RequestId, ServiceError, shiftClock } from '../kernel/index.ts';
 import type { LedgerHandle } from './client.ts';
 import { uuidToUlid } from './encode.ts';
+import { OTHER_UNITS } from './kinds.ts';
 import { sweepOnce } from './lease-store.ts';
 import { type Call, Model } from './model.ts';
 import { first, type Step, step } from './model-steps.ts';
 import { readBalance, readEntries, readLots, readMeter } from './read-store.ts';
 import { credit, debit, expireLots, setBudget } from './store.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, until } from './testing.ts';
-import type { Settle } from './types.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+  until,
+} from './testing.ts';
+import type { OtherUnits, Settle } from './types.ts';
 import { verifyLedger } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,9 +36,20 @@ function idAt(ms: number): RequestId {
   return uuidToUlid(hex) as RequestId;
 }
 
+/** None, one or several other units, by the call's number. */
+function otherOf(n: number): OtherUnits | undefined {
+  if (n % 3 === 0) return undefined;
+  const { length } = OTHER_UNITS;
+  return {
+    [OTHER_UNITS[n % length]!]: n + 10,
+    ...(n % 3 === 1 ? {} : { [OTHER_UNITS[(n + 2) % length]!]: n + 11 }),
+  };
+}
+
 /** What is metered, different for every call, so that numbers of two calls cannot change places unseen. */
 function numbersOf(call: Call): Pick<Settle, 'units' | 'model_no' | 'endpoint_no' | 'price_no'> {
   const n = Number.parseInt(call.id.slice(-6), 32) % 1_000_000;
+  const other = otherOf(n);
   return {
     model_no: n,
     endpoint_no: n + 1,
@@ -41,6 +62,7 @@ function numbersOf(call: Call): Pick<Settle, 'units' | 'model_no' | 'endpoint_no
       cache_write_5m_tokens: n + 7,
       cache_write_1h_tokens: n + 8,
       reasoning_tokens: n + 9,
+      ...(other === undefined ? {} : { other }),
     },
   };
 }
@@ -292,7 +314,7 @@ export async function compareWithModel(url: string, options: { runs: number; see
   await owner.connect();
   const journal = journalDirectory();
   // Leases of one second: a sweep waits for so long after the start of the server, which is long past.
-  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1 });
+  const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1, ...PATIENT });
   try {
     await fc.assert(
       fc.asyncProperty(
@@ -340,7 +362,7 @@ export async function compareWithModel(url: string, options: { runs: number; see
 export async function interleave(url: string): Promise<void> {
   const db = createPool(url, { max: 2 });
   const journal = journalDirectory();
-  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir)));
+  const clients = await Promise.all([1, 2].map(() => openTestLedger(url, journal.dir, PATIENT)));
   try {
     const book = await makeBook(db, { amount: 20_000 });
     let charged = 0;
@@ -358,7 +380,7 @@ export async function interleave(url: string): Promise<void> {
         }
       }),
     );
-    await until(async () => (await readBalance(db, book)).held_micro_usd === 0, 3_000);
+    await until(async () => (await readBalance(db, book)).held_micro_usd === 0, 15_000);
     deepStrictEqual((await readBalance(db, book)).available_micro_usd as number, 20_000 - charged);
     deepStrictEqual((await verifyLedger({ url })).findings, []);
   } finally {

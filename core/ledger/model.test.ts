@@ -6,7 +6,7 @@ const url = await createTestDatabase();
 
 test('any sequence of calls, credits, expiries, budgets and sweeps gives what the model gives, and verifies', async () => {
   await compareWithModel(url, { runs: 25 });
-}, 60_000);
+}, 120_000);
 
 test('two processes that want more than a book has leave exactly what they did not spend', async () => {
   await interleave(url);

@@ -1,8 +1,8 @@
 // What people read of the ledger: balances, lots, entries, metering and budget windows.
 import { type Db, type Id, type MicroUsd, nowMs, type RequestId, ServiceError } from '../kernel/index.ts';
 import { ulidToUuid, uuidToUlid } from './encode.ts';
-import { ENTRY_KINDS, type EntryKind, kindNumber } from './kinds.ts';
-import type { Balance, MeteredUnits, MeterOutcome, Subject } from './types.ts';
+import { ENTRY_KINDS, type EntryKind, kindNumber, OTHER_UNITS, type OtherUnit } from './kinds.ts';
+import type { Balance, MeteredUnits, MeterOutcome, OtherUnits, Subject } from './types.ts';
 
 /** First UTC day (`YYYY-MM-DD`) of the window of `kind` (1 key per day, 2 project per month) that holds `at_ms`. */
 export function windowStart(kind: number, at_ms: number): string {
@@ -34,6 +34,27 @@ export async function readWindows(
                   held as held_micro_usd, exhausted_at
              from ledger.win where kind = $1 and subject = any ($2) and start = $3 order by subject`,
     values: [kind, 'key_nos' in of ? of.key_nos : of.project_nos, windowStart(kind, nowMs())],
+  });
+  return rows;
+}
+
+/** What a key and all that it was rotated from and to spent, micro-USD. */
+export interface KeySpend {
+  readonly no: number;
+  readonly today_micro_usd: number;
+  readonly month_micro_usd: number;
+}
+
+/** Spend of keys this UTC day and month, of one moment: the sums of their daily windows; one that spent nothing has no row. */
+export async function readKeySpend(db: Db, key_nos: readonly number[]): Promise<KeySpend[]> {
+  const now_ms = nowMs();
+  const today = windowStart(1, now_ms);
+  const { rows } = await db.query<KeySpend>({
+    name: 'ledger.read_key_spend',
+    text: `select subject as no, sum(spent)::bigint as month_micro_usd,
+                  coalesce(sum(spent) filter (where start = $3), 0)::bigint as today_micro_usd
+             from ledger.win where kind = 1 and subject = any ($1) and start between $2 and $3 group by subject`,
+    values: [key_nos, windowStart(2, now_ms), today],
   });
   return rows;
 }
@@ -140,8 +161,34 @@ export interface Metered extends Subject {
   readonly settled_at: Date;
 }
 
-interface MeterRow extends MeteredUnits, Omit<Metered, 'units' | 'outcome' | 'request_id'> {
+interface MeterRow extends Omit<MeteredUnits, 'other'>, Omit<Metered, 'units' | 'outcome' | 'request_id'> {
   readonly outcome: number;
+  readonly other_units: readonly number[] | null;
+}
+
+/** Pairs of kind and count as units by name. @throws Error for a kind that this release does not know. */
+function otherOf(pairs: readonly number[]): OtherUnits {
+  const other: { [K in OtherUnit]?: number } = {};
+  for (let i = 0; i < pairs.length; i += 2) {
+    const name = OTHER_UNITS[(pairs[i] as number) - 1];
+    if (name === undefined) throw new Error(`a metering record has units of kind ${pairs[i]}`);
+    other[name] = pairs[i + 1] as number;
+  }
+  return other;
+}
+
+/** What a call used in all, and whether its answer was insured: with the price version, all that its cost is made of. */
+export function meteredUsage({ units, estimated }: Pick<Metered, 'units' | 'estimated'>): {
+  readonly usage: Omit<MeteredUnits, 'other'> &
+    Omit<OtherUnits, 'insured'> & { readonly source: 'estimate' | 'provider' };
+  readonly insured: boolean;
+} {
+  const { other = {}, ...tokens } = units;
+  const { insured = 0, ...others } = other;
+  return {
+    usage: { ...tokens, ...others, source: estimated ? 'estimate' : 'provider' },
+    insured: insured > 0,
+  };
 }
 
 const OUTCOME_NAMES = ['ok', 'cancelled', 'error'] as const;
@@ -153,8 +200,8 @@ export async function readMeter(db: Db, request_id: RequestId): Promise<Metered 
     text: `select m.book_id, m.key_no, m.project_no, m.seq, m.cost as cost_micro_usd,
                   m.cost - coalesce(w.amount, 0) as charged_micro_usd, m.model_no, m.endpoint_no, m.price_no,
                   m.input_tokens, m.output_tokens, m.cache_read_tokens, m.cache_write_tokens,
-                  m.cache_write_5m_tokens, m.cache_write_1h_tokens, m.reasoning_tokens, m.outcome, m.estimated,
-                  b.created_at as settled_at
+                  m.cache_write_5m_tokens, m.cache_write_1h_tokens, m.reasoning_tokens, m.other_units, m.outcome,
+                  m.estimated, b.created_at as settled_at
              from ledger.meter m
              join ledger.block b on b.book_id = m.book_id and b.block_no = m.block_no
              left join ledger.writeoff w on w.book_id = m.book_id and w.seq = m.seq
@@ -171,6 +218,7 @@ export async function readMeter(db: Db, request_id: RequestId): Promise<Metered 
     cache_write_5m_tokens,
     cache_write_1h_tokens,
     reasoning_tokens,
+    other_units,
     outcome,
     ...rest
   } = row;
@@ -182,6 +230,7 @@ export async function readMeter(db: Db, request_id: RequestId): Promise<Metered 
     cache_write_5m_tokens,
     cache_write_1h_tokens,
     reasoning_tokens,
+    ...(other_units === null ? {} : { other: otherOf(other_units) }),
   };
   return { ...rest, request_id, units, outcome: OUTCOME_NAMES[outcome]! };
 }

@@ -25,6 +25,7 @@ test.each([
   'budget',
   'hold',
   'entry_kind',
+  'unit_kind',
 ])('the runtime role reads ledger.%s and can neither insert, update, delete nor truncate', async (table) => {
   await expect(runtime.query(`select * from ledger.${table} limit 1`)).resolves.toBeDefined();
   const { rows } = await owner.query<{ name: string }>(

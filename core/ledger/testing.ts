@@ -86,6 +86,9 @@ export function journalDirectory(): { dir: string; remove: () => void } {
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
+/** For tests of what the ledger decides: a busy machine may keep a batch waiting longer than a gateway would. */
+export const PATIENT = { patience: { hold_ms: 20_000, settle_ms: 20_000 } } as const;
+
 /** A client on `url` that logs nothing. */
 export function openTestLedger(
   url: string,

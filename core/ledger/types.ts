@@ -1,5 +1,6 @@
 // What callers of the ledger hand in and get back.
 import type { MicroUsd, RequestId } from '../kernel/index.ts';
+import type { OtherUnit } from './kinds.ts';
 
 /** Numbers of the rows that a call touches; they come with the key (core/keys). */
 export interface Subject {
@@ -37,7 +38,10 @@ export type HoldResult =
   /** PostgreSQL did not answer in time; nothing is held, or the reconcile step releases it. */
   | { readonly status: 'unavailable' };
 
-/** Units that were priced; enough to recompute the bill with the price version. */
+/** What a call has beside its tokens, or of them; a kind that is left out counts 0, `requests` 1. */
+export type OtherUnits = { readonly [K in OtherUnit]?: number };
+
+/** Units that were priced; all that it takes to recompute the bill with the price version. */
 export interface MeteredUnits {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -47,6 +51,8 @@ export interface MeteredUnits {
   readonly cache_write_5m_tokens: number;
   readonly cache_write_1h_tokens: number;
   readonly reasoning_tokens: number;
+  /** Left out for the many calls that have none. */
+  readonly other?: OtherUnits;
 }
 
 /** How the call ended, as metered (4.8 "Row vocabulary"). */

@@ -1,12 +1,27 @@
 // The check of one book: a replay of its blocks from nothing, compared with what the rows say now.
 
 import type { Cursors } from './verify-cursor.ts';
-import { genesis, movementHash, settleHash, ulidDayOf } from './verify-hash.ts';
+import { genesis, movementHash, otherUnitsOf, settleHash, ulidDayOf } from './verify-hash.ts';
 import { LotCheck } from './verify-lots.ts';
 import type { Row } from './verify-store.ts';
 
 const SETTLE = '1';
 const EXPIRE = '16';
+/** The last kind of ledger.unit_kind. */
+const LAST_UNIT_KIND = 7;
+
+/** Whether `units` are pairs of a known kind and a count, each kind once and in order. */
+function areOtherUnits(units: readonly number[]): boolean {
+  if (units.length === 0 || units.length % 2 !== 0) return false;
+  let last = 0;
+  for (let i = 0; i < units.length; i += 2) {
+    const [kind, count] = [units[i]!, units[i + 1]!];
+    if (!Number.isInteger(kind) || kind <= last || kind > LAST_UNIT_KIND) return false;
+    if (!Number.isInteger(count) || count < 0 || count > 2_147_483_647) return false;
+    last = kind;
+  }
+  return true;
+}
 
 interface EntryRow {
   readonly seq: bigint;
@@ -144,6 +159,8 @@ export class BookCheck {
       if (row === null) break;
       if (BigInt(row[1]!) !== block.no)
         this.report('meter', `${row[2]} names block ${row[1]}, which is not there`);
+      const units = otherUnitsOf(row);
+      if (units !== null && !areOtherUnits(units)) this.report('unit', `${row[2]} has units that are none`);
       this.meters++;
       rows.push(row);
     }

@@ -9,6 +9,8 @@ const OID_UUID = 2950;
 const EPOCH_2000_MICROS = 946_684_800_000_000n;
 /** Column of the first of the twelve metered numbers in a row of `meter`. */
 const FIRST_NUMBER = 7;
+/** Column of the other units, as PostgreSQL writes an array; left out in old dumps, null for most calls. */
+const OTHER_UNITS = 19;
 
 /** Head of a book without blocks. */
 export const genesis = '0'.repeat(64);
@@ -22,6 +24,13 @@ export function ulidDayOf(uuid: string): string {
 function int8(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(value);
+  return bytes;
+}
+
+function int4(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  // What is no such integer was tampered with, and must not wrap around into one that was hashed: none is negative.
+  bytes.writeInt32BE((value | 0) === value ? value : -1);
   return bytes;
 }
 
@@ -61,16 +70,26 @@ function opening({ head, book, no, first, before, at }: Common): Buffer[] {
   ];
 }
 
-/** Hash of a block of settles: request ids, charges, costs and the twelve numbers of each metering record. */
+/** Kind and count, kind and count ... of the other units of a metering record; null where it has none. */
+export function otherUnitsOf(row: Row): readonly number[] | null {
+  const text = row[OTHER_UNITS] ?? null;
+  return text === null ? null : text.slice(1, -1).split(',').map(Number);
+}
+
+/** Other units as a block's hash covers them: place of the record in its block, and its pairs. */
+function otherUnits(meters: readonly Row[]): Buffer[] {
+  return meters.flatMap((row, i) => {
+    const units = otherUnitsOf(row);
+    return units === null ? [] : [int4(i + 1), array(OID_INT4, units.map(int4))];
+  });
+}
+
+/** Hash of a block of settles: request ids, charges, costs and the twelve numbers of each metering record, other units. */
 export function settleHash(of: Common & { meters: readonly Row[]; charges: readonly bigint[] }): string {
   const { meters, charges } = of;
   const numbers: Buffer[] = [];
   for (const row of meters) {
-    for (let i = 0; i < 12; i++) {
-      const bytes = Buffer.alloc(4);
-      bytes.writeInt32BE(Number(row[FIRST_NUMBER + i]));
-      numbers.push(bytes);
-    }
+    for (let i = 0; i < 12; i++) numbers.push(int4(Number(row[FIRST_NUMBER + i])));
   }
   return sha256Hex(
     Buffer.concat([
@@ -85,6 +104,7 @@ export function settleHash(of: Common & { meters: readonly Row[]; charges: reado
         meters.map((row) => int8(BigInt(row[4]!))),
       ),
       array(OID_INT4, numbers),
+      ...otherUnits(meters),
     ]),
   );
 }

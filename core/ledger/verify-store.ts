@@ -11,6 +11,7 @@ import pg from 'pg';
 export type Row = readonly (string | null)[];
 
 const FETCH = 5_000;
+const DUMP_VERSION = 2;
 const MICROS = (column: string) =>
   `case when isfinite(${column}) then (extract(epoch from ${column}) * 1000000)::bigint::text else ${column}::text end`;
 
@@ -44,7 +45,7 @@ const TABLES = {
   meter: {
     columns: `book_id, block_no, request_id, seq, cost, key_no, project_no, model_no, endpoint_no, price_no,
               input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_5m_tokens,
-              cache_write_1h_tokens, reasoning_tokens, outcome, estimated::int`,
+              cache_write_1h_tokens, reasoning_tokens, outcome, estimated::int, other_units`,
     order: 't.book_id, t.block_no, t.request_id',
   },
   block: {
@@ -95,9 +96,15 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
     // Numbers of our own table: a cursor takes no parameters.
     where = `where book_id in (${['-1', ...rows.map((row) => row.id)].join(', ')})`;
   }
+  const { rowCount } = await client.query(
+    `select from pg_attribute where attrelid = 'ledger.meter'::regclass and attname = 'other_units'`,
+  );
+  // A database that is yet to be migrated can be looked at first.
+  const isOld = rowCount === 0;
   return {
     async *rows(table) {
-      const { columns, order } = TABLES[table];
+      const { columns: all, order } = TABLES[table];
+      const columns = isOld ? all.replace(', other_units', ', null') : all;
       await client.query(
         `declare c_${table} no scroll cursor for select ${asText(columns)} from ledger.${table} t ${where} order by ${order}`,
       );
@@ -117,10 +124,12 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
   };
 }
 
-/** Opens a dump that `dumpLedger` made. @throws Error when `dir` holds none of this version. */
+/** Opens a dump that `dumpLedger` made, now or before there were other units. @throws Error when `dir` holds none. */
 export async function openDump(dir: string, org_id: string | null): Promise<Source> {
   const manifest = JSON.parse(await readFile(join(dir, 'ledger.json'), 'utf8')) as { version: number };
-  if (manifest.version !== 1) throw new Error(`a dump of version ${manifest.version} cannot be read`);
+  // Version 1 has no other units: a row of `meter` ends before them.
+  if (manifest.version !== 1 && manifest.version !== DUMP_VERSION)
+    throw new Error(`a dump of version ${manifest.version} cannot be read`);
   async function* read(table: TableName): AsyncIterable<Row> {
     const lines = createInterface({ input: createReadStream(join(dir, `${table}.ndjson`)) });
     for await (const line of lines) yield JSON.parse(line) as Row;
@@ -157,7 +166,7 @@ export async function dumpLedger(url: string, dir: string): Promise<Record<Table
   } finally {
     await source.close();
   }
-  await writeFile(join(dir, 'ledger.json'), `${JSON.stringify({ version: 1, rows: counts })}\n`, {
+  await writeFile(join(dir, 'ledger.json'), `${JSON.stringify({ version: DUMP_VERSION, rows: counts })}\n`, {
     mode: 0o600,
   });
   return counts;

@@ -7,14 +7,23 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
 import { type MicroUsd, microUsd, newRequestId } from '../kernel/index.ts';
 import { credit, dumpLedger, expireLots, verifyLedger } from './index.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf } from './testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+  subjectOf,
+  UNITS,
+} from './testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);
 const owner = new pg.Client({ connectionString: url });
 await owner.connect();
 const journal = journalDirectory();
-const ledger = await openTestLedger(url, journal.dir);
+const ledger = await openTestLedger(url, journal.dir, PATIENT);
 const dir = join(tmpdir(), `svc-dump-${process.pid}`);
 afterAll(async () => {
   await ledger.close();
@@ -24,7 +33,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Two books with grants, settles in several blocks, a write-off, a call of cost 0, an expiry and open holds. */
+const OTHER = { search_units: 2, audio_output_tokens: 7 };
+
+/** Two books with grants, settles in several blocks, some with other units, a write-off, a call of cost 0, an expiry and open holds. */
 async function busyBooks(): Promise<number[]> {
   const books = [await makeBook(db, { amount: 5_000 }), await makeBook(db, { amount: 400 })];
   const [first, second] = books.map(subjectOf);
@@ -45,7 +56,10 @@ async function busyBooks(): Promise<number[]> {
     const holds = Array.from({ length: 3 }, () => holdOf(first!, 200));
     await Promise.all(holds.map((hold) => ledger.hold(hold)));
     await Promise.all(
-      holds.map((hold, i) => ledger.settle(settleOf(first!, hold.request_id, i === 1 ? 0 : cost))),
+      holds.map((hold, i) => {
+        const settle = settleOf(first!, hold.request_id, i === 1 ? 0 : cost);
+        return ledger.settle(i === 2 ? { ...settle, units: { ...UNITS, other: OTHER } } : settle);
+      }),
     );
   }
   const last = holdOf(second!, 300);
@@ -76,6 +90,7 @@ test('a ledger in use is found right, from the database and from a dump of it', 
 
 const A = `book_id = ${books[0]}`;
 const B = `book_id = ${books[1]}`;
+const setUnits = (to: string) => `update ledger.meter set other_units = ${to}`;
 const TAMPERINGS: [what: string, statement: string, check: string][] = [
   [
     'an amount with its balances',
@@ -96,6 +111,16 @@ const TAMPERINGS: [what: string, statement: string, check: string][] = [
   [
     'a token count of a call of cost 0',
     `update ledger.meter set input_tokens = 9 where ${A} and seq is null`,
+    'hash',
+  ],
+  ['a count of another unit', `${setUnits(`'{1,3,3,7}'`)} where ${A} and seq = 6`, 'hash'],
+  ['another kind for a count', `${setUnits(`'{1,2,4,7}'`)} where ${A} and seq = 6`, 'hash'],
+  ['units taken away', `${setUnits('null')} where ${A} and seq = 6`, 'hash'],
+  ['units given to a call that had none', `${setUnits(`'{1,2}'`)} where ${A} and seq = 5`, 'hash'],
+  ['units given to a call of cost 0', `${setUnits(`'{7,1}'`)} where ${A} and seq is null`, 'hash'],
+  [
+    'units moved to the neighbour in the block',
+    `${setUnits(`case seq when 5 then '{1,2,3,7}'::int[] end`)} where ${A} and seq in (5, 6)`,
     'hash',
   ],
   ['the price of a call', `update ledger.meter set price_no = 99 where ${A} and seq = 6`, 'hash'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { committedCatalog, type Endpoint, loadCatalog } from '@svc/core/catalog/index.ts';
 import { microUsd, newRequestId, type RequestId, silentLog } from '@svc/core/kernel/index.ts';
-import { credit, openLedger } from '@svc/core/ledger/index.ts';
+import { credit, type OtherUnits, openLedger } from '@svc/core/ledger/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import { price } from '@svc/core/pricing/index.ts';
 import { Compile } from 'typebox/compile';
@@ -22,9 +22,9 @@ const ledger = await openLedger({
 });
 afterAll(() => ledger.close());
 const catalog = await loadCatalog(harness.pool, [committedCatalog]);
-const endpoint = [...catalog.sandbox.values()]
-  .flatMap((model) => model.endpoints)
-  .find((e) => e.price.rates.output > 0) as Endpoint;
+const endpoints = [...catalog.sandbox.values()].flatMap((model) => model.endpoints);
+const endpoint = endpoints.find((e) => e.price.rates.output > 0) as Endpoint;
+const searching = endpoints.find((e) => e.price.rates.search_unit !== undefined) as Endpoint;
 const units = {
   input_tokens: 1_000,
   output_tokens: 333,
@@ -37,7 +37,11 @@ const units = {
 const bill = price({ ...units, source: 'provider' }, endpoint.price);
 
 /** A test call through the ledger: held, settled at its price, no row written. */
-async function settledCall(tenant: Tenant, cost = bill.total_micro_usd): Promise<RequestId> {
+async function settledCall(
+  tenant: Tenant,
+  cost = bill.total_micro_usd,
+  { at = endpoint, other = {} }: { at?: Endpoint; other?: OtherUnits } = {},
+): Promise<RequestId> {
   const request_id = newRequestId();
   const { subject } = await harness.keys.verify(tenant.test_key);
   const held = await ledger.hold({ ...subject, request_id, amount_micro_usd: microUsd(cost + 100) });
@@ -47,9 +51,9 @@ async function settledCall(tenant: Tenant, cost = bill.total_micro_usd): Promise
     request_id,
     cost_micro_usd: microUsd(cost),
     model_no: 1,
-    endpoint_no: endpoint.endpoint_no,
-    price_no: endpoint.price.price_no,
-    units,
+    endpoint_no: at.endpoint_no,
+    price_no: at.price.price_no,
+    units: { ...units, other },
     estimated: false,
     outcome: 'ok',
   });
@@ -89,6 +93,18 @@ test('a generation is known right after the call, its cost proven line by line, 
     attempts: [{ attempt: 1, provider: 'acme', outcome: 'ok', http_status: 200, ttft_ms: 208 }],
     source: { cost: 'ledger', timing: 'analytics' },
   });
+});
+
+test('searches are a line of the generation; an insured answer has none and costs nothing', async () => {
+  const searched = price({ ...units, search_units: 3, source: 'provider' }, searching.price);
+  expect(searched.lines.find(({ kind }) => kind === 'search_unit')?.units).toBe(3);
+  const id = await settledCall(a, searched.total_micro_usd, { at: searching, other: { search_units: 3 } });
+  const found = (await harness.call('GET', `/v1/generation/${id}`, { key: a.test_key })).json();
+  accept('generation.get', found);
+  expect(found.cost).toMatchObject({ total_micro_usd: searched.total_micro_usd, lines: searched.lines });
+  const insured = await settledCall(a, 0, { other: { insured: 1 } });
+  const { cost } = (await harness.call('GET', `/v1/generation/${insured}`, { key: a.test_key })).json();
+  expect(cost).toMatchObject({ total_micro_usd: 0, lines: [] });
 });
 
 test("a settled call of another organisation is nobody's, with or without its row", async () => {

@@ -74,7 +74,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     model_no: admitted.model_no(endpoint),
     endpoint_no: endpoint.endpoint_no,
     price_no: endpoint.price.price_no,
-    units: unitsOf(usage),
+    units: unitsOf(usage, insured),
     estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
     ...(admitted.idempotency === null ? {} : { claimed: true }),

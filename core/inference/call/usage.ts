@@ -2,7 +2,7 @@
 
 import type { PriceVersion } from '../../catalog/index.ts';
 import { nowMs } from '../../kernel/index.ts';
-import type { MeteredUnits } from '../../ledger/index.ts';
+import type { MeteredUnits, OtherUnit, OtherUnits } from '../../ledger/index.ts';
 import { fitUsage, price, type TokenRatio } from '../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
@@ -29,7 +29,12 @@ export function soundUsage(usage: Usage | null): Usage | null {
     isCount(usage.cache_write_5m_tokens) &&
     isCount(usage.cache_write_1h_tokens) &&
     isCount(usage.cache_write_30m_tokens) &&
-    isCount(usage.search_units);
+    isCount(usage.search_units) &&
+    isCount(usage.audio_input_tokens) &&
+    isCount(usage.audio_output_tokens) &&
+    isCount(usage.image_input_tokens) &&
+    isCount(usage.image_output_tokens) &&
+    isCount(usage.requests);
   return sound ? usage : null;
 }
 
@@ -58,9 +63,35 @@ export function estimateUsage(
   };
 }
 
-/** The units of the metering record. `cache_write_tokens` counts all writes; the 5 m and 1 h ones are parts of it. */
-export function unitsOf(usage: Usage): MeteredUnits {
+/** Units of a usage beside its tokens, or parts of them, that a price may bill. */
+const counted = [
+  'search_units',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+] as const satisfies readonly (OtherUnit & keyof Usage)[];
+
+function otherUnitsOf(usage: Usage, insured: boolean): OtherUnits | undefined {
+  let other: { [K in OtherUnit]?: number } | undefined = insured ? { insured: 1 } : undefined;
+  for (const name of counted) {
+    const count = usage[name];
+    if (count === undefined || count === 0) continue;
+    other ??= {};
+    other[name] = count;
+  }
+  if (usage.requests === undefined || usage.requests === 1) return other;
+  return { ...other, requests: usage.requests };
+}
+
+/**
+ * The units of the metering record: all that the price of a call is made from. `cache_write_tokens` counts all writes;
+ * the 5 m and 1 h ones are parts of it.
+ */
+export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
+  const other = otherUnitsOf(usage, insured);
   return {
+    ...(other === undefined ? {} : { other }),
     input_tokens: usage.input_tokens,
     output_tokens: usage.output_tokens,
     cache_read_tokens: usage.cache_read_tokens,

@@ -117,6 +117,27 @@ export const MUTATIONS: readonly Mutation[] = [
     caught_by: 'model',
   },
   {
+    name: 'other units of two calls change places beside a duplicate',
+    function: 'settle_run',
+    from: 'then array_agg(v_units[j]) end',
+    to: 'then v_units end',
+    caught_by: 'model',
+  },
+  {
+    name: 'other units are not kept',
+    function: 'settle_run',
+    from: 'v_units[u.o / 12]::int[]',
+    to: 'null',
+    caught_by: 'model',
+  },
+  {
+    name: 'a hash leaves other units out',
+    function: 'settle_run',
+    from: `case when v_units is null then '' else ledger.units_send(v_units[lo:hi]) end`,
+    to: `''::bytea`,
+    caught_by: 'model',
+  },
+  {
     name: 'a settle is booked without the lock of its book',
     function: 'settle_run',
     from: 'order by book_id for no key update) x',
