@@ -1,6 +1,6 @@
 // One contract, two stores: whatever holds for a process alone holds for processes that share a Redis.
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startRedis } from '../../test/support/redis.ts';
 import { createLog, newUlid } from '../kernel/index.ts';
 import {
@@ -50,11 +50,14 @@ async function refusalOf(store: LimitStore, subject: LimitSubject): Promise<Limi
   return entered;
 }
 
+// A Redis that a busy machine keeps waiting for a quarter of a second is left, as it must be, and limits are halves for a
+// moment: noise lets fewer in, never more, so that one good run of three is proof.
 describe.each([
   ['in memory', [memory, memory]],
   ['in Redis', shared],
-] as const)('limits %s', (_name, stores) => {
+] as const)('limits %s', { retry: 2 }, (_name, stores) => {
   const [store, other] = stores as readonly [LimitStore, LimitStore];
+  beforeEach(() => expect.poll(() => stores.map(({ mode }) => mode)).toEqual(['exact', 'exact']));
 
   test('of 400 calls at once, over two stores, exactly rpm enter', async () => {
     const subject = subjectOf({ rpm: 100 });
@@ -85,12 +88,13 @@ describe.each([
   });
 
   test('a refused call takes nothing: neither of the key when the plan refuses, nor the other way round', async () => {
-    const subject = subjectOf({ rpm: 50, concurrency: 10 }, { concurrency: 1 });
+    // So slow a refill that nothing comes back meanwhile.
+    const subject = subjectOf({ rpm: 7, concurrency: 10 }, { concurrency: 1 });
     const slot = await slotOf(store, subject);
     for (let i = 0; i < 5; i++) {
       expect(await refusalOf(other, subject)).toMatchObject({ limit: 'concurrency', scope: 'plan' });
     }
-    expect(await store.look(subject)).toMatchObject({ rpm_remaining: 49, concurrency_in_use: 1 });
+    expect(await store.look(subject)).toMatchObject({ rpm_remaining: 6, concurrency_in_use: 1 });
     slot.leave();
   });
 
@@ -111,6 +115,7 @@ describe.each([
   test('tokens are debited by estimate and corrected by what was used, below zero too', async () => {
     const subject = subjectOf({ tpm: 600 });
     const slot = await slotOf(store, subject);
+    const began = performance.now();
     expect(await slot.spend(400)).toBeNull();
     expect(slot.standing.tokens).toMatchObject({ limit: 600, remaining: 200 });
     slot.settle(1_000);
@@ -118,8 +123,8 @@ describe.each([
     await expect.poll(async () => (await other.look(subject)).tpm_remaining).toBe(0);
     const refusal = await next.spend(1);
     expect(refusal).toMatchObject({ limit: 'tpm', scope: 'key', limit_value: 600 });
-    // 400 below zero and one token: at ten tokens a second about forty seconds.
-    expect(refusal?.reset_ms).toBeGreaterThan(38_000);
+    // 400 below zero and one token: at ten tokens a second about forty seconds, less what has passed.
+    expect(refusal?.reset_ms).toBeGreaterThan(40_000 - (performance.now() - began));
     expect(refusal?.reset_ms).toBeLessThanOrEqual(40_100);
     slot.leave();
     next.leave();
@@ -146,15 +151,12 @@ describe.each([
     const subject = subjectOf({ rpm: 1_200 });
     const started = performance.now();
     let entered = 0;
-    await expect
-      .poll(
-        async () => {
-          if (!isRefusal(await store.enter(subject))) entered++;
-          return entered;
-        },
-        { interval: 0, timeout: 10_000 },
-      )
-      .toBeGreaterThanOrEqual(1_210);
+    const enter = async () => {
+      if (!isRefusal(await store.enter(subject))) entered++;
+      return entered;
+    };
+    await Promise.all(Array.from({ length: 1_200 }, enter));
+    await expect.poll(enter, { interval: 5 }).toBeGreaterThanOrEqual(1_210);
     // Ten more than the capacity: half a second at twenty a second.
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
   });
@@ -170,6 +172,7 @@ describe.each([
 
   test("a limit is the key's own where set, and never above its plan's", async () => {
     const subject = subjectOf({ rpm: 30, concurrency: 1_000 }, { rpm: 300, tpm: 1_000_000, concurrency: 20 });
+    const began = performance.now();
     const slots = await Promise.all(Array.from({ length: 20 }, () => slotOf(store, subject)));
     expect(await refusalOf(other, subject)).toMatchObject({
       limit: 'concurrency',
@@ -178,8 +181,20 @@ describe.each([
     });
     for (const slot of slots) slot.leave();
     await expect.poll(async () => (await store.look(subject)).concurrency_in_use).toBe(0);
-    for (let i = 0; i < 10; i++) (await slotOf(store, subject)).leave();
-    expect(await refusalOf(other, subject)).toMatchObject({ limit: 'rpm', scope: 'key', limit_value: 30 });
+    // Ten more, and one each two seconds that all this takes on a busy machine.
+    let more = 0;
+    let refused: LimitRefusal | null = null;
+    while (refused === null) {
+      const entered = await other.enter(subject);
+      if (isRefusal(entered)) refused = entered;
+      else {
+        more++;
+        entered.leave();
+      }
+    }
+    expect(more).toBeGreaterThanOrEqual(10);
+    expect(more).toBeLessThanOrEqual(10 + Math.ceil((performance.now() - began) / 2_000));
+    expect(refused).toMatchObject({ limit: 'rpm', scope: 'key', limit_value: 30 });
   });
 
   test('headers show the tighter of key and plan', async () => {
@@ -200,21 +215,25 @@ describe.each([
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         // So slow a refill that a test adds nothing: what enters and is spent is bounded by the capacity alone.
         const subject = subjectOf({ rpm: 12, tpm: 600, concurrency: 4 }, { rpm: 15, concurrency: 3 });
-        const open: LimitSlot[] = [];
+        const open: { readonly slot: LimitSlot; readonly at: LimitStore }[] = [];
         const started = performance.now();
         let entered = 0;
         let spent = 0;
         for (const { act, tokens, at } of steps) {
           if (act === 'enter') {
-            const one = await (at % 2 === 0 ? store : other).enter(subject);
+            const asked = at % 2 === 0 ? store : other;
+            const one = await asked.enter(subject);
             if (!isRefusal(one)) {
               entered++;
-              open.push(one);
+              open.push({ slot: one, at: asked });
             } else if (one.limit === 'concurrency') expect(open.length).toBe(3);
           } else if (act === 'leave') {
-            open.splice(at % Math.max(1, open.length), 1)[0]?.leave();
+            const left = open.splice(at % Math.max(1, open.length), 1)[0];
+            left?.slot.leave();
+            // Answered after the leaving was heard of, so that the other store finds the place free.
+            await left?.at.look(subject);
           } else {
-            const slot = open[at % Math.max(1, open.length)];
+            const slot = open[at % Math.max(1, open.length)]?.slot;
             if (slot !== undefined && (await slot.spend(tokens)) === null) spent += tokens;
           }
           expect(open.length).toBeLessThanOrEqual(3);
@@ -222,7 +241,7 @@ describe.each([
         const minutes = (performance.now() - started) / 60_000;
         expect(entered).toBeLessThanOrEqual(12 + Math.ceil(12 * minutes));
         expect(spent).toBeLessThanOrEqual(600 + Math.ceil(600 * minutes));
-        for (const slot of open) slot.leave();
+        for (const { slot } of open) slot.leave();
       }),
       { numRuns: 60 },
     );

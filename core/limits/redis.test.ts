@@ -29,56 +29,87 @@ async function enterAll(store: LimitStore, subject: LimitSubject, calls: number)
   return entered.filter((one) => !isRefusal(one)) as LimitSlot[];
 }
 
-test('without Redis each of two processes gives out half, and says so; both are exact again when it is back', async () => {
-  const redis = await startRedis();
-  atFileEnd(() => redis.stop());
-  const [a, b] = [await open(redis.url), await open(redis.url)];
-  await expect.poll(() => [a?.mode, b?.mode]).toEqual(['exact', 'exact']);
-  await expect.poll(() => [a?.processes, b?.processes], { timeout: 5_000 }).toEqual([2, 2]);
-  const probe = subjectOf({ concurrency: 40 });
-  const held = [
-    ...(await enterAll(a as LimitStore, probe, 10)),
-    ...(await enterAll(b as LimitStore, probe, 10)),
-  ];
-  expect((await (a as LimitStore).look(probe)).concurrency_in_use).toBe(20);
-  await redis.kill();
-  await expect.poll(() => [a?.mode, b?.mode]).toEqual(['local_share', 'local_share']);
-  // Ten run in each already; its share is twenty.
-  expect(await enterAll(a as LimitStore, probe, 30)).toHaveLength(10);
-  expect(await enterAll(b as LimitStore, probe, 30)).toHaveLength(10);
-  const rates = subjectOf({ rpm: 100 });
-  const served = [
-    ...(await enterAll(a as LimitStore, rates, 200)),
-    ...(await enterAll(b as LimitStore, rates, 200)),
-  ].length;
-  expect(served).toBeGreaterThanOrEqual(100);
-  expect(served).toBeLessThanOrEqual(102);
-  await redis.restart();
-  await expect.poll(() => [a?.mode, b?.mode], { timeout: 10_000 }).toEqual(['exact', 'exact']);
-  // A Redis that came back empty has been told who is running.
-  await expect.poll(async () => (await (a as LimitStore).look(probe)).concurrency_in_use).toBe(40);
-  expect(await enterAll(b as LimitStore, probe, 5)).toHaveLength(0);
-  for (const slot of held) slot.leave();
-  await expect.poll(async () => (await (b as LimitStore).look(probe)).concurrency_in_use).toBe(20);
-});
+// A Redis that a busy machine keeps waiting for a quarter of a second is left at the wrong moment for these tests, as it
+// must be: noise only takes from them, so that one good run of three is proof.
+const again = { retry: 2 };
 
-test('a Redis that is silent is left within a second, and no call waits for it after that', async () => {
-  const redis = await startRedis();
-  atFileEnd(() => redis.stop());
-  const store = await open(redis.url);
-  expect(store.mode).toBe('exact');
-  const subject = subjectOf({ rpm: 1_000 });
-  redis.pause();
-  const started = performance.now();
-  expect(await enterAll(store, subject, 50)).toHaveLength(50);
-  expect(performance.now() - started).toBeLessThan(1_000);
-  expect(store.mode).toBe('local_share');
-  expect(store.enter(subject)).not.toBeInstanceOf(Promise);
-  redis.resume();
-  await expect.poll(() => store.mode, { timeout: 10_000 }).toBe('exact');
-});
+test(
+  'without Redis each of two processes gives out half, and says so; both are exact again when it is back',
+  again,
+  async () => {
+    const redis = await startRedis();
+    atFileEnd(() => redis.stop());
+    const [a, b] = [await open(redis.url), await open(redis.url)];
+    await expect.poll(() => [a?.mode, b?.mode]).toEqual(['exact', 'exact']);
+    await expect.poll(() => [a?.processes, b?.processes], { timeout: 10_000 }).toEqual([2, 2]);
+    const probe = subjectOf({ concurrency: 40 });
+    const held = [
+      ...(await enterAll(a as LimitStore, probe, 10)),
+      ...(await enterAll(b as LimitStore, probe, 10)),
+    ];
+    expect((await (a as LimitStore).look(probe)).concurrency_in_use).toBe(20);
+    await redis.kill();
+    await expect.poll(() => [a?.mode, b?.mode]).toEqual(['local_share', 'local_share']);
+    // Ten run in each already; its share is twenty.
+    expect(await enterAll(a as LimitStore, probe, 30)).toHaveLength(10);
+    expect(await enterAll(b as LimitStore, probe, 30)).toHaveLength(10);
+    const rates = subjectOf({ rpm: 100 });
+    const served = [
+      ...(await enterAll(a as LimitStore, rates, 200)),
+      ...(await enterAll(b as LimitStore, rates, 200)),
+    ].length;
+    expect(served).toBeGreaterThanOrEqual(100);
+    expect(served).toBeLessThanOrEqual(102);
+    await redis.restart();
+    await expect.poll(() => [a?.mode, b?.mode], { timeout: 10_000 }).toEqual(['exact', 'exact']);
+    // A Redis that came back empty has been told who is running.
+    await expect.poll(async () => (await (a as LimitStore).look(probe)).concurrency_in_use).toBe(40);
+    expect(await enterAll(b as LimitStore, probe, 5)).toHaveLength(0);
+    for (const slot of held) slot.leave();
+    await expect.poll(async () => (await (b as LimitStore).look(probe)).concurrency_in_use).toBe(20);
+  },
+);
 
-test('the places of a killed process are free again after its lease', async () => {
+test(
+  'a Redis that is silent is left within a second, and no call waits for it after that',
+  again,
+  async () => {
+    const redis = await startRedis();
+    atFileEnd(() => redis.stop());
+    const store = await open(redis.url);
+    await expect.poll(() => store.mode).toBe('exact');
+    const subject = subjectOf({ rpm: 1_000 });
+    redis.pause();
+    const started = performance.now();
+    expect(await enterAll(store, subject, 50)).toHaveLength(50);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(store.mode).toBe('local_share');
+    expect(store.enter(subject)).not.toBeInstanceOf(Promise);
+    redis.resume();
+    await expect.poll(() => store.mode, { timeout: 10_000 }).toBe('exact');
+  },
+);
+
+test(
+  'a Redis that answered in time is not lost because this process was too busy to hear it',
+  again,
+  async () => {
+    const redis = await startRedis();
+    atFileEnd(() => redis.stop());
+    const store = await open(redis.url);
+    await expect.poll(() => store.mode).toBe('exact');
+    const entering = enterAll(store, subjectOf({ rpm: 100 }), 20);
+    // Sent in this turn; then nothing is heard for longer than a call waits.
+    await new Promise((done) => setImmediate(done));
+    const busy_until = performance.now() + 500;
+    let steps = 0;
+    while (performance.now() < busy_until) steps++;
+    expect(await entering).toHaveLength(20);
+    expect([steps > 0, store.mode]).toEqual([true, 'exact']);
+  },
+);
+
+test('the places of a killed process are free again after its lease', again, async () => {
   const redis = await startRedis();
   atFileEnd(() => redis.stop());
   const store = await open(redis.url);

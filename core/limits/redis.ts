@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis';
 import { type Log, newUlid, nowMs } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
+import { inTime } from './in-time.ts';
 import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, type Rejections, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
@@ -25,8 +26,6 @@ const RENEW_MS = 5_000;
 /** Heartbeat, and how soon a Redis that is back is noticed. */
 const BEAT_MS = 1_000;
 const PROCESS_MS = 5_000;
-/** A Redis slower than this is as good as lost: the caller waits for it. */
-const PATIENCE_MS = 250;
 /** Until Redis has told how many processes there are. */
 const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
@@ -80,7 +79,6 @@ class RedisLimits implements LimitStore {
       enableOfflineQueue: false,
       enableAutoPipelining: true,
       maxRetriesPerRequest: 0,
-      commandTimeout: PATIENCE_MS,
       connectTimeout: 2_000,
       retryStrategy: (tries) => Math.min(100 * tries, BEAT_MS),
     }) as Redis & Scripts;
@@ -130,11 +128,13 @@ class RedisLimits implements LimitStore {
     if (this.#lost) return this.#local.look(this.shareOf(subject));
     const keys = keysOf(subject);
     const { key_rates, plan_rates } = subject;
-    const answer = await this.#redis.svcLook(
-      ...keys.requests,
-      ...keys.tokens,
-      keys.running[0],
-      ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+    const answer = await inTime(
+      this.#redis.svcLook(
+        ...keys.requests,
+        ...keys.tokens,
+        keys.running[0],
+        ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+      ),
     );
     const { requests, tokens } = standingOf(subject, answer.slice(0, 4) as string[]);
     return {
@@ -147,7 +147,7 @@ class RedisLimits implements LimitStore {
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#redis.zrem(PROCESSES, this.#process).catch(() => {});
+    await inTime(this.#redis.zrem(PROCESSES, this.#process)).catch(() => {});
     this.#redis.disconnect();
   }
 
@@ -155,7 +155,7 @@ class RedisLimits implements LimitStore {
     // What waits for the next beat, or for Redis to be back, counts already.
     const here = this.#rejected.of(plan, nowMs());
     if (this.#lost) return here;
-    const hours = countedHours(nowMs()).map((hour) => this.#redis.hgetall(rejectedKey(plan, hour)));
+    const hours = countedHours(nowMs()).map((hour) => inTime(this.#redis.hgetall(rejectedKey(plan, hour))));
     const found = (await Promise.all(hours)).map((counts) => ({
       rpm: Number(counts['rpm'] ?? 0),
       tpm: Number(counts['tpm'] ?? 0),
@@ -205,14 +205,16 @@ class RedisLimits implements LimitStore {
     const { key_rates, plan_rates } = subject;
     let answer: [string, string, string, string, string];
     try {
-      answer = await this.#redis.svcEnter(
-        ...keys.requests,
-        ...keys.tokens,
-        ...keys.running,
-        ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
-        ...limitArgs([key_rates.concurrency, plan_rates.concurrency]),
-        id,
-        LEASE_MS,
+      answer = await inTime(
+        this.#redis.svcEnter(
+          ...keys.requests,
+          ...keys.tokens,
+          ...keys.running,
+          ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
+          ...limitArgs([key_rates.concurrency, plan_rates.concurrency]),
+          id,
+          LEASE_MS,
+        ),
       );
     } catch (error) {
       this.#lose((error as Error).message);
@@ -259,7 +261,7 @@ class RedisLimits implements LimitStore {
   async #beat(): Promise<void> {
     if (this.#closed || this.#redis.status !== 'ready') return;
     try {
-      this.#processes = Math.max(1, await this.#redis.svcBeat(PROCESSES, this.#process, PROCESS_MS));
+      this.#processes = Math.max(1, await inTime(this.#redis.svcBeat(PROCESSES, this.#process, PROCESS_MS)));
     } catch (error) {
       this.#lose((error as Error).message);
       return;
@@ -291,7 +293,7 @@ class RedisLimits implements LimitStore {
       else group.ids.push(id);
     }
     const sent = [...groups.values()].map(({ keys, ids }) =>
-      this.#redis.svcRenew(...keys.running, LEASE_MS, ...ids),
+      inTime(this.#redis.svcRenew(...keys.running, LEASE_MS, ...ids)),
     );
     await Promise.all(sent).catch((error: unknown) => this.failed(error));
   }
@@ -383,11 +385,13 @@ class SharedSlot implements LimitSlot {
 
   #debit(tokens: number, whatever: boolean): Promise<[string, string, string]> {
     const { key_rates, plan_rates } = this.#subject;
-    return this.#store.redis.svcSpend(
-      ...this.keys.tokens,
-      ...limitArgs([key_rates.tpm, plan_rates.tpm]),
-      tokens,
-      whatever ? 1 : 0,
+    return inTime(
+      this.#store.redis.svcSpend(
+        ...this.keys.tokens,
+        ...limitArgs([key_rates.tpm, plan_rates.tpm]),
+        tokens,
+        whatever ? 1 : 0,
+      ),
     );
   }
 }
