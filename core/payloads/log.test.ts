@@ -1,11 +1,11 @@
 // The writer against a database that is there, away, or slow: memory is bounded, calls never wait.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
-import { newId, newRequestId, type RequestId, silentLog } from '@svc/core/kernel/index.ts';
+import { type Id, type Log, newId, newRequestId, type RequestId, silentLog } from '@svc/core/kernel/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { openPayloadLog } from './log.ts';
 import { openPayload } from './sealing.ts';
-import type { NewPayload, PayloadSlot } from './types.ts';
+import type { NewPayload, PayloadLog, PayloadSlot } from './types.ts';
 
 const root_key = Buffer.alloc(32, 7);
 let pool: Pool;
@@ -26,6 +26,11 @@ function payload(over: Partial<NewPayload> = {}): NewPayload {
   };
 }
 
+/** Hands `one` over as its call would. */
+function hand(log: PayloadLog, one: NewPayload): void {
+  (log.open(one.org_id, 10) as PayloadSlot).write(one);
+}
+
 async function sealedOf(request_id: RequestId): Promise<Buffer | null> {
   const { rows } = await pool.query<{ sealed: Buffer }>({
     name: 'test.sealed',
@@ -38,7 +43,7 @@ async function sealedOf(request_id: RequestId): Promise<Buffer | null> {
 test('what is handed over is sealed for its request and no other, in a partition of its day', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const one = payload({ redact: { presets: ['email'], patterns: [] } });
-  (log.open(10) as PayloadSlot).write(one);
+  hand(log, one);
   await log.flush();
   const sealed = (await sealedOf(one.request_id)) as Buffer;
   expect(await openPayload(root_key, one.request_id, sealed)).toEqual({
@@ -57,14 +62,65 @@ test('what is handed over is sealed for its request and no other, in a partition
   await log.close();
 });
 
-test('beyond its bounds calls are not kept, and counted; room given back is room again', async () => {
-  const log = openPayloadLog({ db: pool, log: silentLog, root_key });
-  const slots: PayloadSlot[] = [];
-  for (let slot = log.open(8_000_000); slot !== null; slot = log.open(8_000_000)) slots.push(slot);
-  expect(slots.length).toBe(8);
-  expect([log.dropped, log.waiting_bytes <= 67_108_864]).toEqual([1, true]);
+test('beyond its bounds calls are not kept, counted, and told of; room given back is room again', async () => {
+  const told: object[] = [];
+  const warn = (facts: object) => told.push(facts);
+  const log = openPayloadLog({ db: pool, log: { ...silentLog, warn } as Log, root_key });
+  const fill = (org_id: Id<'org'>) => {
+    const slots: PayloadSlot[] = [];
+    for (let slot = log.open(org_id, 5_000_000); slot !== null; slot = log.open(org_id, 5_000_000)) {
+      slots.push(slot);
+    }
+    return slots;
+  };
+  const [one, two, three, four] = [newId('org'), newId('org'), newId('org'), newId('org')];
+  const slots = fill(one);
+  expect([slots.length, log.dropped]).toEqual([3, 1]);
+  expect(told).toMatchObject([{ org_id: one, reason: 'organization', dropped: 1 }]);
   slots.pop()?.free();
-  expect(log.open(8_000_000)).not.toBe(null);
+  expect(log.open(one, 5_000_000)).not.toBe(null);
+  // What one has waiting is no matter of another, until all of the room is taken.
+  expect([fill(two).length, fill(three).length, fill(four).length]).toEqual([3, 3, 0]);
+  // And then there is some for whoever has little.
+  for (let n = 0; n < 15; n++) expect(log.open(newId('org'), 900_000)).not.toBe(null);
+  expect(log.waiting_bytes).toBeLessThanOrEqual(67_108_864);
+  expect(told).toHaveLength(1);
+  await log.close();
+});
+
+test('a quiet organisation is not behind a noisy one, whose content takes long to redact', async () => {
+  const log = openPayloadLog({ db: pool, log: silentLog, root_key });
+  // Each search walks the whole rest before it settles for one letter.
+  const slow = { presets: [], patterns: ['a.*b|a'] };
+  const texts = () => ({ request: '1', response: JSON.stringify('a'.repeat(1_500)) });
+  const org_id = newId('org');
+  const noisy = Array.from({ length: 6 }, () => payload({ org_id, redact: slow, texts }));
+  const quiet = payload({ redact: { presets: ['email'], patterns: ['PRJ'] } });
+  for (const one of [...noisy, quiet]) hand(log, one);
+  const stored = async () => {
+    const found = await Promise.all(noisy.map(({ request_id }) => sealedOf(request_id)));
+    return found.filter((sealed) => sealed !== null).length;
+  };
+  await expect.poll(() => sealedOf(quiet.request_id), { timeout: 10_000, interval: 20 }).not.toBe(null);
+  expect(await stored()).toBeLessThan(4);
+  await log.flush();
+  expect([await stored(), log.dropped, log.waiting_bytes]).toEqual([6, 0, 0]);
+  await log.close();
+}, 20_000);
+
+test('many of many organisations are all stored, each once', async () => {
+  const log = openPayloadLog({ db: pool, log: silentLog, root_key });
+  const orgs = Array.from({ length: 7 }, () => newId('org'));
+  const all = Array.from({ length: 210 }, (_, n) => payload({ org_id: orgs[n % 7] as Id<'org'> }));
+  for (const one of all) hand(log, one);
+  await log.flush();
+  expect([log.dropped, log.waiting_bytes]).toEqual([0, 0]);
+  const { rows } = await pool.query<{ org_id: string; count: number }>({
+    name: 'test.counts',
+    text: `select org_id, count(*)::int as count from request_payload where org_id = any ($1) group by org_id`,
+    values: [orgs],
+  });
+  expect(rows.map(({ count }) => count)).toEqual(orgs.map(() => 30));
   await log.close();
 });
 
@@ -77,7 +133,7 @@ test('one that cannot be read, or redacted, is dropped alone', async () => {
   });
   const bad = payload({ redact: { presets: [], patterns: ['('] } });
   const good = payload();
-  for (const item of [fails, bad, good]) (log.open(10) as PayloadSlot).write(item);
+  for (const item of [fails, bad, good]) hand(log, item);
   await log.flush();
   expect([log.dropped, log.waiting_bytes]).toEqual([2, 0]);
   expect(await sealedOf(fails.request_id)).toBe(null);
@@ -86,10 +142,22 @@ test('one that cannot be read, or redacted, is dropped alone', async () => {
   await log.close();
 });
 
+test('one that PostgreSQL refuses is dropped alone, and not those of others beside it', async () => {
+  const log = openPayloadLog({ db: pool, log: silentLog, root_key });
+  // No text of PostgreSQL's holds a NUL.
+  const refused = payload({ org_id: 'org_\u0000' as Id<'org'> });
+  const others = Array.from({ length: 5 }, () => payload());
+  for (const one of [...others.slice(0, 3), refused, ...others.slice(3)]) hand(log, one);
+  await log.flush();
+  expect([log.dropped, log.waiting_bytes]).toEqual([1, 0]);
+  for (const { request_id } of others) expect(await sealedOf(request_id)).not.toBe(null);
+  await log.close();
+});
+
 test('content larger than four megabytes leaves nothing but its place', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const large = payload({ texts: () => ({ request: `"${'x'.repeat(4_200_000)}"`, response: '"y"' }) });
-  (log.open(10) as PayloadSlot).write(large);
+  hand(log, large);
   await log.flush();
   const sealed = (await sealedOf(large.request_id)) as Buffer;
   expect(await openPayload(root_key, large.request_id, sealed)).toEqual({ request: null, response: null });
@@ -107,7 +175,7 @@ test('while PostgreSQL is away content waits within its bounds, and goes in when
   } as Pool;
   const log = openPayloadLog({ db: flaky, log: silentLog, root_key });
   const one = payload();
-  (log.open(10) as PayloadSlot).write(one);
+  hand(log, one);
   await log.flush();
   expect(await sealedOf(one.request_id)).toBe(null);
   expect(log.waiting_bytes).toBeGreaterThan(0);

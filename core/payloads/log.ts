@@ -1,7 +1,8 @@
-// The asynchronous writer: content is redacted, sealed and stored after its call has ended, one at a time, in bounded
-// memory. Unlike request rows it is never spooled: the disk of a gateway is no place for content.
+// The asynchronous writer: content is redacted, sealed and stored after its call has ended, of each organisation one at
+// a time and the organisations beside each other, in bounded memory. Unlike request rows it is never spooled: the disk
+// of a gateway is no place for content.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
-import { type Log, monotonicMs, nowMs } from '../kernel/index.ts';
+import { type Id, type Log, monotonicMs, nowMs } from '../kernel/index.ts';
 import { type RedactWish, redactBody } from '../redaction/index.ts';
 import { sealPayload } from './sealing.ts';
 import { insertPayloads, preparePayloadDays, type SealedPayload } from './store.ts';
@@ -9,11 +10,17 @@ import type { NewPayload, PayloadLog, PayloadSlot } from './types.ts';
 
 /** Requests of running calls that will be kept, and ended calls that wait. */
 const WAITING_MAX = 67_108_864;
+/** Of these what organisations may have beyond `SMALL`: the rest is for such as have little. */
+const SHARED_MAX = 50_331_648;
+const SMALL = 1_048_576;
+/** What one organisation may have; a single call may have more. */
+const ORG_MAX = 16_777_216;
 /** Assumed for an answer that is not there yet. */
 const ANSWER_BYTES = 65_536;
 const BATCH_MAX = 50;
 const BATCH_BYTES = 4_194_304;
 const RETRY_MS = 1_000;
+const TELL_MS = 60_000;
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 const PREPARE_MS = 3_600_000;
@@ -25,19 +32,34 @@ export interface PayloadLogOptions {
   readonly root_key: Uint8Array;
 }
 
+/** One organisation's part of the writer. */
+interface Line {
+  readonly org_id: string;
+  readonly queue: NewPayload[];
+  /** That wait or may come, until they are stored or given up. */
+  bytes: number;
+  sealing: boolean;
+}
+
+interface Sealed extends SealedPayload {
+  readonly line: Line;
+}
+
 class Writer implements PayloadLog {
   readonly #db: Pool;
   readonly #log: Log;
   readonly #root_key: Uint8Array;
-  readonly #queue: NewPayload[] = [];
-  #batch: SealedPayload[] = [];
+  readonly #lines = new Map<string, Line>();
+  /** Sealings and the storing that are under way. */
+  readonly #running = new Set<Promise<void>>();
+  #batch: Sealed[] = [];
   #batch_bytes = 0;
   #waiting = 0;
   #dropped = 0;
-  #running: Promise<void> | null = null;
+  #storing = false;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
-  #away = false;
+  #told_ms = Number.NEGATIVE_INFINITY;
   #prepared_ms = Number.NEGATIVE_INFINITY;
 
   constructor(options: PayloadLogOptions) {
@@ -54,28 +76,57 @@ class Writer implements PayloadLog {
     return this.#waiting;
   }
 
-  open(bytes: number): PayloadSlot | null {
+  open(org_id: Id<'org'>, bytes: number): PayloadSlot | null {
     const room = bytes + ANSWER_BYTES;
-    if (this.#closed || this.#waiting + room > WAITING_MAX) {
+    const line = this.#lines.get(org_id) ?? { org_id, queue: [], bytes: 0, sealing: false };
+    const full = this.#closed ? 'closed' : this.#isFull(line, room);
+    if (full !== null) {
       this.#dropped++;
+      this.#tell(org_id, full);
       return null;
     }
-    this.#waiting += room;
+    this.#lines.set(org_id, line);
+    this.#take(line, room);
     return {
       write: (payload) => {
-        this.#waiting += payload.bytes - room;
-        this.#queue.push(payload);
-        this.#wake();
+        line.queue.push(payload);
+        this.#take(line, payload.bytes - room);
+        this.#seal(line);
       },
-      free: () => {
-        this.#waiting -= room;
-      },
+      free: () => this.#take(line, -room),
     };
   }
 
+  /** Why an organisation may have no `room` more; null: it may. */
+  #isFull(line: Line, room: number): 'organization' | 'process' | null {
+    if (line.bytes > 0 && line.bytes + room > ORG_MAX) return 'organization';
+    const most = line.bytes + room <= SMALL ? WAITING_MAX : SHARED_MAX;
+    return this.#waiting + room > most ? 'process' : null;
+  }
+
+  #take(line: Line, bytes: number): void {
+    line.bytes += bytes;
+    this.#waiting += bytes;
+    this.#forget(line);
+  }
+
+  /** A line in which nothing is left is none. */
+  #forget({ org_id, bytes, queue, sealing }: Line): void {
+    if (bytes === 0 && queue.length === 0 && !sealing) this.#lines.delete(org_id);
+  }
+
+  /** One line of the log a minute: whoever drops calls drops many. */
+  #tell(org_id: string, reason: string): void {
+    const now_ms = monotonicMs();
+    if (now_ms - this.#told_ms < TELL_MS) return;
+    this.#told_ms = now_ms;
+    const facts = { org_id, reason, waiting_bytes: this.#waiting, dropped: this.#dropped };
+    this.#log.warn(facts, 'content of calls is not kept: too much of it waits');
+  }
+
   async flush(): Promise<void> {
-    await this.#running;
-    await this.#wake();
+    this.#go();
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   async close(): Promise<void> {
@@ -83,75 +134,115 @@ class Writer implements PayloadLog {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.flush();
-    this.#dropped += this.#queue.length + this.#batch.length;
+    for (const { queue } of this.#lines.values()) this.#dropped += queue.length;
+    this.#dropped += this.#batch.length;
   }
 
-  /** One drain at a time. */
-  #wake(): Promise<void> {
-    if (this.#timer !== null) return Promise.resolve();
-    this.#running ??= this.#drain().finally(() => {
-      this.#running = null;
-      if (this.#closed) return;
-      if (this.#away) {
-        this.#timer = setTimeout(() => {
-          this.#timer = null;
-          void this.#wake();
-        }, RETRY_MS);
-      } else if (this.#queue.length > 0) void this.#wake();
-    });
-    return this.#running;
+  get #batch_is_full(): boolean {
+    return this.#batch.length >= BATCH_MAX || this.#batch_bytes >= BATCH_BYTES;
   }
 
-  async #drain(): Promise<void> {
-    this.#away = false;
-    // Behind whatever the call that woke it has still to do.
-    await new Promise((done) => setImmediate(done));
-    while (!this.#away && (this.#queue.length > 0 || this.#batch.length > 0)) {
-      while (this.#queue.length > 0 && this.#batch.length < BATCH_MAX && this.#batch_bytes < BATCH_BYTES) {
-        await this.#seal(this.#queue.shift() as NewPayload);
-      }
-      if (this.#batch.length > 0) await this.#store();
+  #run(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  #go(): void {
+    this.#store();
+    for (const line of this.#lines.values()) this.#seal(line);
+  }
+
+  /** Begins to seal what waits in `line`, unless that is under way or the batch is full. */
+  #seal(line: Line): void {
+    if (line.sealing || line.queue.length === 0 || this.#batch_is_full) return;
+    line.sealing = true;
+    this.#run(this.#sealAll(line));
+  }
+
+  async #sealAll(line: Line): Promise<void> {
+    while (line.queue.length > 0 && !this.#batch_is_full) {
+      // Behind whatever the call has still to do, and in turns with the other organisations.
+      await new Promise((done) => setImmediate(done));
+      await this.#sealOne(line, line.queue.shift() as NewPayload);
+      this.#store();
     }
+    line.sealing = false;
+    this.#forget(line);
   }
 
   /** Into the batch, or dropped: one that cannot be read or redacted is not kept. */
-  async #seal(payload: NewPayload): Promise<void> {
+  async #sealOne(line: Line, payload: NewPayload): Promise<void> {
     const { request_id, org_id, redact, bytes } = payload;
     try {
       const { request, response } = payload.texts();
-      const texts = { request, response: await redacted(redact, response) };
+      const texts = { request, response: await redacted(redact, response, org_id) };
       const sealed = await sealPayload(this.#root_key, request_id, texts);
-      this.#waiting += sealed.length - bytes;
-      this.#batch.push({ request_id, org_id, sealed });
+      this.#take(line, sealed.length - bytes);
+      this.#batch.push({ request_id, org_id, sealed, line });
       this.#batch_bytes += sealed.length;
     } catch (error) {
-      this.#waiting -= bytes;
+      this.#take(line, -bytes);
       this.#dropped++;
       // The error's own message may quote what it could not read.
       this.#log.warn({ request_id, kind: (error as Error).name }, 'content of a call was not kept');
     }
   }
 
-  async #store(): Promise<void> {
-    const batch = this.#batch;
+  /** Begins to store what is sealed, unless that is under way or PostgreSQL is waited for. */
+  #store(): void {
+    if (this.#storing || this.#timer !== null || this.#batch.length === 0) return;
+    this.#storing = true;
+    this.#run(this.#storeAll());
+  }
+
+  async #storeAll(): Promise<void> {
+    let away = false;
+    while (this.#batch.length > 0 && !away) {
+      const batch = this.#batch;
+      this.#batch = [];
+      this.#batch_bytes = 0;
+      // There is room in the next one, and it fills while this one is stored.
+      for (const line of this.#lines.values()) this.#seal(line);
+      const left = await this.#insert(batch);
+      away = left.length > 0;
+      if (!away) continue;
+      this.#batch = [...left, ...this.#batch];
+      this.#batch_bytes = this.#batch.reduce((sum, { sealed }) => sum + sealed.length, 0);
+    }
+    this.#storing = false;
+    if (!away || this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#go();
+    }, RETRY_MS);
+  }
+
+  /** Stores `batch`, gives up of it what PostgreSQL refuses, and returns what is left because PostgreSQL is away. */
+  async #insert(batch: readonly Sealed[]): Promise<readonly Sealed[]> {
     try {
       await this.#prepare();
       await insertPayloads(this.#db, batch);
     } catch (error) {
+      const kind = (error as Error).name;
       if (isDatabaseFault(error)) {
-        this.#log.warn({ payloads: batch.length, kind: (error as Error).name }, 'content of calls waits');
-        this.#away = true;
-        return;
+        this.#log.warn({ payloads: batch.length, kind }, 'content of calls waits');
+        return batch;
       }
-      this.#dropped += batch.length;
-      this.#log.error(
-        { payloads: batch.length, kind: (error as Error).name },
-        'content of calls was refused',
-      );
+      if (batch.length > 1) return this.#insertEach(batch);
+      this.#dropped++;
+      this.#log.error({ request_id: batch[0]?.request_id, kind }, 'content of a call was refused');
     }
-    this.#waiting -= this.#batch_bytes;
-    this.#batch = [];
-    this.#batch_bytes = 0;
+    for (const { line, sealed } of batch) this.#take(line, -sealed.length);
+    return [];
+  }
+
+  /** One by one: what is refused takes nothing of others with it. */
+  async #insertEach(batch: readonly Sealed[]): Promise<readonly Sealed[]> {
+    for (let i = 0; i < batch.length; i++) {
+      const left = await this.#insert(batch.slice(i, i + 1));
+      if (left.length > 0) return batch.slice(i);
+    }
+    return [];
   }
 
   async #prepare(): Promise<void> {
@@ -165,9 +256,13 @@ class Writer implements PayloadLog {
   }
 }
 
-async function redacted(wish: RedactWish | null, text: string | null): Promise<string | null> {
+async function redacted(
+  wish: RedactWish | null,
+  text: string | null,
+  org_id: string,
+): Promise<string | null> {
   if (wish === null || text === null) return text;
-  const { body } = await redactBody(wish, Buffer.from(text));
+  const { body } = await redactBody(wish, Buffer.from(text), { org_id });
   return body.toString();
 }
 

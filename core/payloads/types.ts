@@ -32,8 +32,11 @@ export interface PayloadSlot {
 
 /** The writer of one process. Bounded: a store that is behind costs payloads, never memory or calls. */
 export interface PayloadLog {
-  /** Room for a call whose request has `bytes`; null while the store is behind, which is counted. */
-  open(bytes: number): PayloadSlot | null;
+  /**
+   * Room for a call of `org_id` whose request has `bytes`; null while too much waits, of this organisation or in all,
+   * which is counted and logged.
+   */
+  open(org_id: Id<'org'>, bytes: number): PayloadSlot | null;
   /** Calls not kept although their organisation wished it. */
   readonly dropped: number;
   /** Bytes that wait or may come. */

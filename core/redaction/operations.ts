@@ -1,6 +1,6 @@
 // Trying a redaction policy out (P2 48). Nothing of the sample is stored.
 import { Type } from 'typebox';
-import { oneOf, operation, ServiceError } from '../kernel/index.ts';
+import { oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { checkPatterns } from './custom.ts';
 import { redactBody } from './pool.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, presets } from './types.ts';
@@ -40,13 +40,14 @@ export const previewRedactionOperation = operation({
     redactions: 2,
     presets: [...presets],
   },
-  async run(_context, { presets: chosen, patterns = [], sample }) {
+  async run(context, { presets: chosen, patterns = [], sample }) {
     if (Buffer.byteLength(sample) > SAMPLE_BYTES_MAX) {
       throw new ServiceError('request_too_large', 'A sample has at most 64 KiB.', { param: 'sample' });
     }
     checkPatterns(patterns, 'patterns');
+    const { org_id } = orgCaller(context);
     const body = Buffer.from(JSON.stringify([sample]));
-    const redacted = await redactBody({ presets: chosen, patterns }, body);
+    const redacted = await redactBody({ presets: chosen, patterns }, body, { org_id });
     const [output] = JSON.parse(redacted.body.toString()) as [string];
     return { input: sample, output, redactions: redacted.redactions, presets: [...presets] };
   },

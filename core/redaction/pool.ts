@@ -9,12 +9,11 @@ import type { Job, Outcome } from './worker.ts';
 
 /** Presets alone take about a millisecond for so many bytes of text, and a few dozen where they are made to be slow. */
 const OWN_THREAD_MAX = 262_144;
-/** Bytes that may wait for the worker, and of these such as wait for one organisation's patterns. */
-const WAITING_MAX = 134_217_728;
-const LINE_MAX = 67_108_864;
-const PATIENCE_MS = 2_000;
-/** One search that outlasts its patience by so much ends with its worker. */
-const KILL_MS = 4_000;
+/** Bytes of one organisation that may wait for the worker; one body may, whatever its size. */
+const ORG_MAX = 67_108_864;
+/** Bytes of all that may wait; whoever has none waiting may have one body wait in any case. */
+const WAITING_MAX = 268_435_456;
+const TIMES: PoolTimes = { patience_ms: 2_000, lost_ms: 6_000 };
 const REDACTORS_MAX = 64;
 
 interface Waiting {
@@ -32,56 +31,68 @@ function tooSlow(): ServiceError {
   );
 }
 
-function unavailable(): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'The text could not be redacted, so it was not sent. Try again.',
-    {
-      details: { component: 'redaction' },
-      retry_after_ms: 1_000,
-    },
-  );
+function unavailable(
+  message = 'The text could not be redacted, so it was not sent. Try again.',
+): ServiceError {
+  return new ServiceError('service_unavailable', message, {
+    details: { component: 'redaction' },
+    retry_after_ms: 1_000,
+  });
 }
 
-/** What waits under one wish, first come, first served. */
+const TOO_MUCH = "Too much of the organization's text waits to be redacted, so this was not sent. Try again.";
+
+/** How long the worker may take. */
+export interface PoolTimes {
+  /** After which no further search begins. */
+  readonly patience_ms: number;
+  /** After which it is given up, in the middle of a search. */
+  readonly lost_ms: number;
+}
+
+/** What one organisation has waiting, first come, first served. */
 interface Line {
   readonly waiting: Waiting[];
   /** Of what waits and what runs. */
   bytes: number;
 }
 
-class Pool {
+/** One worker for all organisations of the process, which take turns there. */
+export class RedactionPool {
+  readonly #times: PoolTimes;
   #worker: Worker | null = null;
   #running: Waiting | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** By wish, the one whose turn it is first: slow patterns make their own organisation wait. */
+  /** By organisation, the one whose turn it is first: large bodies and slow patterns make their own one wait. */
   readonly #lines = new Map<string, Line>();
   /** The line that was served last. */
   #served = '';
   #waiting_bytes = 0;
   #next_id = 1;
 
-  redact(wish: RedactWish, body: Buffer, spared: readonly string[]): Promise<RedactedBody> {
+  constructor(times: PoolTimes = TIMES) {
+    this.#times = times;
+  }
+
+  /** Rejects with service_unavailable where too much of the organisation's text waits already. */
+  redact(wish: RedactWish, body: Buffer, { org_id, spared = [] }: RedactionOf): Promise<RedactedBody> {
     const { presets, patterns } = wish;
-    const key = JSON.stringify([presets, patterns]);
-    const line = this.#lines.get(key) ?? { waiting: [], bytes: 0 };
-    // Presets are quick, and many share a line; nobody's patterns fill the queue of the others.
-    const most = patterns.length === 0 ? WAITING_MAX : LINE_MAX;
-    const is_full = (taken: number, most: number) => taken > 0 && taken + body.length > most;
-    if (is_full(line.bytes, most) || is_full(this.#waiting_bytes, WAITING_MAX)) {
-      return Promise.reject(unavailable());
-    }
-    this.#lines.set(key, line);
+    const { patience_ms } = this.#times;
+    const line = this.#lines.get(org_id) ?? { waiting: [], bytes: 0 };
+    const { length } = body;
+    const is_full = line.bytes + length > ORG_MAX || this.#waiting_bytes + length > WAITING_MAX;
+    if (line.bytes > 0 && is_full) return Promise.reject(unavailable(TOO_MUCH));
+    this.#lines.set(org_id, line);
     this.#waiting_bytes += body.length;
     line.bytes += body.length;
-    const job = { id: this.#next_id++, wish: { presets, patterns }, spared, patience_ms: PATIENCE_MS };
+    const job = { id: this.#next_id++, wish: { presets, patterns }, spared, patience_ms };
     return new Promise<RedactedBody>((done, failed) => {
       line.waiting.push({ job, body, done, failed });
       this.#next();
     }).finally(() => {
       this.#waiting_bytes -= body.length;
       line.bytes -= body.length;
-      if (line.bytes === 0 && line.waiting.length === 0) this.#lines.delete(key);
+      if (line.bytes === 0 && line.waiting.length === 0) this.#lines.delete(org_id);
     });
   }
 
@@ -92,10 +103,10 @@ class Pool {
       this.#lines.delete(this.#served);
       this.#lines.set(this.#served, served);
     }
-    for (const [key, line] of this.#lines) {
+    for (const [org_id, line] of this.#lines) {
       const first = line.waiting.shift();
       if (first === undefined) continue;
-      this.#served = key;
+      this.#served = org_id;
       return first;
     }
     return undefined;
@@ -111,7 +122,7 @@ class Pool {
     this.#running = next;
     const worker = this.#started();
     worker.ref();
-    this.#timer = setTimeout(() => this.#lost(worker, tooSlow()), PATIENCE_MS + KILL_MS);
+    this.#timer = setTimeout(() => this.#lost(worker, tooSlow()), this.#times.lost_ms);
     // A copy of its own: a small Buffer is a window into memory that it shares with others.
     const body = new Uint8Array(next.body);
     worker.postMessage({ ...next.job, body } satisfies Job, [body.buffer]);
@@ -157,7 +168,15 @@ class Pool {
   }
 }
 
-const pool = new Pool();
+/** Whose text it is, and what of it stays. */
+export interface RedactionOf {
+  /** Of all that wait, organisations take turns. */
+  readonly org_id: string;
+  /** Paths whose strings stay (`model`, `svc.route`). */
+  readonly spared?: readonly string[];
+}
+
+const pool = new RedactionPool();
 const redactors = new Map<string, Redactor>();
 
 function redactorOf(wish: RedactWish): Redactor {
@@ -172,15 +191,15 @@ function redactorOf(wish: RedactWish): Redactor {
 }
 
 /**
- * `body`, a JSON text, without what `wish` names; strings at the paths of `spared` (`model`, `svc.route`) stay. What is
- * not JSON comes back as it is. A promise where the worker does it.
+ * `body`, a JSON text of the organisation that `of` names, without what `wish` names. What is not JSON comes back as it
+ * is. A promise where the worker does it, in which each waits for one body of each other organisation at most.
  * @throws ServiceError (or rejects) invalid_pattern when the patterns take too long, service_unavailable.
  */
 export function redactBody(
   wish: RedactWish,
   body: Buffer,
-  spared: readonly string[] = [],
+  of: RedactionOf,
 ): RedactedBody | Promise<RedactedBody> {
-  if (wish.patterns.length > 0 || body.length > OWN_THREAD_MAX) return pool.redact(wish, body, spared);
-  return redactBytes(redactorOf(wish), body, spared);
+  if (wish.patterns.length > 0 || body.length > OWN_THREAD_MAX) return pool.redact(wish, body, of);
+  return redactBytes(redactorOf(wish), body, of.spared ?? []);
 }

@@ -260,7 +260,7 @@ describe('the presets', () => {
       const text = unit.repeat(Math.ceil(500_000 / unit.length));
       ms(text.slice(0, 1_000));
       // Quadratic would be minutes.
-      expect([unit, ms(text) < 1_500]).toEqual([unit, true]);
+      expect([unit, ms(text) < 8_000]).toEqual([unit, true]);
     }
   });
 });
@@ -315,7 +315,7 @@ describe('patterns of an organisation', () => {
     for (const list of [[large], Array.from({ length: 20 }, () => large), ['ok', 'a{1000}'.repeat(36)]]) {
       expect(() => checkPatterns(list, 'p')).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
     }
-    expect(performance.now() - from).toBeLessThan(4_000);
+    expect(performance.now() - from).toBeLessThan(12_000);
     const usual = ['a{1000}', '[A-Z]{2}\\d{6,12}', '(?:[0-9a-f]{4}-){7}[0-9a-f]{4}', '\\pL{1,500}'];
     expect(() => checkPatterns(usual, 'p')).not.toThrow();
   });
@@ -323,7 +323,8 @@ describe('patterns of an organisation', () => {
   it('do not explode on the text that is known for it', () => {
     const from = performance.now();
     expect(redacted(`${'a'.repeat(20_000)}!`, own('(a+)+$'))).toHaveLength(20_001);
-    expect(performance.now() - from).toBeLessThan(1_000);
+    // Exponential would not end.
+    expect(performance.now() - from).toBeLessThan(8_000);
   });
 });
 

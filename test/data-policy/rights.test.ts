@@ -117,7 +117,7 @@ test('content is shown to owners, admins, developers and their keys, and each lo
   await harness.request_log.flush();
   const payloads = openPayloadLog({ db: harness.pool, log: harness.context.log, root_key: harness.root_key });
   const texts = () => ({ request: '{"said":"content-4711"}', response: '{"said":"answer-4711"}' });
-  (payloads.open(100) as PayloadSlot).write({
+  (payloads.open(a.org.id, 100) as PayloadSlot).write({
     ...{ request_id: row.request_id, org_id: a.org.id, redact: null, bytes: 100, texts },
   });
   await payloads.flush();

@@ -43,6 +43,18 @@ async function providersOf(request_id: string): Promise<string[]> {
   });
 }
 
+test.concurrent('asked for by a header, it holds whatever else the body requires', async () => {
+  const org = await tenantUnder(world(), { logging: 'on', zdr: false });
+  const { id, upstream } = world().model('pair');
+  const body = bodyOf(id, 'sim: status=503', { svc: { route: { require: { max_retention_days: 0 } } } });
+  const headers = { 'x-svc-route': '{"require":{"zdr":true}}' };
+  const reply = await world().chat(org.key, body, { headers }).reply;
+  expect(reply.status).toBeGreaterThanOrEqual(500);
+  expect(await providersOf(idOf(reply))).toEqual(['sim-a']);
+  expect(attemptsAt(upstream)).toBe(1);
+  expect(await storedOf(world(), org)).toBe(0);
+});
+
 describe.each(ways)('asked for by the %s', (way) => {
   test.concurrent('a failing endpoint is not replaced by one that retains', async () => {
     const { org, key, more } = await caller(way);
