@@ -188,10 +188,20 @@ function capabilitiesOf(
     prefill: own.prefill ?? base.prefill ?? false,
     parameters: own.parameters ?? [...new Set([...(base.parameters ?? []), ...provider_parameters])],
     betas: own.betas ?? base.betas ?? [],
-    server_tools: own.server_tools ?? base.server_tools ?? [],
+    server_tools: soldTools(own.server_tools ?? base.server_tools ?? [], endpoint),
     reasoning_controls: reasoning ? (model.reasoning?.controls ?? []) : [],
     max_output: maxOutput(model, endpoint),
   };
+}
+
+/**
+ * `listed` without what has no price: a search of the web is billed by the provider and never bought on a caller's word
+ * alone (4.1). Google's own word for it is the same tool.
+ */
+function soldTools(listed: readonly string[], endpoint: FileEndpoint): readonly string[] {
+  const tools = listed.map((tool) => (tool === 'google_search' ? 'web_search' : tool));
+  if ((endpoint.price as FilePrice).search_unit !== undefined) return [...new Set(tools)];
+  return tools.filter((tool) => tool !== '*' && !/^web_search(_|$)/.test(tool));
 }
 
 function contextLength(model: MergedModel, endpoint: FileEndpoint): number {

@@ -169,3 +169,23 @@ test('a model of embeddings or rankings stands alone, and only where its provide
     '15 models[0].endpoints[0].family: embed_rerank needs a model with modalities.out [embedding] or [ranking]',
   ]);
 });
+
+test('a search of the web that is listed without a price is told when the file is loaded', () => {
+  const listing = (words: string, price = '') =>
+    mergeFiles([
+      readFile(
+        good.replace(
+          'output: "10.00" }',
+          `output: "10.00"${price} }\n        capabilities: { server_tools: [${words}] }`,
+        ),
+        'a.yaml',
+      ),
+    ]).notices.map(({ path, reason }) => `${path}: ${reason}`);
+  for (const words of ['web_search', 'google_search', 'web_search_preview', '"*"']) {
+    expect(listing(`code_execution, ${words}`)).toEqual([
+      `models[0].endpoints[0].price: no search_unit: '${words.replaceAll('"', '')}' is not offered without a price`,
+    ]);
+    expect(listing(words, ', search_unit: "10000"')).toEqual([]);
+  }
+  expect(listing('code_execution')).toEqual([]);
+});

@@ -39,11 +39,11 @@ function openai(model: string, flags?: string[]): Host {
   };
   return flags === undefined ? host : { ...host, flags };
 }
-/** Tools that Anthropic's models know and the caller runs: no unit of theirs is billed. */
-const callerRunTools = ['bash', 'str_replace_based_edit_tool', 'computer', 'memory'];
+/** Tools that Anthropic's models know and the caller runs, of which no unit is billed; and the search, which is priced. */
+const anthropicTools = ['bash', 'str_replace_based_edit_tool', 'computer', 'memory', 'web_search'];
 function anthropic(model: string, flags?: string[]): Host {
   const base = { provider: 'anthropic', upstream_model: model, priced_as: ['anthropic', model] as const };
-  const capabilities: FileCapabilities = { betas: ['*'], server_tools: callerRunTools };
+  const capabilities: FileCapabilities = { betas: ['*'], server_tools: anthropicTools };
   if (flags !== undefined) return { ...base, capabilities, flags };
   return { ...base, capabilities: { ...capabilities, parameters: ['top_k'] } };
 }
@@ -107,12 +107,15 @@ const geminiLevel = { ...geminiThoughts, controls: ['effort' as const] };
 const jsonWithoutTools = ['json_without_tools'];
 const open = { tools: true, json_schema: true };
 
+/** From GPT-4o on; a model that the tokenizer package does not know yet is left without one. */
+const tokenizerOfGpt = 'o200k_base';
 /** A model that only its vendor hosts. */
 function gpt(model: string, name: string, max_output: number | null, more: Partial<Row> = {}): Row {
   const row: Row = {
     id: `openai/${model}`,
     name,
     in: textAndImage,
+    tokenizer: tokenizerOfGpt,
     capabilities: openaiReasoning,
     reasoning: hiddenEffort,
     hosts: [openai(model, rejectsSampling)],
@@ -123,6 +126,10 @@ function gpt(model: string, name: string, max_output: number | null, more: Parti
 function plainGpt(model: string, name: string, max_output: number): Row {
   const more = { capabilities: openaiAll, hosts: [openai(model)] };
   const { reasoning: _, ...row } = gpt(model, name, max_output, more);
+  return row;
+}
+/** `row` without a tokenizer: nobody has said which it has. */
+function uncounted({ tokenizer: _, ...row }: Row): Row {
   return row;
 }
 function anthropicRow(model: string, name: string, max_output: number, more: Partial<Row> = {}): Row {
@@ -157,6 +164,11 @@ function embedding(id: string, name: string, host: Host, more: Partial<Row> = {}
   const capabilities = { parameters: ['dimensions'] };
   return { id, name, in: textOnly, out: ['embedding'], capabilities, hosts: [host], ...more };
 }
+/** Embeds images too. */
+const seesImages: Partial<Row> = {
+  in: textAndImage,
+  capabilities: { parameters: ['dimensions'], vision: true },
+};
 function openaiEmbedding(model: string, name: string): Row {
   const host: Host = { provider: 'openai', upstream_model: model, priced_as: ['openai', model] };
   return embedding(`openai/${model}`, name, host, { tokenizer: 'cl100k_base' });
@@ -223,8 +235,8 @@ export const rows: Row[] = [
   gpt('gpt-5.5', 'GPT-5.5', null),
   gpt('gpt-5.6-sol', 'GPT-5.6 Sol', null),
   gpt('gpt-5.6-luna', 'GPT-5.6 Luna', null),
-  gpt('gpt-6-sol', 'GPT-6 Sol', null, canRest),
-  gpt('gpt-6-luna', 'GPT-6 Luna', null, canRest),
+  uncounted(gpt('gpt-6-sol', 'GPT-6 Sol', null, canRest)),
+  uncounted(gpt('gpt-6-luna', 'GPT-6 Luna', null, canRest)),
   weights(
     'openai/gpt-oss-120b',
     'gpt-oss 120B',
@@ -377,11 +389,13 @@ export const rows: Row[] = [
   embedding('google/gemini-embedding-001', 'Gemini Embedding 001', google('gemini-embedding-001'), {
     context_length: 2_048,
   }),
-  embedding('cohere/embed-v4.0', 'Embed 4', {
-    provider: 'cohere-v2',
-    upstream_model: 'embed-v4.0',
-    priced_as: ['cohere', 'embed-v4.0'],
-  }),
+  embedding('google/gemini-embedding-2', 'Gemini Embedding 2', google('gemini-embedding-2'), seesImages),
+  embedding(
+    'cohere/embed-v4.0',
+    'Embed 4',
+    { provider: 'cohere-v2', upstream_model: 'embed-v4.0', priced_as: ['cohere', 'embed-v4.0'] },
+    seesImages,
+  ),
   voyage('voyage-4-large', 'Voyage 4 Large'),
   voyage('voyage-4', 'Voyage 4'),
   voyage('voyage-4-lite', 'Voyage 4 Lite'),

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { createRequire } from 'node:module';
+import { DEFAULT_ENCODING, modelToEncodingMap } from 'gpt-tokenizer/mapping';
+import { describe, expect, test } from 'vitest';
+import type { FilePrice } from './file-schema.ts';
 import { generateCatalog, priceOf } from './generate.ts';
 import { rows } from './generate-table.ts';
 import { committedCatalog, readFiles } from './index.ts';
@@ -73,4 +76,73 @@ test('Gemini is called by its own wire, with a budget before its third generatio
   expect(of('gemini-3.5-flash')?.reasoning).toEqual({
     ...{ controls: ['effort'], hidden: true, format: 'google-gemini-v1' },
   });
+});
+
+/** The package has a module for each model that it knows, and says only of some that they are not the newest's. */
+function encodingOf(model: string): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve(`gpt-tokenizer/model/${model}`);
+  } catch {
+    return undefined;
+  }
+  return (modelToEncodingMap as Readonly<Record<string, string>>)[model] ?? DEFAULT_ENCODING;
+}
+
+describe('the tokenizer of a model', () => {
+  test('is the one that the tokenizer package knows it by, and no model that it knows goes without', async () => {
+    const { models } = await readFiles([committedCatalog]);
+    const bundled = ['o200k_base', 'cl100k_base'];
+    for (const [id, { tokenizer }] of models) {
+      const encoding = id.startsWith('openai/') ? encodingOf(id.slice('openai/'.length)) : undefined;
+      const expected = encoding !== undefined && bundled.includes(encoding) ? encoding : undefined;
+      expect([id, tokenizer]).toEqual([id, expected]);
+    }
+    const named = [...models.values()].filter(({ tokenizer }) => tokenizer !== undefined);
+    expect(named.length).toBeGreaterThanOrEqual(20);
+    expect(models.get('openai/gpt-4o')?.tokenizer).toBe('o200k_base');
+    expect(models.get('openai/text-embedding-3-large')?.tokenizer).toBe('cl100k_base');
+  });
+});
+
+test('thoughts are hidden where their vendor bills more than its chat wire shows, and nowhere else', async () => {
+  const { models } = await readFiles([committedCatalog]);
+  // OpenAI, xAI: none or a summary; Anthropic from its fourth generation on, Google: a summary. Open weights show all.
+  const hidden = /^(openai\/(o\d|gpt-\d)|anthropic\/claude-|google\/gemini-|xai\/grok-)/;
+  const seen = { hidden: 0, shown: 0 };
+  for (const { id, capabilities, reasoning } of models.values()) {
+    const hides = reasoning?.hidden === true;
+    if (capabilities?.reasoning !== true) {
+      expect([id, hides]).toEqual([id, false]);
+      continue;
+    }
+    expect([id, hides]).toEqual([id, hidden.test(id)]);
+    seen[hides ? 'hidden' : 'shown']++;
+  }
+  expect(seen.hidden).toBeGreaterThanOrEqual(30);
+  expect(seen.shown).toBeGreaterThanOrEqual(8);
+});
+
+test('a search of the web is offered where the package prices it, by the million, in every band', async () => {
+  const { models } = await readFiles([committedCatalog]);
+  for (const { id, endpoints } of models.values()) {
+    for (const { bands, capabilities, price, provider } of endpoints) {
+      const sells = capabilities?.server_tools?.includes('web_search') === true;
+      expect([id, sells]).toEqual([id, provider === 'anthropic']);
+      for (const rates of [price, ...(bands ?? []).map((band) => band.price)] as FilePrice[]) {
+        expect([id, rates.search_unit]).toEqual([id, sells ? '10000' : undefined]);
+      }
+    }
+  }
+});
+
+test('images are embedded where the vendor takes them, and cost what the package says', async () => {
+  const { models } = await readFiles([committedCatalog]);
+  const seeing = [...models.values()].filter(
+    ({ modalities }) => modalities?.out.includes('embedding') && modalities.in.includes('image'),
+  );
+  expect(seeing.map(({ id }) => id)).toEqual(['google/gemini-embedding-2', 'cohere/embed-v4.0']);
+  expect(seeing.map(({ endpoints }) => (endpoints[0]?.price as FilePrice | undefined)?.image_input)).toEqual([
+    '0.45',
+    undefined,
+  ]);
 });

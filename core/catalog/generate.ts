@@ -15,14 +15,19 @@ const kindOf: { readonly [key: string]: RateKind } = {
   cache_write_mtok: 'cache_write',
   cache_write_1h_mtok: 'cache_write_1h',
   output_reasoning_mtok: 'reasoning',
+  input_image_mtok: 'image_input',
+  web_searches_kcount: 'search_unit',
 };
-/** Prices of things that no model of the table is offered for: audio input, the vendors' own search tools. */
+/** Prices of things that no model of the table is offered for: sound and film, searches in stored files. */
 const unused = new Set([
-  'web_searches_kcount',
   'storage_searches_kcount',
   'input_audio_mtok',
+  'input_video_mtok',
   'cache_audio_read_mtok',
 ]);
+/** The package counts searches by the thousand, a file by the million. */
+const SEARCHES = 'web_searches_kcount';
+const THOUSAND = 1_000;
 
 type Decimals = Partial<Record<RateKind, string>>;
 export interface GeneratedPrice {
@@ -65,7 +70,10 @@ function presentPrice(host: Host, date: string): ModelPrice {
 
 /** Price and bands of `host` on `date` (`YYYY-MM-DD`). @throws Error when the package has something else to say. */
 export function priceOf(host: Host, date: string): GeneratedPrice {
-  const entries = Object.entries(presentPrice(host, date)).filter(([key]) => !unused.has(key));
+  const searches = host.capabilities?.server_tools?.includes('web_search') === true;
+  const entries = Object.entries(presentPrice(host, date)).filter(
+    ([key]) => !unused.has(key) && (key !== SEARCHES || searches),
+  );
   // The package's tier counts above its start; a band here counts from its own.
   const starts = new Set<number>();
   for (const [, value] of entries) {
@@ -78,7 +86,8 @@ export function priceOf(host: Host, date: string): GeneratedPrice {
       if (kind === undefined) throw new Error(`${host.priced_as.join(' ')}: no line kind for ${key}`);
       if (value === undefined) continue;
       const reached = isTiered(value) ? value.tiers.filter((tier) => tier.start < from).at(-1) : undefined;
-      price[kind] = decimal(isTiered(value) ? (reached?.price ?? value.base) : value);
+      const number = isTiered(value) ? (reached?.price ?? value.base) : value;
+      price[kind] = decimal(key === SEARCHES ? number * THOUSAND : number);
     }
     return price;
   };

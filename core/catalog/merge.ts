@@ -136,6 +136,13 @@ class Merge {
       this.checkBands(file, [...at, 'tiers', tier], row.price as FilePrice, row.bands);
     }
     const price = endpoint.price as FilePrice;
+    const sold = endpoint.capabilities?.server_tools?.find((tool) =>
+      /^(\*|google_search|web_search(_.*)?)$/.test(tool),
+    );
+    if (sold !== undefined && price.search_unit === undefined) {
+      const reason = `no search_unit: '${sold}' is not offered without a price`;
+      this.notices.push(file.fault([...at, 'price'], reason));
+    }
     if (
       provider?.kind === 'anthropic' &&
       price.cache_write !== undefined &&

@@ -11,6 +11,30 @@ const vector = {
     { type: 'string', description: 'base64 of little-endian float32' },
   ],
 };
+/** Texts and images with one vector. */
+const content = {
+  type: 'object',
+  required: ['content'],
+  properties: {
+    content: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        anyOf: [
+          { type: 'object', required: ['type', 'text'], properties: { type: { const: 'text' }, text } },
+          {
+            type: 'object',
+            required: ['type', 'src'],
+            properties: {
+              type: { const: 'image' },
+              src: { type: 'object', properties: { base64: text, media_type: text, url: text } },
+            },
+          },
+        ],
+      },
+    },
+  },
+};
 const form = {
   dimensions: { type: 'integer', minimum: 1 },
   encoding_format: { type: 'string', enum: ['float', 'base64'] },
@@ -71,7 +95,13 @@ export const taskShapes: readonly (readonly [string, InferenceShape])[] = [
       required: ['model', 'input'],
       members: {
         model,
-        input: { anyOf: [text, { type: 'array', minItems: 1, maxItems: 2_048, items: text }] },
+        input: {
+          anyOf: [
+            text,
+            content,
+            { type: 'array', minItems: 1, maxItems: 2_048, items: { anyOf: [text, content] } },
+          ],
+        },
         ...form,
         input_type: { type: 'string', enum: ['query', 'document', 'classification', 'clustering'] },
         ...native,

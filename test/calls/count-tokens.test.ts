@@ -16,12 +16,12 @@ const provider = (id: string, kind: string, base: string) => `
     api_key_env: [CALLS_KEY]
     regions: [us-east-1]
     data_policy: { trains: false, retention_days: 0, zdr: true }`;
-const model = (id: string, provider: string, upstream: string, more = '') => `
+const model = (id: string, provider: string, upstream: string, more = '', reasoning = true) => `
   - id: count/${id}
     name: ${id}
     context_length: 16000
     max_output: 8192
-    capabilities: { tools: true, json_schema: true, vision: true, cache: true, reasoning: true }${more}
+    capabilities: { tools: true, json_schema: true, vision: true, cache: true, reasoning: ${reasoning} }${more}
     endpoints:
       - provider: ${provider}
         upstream_model: ${upstream}
@@ -34,7 +34,8 @@ const world = useWorld({
     providers:
       provider('count-r', 'openai-responses', `${sim.url}/v1`) + provider('count-b', 'bedrock', bedrock.url),
     models: [
-      model('tokenizer', 'sim-a', 'count-o', '\n    tokenizer: o200k_base'),
+      model('tokenizer', 'sim-a', 'count-o', '\n    tokenizer: o200k_base', false),
+      model('reasoner', 'sim-a', 'count-t', '\n    tokenizer: o200k_base'),
       model('plain', 'sim-a', 'count-plain'),
       model('messages', 'sim-x', 'count-x'),
       model('responses', 'count-r', 'count-r'),
@@ -111,6 +112,20 @@ describe('a bundled tokenizer', () => {
     expect(reply.headers).toMatchObject({ 'x-svc-cost-micro': '0', 'content-type': 'application/json' });
     expect([world().sim.calls.length, world().sim.counts.length]).toEqual(before);
     await expectNothingHappened(org);
+  });
+
+  test('of a model that reasons is an estimate, for what stands around its messages is not published', async () => {
+    const org = await world().org();
+    const reply = await eventually(
+      'the tokenizer is loaded',
+      async () => {
+        const reply = await count('native', org.live_key, 'count/reasoner', TEXT);
+        return told(reply)['tokenizer'] === 'o200k_base' ? reply : null;
+      },
+      30_000,
+    );
+    expect(told(reply)).toMatchObject({ source: 'estimate', input_tokens: o200k(TEXT) + 1 + 3 + 3 });
+    expect(reply.headers['x-svc-count-source']).toBe('estimate');
   });
 
   test('of tools or pictures does not know the wording, so it is an estimate', async () => {

@@ -17,8 +17,24 @@ const kinds = {
   n: ['own-n'],
   aws: ['own-aws'],
   's-plain': ['own-s', 'own-p'],
+  embed: ['own-a'],
+  'embed-c': ['own-c'],
+  'embed-r': ['own-r'],
+  rank: ['own-c'],
+  'rank-n': ['own-cn'],
 } as const;
 type Kind = keyof typeof kinds;
+
+/** Micro-USD per search unit. */
+export const UNIT_MICRO = 2_000;
+/** Kinds that make something other than text, and their prices. */
+const made: Partial<Record<Kind, { out: string; price: string }>> = {
+  embed: { out: 'embedding', price: `input: "${INPUT_MICRO}", output: "0"` },
+  'embed-c': { out: 'embedding', price: `input: "${INPUT_MICRO}", output: "0"` },
+  'embed-r': { out: 'embedding', price: `input: "${INPUT_MICRO}", output: "0"` },
+  rank: { out: 'ranking', price: `input: "0", output: "0", search_unit: "${UNIT_MICRO}"` },
+  'rank-n': { out: 'ranking', price: `input: "0", output: "0", search_unit: "${UNIT_MICRO}"` },
+};
 
 export interface OwnKey {
   readonly id: string;
@@ -49,7 +65,12 @@ export interface OwnWorld {
 
 /** Micro-USD of a call with an own key. */
 export function feeOf(input: number, output: number): number {
-  return Math.floor((priceOf(input, output) * FEE_BPS) / 10_000 + 0.5);
+  return feeOfList(priceOf(input, output));
+}
+
+/** Micro-USD of a call whose list cost is `micro_usd`. */
+export function feeOfList(micro_usd: number): number {
+  return Math.floor((micro_usd * FEE_BPS) / 10_000 + 0.5);
 }
 
 interface Sites {
@@ -75,6 +96,8 @@ function providersOf({ sim, script }: Sites, aws_url: string): string {
     provider('own-r', 'openai', `${sim.url}/v1`, 'byok: required', pool),
     provider('own-n', 'openai', `${sim.url}/v1`, capable, 'api_key_env: [CALLS_KEY_NOBODY_SET]'),
     provider('own-v', 'openai', `${script.url}/v/v1`, capable),
+    provider('own-c', 'cohere', `${sim.url}/v2`, capable, pool),
+    provider('own-cn', 'cohere', `${sim.url}/v2`, capable, 'api_key_env: [CALLS_KEY_NOBODY_SET]'),
     provider('own-aws', 'bedrock', aws_url, capable, pool),
     provider('own-p', 'openai', `${script.url}/b/v1`, pool),
   ].join('');
@@ -87,8 +110,17 @@ function modelText(kind: Kind, n: number): string {
         upstream_model: own-${kind}-${n}
         region: local
         cancel_billing: stops
-        price: { input: "${INPUT_MICRO}", output: "${OUTPUT_MICRO}" }`,
+        price: { ${made[kind]?.price ?? `input: "${INPUT_MICRO}", output: "${OUTPUT_MICRO}"`} }`,
   );
+  const of = made[kind];
+  if (of !== undefined) {
+    return `
+  - id: own/${kind}-${n}
+    name: ${kind} ${n}
+    context_length: 8192
+    modalities: { in: [text], out: [${of.out}] }
+    endpoints:${endpoints.join('')}`;
+  }
   return `
   - id: own/${kind}-${n}
     name: ${kind} ${n}

@@ -9,6 +9,13 @@ export const UNIT_MICRO = 2_000;
 const COPIES = 20;
 
 const all = { parameters: '[dimensions]', tokenizer: 'cl100k_base' };
+/** Of a model that embeds images too, each token of which costs more. */
+export const IMAGE_MICRO = 4.5;
+const seeing = {
+  parameters: '[dimensions]',
+  in: 'text, image',
+  price: `input: "${TOKEN_MICRO}", output: "0", image_input: "${IMAGE_MICRO}"`,
+};
 const kinds = {
   openai: { out: 'embedding', at: ['sim-a'], ...all },
   fixed: { out: 'embedding', at: ['sim-a'] },
@@ -20,6 +27,12 @@ const kinds = {
   gemini: { out: 'embedding', at: ['script-g'], ...all },
   script: { out: 'embedding', at: ['script-a'], ...all },
   pair: { out: 'embedding', at: ['script-a', 'cohere'], ...all },
+  'see-cohere': { out: 'embedding', at: ['cohere'], ...seeing },
+  'see-voyage': { out: 'embedding', at: ['voyage'], ...seeing },
+  'see-jina': { out: 'embedding', at: ['jina'], ...seeing },
+  'see-gemini': { out: 'embedding', at: ['gemini-e'], ...seeing },
+  'see-openai': { out: 'embedding', at: ['sim-a'], ...seeing },
+  'see-pair': { out: 'embedding', at: ['jina', 'cohere'], ...seeing },
   rank: { out: 'ranking', at: ['cohere'] },
   'rank-jina': { out: 'ranking', at: ['jina'] },
   'rank-voyage': { out: 'ranking', at: ['voyage'], price: 'input: "1.25", output: "0"' },
@@ -34,6 +47,7 @@ const kinds = {
     tokenizer?: string;
     context?: number;
     price?: string;
+    in?: string;
   }
 >;
 export type TaskKind = keyof typeof kinds;
@@ -44,6 +58,7 @@ interface Shape {
   readonly tokenizer?: string;
   readonly context?: number;
   readonly price?: string;
+  readonly in?: string;
 }
 
 const provider = (id: string, kind: string, base: string) => `
@@ -63,7 +78,7 @@ function model(kind: string, n: number, shape: Shape): string {
   - id: tasks/${kind}-${n}
     name: ${kind} ${n}
     context_length: ${shape.context ?? 8192}
-    modalities: { in: [text], out: [${shape.out}] }
+    modalities: { in: [${shape.in ?? 'text'}], out: [${shape.out}] }
     capabilities: { parameters: ${shape.parameters ?? '[]'} }${shape.tokenizer === undefined ? '' : `\n    tokenizer: ${shape.tokenizer}`}
     endpoints:${shape.at
       .map(
@@ -83,6 +98,7 @@ export function taskExtras({ sim, script }: { sim: World['sim']; script: Scripte
       provider('cohere', 'cohere', `${sim.url}/v2`) +
       provider('jina', 'jina', `${sim.url}/v1`) +
       provider('voyage', 'voyage', `${sim.url}/v1`) +
+      provider('gemini-e', 'gemini', `${sim.url}/v1beta`) +
       provider('script-c', 'cohere', `${script.url}/c/v2`) +
       provider('script-g', 'gemini', `${script.url}/g/v1beta`),
     models: models.join(''),

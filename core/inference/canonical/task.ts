@@ -3,11 +3,25 @@
 /** What embedded texts are for; families name it in their own words (4.4 `input_type`). */
 export type InputType = 'query' | 'document' | 'classification' | 'clustering';
 
-/** Vectors of texts. */
+/** Where an image stands whose vector is asked for. */
+export type EmbedImage = { base64: string; media_type: string } | { url: string; media_type?: string };
+export type EmbedPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly src: EmbedImage };
+
+/** Texts and images, one or more, that have one vector together (native surface alone). */
+export interface EmbedContent {
+  readonly content: readonly EmbedPart[];
+}
+
+/** What has one vector: a text, the token ids of one, or content with images. */
+export type EmbedInput = string | readonly number[] | EmbedContent;
+
+/** Vectors of texts and images. */
 export interface EmbedTask {
   readonly kind: 'embed';
-  /** 1..2048 texts, or the token ids of texts. */
-  readonly input: readonly (string | readonly number[])[];
+  /** 1..2048. */
+  readonly input: readonly EmbedInput[];
   /** The caller sent one input and not a list. */
   readonly single: boolean;
   readonly input_type?: InputType;

@@ -4,10 +4,19 @@ import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RouteWish } from '../../routing/index.ts';
+import type { SearchWish } from './search.ts';
 import type { Ranked, Task, Vector } from './task.ts';
 
-export type { EmbedTask, InputType, RerankTask } from './task.ts';
-export type { Cost, CostLine, Family, Ranked, RouteWish, Task, Usage, Vector };
+export type {
+  EmbedContent,
+  EmbedImage,
+  EmbedInput,
+  EmbedPart,
+  EmbedTask,
+  InputType,
+  RerankTask,
+} from './task.ts';
+export type { Cost, CostLine, Family, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
 
 export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
@@ -151,6 +160,10 @@ export interface Tool {
   /** Family whose server or client toolset this is; `payload` is its wire form. */
   family?: Family;
   payload?: JsonObject;
+  /** It searches the web; other families that do so take the wish in words of their own. */
+  search?: SearchWish;
+  /** Body member that asks for it, where that is no item of `tools`. */
+  member?: string;
   cache?: CacheHint;
   ext?: JsonObject;
 }

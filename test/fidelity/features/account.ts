@@ -92,10 +92,28 @@ const prediction: Feature = {
 
 const CONTENT = 'content:unsupported_parameter';
 
+const searching: Feature = {
+  name: 'a search of the web that is no tool of the list',
+  says: { chat: asked('`web_search_options`', { web_search_options: {} }) },
+  at: {
+    openai_chat: lost(CONTENT),
+    openai_responses: { lost: [CONTENT], listed: { wire: { tools: [{ type: 'web_search' }] } } },
+    anthropic_messages: {
+      lost: [CONTENT],
+      listed: { wire: { tools: [{ name: 'web_search', max_uses: 5 }] } },
+    },
+    gemini: { lost: [CONTENT], listed: { wire: { tools: [{ googleSearch: {} }] } } },
+    bedrock_converse: lost(CONTENT),
+  },
+  raw: {
+    chat: { lost: [CONTENT], gone: ['web_search'], listed: { wire: { web_search_options: {} } } },
+  },
+};
+
 const search: Feature = {
   name: 'options that change what the answer is made of',
   says: {
-    chat: asked('`web_search_options`, `moderation`', { ...tools.chat, web_search_options: {} }),
+    chat: asked('`moderation`', { ...tools.chat, moderation: {} }),
     responses: asked('`max_tool_calls`, `moderation` …', { ...tools.responses, max_tool_calls: 2 }),
     messages: asked('`container`, `mcp_servers` …', {
       mcp_servers: [{ type: 'url', url: 'https://a.example' }],
@@ -109,12 +127,12 @@ const search: Feature = {
     bedrock_converse: lost(CONTENT),
   },
   raw: {
-    chat: { lost: [CONTENT], gone: ['web_search'], listed: { wire: { web_search_options: {} } } },
+    chat: { lost: [CONTENT], gone: ['moderation'], listed: { wire: { moderation: {} } } },
     messages: { lost: ['content:beta_member_unsupported'] },
   },
 };
 
 export const account: Group = {
   title: 'Whose call it is, and wishes of one provider',
-  features: [user, metadata, tier, beta, prediction, search],
+  features: [user, metadata, tier, beta, prediction, searching, search],
 };

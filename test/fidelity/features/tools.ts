@@ -233,12 +233,70 @@ const grammar: Feature = {
   },
 };
 
+const UNLISTED = 'content:server_tool';
+
+const search: Feature = {
+  name: 'a search of the web',
+  says: {
+    responses: asked('`web_search`', { tools: [{ type: 'web_search' }] }),
+    messages: asked('`web_search_20250305`', {
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    }),
+  },
+  at: {
+    openai_chat: { lost: [UNLISTED], listed: { wire: { web_search_options: {} } } },
+    openai_responses: { lost: [UNLISTED], listed: { wire: { tools: [{ type: 'web_search' }] } } },
+    anthropic_messages: {
+      lost: [UNLISTED],
+      listed: { wire: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] } },
+    },
+    gemini: { lost: [UNLISTED], listed: { wire: { tools: [{ googleSearch: {} }] } } },
+    bedrock_converse: lost(UNLISTED),
+  },
+  raw: {
+    responses: { lost: [UNLISTED], listed: { wire: { tools: [{ type: 'web_search' }] } } },
+    messages: { lost: [UNLISTED], listed: { wire: { tools: [{ name: 'web_search' }] } } },
+  },
+  note:
+    'It runs on endpoints that list `web_search` with a price for `search_unit`; chat asks for it by ' +
+    '`web_search_options`. Gemini models search or call functions, not both.',
+};
+
+const sites: Feature = {
+  name: 'sites that a search is held to',
+  says: {
+    responses: asked('`filters.allowed_domains`', {
+      tools: [{ type: 'web_search', filters: { allowed_domains: ['a.example'] } }],
+    }),
+    messages: asked('`allowed_domains`', {
+      tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['a.example'] }],
+    }),
+  },
+  at: {
+    openai_chat: { lost: [UNLISTED], listed: { lost: ['content:search_domains_unsupported'] } },
+    openai_responses: {
+      lost: [UNLISTED],
+      listed: { wire: { tools: [{ filters: { allowed_domains: ['a.example'] } }] } },
+    },
+    anthropic_messages: {
+      lost: [UNLISTED],
+      listed: { wire: { tools: [{ allowed_domains: ['a.example'] }] } },
+    },
+    gemini: { lost: [UNLISTED], listed: { lost: ['content:search_domains_unsupported'] } },
+    bedrock_converse: lost(UNLISTED),
+  },
+  raw: {
+    responses: { lost: [UNLISTED], listed: { wire: { tools: [{ type: 'web_search' }] } } },
+    messages: { lost: [UNLISTED], listed: { wire: { tools: [{ name: 'web_search' }] } } },
+  },
+};
+
 const server: Feature = {
   name: 'a provider’s own tool of another family',
   says: {
-    responses: asked('`web_search` …', { tools: [{ type: 'web_search' }] }),
-    messages: asked('`web_search_20250305` …', {
-      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    responses: asked('`code_interpreter` …', { tools: [{ type: 'code_interpreter' }] }),
+    messages: asked('`web_fetch_20250910` …', {
+      tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }],
     }),
   },
   at: {
@@ -249,8 +307,8 @@ const server: Feature = {
     bedrock_converse: lost('content:server_tool'),
   },
   raw: {
-    responses: { lost: ['content:server_tool'], listed: { wire: { tools: [{ type: 'web_search' }] } } },
-    messages: { lost: ['content:server_tool'], listed: { wire: { tools: [{ name: 'web_search' }] } } },
+    responses: { lost: ['content:server_tool'], listed: { wire: { tools: [{ type: 'code_interpreter' }] } } },
+    messages: { lost: ['content:server_tool'], listed: { wire: { tools: [{ name: 'web_fetch' }] } } },
   },
   note: 'At its own family it runs on endpoints that list it with a price for its unit.',
 };
@@ -269,5 +327,18 @@ const option: Feature = {
 
 export const toolGroup: Group = {
   title: 'Tools',
-  features: [declare, strict, ...choices, allowed, serial, custom, grammar, ...calls, server, option],
+  features: [
+    declare,
+    strict,
+    ...choices,
+    allowed,
+    serial,
+    custom,
+    grammar,
+    ...calls,
+    search,
+    sites,
+    server,
+    option,
+  ],
 };

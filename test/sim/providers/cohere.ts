@@ -1,5 +1,6 @@
 // Cohere's second version: POST /v2/embed and /v2/rerank; and POST /v1/rerank as Jina and Voyage answer it.
 import { openai } from './openai.ts';
+import { IMAGE_TOKENS, imagesOf, meantBy, partsOf, type Seen, textBytes } from './pictures.ts';
 import { asked, bytesOf, noFrames, overlap, spelt } from './vectors.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
@@ -30,6 +31,22 @@ const cohere = {
 
 const textsOf = (body: JsonBody) => (body['texts'] ?? []) as string[];
 
+/** `texts`, or `inputs` of texts and images. */
+function inputsOf(body: JsonBody): Seen[][] {
+  if (body['inputs'] === undefined) return textsOf(body).map((text) => [{ text }]);
+  return (body['inputs'] as JsonBody[]).map(({ content }) => partsOf(content) as Seen[]);
+}
+
+function checkInputs({ inputs, texts }: JsonBody): WireError | null {
+  if (texts !== undefined) return refused('invalid request: only one of texts and inputs may be given');
+  if (!Array.isArray(inputs) || inputs.length === 0)
+    return refused('invalid request: inputs must not be empty');
+  if (inputs.length > TEXTS_MAX) return refused('invalid request: total number of inputs must be at most 96');
+  return (inputs as JsonBody[]).some(({ content }) => partsOf(content) === null)
+    ? refused('invalid request: an input is neither text nor an image as a data URI')
+    : null;
+}
+
 export const cohereEmbed: Wire = {
   ...cohere,
   path: '/v2/embed',
@@ -37,8 +54,13 @@ export const cohereEmbed: Wire = {
   check(body) {
     const texts = body['texts'];
     if (typeof body['model'] !== 'string') return refused('invalid request: model is required');
-    if (!Array.isArray(texts) || texts.length === 0) return refused('invalid request: texts must be given');
-    if (texts.length > TEXTS_MAX) return refused('invalid request: total number of texts must be at most 96');
+    if (body['inputs'] !== undefined) {
+      const wrong = checkInputs(body);
+      if (wrong !== null) return wrong;
+    } else if (!Array.isArray(texts) || texts.length === 0)
+      return refused('invalid request: texts must be given');
+    else if (texts.length > TEXTS_MAX)
+      return refused('invalid request: total number of texts must be at most 96');
     if (!INPUT_TYPES.includes(String(body['input_type']))) {
       return refused('invalid request: valid input_type must be provided with the provided model');
     }
@@ -50,13 +72,17 @@ export const cohereEmbed: Wire = {
     return null;
   },
 
-  read: (body) => asked(body['model'], bytesOf(textsOf(body))),
-  lastUserText: (body) => textsOf(body).join('\n'),
+  read: (body) => asked(body['model'], textBytes(inputsOf(body))),
+  lastUserText: (body) => inputsOf(body).map(meantBy).join('\n'),
 
   whole(body, said, knobs) {
     const dimensions = Number(body['output_dimension'] ?? DIMENSIONS);
-    const vectors = textsOf(body).map((text) => `[${spelt(text, dimensions).join(',')}]`);
-    const billed = knobs.no_usage === 1 ? '' : `,"billed_units":{"input_tokens":${said.prompt_tokens}}`;
+    const inputs = inputsOf(body);
+    const vectors = inputs.map((parts) => `[${spelt(meantBy(parts), dimensions).join(',')}]`);
+    const images = imagesOf(inputs);
+    const beside = images === 0 ? '' : `,"images":${images},"image_tokens":${images * IMAGE_TOKENS}`;
+    const billed =
+      knobs.no_usage === 1 ? '' : `,"billed_units":{"input_tokens":${said.prompt_tokens}${beside}}`;
     return (
       `{"id":"embed-sim${said.id}","embeddings":{"float":[${vectors.join(',')}]},` +
       `"texts":${JSON.stringify(textsOf(body))},"meta":{"api_version":{"version":"2"}${billed}},` +

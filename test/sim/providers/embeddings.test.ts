@@ -1,4 +1,6 @@
-// The official clients of OpenAI and Cohere against the simulators of embeddings and rankings.
+// The official clients of OpenAI, Cohere and Google against the simulators of embeddings and rankings.
+
+import { GoogleGenAI } from '@google/genai';
 import { CohereClientV2, CohereError } from 'cohere-ai';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -55,6 +57,27 @@ describe('Cohere', () => {
     expect(reply.meta?.billedUnits?.inputTokens).toBe(4);
   });
 
+  test('the client sends images beside texts and reads what was billed for each', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgo=';
+    const embed = (address: string) =>
+      cohere.embed({
+        ...{ model: 'embed-v4.0', inputType: 'search_document', embeddingTypes: ['float'] },
+        inputs: [
+          {
+            content: [
+              { type: 'text', text: 'a sea' },
+              { type: 'image_url', imageUrl: { url: address } },
+            ],
+          },
+          { content: [{ type: 'image_url', imageUrl: { url: address } }] },
+        ],
+      });
+    const reply = await embed(url);
+    expect(reply.embeddings.float).toHaveLength(2);
+    expect(reply.meta?.billedUnits).toMatchObject({ images: 2, imageTokens: 240, inputTokens: 2 });
+    await expect(embed('https://a.example/b.png')).rejects.toMatchObject({ statusCode: 400 });
+  });
+
   test('the client reads a ranking and its search units', async () => {
     const reply = await cohere.rerank({
       model: 'rerank-v3.5',
@@ -74,4 +97,22 @@ describe('Cohere', () => {
       body: { message: /texts must be given/ },
     });
   });
+});
+
+test('the client of Google gets a vector for each content, whose parts may be images', async () => {
+  const google = new GoogleGenAI({
+    apiKey: 'right',
+    httpOptions: { baseUrl: sim.url, apiVersion: 'v1beta' },
+  });
+  const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
+  const embed = (parts: object[]) =>
+    google.models.embedContent({
+      model: 'gemini-embedding-2',
+      contents: [{ parts: [{ text: 'a sea' }] }, { parts }],
+      config: { outputDimensionality: 4 },
+    });
+  const { embeddings } = await embed([{ text: 'a sea' }, image]);
+  expect(embeddings?.map(({ values }) => values?.length)).toEqual([4, 4]);
+  expect(embeddings?.[0]?.values).not.toEqual(embeddings?.[1]?.values);
+  await expect(embed([])).rejects.toMatchObject({ status: 400 });
 });

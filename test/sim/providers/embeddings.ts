@@ -1,5 +1,6 @@
 // POST /v1/embeddings as OpenAI answers it; with members of Jina's or Voyage's own, as they do.
 import { openai } from './openai.ts';
+import { IMAGE_TOKENS, jinaPart, meantBy, type Seen } from './pictures.ts';
 import { asked, bytesOf, inputsOf, noFrames, packed, spelt } from './vectors.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
@@ -15,9 +16,26 @@ function dimensionsOf(body: JsonBody): number {
   return Number(body['dimensions'] ?? body['output_dimension'] ?? DIMENSIONS);
 }
 
+type Input = string | number[] | JsonBody;
+
+/** `input` as a list; Jina's may be objects of a text or an image. */
+function given(body: JsonBody): Input[] {
+  return inputsOf(body) as Input[];
+}
+
+function isObjectInput(input: Input): input is JsonBody {
+  return typeof input === 'object' && !Array.isArray(input);
+}
+
 /** What the vector of an input depends on. */
-function meant(input: string | number[]): string {
+function meant(input: Input): string {
+  if (isObjectInput(input)) return meantBy([jinaPart(input) as Seen]);
   return typeof input === 'string' ? input : input.join(' ');
+}
+
+/** What is counted of an input as text. */
+function worded(input: Input): string | number[] {
+  return isObjectInput(input) ? String(input['text'] ?? '') : input;
 }
 
 export const openaiEmbeddings: Wire = {
@@ -26,7 +44,10 @@ export const openaiEmbeddings: Wire = {
 
   check(body) {
     if (typeof body['model'] !== 'string') return invalid('you must provide a model parameter', 'model');
-    const inputs = inputsOf(body);
+    const all = given(body);
+    if (all.some((input) => isObjectInput(input) && jinaPart(input) === null))
+      return invalid("'$.input' is invalid.", 'input');
+    const inputs = all.map((input) => (isObjectInput(input) ? meant(input) : input));
     if (inputs.length === 0 || inputs.length > 2_048)
       return invalid("'input' has too few or too many items", 'input');
     if (inputs.some((input) => input.length === 0)) return invalid("'$.input' is invalid.", 'input');
@@ -41,14 +62,16 @@ export const openaiEmbeddings: Wire = {
     return null;
   },
 
-  read: (body) => asked(body['model'], bytesOf(inputsOf(body))),
-  lastUserText: (body) => inputsOf(body).map(meant).join('\n'),
+  read: (body) => asked(body['model'], bytesOf(given(body).map(worded))),
+  lastUserText: (body) => given(body).map(meant).join('\n'),
   reported: (said, knobs) =>
     knobs.no_usage === 1 ? null : { prompt_tokens: said.prompt_tokens, completion_tokens: 0 },
 
   whole(body, said, knobs) {
     const base64 = body['encoding_format'] === 'base64';
-    const data = inputsOf(body).map((input, index) => {
+    const images = given(body).filter((input) => isObjectInput(input) && 'image' in input).length;
+    const total = said.prompt_tokens + images * IMAGE_TOKENS;
+    const data = given(body).map((input, index) => {
       const text = meant(input);
       const vector = base64
         ? `"${packed(text, dimensionsOf(body))}"`
@@ -56,9 +79,9 @@ export const openaiEmbeddings: Wire = {
       return `{"object": "embedding", "index": ${index}, "embedding": ${vector}}`;
     });
     // Voyage and Jina tell the total alone.
-    const own = 'truncation' in body || 'task' in body;
+    const own = 'truncation' in body || 'task' in body || given(body).some(isObjectInput);
     const prompt = own ? '' : `"prompt_tokens": ${said.prompt_tokens}, `;
-    const usage = knobs.no_usage === 1 ? '' : `, "usage": {${prompt}"total_tokens": ${said.prompt_tokens}}`;
+    const usage = knobs.no_usage === 1 ? '' : `, "usage": {${prompt}"total_tokens": ${total}}`;
     return `{"object": "list", "data": [${data.join(', ')}], "model": ${JSON.stringify(said.model)}${usage}}\n`;
   },
 

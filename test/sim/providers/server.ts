@@ -19,6 +19,7 @@ import { openaiEmbeddings } from './embeddings.ts';
 import { gemini } from './gemini.ts';
 import { KnobFault, type Knobs, readKnobs } from './knobs.ts';
 import { openai } from './openai.ts';
+import { geminiEmbeddings, voyagePictures } from './pictures.ts';
 import { CallLog, type CallRecord } from './record.ts';
 import { responses } from './responses.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
@@ -71,10 +72,13 @@ export function startProviderSim(options: SimOptions = {}): Promise<Sim> {
 
 /** A Gemini-compatible provider; clients take `url` as base URL. */
 export function startGeminiSim(options: SimOptions = {}): Promise<Sim> {
-  return startSim([gemini], options);
+  return startSim([gemini, geminiEmbeddings], options);
 }
 
-const vectorWires = [openaiEmbeddings, cohereEmbed, cohereRerank, compatibleRerank];
+const vectorWires = [
+  ...[openaiEmbeddings, cohereEmbed, cohereRerank, compatibleRerank],
+  ...[voyagePictures, geminiEmbeddings],
+];
 
 /** A Cohere-compatible provider; clients take `url` as base URL. */
 export function startCohereSim(options: SimOptions = {}): Promise<Sim> {

@@ -12,12 +12,10 @@ import type {
 } from '../../canonical/types.ts';
 import { streamFault } from '../../providers/openai-chat/classify.ts';
 import { TRUNCATED } from '../../providers/openai-chat/decoder.ts';
+import { searchesSold } from '../../providers/openai-chat/fields.ts';
 import { plainContent } from '../../providers/openai-chat/parts.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage } from '../../providers/openai-chat/usage.ts';
-import { Rest } from '../../wire/rest.ts';
-import { startsWith } from '../../wire/scan.ts';
-import { EVENT_BYTES_MAX, type SseEvent, SseReader } from '../../wire/sse.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
 import { finishReason } from './pieces.ts';
@@ -31,18 +29,16 @@ import {
   rewriteChoice,
   stepDeltas,
 } from './raw-chunk.ts';
+import { DATA, type LineSink, RawLines } from './raw-lines.ts';
 import { Output, Template } from './raw-template.ts';
 import { keepsUsage, outputBytes } from './raw-whole.ts';
 import { usageText } from './usage.ts';
 import { DONE, failText, KEEP_ALIVE } from './writer.ts';
 
-const LF = 10;
-const CR = 13;
 const EMPTY = Buffer.alloc(0);
 const NONE: ReadonlyMap<string, string> = new Map();
 /** Forms of chunk kept: text, reasoning, refusal, and one for a change of fingerprint. */
 const TEMPLATES_MAX = 4;
-const DATA = Buffer.from('data: ');
 
 interface Learnt {
   template: Template;
@@ -53,17 +49,16 @@ interface Learnt {
   choice: RawChoice;
 }
 
-export class RawChatRelay implements Relay {
+export class RawChatRelay implements Relay, LineSink {
   readonly state = newRelayState();
   readonly #meta: ReplyMeta;
   readonly #target: Target;
   readonly #expected: number;
+  readonly #searches: number;
   readonly #choices = new Map<number, RawChoice>();
   readonly #carry = new Map<string, string>();
   #learnt: Learnt[] = [];
-  readonly #rest = new Rest();
-  /** Set for good once a server is seen to end its lines otherwise than by LF. */
-  #reader: SseReader | null = null;
+  readonly #lines: RawLines = new RawLines(this);
   readonly #ours: Ours;
   #created: number | null = null;
   #last_stop: Stop | null = null;
@@ -77,15 +72,18 @@ export class RawChatRelay implements Relay {
     this.#ours = { id: JSON.stringify(request_id), model: JSON.stringify(model), include_usage, created };
     this.#target = target;
     this.#expected = request.generation.candidates ?? 1;
+    this.#searches = searchesSold(request, target);
+  }
+
+  get done(): boolean {
+    return this.state.fault !== null || this.state.finished;
   }
 
   push(bytes: Buffer): Buffer {
-    if (this.state.fault !== null || this.state.finished || bytes.length === 0) return EMPTY;
+    if (this.done || bytes.length === 0) return EMPTY;
     const out = new Output(bytes.length + 512);
     try {
-      if (this.#reader === null && bytes.indexOf(CR) >= 0) this.#switch();
-      if (this.#reader !== null) this.#events(this.#reader.push(bytes), out, false);
-      else this.#lines(bytes, out);
+      this.#lines.push(bytes, out);
     } catch (error) {
       this.#failed(error);
     }
@@ -93,13 +91,11 @@ export class RawChatRelay implements Relay {
   }
 
   close(): Buffer {
-    if (this.state.fault !== null || this.state.finished) return EMPTY;
+    if (this.done) return EMPTY;
     const out = new Output(512);
     try {
-      if (this.#reader === null) this.#switch();
-      this.#events((this.#reader as SseReader).end(), out, true);
-      if (!this.state.finished && this.state.stop === null && this.state.fault === null)
-        this.#fail(TRUNCATED);
+      this.#lines.close(out);
+      if (!this.done && this.state.stop === null) this.#fail(TRUNCATED);
     } catch (error) {
       this.#failed(error);
     }
@@ -145,46 +141,7 @@ export class RawChatRelay implements Relay {
     this.state.fault = fault;
   }
 
-  /** From here on lines are read by the general reader; what waits goes first. */
-  #switch(): void {
-    this.#reader = new SseReader();
-    // What waits holds no complete event, so nothing can come out of it yet.
-    this.#reader.push(this.#rest.take());
-  }
-
-  #lines(bytes: Buffer, out: Output): void {
-    if (this.#rest.length > 0 && !this.#rest.blankLineWith(bytes)) return this.#wait(bytes);
-    const b = this.#rest.take(bytes);
-    let at = 0;
-    while (at < b.length && this.state.fault === null && !this.state.finished) {
-      if (b[at] === LF) {
-        at++;
-        continue;
-      }
-      const line_end = b.indexOf(LF, at);
-      if (line_end < 0 || line_end + 1 >= b.length) break;
-      if (b[line_end + 1] === LF && at + 6 <= line_end && startsWith(b, at, DATA)) {
-        if (!this.#copy(b, at, line_end, out)) this.#data(b.subarray(at + 6, line_end), null, out, false);
-        at = line_end + 2;
-        continue;
-      }
-      // Several lines: comments, event names, data in pieces.
-      const blank = b.indexOf('\n\n', line_end, 'latin1');
-      if (blank < 0) break;
-      this.#events(new SseReader().push(b.subarray(at, blank + 2)), out, false);
-      at = blank + 2;
-    }
-    if (at < b.length && this.state.fault === null && !this.state.finished) this.#wait(b.subarray(at));
-  }
-
-  #wait(bytes: Buffer): void {
-    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX)
-      throw new ProtocolFault(`an event passes ${EVENT_BYTES_MAX} bytes`);
-    this.#rest.add(bytes);
-  }
-
-  /** Copies a line that has a learnt form. */
-  #copy(b: Buffer, from: number, to: number, out: Output): boolean {
+  copy(b: Buffer, from: number, to: number, out: Output): boolean {
     if (this.#carry.size > 0) return false;
     for (const { template, hole, call, choice } of this.#learnt) {
       if (choice.held !== null || choice.calls.waiting || !template.matches(b, from, to)) continue;
@@ -201,14 +158,7 @@ export class RawChatRelay implements Relay {
     return false;
   }
 
-  #events(events: readonly SseEvent[], out: Output, last: boolean): void {
-    for (const { event, data } of events) {
-      if (this.state.fault !== null || this.state.finished) return;
-      this.#data(Buffer.from(data), event, out, last);
-    }
-  }
-
-  #data(data: Buffer, event: string | null, out: Output, last: boolean): void {
+  data(data: Buffer, event: string | null, out: Output, last: boolean): void {
     const text = data.toString('utf8');
     if (text === '[DONE]') return this.#done(out);
     let value: unknown;
@@ -246,7 +196,7 @@ export class RawChatRelay implements Relay {
     }
     const tier = value['service_tier'];
     if (typeof tier === 'string') this.state.service_tier = tier;
-    const usage = findUsage(value, this.#target.flags);
+    const usage = findUsage(value, this.#target.flags, this.#searches);
     if (usage !== null) this.state.usage = usage;
     const choices = value['choices'];
     if (!Array.isArray(choices) || choices.length === 0) return this.#aside(value, data);

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../canonical/types.ts';
 import { parseAnswer } from '../../providers/openai-chat/decode.ts';
+import { searchesSold } from '../../providers/openai-chat/fields.ts';
 import { plainContent } from '../../providers/openai-chat/parts.ts';
 import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage, USAGE_FLAGS } from '../../providers/openai-chat/usage.ts';
@@ -71,14 +72,14 @@ function withPlainContent(choice: unknown): unknown {
 }
 
 /** @throws StreamErrorFault for an error object, ProtocolFault when `body` is no chat completion otherwise */
-export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
+export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target): RawWhole {
   let value = parseAnswer(body);
   if ((value['choices'] as unknown[]).some(hasList)) {
     value = { ...value, choices: (value['choices'] as unknown[]).map(withPlainContent) };
     body = Buffer.from(JSON.stringify(value));
   }
   const choices = (value['choices'] as unknown[]).filter(isObject);
-  const usage = findUsage(value, target.flags);
+  const usage = findUsage(value, target.flags, searchesSold(request, target));
   const tier = value['service_tier'];
   return {
     usage,
@@ -97,7 +98,7 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
 function stopOfAll(choices: readonly JsonObject[]): Stop | null {
   let stop: Stop | null = null;
   for (const { finish_reason: raw, message } of choices) {
-    if (typeof raw !== 'string') return null;
+    if (typeof raw !== 'string' || raw === '') return null;
     const fault = finishFault(raw);
     if (fault !== null) throw new StreamErrorFault(fault);
     const parts = isObject(message) ? message : {};

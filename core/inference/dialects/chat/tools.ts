@@ -13,17 +13,19 @@ import {
   requireObject,
   requireString,
 } from '../shared/read.ts';
+import { readSearchOptions } from '../shared/web-search.ts';
 import { cacheOf } from './messages.ts';
 
-/** Tools of `tools` and of the older `functions`, undefined when neither is there. @throws ServiceError */
+/** Tools of `tools`, of the older `functions` and of `web_search_options`; undefined when none is there. @throws ServiceError */
 export function readTools(body: JsonObject): Tool[] | undefined {
   const tools = optionalArray(body['tools'], 'tools')?.map((tool, i) => toolOf(tool, `tools[${i}]`));
   const functions = optionalArray(body['functions'], 'functions')?.map((tool, i) => {
     const path = `functions[${i}]`;
     return functionOf(requireObject(tool, path), path);
   });
-  if (tools === undefined && functions === undefined) return undefined;
-  return [...(tools ?? []), ...(functions ?? [])];
+  const search = readSearchOptions(body['web_search_options'], 'web_search_options');
+  if (tools === undefined && functions === undefined && search === undefined) return undefined;
+  return [...(tools ?? []), ...(functions ?? []), ...(search === undefined ? [] : [search])];
 }
 
 function toolOf(value: unknown, path: string): Tool {

@@ -17,13 +17,13 @@ import { finishFault, stopOf } from '../../providers/openai-chat/stop.ts';
 import { findUsage } from '../../providers/openai-chat/usage.ts';
 import { changeMembers, type Edit, memberOf, scanObject, type TopLevel } from '../../wire/scan.ts';
 import { Chunk, type Ours } from '../chat/raw-chunk.ts';
+import { DATA, type LineSink, RawLines } from '../chat/raw-lines.ts';
 import { Output, Template } from '../chat/raw-template.ts';
 import { keepsUsage } from '../chat/raw-whole.ts';
 import { usageText } from '../chat/usage.ts';
 import { DONE, failText, KEEP_ALIVE } from '../chat/writer.ts';
 import { newRelayState } from '../shared/relay-state.ts';
 import { svcText } from '../shared/svc.ts';
-import { DATA, type LineSink, RawLines } from './raw-lines.ts';
 import { choicesOf, echoedBytes, finishWord, PLAIN, textOf } from './raw-text.ts';
 import { finishText } from './text.ts';
 

@@ -1,5 +1,6 @@
 // Body of POST /v1/embeddings into the canonical request (decisions 4.4).
-import type { CanonicalRequest, EmbedTask, InputType } from '../../canonical/types.ts';
+import { isObject } from '../../../kernel/index.ts';
+import type { CanonicalRequest, EmbedContent, EmbedTask, InputType } from '../../canonical/types.ts';
 import { fail, optionalChoice, optionalNumber, optionalString, present, restOf } from '../shared/read.ts';
 import { readStart } from '../shared/start.ts';
 import { compact, type Headers } from '../shared/svc.ts';
@@ -67,15 +68,17 @@ export function readEncoding(value: unknown): EmbedTask['encoding'] {
 }
 
 /**
- * `input` of either surface: a text, 1..2048 texts, and with `tokens` the token ids of one text or of several.
+ * `input` of either surface: a text, 1..2048 texts, and with `tokens` the token ids of one text or of several; or, with
+ * a reader of them, objects that hold texts and images.
  * @throws ServiceError invalid_request with the path of what is wrong.
  */
 export function readInput(
   value: unknown,
-  { tokens }: { tokens: boolean },
+  { tokens, content }: { tokens: boolean; content?: (value: unknown, param: string) => EmbedContent },
 ): Pick<EmbedTask, 'input' | 'single'> {
   if (!present(value)) fail('input', "'input' is required.");
   if (typeof value === 'string') return { input: [textOf(value, 'input')], single: true };
+  if (content !== undefined && isObject(value)) return { input: [content(value, 'input')], single: true };
   if (!Array.isArray(value)) fail('input', "'input' must be a string or a list.");
   if (value.length === 0) fail('input', "'input' must not be empty.");
   if (tokens && typeof value[0] === 'number') return { input: [tokensOf(value, 'input')], single: true };
@@ -83,7 +86,11 @@ export function readInput(
   // One kind throughout: a list that mixes them is a mistake of the caller, not a wish.
   const list = tokens && Array.isArray(value[0]);
   return {
-    input: value.map((item, i) => (list ? tokensOf(item, `input[${i}]`) : textOf(item, `input[${i}]`))),
+    input: value.map((item, i) => {
+      const param = `input[${i}]`;
+      if (list) return tokensOf(item, param);
+      return content !== undefined && isObject(item) ? content(item, param) : textOf(item, param);
+    }),
     single: false,
   };
 }

@@ -13,6 +13,7 @@ import {
   requireString,
 } from '../shared/read.ts';
 import { compact } from '../shared/svc.ts';
+import { readSearchTool } from '../shared/web-search.ts';
 import { type BlockReading, extOf, readCacheControl } from './read-blocks.ts';
 
 function readTool(value: unknown, param: string, reading: BlockReading): Tool {
@@ -21,7 +22,12 @@ function readTool(value: unknown, param: string, reading: BlockReading): Tool {
   const cache = readCacheControl(tool['cache_control'], `${param}.cache_control`, reading);
   if (type !== 'custom') {
     const name = optionalString(tool['name'], `${param}.name`) ?? type;
-    return { kind: 'server', name, family: 'anthropic_messages', payload: tool, ...cache };
+    const search = readSearchTool(tool, param, 'anthropic_messages');
+    return {
+      ...{ kind: 'server', name, family: 'anthropic_messages', payload: tool },
+      ...(search === undefined ? {} : { search }),
+      ...cache,
+    };
   }
   const description = optionalString(tool['description'], `${param}.description`);
   const strict = optionalBoolean(tool['strict'], `${param}.strict`);

@@ -12,6 +12,7 @@ import {
   requireString,
 } from '../shared/read.ts';
 import { compact, type Headers, readOptions } from '../shared/svc.ts';
+import { readEmbedContent } from './read-content.ts';
 
 const COMMON = ['model', 'route', 'metadata', 'compat', 'provider_options', 'app', 'user', 'session'];
 const EMBED = new Set([...COMMON, 'input', 'input_type', 'dimensions', 'encoding_format']);
@@ -24,7 +25,7 @@ export function readEmbed(value: unknown, headers: Headers): CanonicalRequest {
   const body = strictly(value, EMBED);
   return requestOf(body, headers, {
     kind: 'embed',
-    ...readInput(body['input'], { tokens: false }),
+    ...readInput(body['input'], { tokens: false, content: readEmbedContent }),
     ...compact({
       input_type: optionalChoice(body['input_type'], 'input_type', INPUT_TYPES),
       dimensions: optionalNumber(body['dimensions'], 'dimensions', { min: 1, integer: true }),

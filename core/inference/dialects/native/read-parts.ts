@@ -190,7 +190,8 @@ const SOURCE_KEYS: { readonly [F in (typeof FORMS)[number]]: ReadonlySet<string>
   text: new Set(['text']),
 };
 
-function readSource(value: unknown, param: string, type: MediaType): MediaSource {
+/** Where a medium of `type` stands. @throws ServiceError invalid_request with the path of the faulty field. */
+export function readSource(value: unknown, param: string, type: MediaType): MediaSource {
   const src = requireObject(value, param);
   const form = FORMS.find((name) => src[name] !== undefined && src[name] !== null);
   if (form === undefined)

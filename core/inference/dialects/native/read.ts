@@ -27,6 +27,7 @@ import {
 } from '../shared/read.ts';
 import { compact, type Headers, readOptions } from '../shared/svc.ts';
 import { orderToolResults } from '../shared/tool-results.ts';
+import { readSearchTool } from '../shared/web-search.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
 import { FAMILIES, readCache, readContent } from './read-parts.ts';
 
@@ -142,7 +143,8 @@ function readTool(value: unknown, param: string): Tool {
       if (payload['type'] !== name)
         fail(`${param}.payload.type`, `'${param}.payload.type' must be '${name}'.`);
       if (family === undefined) fail(`${param}.family`, `'${param}.family' is required.`);
-      return { kind, name, family, payload, ...compact({ cache }) };
+      const search = readSearchTool(payload, `${param}.payload`, family);
+      return { kind, name, family, payload, ...compact({ cache, search }) };
     }
   }
 }

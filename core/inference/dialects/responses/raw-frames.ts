@@ -1,4 +1,5 @@
 // Whole server-sent events out of any split of bytes, for a lane that copies them. Line ends come out as LF.
+import type { JsonObject } from '../../../kernel/index.ts';
 import { ProtocolFault } from '../../canonical/contract.ts';
 import { Rest } from '../../wire/rest.ts';
 import { EVENT_BYTES_MAX } from '../../wire/sse.ts';
@@ -66,4 +67,10 @@ export function hasLine(b: Buffer, from: number, to: number): boolean {
 export function eventEnd(b: Buffer, at: number): number {
   const blank = b.indexOf(BLANK_LINE, at);
   return blank < 0 ? b.length : blank + BLANK_LINE.length;
+}
+
+/** Place of the item that an event is about. */
+export function indexOf(data: JsonObject): number {
+  const { output_index } = data;
+  return typeof output_index === 'number' ? output_index : 0;
 }

@@ -122,6 +122,25 @@ describe('raw stream of responses', () => {
     return { ...event, response: { ...event.response, usage: ours.at(-1).response.usage } };
   }
 
+  it('gives an event that does not name the place of its item the place that it has', () => {
+    // Items that are told in turns need their places, and of events that we do not know we cannot know them.
+    const others = ['tools-interleaved', 'unknown'];
+    for (const { name, sse, flags } of regular.filter(({ name }) => !others.includes(name))) {
+      const without = sse.toString().replaceAll(/"output_index": ?\d+, ?|, ?"output_index": ?\d+/g, '');
+      expect(without, name).not.toContain('output_index');
+      for (const how of [meta(), meta({ reasoning: 'exclude' })]) {
+        const [whole, odd] = [relay(how, flags), relay(how, flags)];
+        const expected = events(runRelay(whole, [Buffer.from(sse)]));
+        expect(events(runRelay(odd, [Buffer.from(without)])), name).toEqual(expected);
+        expect(odd.state, name).toEqual(whole.state);
+      }
+    }
+    const one = relay();
+    const delta = '{"type":"response.output_text.delta","sequence_number":2,"delta":"a word"}';
+    one.push(Buffer.from(`${created}${added(0)}event: response.output_text.delta\ndata: ${delta}\n\n`));
+    expect(one.state).toMatchObject({ semantic: true, output_bytes: 6 });
+  });
+
   it('adds no fault to the grammar of what the provider sends', () => {
     for (const { name, sse } of regular.filter(({ name }) => name !== 'tools-interleaved')) {
       for (const exclude of [false, true]) {

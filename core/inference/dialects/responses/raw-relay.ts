@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import { ProtocolFault, type Relay, type RelayState, type Target } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../canonical/types.ts';
 import { faultIn, responseFault, TRUNCATED } from '../../providers/openai-responses/classify.ts';
-import { isCall, nonEmpty } from '../../providers/openai-responses/parts.ts';
+import { isCall, isSearch, nonEmpty } from '../../providers/openai-responses/parts.ts';
 import { responseOf, stopOf } from '../../providers/openai-responses/stop.ts';
 import { readUsage } from '../../providers/openai-responses/usage.ts';
 import {
@@ -20,8 +20,9 @@ import {
 import { eventOf, isWholeEvent, readLines } from '../messages/raw-events.ts';
 import { textBytes } from '../messages/raw-text.ts';
 import { newRelayState } from '../shared/relay-state.ts';
-import { eventEnd, Frames, hasLine, own } from './raw-frames.ts';
+import { eventEnd, Frames, hasLine, indexOf, own } from './raw-frames.ts';
 import { addedText, DELTAS, type DeltaForm, DONES, type Grown, KEPT_MAX, OpenItem } from './raw-open.ts';
+import { Places } from './raw-place.ts';
 import {
   byteLength,
   itemBytes,
@@ -69,11 +70,13 @@ export class ResponsesRelay implements Relay {
   /** The number of the next event, if it were ours. */
   #sequence = 0;
   #learnt: Learnt | null = null;
+  readonly #places = new Places();
   readonly #open = new Map<number, OpenItem>();
   /** JSON texts of items that are done, as the caller saw them. */
   readonly #items: string[] = [];
   #items_size = 0;
   #any_item = false;
+  #searches = 0;
   /** Places of reasoning items that the caller does not see; the others move up. */
   readonly #hidden: number[] = [];
   #last: { type: string; text: Buffer } | null = null;
@@ -219,7 +222,8 @@ export class ResponsesRelay implements Relay {
   }
 
   /** The text of an event as the caller gets it; null: not at all. */
-  #rewritten(type: string, data: JsonObject, text: string): string | Buffer | null {
+  #rewritten(type: string, data: JsonObject, told: string): string | Buffer | null {
+    const text = this.#places.fill(type, data, told);
     switch (type) {
       case 'response.created':
       case 'response.queued':
@@ -244,8 +248,8 @@ export class ResponsesRelay implements Relay {
     if (!isObject(response)) throw new ProtocolFault('an event without its response');
     this.#started = true;
     // What we write at the end is of the same response.
-    if (typeof response['created_at'] === 'number')
-      this.#meta = { ...this.#meta, created: response['created_at'] };
+    const { created_at: created } = response;
+    if (typeof created === 'number') this.#meta = { ...this.#meta, created };
     const tier = nonEmpty(response['service_tier']);
     if (tier !== null) this.state.service_tier = tier;
     return this.#withResponse(Buffer.from(text), { svc: svcOf(this.#meta, null, []) });
@@ -268,14 +272,14 @@ export class ResponsesRelay implements Relay {
       state.fault = fault;
       return;
     }
-    const { bytes, calls, refusal } = measure(response['output']);
+    const { bytes, calls, searches, refusal } = measure(response['output']);
     if (!this.#any_item) {
       // Some servers tell everything in the last event only.
       state.output_bytes += bytes;
       state.tool_calls += calls;
     }
     state.stop = stopOf(response, { refusal, calls: calls > 0 || state.tool_calls > 0 });
-    state.usage = readUsage(response['usage'], this.#target.flags);
+    state.usage = readUsage(response['usage'], this.#target.flags, Math.max(searches, this.#searches));
     const tier = nonEmpty(response['service_tier']);
     if (tier !== null && state.usage !== null) state.service_tier = tier;
     state.semantic = true;
@@ -288,6 +292,7 @@ export class ResponsesRelay implements Relay {
     if (!isObject(item)) throw new ProtocolFault('an item is not an object');
     const done = type === 'response.output_item.done';
     const place = indexOf(data);
+    if (done && isSearch(item)) this.#searches++;
     this.#learnt = null;
     this.#any_item = true;
     const known = this.#open.get(place);
@@ -442,9 +447,4 @@ export class ResponsesRelay implements Relay {
   #own(type: string, members: string): string {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`;
   }
-}
-
-function indexOf(data: JsonObject): number {
-  const { output_index } = data;
-  return typeof output_index === 'number' ? output_index : 0;
 }

@@ -2,7 +2,7 @@
 // caller sent it, reasoning state only for those who asked.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { ReplyMeta } from '../../canonical/types.ts';
-import { countCalls } from '../../providers/openai-responses/parts.ts';
+import { countCalls, countSearches } from '../../providers/openai-responses/parts.ts';
 import {
   changeMembers,
   type Edit,
@@ -120,8 +120,13 @@ function isReasoning(body: Buffer, item: TopLevel | null): boolean {
   return type !== undefined && body.toString('latin1', type.from, type.to) === '"reasoning"';
 }
 
-/** What metering reads of an output: bytes of text, reasoning and arguments, calls, and whether it refused. */
-export function measure(output: unknown): { bytes: number; calls: number; refusal: boolean } {
+/** What metering reads of an output: bytes of text, reasoning and arguments, calls, searches of the web, and whether it refused. */
+export function measure(output: unknown): {
+  bytes: number;
+  calls: number;
+  searches: number;
+  refusal: boolean;
+} {
   let bytes = 0;
   let refusal = false;
   for (const item of Array.isArray(output) ? output : []) {
@@ -129,7 +134,7 @@ export function measure(output: unknown): { bytes: number; calls: number; refusa
     bytes += itemBytes(item);
     refusal ||= listOf(item['content']).some(({ type }) => type === 'refusal');
   }
-  return { bytes, calls: countCalls(output), refusal };
+  return { bytes, calls: countCalls(output), searches: countSearches(output), refusal };
 }
 
 /** Bytes of text, reasoning and arguments of one item. */

@@ -14,11 +14,11 @@ import { standingOf, svcOf, usageText } from './response.ts';
 export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
   const value = parseResponse(body);
   if (!(value['output'] as unknown[]).every(isObject)) throw new ProtocolFault('an item is not an object');
-  const { bytes, calls, refusal } = measure(value['output']);
+  const { bytes, calls, searches, refusal } = measure(value['output']);
   const stop = stopOf(value, { refusal, calls: calls > 0 });
   // Not done, or ended in a way that we do not know: no answer to be paid for.
   if (stop === null) throw new ProtocolFault(`a response ended with status '${String(value['status'])}'`);
-  const usage = readUsage(value['usage'], target.flags);
+  const usage = readUsage(value['usage'], target.flags, searches);
   const tier = value['service_tier'];
   return {
     usage,

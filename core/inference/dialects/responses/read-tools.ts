@@ -13,6 +13,7 @@ import {
   requireString,
   restOf,
 } from '../shared/read.ts';
+import { readSearchTool } from '../shared/web-search.ts';
 import { FAMILY } from './read-content.ts';
 
 const FUNCTION = new Set(['type', 'name', 'description', 'parameters', 'strict']);
@@ -27,7 +28,9 @@ export function readTools(body: JsonObject): Tool[] | undefined {
     if (type === 'function') return functionOf(item, path);
     if (type === 'custom') return customOf(item, path);
     // Hosted tools, and those of OpenAI's that the caller runs: of use only where an endpoint lists them.
-    return { kind: 'server', name: type, family: FAMILY, payload: item };
+    const search = readSearchTool(item, path, FAMILY);
+    const tool: Tool = { kind: 'server', name: type, family: FAMILY, payload: item };
+    return search === undefined ? tool : { ...tool, search };
   });
 }
 

@@ -159,7 +159,10 @@ describe('tools', () => {
     expect(tools).toEqual([
       { kind: 'function', name: 'f', description: 'd', schema: { type: 'object' }, ext: { async: true } },
       { kind: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
-      { kind: 'server', name: 'web_search', family: 'openai_responses', payload: hosted },
+      {
+        ...{ kind: 'server', name: 'web_search', family: 'openai_responses', payload: hosted },
+        search: { context: 'low' },
+      },
     ]);
   });
 

@@ -52,12 +52,33 @@ const WORDS: Readonly<
   input: { event: 'response.custom_tool_call_input', member: 'input', index: null, around: null, empty: '' },
 };
 
+/** Pieces that are kept apart at most. */
+const PIECES_MAX = 256;
+
+/** A text that grows by pieces. Added up by `+` it would be a tree of them, a dozen times the size of the text. */
+class LongText {
+  #whole: string[] = [];
+  #pieces: string[] = [];
+  length = 0;
+
+  add(text: string): void {
+    this.length += text.length;
+    if (this.#pieces.push(text) < PIECES_MAX) return;
+    this.#whole.push(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
+  toString(): string {
+    return [...this.#whole, ...this.#pieces].join('');
+  }
+}
+
 export class TextStream {
   readonly kind: TextKind;
-  text = '';
   readonly delta_type: string;
   /** `done` was written; nothing may follow. */
   over = false;
+  #text = new LongText();
   readonly #name: string;
   readonly #where: string;
   readonly #notes: string[] = [];
@@ -74,7 +95,18 @@ export class TextStream {
 
   /** UTF-16 units so far. */
   get length(): number {
-    return this.text.length;
+    return this.#text.length;
+  }
+
+  /** All of it so far, put together. */
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  /** Sets a text that came as one. */
+  set text(text: string) {
+    this.#text = new LongText();
+    this.#text.add(text);
   }
 
   added(): Piece[] {
@@ -84,7 +116,7 @@ export class TextStream {
 
   /** Members of the event `delta_type` for further `text`. */
   delta(text: string, logprobs?: readonly Logprob[]): string {
-    this.text += text;
+    this.#text.add(text);
     if (this.kind !== 'text') return `${this.#where},"delta":${JSON.stringify(text)}`;
     if (logprobs === undefined) return `${this.#where},"delta":${JSON.stringify(text)},"logprobs":[]`;
     const tokens = logprobTexts(logprobs);

@@ -329,7 +329,6 @@ export class ResponsesWriter implements StreamWriter {
       open.stream = new TextStream(open.raw ? 'reasoning' : 'summary', { ...open, at: 0 });
       out = this.#events(open.stream.added());
     }
-    open.part.text += text;
     return out + this.#more(open.stream, text);
   }
 
@@ -377,7 +376,7 @@ export class ResponsesWriter implements StreamWriter {
         return messageItem(open.id, status, open.parts, open.phase);
       case 'reasoning': {
         const encrypted = this.#encrypted ? encryptedContent(open.part, this.#model) : null;
-        return reasoningItem(open.id, open.part.text, { raw: open.raw, encrypted });
+        return reasoningItem(open.id, open.stream?.text ?? '', { raw: open.raw, encrypted });
       }
       case 'call':
         return callItem(open.part, {

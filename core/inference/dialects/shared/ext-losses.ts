@@ -11,7 +11,6 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
   chat: {
     audio: content,
     prediction: { class: 'hint', code: 'prediction_dropped' },
-    web_search_options: content,
     moderation: content,
     response_format: content,
   },
@@ -36,7 +35,9 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
 };
 
 /** Members that the raw lane sends as they are and the canonical form names too: whoever lacks them tells it. */
-const NAMED: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention']);
+const NAMED: ReadonlySet<string> = new Set([
+  ...['prompt_cache_options', 'prompt_cache_retention', 'web_search_options'],
+]);
 
 /**
  * Losses of what only the caller's dialect can say, where that is not the family's: `request.ext`, whose members without

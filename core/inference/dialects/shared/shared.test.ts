@@ -72,6 +72,44 @@ describe('svc', () => {
     expect(route).toEqual({ data_policy: 'no_train', require: { zdr: true } });
   });
 
+  it('keeps each privacy wish of the header beside those of the body, and the stricter of two', () => {
+    const of = (head: object, route: object, more: object = {}) =>
+      readSvc({ svc: { route, ...more } }, { 'x-svc-route': JSON.stringify(head) }).route;
+    expect(of({ require: { zdr: true, no_train: true } }, { require: { max_price: { input: 1 } } })).toEqual({
+      require: { zdr: true, no_train: true, max_price: { input: 1 } },
+    });
+    expect(of({ require: { zdr: true } }, { require: { zdr: false } })).toEqual({ require: { zdr: true } });
+    expect(of({ require: { no_train: false } }, { require: {} })).toEqual({ require: {} });
+    expect(of({ require: { max_retention_days: 7 } }, { require: { max_retention_days: 30 } })).toEqual({
+      require: { max_retention_days: 7 },
+    });
+    expect(of({ require: { max_retention_days: 7 } }, { require: { max_retention_days: 0 } })).toEqual({
+      require: { max_retention_days: 0 },
+    });
+    const regions = (head: string[], body: string[]) =>
+      of({ require: { regions: head } }, { require: { regions: body } }).require?.regions;
+    expect(regions(['eu', 'us'], ['us', 'in'])).toEqual(['us']);
+    expect(regions(['eu'], ['eu-west', 'europe', 'us'])).toEqual(['eu-west']);
+    expect(regions(['eu-west'], ['eu'])).toEqual(['eu-west']);
+    // No region is in both: no endpoint may be tried, and not every one.
+    expect(regions(['eu'], ['us'])).toEqual([]);
+    expect(of({ require: { regions: ['eu'] } }, { require: { zdr: true } }).require?.regions).toEqual(['eu']);
+    expect(of({ data_policy: 'zdr' }, { data_policy: 'no_train' })).toEqual({
+      data_policy: 'no_train',
+      require: { zdr: true },
+    });
+    expect(of({ data_policy: 'zdr' }, { require: { no_train: true } }, { data_policy: 'no_train' })).toEqual({
+      data_policy: 'no_train',
+      require: { zdr: true, no_train: true },
+    });
+    // What is no matter of privacy is the body's, key by key of the route (4.1).
+    expect(of({ require: { quantizations: ['fp8'], zdr: true } }, { require: { parameters: true } })).toEqual(
+      {
+        require: { parameters: true, zdr: true },
+      },
+    );
+  });
+
   it('refuses provider options that would change what was held, priced or isolated', () => {
     for (const options of [
       { model: 'x' },
@@ -282,7 +320,7 @@ describe('errors', () => {
 
 describe('unknown members', () => {
   it('are losses of the class that their dialect gives them', () => {
-    const ext = { prediction: {}, web_search_options: {}, zzz: 1, constructor: 1 };
+    const ext = { prediction: {}, web_search_options: {}, moderation: {}, zzz: 1, constructor: 1 };
     const losses = extLosses({ dialect: 'chat', ext } as never).map(({ class: kind, code }) => [kind, code]);
     expect(losses).toEqual([
       ['hint', 'prediction_dropped'],

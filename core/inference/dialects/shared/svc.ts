@@ -222,7 +222,7 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
   if (!present(headers['x-svc-route']) && !present(svc['route']) && !present(svc['data_policy'])) return {};
   const head = headerObject(headers, 'x-svc-route');
   const object = optionalObject(svc['route'], `${at}route`) ?? {};
-  const route: RouteWish = { ...routeOf(head, 'x-svc-route'), ...routeOf(object, `${at}route`) };
+  const route = bothRoutes(routeOf(head, 'x-svc-route'), routeOf(object, `${at}route`));
   const policy = optionalChoice(svc['data_policy'], `${at}data_policy`, DATA_POLICIES);
   if (policy !== undefined) {
     // Two different privacy wishes both hold; neither may weaken the other.
@@ -232,6 +232,40 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
     route.data_policy = policy;
   }
   return route;
+}
+
+/** `body` over `head` key by key (4.1), but for wishes of privacy: those of both hold, and the stricter of two. */
+function bothRoutes(head: RouteWish, body: RouteWish): RouteWish {
+  const route: RouteWish = { ...head, ...body };
+  const both: [RouteWish['data_policy'], RouteWish['data_policy']] = [head.data_policy, body.data_policy];
+  const given = { ...head.require };
+  if (both[0] !== undefined && both[1] !== undefined && both[0] !== both[1]) given[both[0]] = true;
+  const kept = privacyOf(given, body.require ?? {});
+  if (Object.keys(kept).length > 0) route.require = { ...route.require, ...kept };
+  return route;
+}
+
+type Require = NonNullable<RouteWish['require']>;
+
+function privacyOf(head: Require, body: Require): Require {
+  const days = [head.max_retention_days, body.max_retention_days].filter((one) => one !== undefined);
+  return compact({
+    zdr: head.zdr === true ? true : undefined,
+    no_train: head.no_train === true ? true : undefined,
+    regions:
+      head.regions === undefined || body.regions === undefined
+        ? head.regions
+        : inBoth(head.regions, body.regions),
+    max_retention_days: head.max_retention_days === undefined ? undefined : Math.min(...days),
+  });
+}
+
+/** The regions that both lists admit, where `eu` admits `eu-west`; none of them: nothing is admitted. */
+function inBoth(a: readonly string[], b: readonly string[]): string[] {
+  const within = (region: string, wanted: readonly string[]) =>
+    wanted.some((name) => region === name || region.startsWith(`${name}-`));
+  const all = [...a.filter((region) => within(region, b)), ...b.filter((region) => within(region, a))];
+  return [...new Set(all)];
 }
 
 const DATA_POLICIES = ['no_train', 'zdr'] as const;

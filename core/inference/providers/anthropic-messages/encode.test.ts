@@ -342,7 +342,7 @@ describe('tools and wishes', () => {
         generation: { seed: 1, frequency_penalty: 1, logit_bias: {}, logprobs: 2, candidates: 2 },
         output: { modalities: ['audio'], verbosity: 'low', format: { type: 'json' } },
         service_tier: 'flex',
-        ext: { prediction: {}, web_search_options: {}, odd: 1 },
+        ext: { prediction: {}, moderation: {}, odd: 1 },
         messages: [
           {
             role: 'user',

@@ -2,6 +2,7 @@
 // keep their bytes.
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/types.ts';
+import { isForeignSearch, messagesSearch, runsSearch } from '../../dialects/shared/web-search.ts';
 import {
   BREAKPOINTS_MAX,
   type ContentContext,
@@ -44,7 +45,13 @@ function objectSchema(tool: Tool): string {
 }
 
 function writeTool(tool: Tool, context: ContentContext): string | null {
-  if (tool.kind === 'server') return runsTool(tool, context.target) ? JSON.stringify(tool.payload) : null;
+  if (tool.kind === 'server') {
+    const { target } = context;
+    if (tool.search !== undefined && isForeignSearch(tool, 'anthropic_messages')) {
+      return runsSearch(target) ? JSON.stringify(messagesSearch(tool.search)) : null;
+    }
+    return runsTool(tool, target) ? JSON.stringify(tool.payload) : null;
+  }
   const description =
     tool.description === undefined ? '' : `,"description":${JSON.stringify(tool.description)}`;
   const schema =

@@ -4,6 +4,7 @@ import { isObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
+import { isForeignSearch, searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
 import { BREAKPOINTS_MAX, replayable, splitSystem, takesDocument, takesSystemRole } from './content.ts';
 import { capOf, planThinking } from './thinking.ts';
 
@@ -90,8 +91,12 @@ function gated(request: CanonicalRequest, target: Target, say: Say): void {
 
 function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say): void {
   request.tools?.forEach((tool, i) => {
-    const param = `tools[${i}]`;
-    if (!target.capabilities.tools) {
+    const param = toolPath(tool, i);
+    if (isForeignSearch(tool, 'anthropic_messages')) {
+      for (const loss of searchLosses(tool, param, target)) {
+        say(loss.class, loss.code, loss.param, loss.message);
+      }
+    } else if (!target.capabilities.tools) {
       say('content', 'tools_unsupported', param, 'This model takes no tools.');
     } else if (tool.kind === 'server') {
       if (!runsTool(tool, target))

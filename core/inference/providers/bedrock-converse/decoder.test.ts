@@ -227,5 +227,6 @@ test('20,000 small reads cost what they hold, not their square', () => {
   const decoder = decoderOf();
   const began = performance.now();
   for (let at = 0; at < bytes.length; at += 100) decoder.push(Buffer.from(bytes.subarray(at, at + 100)));
-  expect(performance.now() - began).toBeLessThan(1_000);
+  // Their square is twenty gigabytes of copies.
+  expect(performance.now() - began).toBeLessThan(3_000);
 });

@@ -3,6 +3,7 @@
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
+import { toolPath } from '../../dialects/shared/web-search.ts';
 import { listedBetas } from '../anthropic-messages/losses.ts';
 import { capOf } from '../anthropic-messages/thinking.ts';
 import { CACHE_POINTS_MAX, isUsersOwn, replayable, splitSystem, takesSystemRole } from './content.ts';
@@ -136,7 +137,7 @@ function placeLosses({ messages }: CanonicalRequest, target: Target, say: Say): 
 
 function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   request.tools?.forEach((tool, i) => {
-    oneToolLosses(tool, `tools[${i}]`, target, say);
+    oneToolLosses(tool, toolPath(tool, i), target, say);
   });
   if (request.tool_choice?.type === 'none' && keepsTools(request)) {
     const why = 'A history with calls keeps its tools declared here, and the model may call them.';
@@ -153,7 +154,12 @@ function oneToolLosses(tool: Tool, path: string, target: Target, say: Say): void
     say('content', 'tools_unsupported', path, 'This model takes no tools.');
   } else if (tool.kind === 'server') {
     if (tool.family !== 'bedrock_converse') {
-      say('content', 'server_tool', path, `Tool '${tool.name}' is not offered here.`);
+      say(
+        'content',
+        tool.member === undefined ? 'server_tool' : 'unsupported_parameter',
+        path,
+        `Tool '${tool.name}' is not offered here.`,
+      );
     }
   } else if (tool.kind === 'custom') {
     const grammar = tool.format !== undefined && tool.format['type'] !== 'text';

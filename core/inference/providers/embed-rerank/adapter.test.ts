@@ -36,6 +36,12 @@ const rerankTask = (documents: readonly string[], query = 'q'): RerankTask => ({
   top_n: documents.length,
   return_documents: false,
 });
+const seen = (kind: string, ...texts: string[]) => ({
+  content: [
+    ...texts.map((text) => ({ type: 'text' as const, text })),
+    { type: 'image' as const, src: { base64: 'AAAA', media_type: `image/${kind}` } },
+  ],
+});
 const requestOf = (task: Task, more: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
   model: 'v/m',
   messages: [],
@@ -68,6 +74,41 @@ describe('golden answers', () => {
     const answer = decoded(name, kind, embedTask());
     expect(answer.vectors).toEqual(texts.map((text) => ({ form: 'float', text, dimensions: 3 })));
     expect(answer.usage?.input_tokens ?? null).toBe(tokens);
+  });
+
+  test.each([
+    ['cohere-embed-images.json', 'cohere', 1_617, 1_610],
+    ['voyage-multimodal.json', 'voyage', 3_576, 3_571],
+  ] as const)('%s: images are a part of the tokens, and told apart', (name, kind, tokens, image) => {
+    const answer = decoded(name, kind, embedTask({ input: ['a', seen('png')] }));
+    expect(answer.vectors).toHaveLength(2);
+    expect(answer.usage).toMatchObject({
+      input_tokens: tokens,
+      image_input_tokens: image,
+      source: 'provider',
+    });
+  });
+
+  test.each([
+    ['promptTokensDetails', 258],
+    ['promptTokenDetails', 258],
+    ['other', undefined],
+  ])("Gemini's %s tell the images apart where they are there", (member, image) => {
+    const details = [
+      { modality: 'TEXT', tokenCount: 4 },
+      { modality: 'IMAGE', tokenCount: 258 },
+    ];
+    const body = {
+      embeddings: [{ values: [1] }],
+      usageMetadata: { promptTokenCount: 262, [member]: details },
+    };
+    const task = embedTask({ input: [seen('png')] });
+    const { usage } = embedRerank.decode(
+      Buffer.from(JSON.stringify(body)),
+      requestOf(task),
+      target('gemini'),
+    );
+    expect([usage?.input_tokens, usage?.image_input_tokens, usage?.source]).toEqual([262, image, 'provider']);
   });
 
   test('openai-base64.json goes on as it is to a caller that asked for base64', () => {
@@ -148,6 +189,25 @@ describe('requests', () => {
       embedding_types: ['float'],
       output_dimension: 256,
       truncate: 'NONE',
+    });
+  });
+
+  test('an image is written from bytes alone: an address that nobody fetched is a defect, not a request', () => {
+    const url = { content: [{ type: 'image' as const, src: { url: 'https://a.example/b.png' } }] };
+    for (const kind of ['cohere', 'voyage', 'jina', 'gemini'] as const) {
+      expect(() => sent(requestOf(embedTask({ input: [url] })), target(kind))).toThrowError('not fetched');
+    }
+    expect(embedRerank.inlines?.('image', 'https://a.example/b.png')).toBe(true);
+  });
+
+  test('no option puts other inputs beside those with images', () => {
+    const request = requestOf(embedTask({ input: [seen('jpeg', 'a')] }), { dialect: 'native' });
+    const extra = { inputs: [], model: 'dearer', max_tokens: 5 };
+    const { json } = sent(request, target('cohere'), extra);
+    expect(json).toMatchObject({ model: 'their-model', max_tokens: 5, inputs: [{ content: [{}, {}] }] });
+    expect(sent(request, target('voyage'), extra)).toMatchObject({
+      path: '/multimodalembeddings',
+      json: { model: 'their-model', inputs: [{ content: [{}, {}] }] },
     });
   });
 

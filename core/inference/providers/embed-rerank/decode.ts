@@ -33,7 +33,7 @@ export function decodeTask(body: Buffer, request: CanonicalRequest, target: Targ
   }
   if (top === null) throw new ProtocolFault('the answer cannot be read');
   answer.vectors = vectorsOf(body, top, wire);
-  answer.usage = embedUsage(value);
+  answer.usage = embedUsage(value, task);
   return answer;
 }
 

@@ -1,7 +1,16 @@
 // A task into the body that a provider of embeddings or rankings takes (decisions 4.4, 4.7.2 `embed_rerank`).
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
-import type { CanonicalRequest, EmbedTask, Loss, RerankTask } from '../../canonical/types.ts';
+import type {
+  CanonicalRequest,
+  EmbedContent,
+  EmbedInput,
+  EmbedTask,
+  Loss,
+  RerankTask,
+} from '../../canonical/types.ts';
+import { type ContentForm, contentOf } from './content.ts';
+import { hasImages, isContent, isTokens, pathOf } from './inputs.ts';
 import { lossesOf } from './losses.ts';
 import { textOfTokens } from './tokens.ts';
 import { inputTypeOn, wireOf } from './wires.ts';
@@ -52,7 +61,7 @@ function embedParts(
     case 'openai':
       return {
         path: '/embeddings',
-        content: { model, input: task.single ? task.input[0] : task.input, ...sized('dimensions', task) },
+        content: { model, input: openaiInput(task), ...sized('dimensions', task) },
         options: {
           ...(task.encoding === 'base64' && { encoding_format: 'base64' }),
           ...(input_type !== null && { input_type }),
@@ -63,13 +72,17 @@ function embedParts(
     case 'jina':
       return {
         path: '/embeddings',
-        content: { model, input: textsOf(task, target), ...sized('dimensions', task) },
+        content: { model, input: jinaInputs(task, target), ...sized('dimensions', task) },
         options: {
           ...(input_type !== null && { task: input_type }),
           ...ext,
         },
       };
     case 'voyage':
+      // Its models that see answer on no other path, whatever they are sent.
+      if (hasImages(task) || target.capabilities.vision) {
+        return voyageContent(task, target, { input_type, ext });
+      }
       return {
         path: '/embeddings',
         content: { model, input: textsOf(task, target), ...sized('output_dimension', task) },
@@ -85,7 +98,7 @@ function embedParts(
       return {
         path: '/embed',
         content: {
-          ...{ model, texts: textsOf(task, target), embedding_types: ['float'] },
+          ...{ model, ...cohereInputs(task, target), embedding_types: ['float'] },
           ...sized('output_dimension', task),
         },
         options: {
@@ -109,21 +122,73 @@ function sized(name: string, { dimensions }: EmbedTask): JsonObject {
 
 function geminiParts(task: EmbedTask, target: Target, input_type: string | null): Parts {
   const model = `models/${target.upstream_model.replace(/^models\//, '')}`;
-  const requests = textsOf(task, target).map((text) => ({
+  const requests = contentsOf(task, target, 'gemini').map((parts) => ({
     model,
-    content: { parts: [{ text }] },
+    content: { parts },
     ...(input_type !== null && { taskType: input_type }),
     ...(task.dimensions !== undefined && { outputDimensionality: task.dimensions }),
   }));
   return { path: `/${model}:batchEmbedContents`, content: { requests }, options: {} };
 }
 
-function textsOf(task: EmbedTask, { tokenizer }: Target): string[] {
-  return task.input.map((item, i) => {
-    if (typeof item === 'string') return item;
-    const param = task.single ? 'input' : `input[${i}]`;
-    return textOfTokens(item, tokenizer as string, param);
-  });
+/** Content without images is its text; one with them was a loss. */
+function openaiInput(task: EmbedTask): unknown {
+  const inputs = task.input.map((input) => (isContent(input) ? wordsOf(input) : input));
+  return task.single ? inputs[0] : inputs;
+}
+
+/** A text or an image each, never both in one (`lossesOf`). */
+function jinaInputs(task: EmbedTask, target: Target): unknown[] {
+  if (!hasImages(task)) return textsOf(task, target);
+  return contentsOf(task, target, 'jina').map((parts) => parts[0]);
+}
+
+/** Voyage has a path of its own for models that see, on which base64 has another name. */
+function voyageContent(
+  task: EmbedTask,
+  target: Target,
+  { input_type, ext }: { input_type: string | null; ext: JsonObject | undefined },
+): Parts {
+  const inputs = contentsOf(task, target, 'voyage').map((content) => ({ content }));
+  return {
+    path: '/multimodalembeddings',
+    content: { model: target.upstream_model, inputs, ...sized('output_dimension', task) },
+    options: {
+      truncation: false,
+      ...(task.encoding === 'base64' && { output_encoding: 'base64' }),
+      ...(input_type !== null && { input_type }),
+      ...ext,
+    },
+  };
+}
+
+function cohereInputs(task: EmbedTask, target: Target): JsonObject {
+  if (!hasImages(task)) return { texts: textsOf(task, target) };
+  return { inputs: contentsOf(task, target, 'cohere').map((content) => ({ content })) };
+}
+
+/** Each input as parts in the words of `form`. */
+function contentsOf(task: EmbedTask, target: Target, form: ContentForm): JsonObject[][] {
+  const textOf = textReader(task, target);
+  return task.input.map((input, i) => contentOf(isContent(input) ? input.content : [textOf(input, i)], form));
+}
+
+function textsOf(task: EmbedTask, target: Target): string[] {
+  const textOf = textReader(task, target);
+  return task.input.map((input, i) => textOf(input, i).text);
+}
+
+function textReader(task: EmbedTask, { tokenizer }: Target) {
+  return (input: EmbedInput, i: number): { type: 'text'; text: string } => {
+    if (isTokens(input)) {
+      return { type: 'text', text: textOfTokens(input, tokenizer as string, pathOf(task, i)) };
+    }
+    return { type: 'text', text: typeof input === 'string' ? input : wordsOf(input) };
+  };
+}
+
+function wordsOf({ content }: EmbedContent): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
 function rerankParts(task: RerankTask, target: Target): Parts {

@@ -1,4 +1,4 @@
-// Endpoints that turn texts into vectors or put documents in order: Cohere, Jina, Voyage, Gemini, and OpenAI with the
+// Endpoints that turn texts and images into vectors or put documents in order: Cohere, Jina, Voyage, Gemini, and OpenAI with the
 // servers compatible with it.
 import type { Adapter, StreamDecoder } from '../../canonical/contract.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
@@ -7,6 +7,7 @@ import { decodeTask } from './decode.ts';
 import { encodeTask } from './encode.ts';
 import { lossesOf } from './losses.ts';
 
+export { countImages, hasImages, isContent, isTokens } from './inputs.ts';
 export { dimensionLosses } from './losses.ts';
 export { searchUnits, unitsBound } from './search-units.ts';
 export { settleTask } from './settle-task.ts';
@@ -28,6 +29,7 @@ function classify(status: number, headers: Readonly<Record<string, string>>, bod
 export const embedRerank: Adapter = {
   family: 'embed_rerank',
   losses: lossesOf,
+  inlines: () => true,
   encode: encodeTask,
   decode: decodeTask,
   decoder(): StreamDecoder {

@@ -13,6 +13,8 @@ export interface Wire {
   readonly inputs_max: number;
   /** Takes token ids. */
   readonly tokens: boolean;
+  /** Whether an input may hold images: not at all, alone, or among texts and other images. */
+  readonly images: 'none' | 'alone' | 'mixed';
   /** Takes members that we do not know. */
   readonly open: boolean;
 }
@@ -28,6 +30,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
     },
     inputs_max: 2_048,
     tokens: true,
+    images: 'none',
     open: true,
   },
   cohere: {
@@ -40,6 +43,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
     },
     inputs_max: 96,
     tokens: false,
+    images: 'mixed',
     open: false,
   },
   jina: {
@@ -52,6 +56,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
     },
     inputs_max: 2_048,
     tokens: false,
+    images: 'alone',
     open: true,
   },
   voyage: {
@@ -59,6 +64,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
     input_types: { query: 'query', document: 'document' },
     inputs_max: 1_000,
     tokens: false,
+    images: 'mixed',
     open: true,
   },
   gemini: {
@@ -71,6 +77,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
     },
     inputs_max: 100,
     tokens: false,
+    images: 'mixed',
     open: false,
   },
 };

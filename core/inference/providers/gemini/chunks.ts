@@ -19,10 +19,15 @@ const UNSPECIFIED: UpstreamFault = {
 };
 
 // The caller's text is kept only where the provider may name sources in it.
-function rulesOf(request: CanonicalRequest, target: Target): ReadingRules {
-  const tools = request.tools?.some(({ kind }) => kind === 'server') === true;
-  const own = request.svc.provider_options[target.provider]?.['tools'] !== undefined;
-  return { custom: emulatedTools(request), keeps_text: tools || own };
+function rulesOf(request: CanonicalRequest): ReadingRules {
+  const keeps_text = request.tools?.some(({ kind }) => kind === 'server') === true;
+  return { custom: emulatedTools(request), keeps_text };
+}
+
+function queriesIn(candidate: JsonObject): number {
+  const grounding = candidate['groundingMetadata'];
+  const queries = isObject(grounding) ? grounding['webSearchQueries'] : undefined;
+  return Array.isArray(queries) ? queries.length : 0;
 }
 
 // Charged is the tier that the provider says it served.
@@ -38,11 +43,15 @@ export class ChunkReader {
   /** The last counts told; every chunk has the ones up to it. */
   #usage: unknown = null;
   #reported: unknown = null;
+  /** Queries of each candidate: metadata repeat and grow from chunk to chunk. */
+  readonly #queries: number[] = [];
+  readonly #one_a_prompt: boolean;
   /** Some candidate has stopped. */
   stopped = false;
 
   constructor(request: CanonicalRequest, target: Target) {
-    this.#rules = rulesOf(request, target);
+    this.#rules = rulesOf(request);
+    this.#one_a_prompt = target.flags.includes('search_per_prompt');
   }
 
   /** Events of one chunk. Returns the fault that it reports, after which nothing counts; null when there is none. */
@@ -59,6 +68,7 @@ export class ChunkReader {
     const candidates = Array.isArray(data['candidates']) ? data['candidates'] : [];
     for (const wire of candidates) {
       if (!isObject(wire)) continue;
+      this.#search(wire);
       const before = out.length;
       if (!this.#candidate(wire).take(wire, out)) return UNSPECIFIED;
       if (out.length > before && out.at(-1)?.type === 'stop') this.stopped = true;
@@ -73,7 +83,25 @@ export class ChunkReader {
     if (this.#usage === this.#reported) return;
     this.#reported = this.#usage;
     const usage = readUsage(this.#usage);
-    if (usage !== null) out.push({ type: 'usage', usage, ...tierOf(this.#usage) });
+    if (usage === null) return;
+    const searches = this.#searches();
+    if (searches > 0) usage.search_units = searches;
+    out.push({ type: 'usage', usage, ...tierOf(this.#usage) });
+  }
+
+  /** What the provider bills as searches: each query, or before its third generation each prompt that led to one. */
+  #searches(): number {
+    const queries = this.#queries.reduce((sum, count) => sum + count, 0);
+    return this.#one_a_prompt ? Math.min(queries, 1) : queries;
+  }
+
+  #search(candidate: JsonObject): void {
+    const queries = queriesIn(candidate);
+    const at = typeof candidate['index'] === 'number' ? candidate['index'] : 0;
+    if (queries <= (this.#queries[at] ?? 0) || at < 0 || at >= CANDIDATES_MAX) return;
+    this.#queries[at] = queries;
+    // Told after the counts, they change the bill.
+    this.#reported = null;
   }
 
   /** Closes open parts. */

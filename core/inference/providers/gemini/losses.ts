@@ -10,6 +10,7 @@ import type {
   Tool,
 } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
+import { searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
 import { FORMAT, splitSystem, takesDocument } from './content.ts';
 import { planThinking } from './thinking.ts';
 import { keepsStrict, runsTool } from './tools.ts';
@@ -68,8 +69,9 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
 function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   const tools = request.tools ?? [];
   const kept = keepsStrict(request);
+  const beside = tools.some(({ kind }) => kind !== 'server');
   tools.forEach((tool, i) => {
-    toolLoss(tool, `tools[${i}]`, { target, kept }, say);
+    toolLoss(tool, toolPath(tool, i), { target, kept, beside }, say);
   });
   if (request.parallel_tools === false && tools.length > 0) {
     say(
@@ -98,9 +100,21 @@ function jsonBesideTools(request: CanonicalRequest, target: Target, say: Say): v
   }
 }
 
-function toolLoss(tool: Tool, param: string, facts: { target: Target; kept: boolean }, say: Say): void {
+function toolLoss(
+  tool: Tool,
+  param: string,
+  facts: { target: Target; kept: boolean; beside: boolean },
+  say: Say,
+): void {
   if (!facts.target.capabilities.tools) {
     say('content', 'tools_unsupported', param, 'This model takes no tools.');
+  } else if (tool.search !== undefined) {
+    for (const loss of searchLosses(tool, param, facts.target)) {
+      say(loss.class, loss.code, loss.param, loss.message);
+    }
+    if (facts.beside) {
+      say('content', 'search_with_tools', param, 'This model searches the web or calls functions, not both.');
+    }
   } else if (tool.kind === 'server') {
     if (!runsTool(tool, facts.target)) {
       say('content', 'server_tool', param, `Tool '${tool.name}' is not offered here.`);

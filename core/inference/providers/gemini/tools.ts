@@ -1,9 +1,11 @@
 // Tools and the choice among them (decisions 4.7.2).
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/types.ts';
+import { runsSearch } from '../../dialects/shared/web-search.ts';
 
 /** Whether the endpoint runs this server tool of the family, whose payload is `{"googleSearch":{}}` and the like. */
 export function runsTool(tool: Tool, target: Target): boolean {
+  if (tool.search !== undefined) return runsSearch(target);
   if (tool.family !== 'gemini' || tool.payload === undefined) return false;
   const listed = target.capabilities.server_tools;
   return listed.includes('*') || listed.includes(tool.name);
@@ -51,7 +53,8 @@ export function writeTools(request: CanonicalRequest, target: Target, members: M
   const texts: string[] = [];
   if (functions.length > 0) texts.push(`{"functionDeclarations":[${functions.map(declaration).join(',')}]}`);
   for (const tool of request.tools ?? []) {
-    if (tool.kind === 'server' && runsTool(tool, target)) texts.push(JSON.stringify(tool.payload));
+    if (tool.kind !== 'server' || !runsTool(tool, target)) continue;
+    texts.push(tool.search === undefined ? JSON.stringify(tool.payload) : '{"googleSearch":{}}');
   }
   if (texts.length === 0) return;
   members.set('tools', `[${texts.join(',')}]`);

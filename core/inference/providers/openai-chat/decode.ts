@@ -11,10 +11,10 @@ import { ChatDecoder } from './decoder.ts';
  * The answer in `body`. @throws StreamErrorFault when it reports a fault, ProtocolFault when it is not the family's
  * format.
  */
-export function decodeAnswer(body: Buffer, flags: readonly string[]): CanonicalAnswer {
+export function decodeAnswer(body: Buffer, flags: readonly string[], searches = 0): CanonicalAnswer {
   const value = parseAnswer(body);
   const choices = value['choices'] as unknown[];
-  const events = new ChatDecoder(flags).whole({ ...value, choices: choices.map(withIndexes) });
+  const events = new ChatDecoder(flags, searches).whole({ ...value, choices: choices.map(withIndexes) });
   const { answer, fault } = foldEvents(events);
   if (fault !== null) throw new StreamErrorFault(fault);
   if (typeof value['system_fingerprint'] === 'string')

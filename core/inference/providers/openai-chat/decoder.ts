@@ -57,13 +57,15 @@ export class ChatDecoder implements StreamDecoder {
   readonly #choices = new Map<number, Choice>();
   #events: CanonicalEvent[] = [];
   #upstream_id = '';
+  readonly #searches: number;
   #started = false;
   #finished = false;
   #failed = false;
   #tier: string | undefined;
 
-  constructor(flags: readonly string[]) {
+  constructor(flags: readonly string[], searches = 0) {
     this.#flags = flags;
+    this.#searches = searches;
   }
 
   push(bytes: Buffer): CanonicalEvent[] {
@@ -140,7 +142,7 @@ export class ChatDecoder implements StreamDecoder {
       });
     }
     if (this.#failed) return;
-    const usage = findUsage(chunk, this.#flags);
+    const usage = findUsage(chunk, this.#flags, this.#searches);
     if (usage === null) return;
     this.#events.push(
       this.#tier === undefined

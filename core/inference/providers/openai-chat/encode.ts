@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/types.ts';
+import { chatSearch, runsSearch } from '../../dialects/shared/web-search.ts';
 import {
   capName,
   effortFor,
@@ -29,6 +30,7 @@ export function encodeRequest(
     messages: encodeMessages(request.messages, target),
     ...generation(request, target, options),
     ...tools(request),
+    ...searchOf(request, target),
     ...wishes(request, target),
     // Of the same dialect they are this family's own fields; of another they were losses.
     ...(request.dialect === 'chat' ? request.ext : {}),
@@ -83,6 +85,12 @@ function tools(request: CanonicalRequest): JsonObject {
     body['tool_choice'] = choiceOf(request.tool_choice, request.tools ?? []);
   if (request.parallel_tools !== undefined) body['parallel_tool_calls'] = request.parallel_tools;
   return body;
+}
+
+/** A search is a member of its own here. */
+function searchOf({ tools: list = [] }: CanonicalRequest, target: Target): JsonObject {
+  const search = runsSearch(target) ? list.find((tool) => tool.search !== undefined)?.search : undefined;
+  return search === undefined ? {} : { web_search_options: chatSearch(search) };
 }
 
 function toolOf(tool: Tool): JsonObject | null {

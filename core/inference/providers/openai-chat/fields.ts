@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, DialectName, Effort } from '../../canonical/types.ts';
 import { budgetToEffort } from '../../dialects/shared/reasoning.ts';
+import { runsSearch } from '../../dialects/shared/web-search.ts';
 
 /** Whether `target` lists `parameter` among those it takes beyond the common ones. */
 export function takes(target: Target, parameter: string): boolean {
@@ -19,6 +20,11 @@ export const paidMembers: readonly (readonly [member: string, feature: string])[
 export function hasPaid(target: Target, feature: string): boolean {
   const { server_tools } = target.capabilities;
   return server_tools.includes('*') || server_tools.includes(feature);
+}
+
+/** Searches of the web that an answer of `target` to `request` is billed as: its models make one for each answer. */
+export function searchesSold({ tools }: Pick<CanonicalRequest, 'tools'>, target: Target): number {
+  return runsSearch(target) && tools?.some(({ search }) => search !== undefined) === true ? 1 : 0;
 }
 
 /**

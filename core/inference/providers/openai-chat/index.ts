@@ -4,6 +4,7 @@ import { classify } from './classify.ts';
 import { decodeAnswer } from './decode.ts';
 import { ChatDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
+import { searchesSold } from './fields.ts';
 import { lossesOf } from './losses.ts';
 
 /** The adapter of family `openai_chat`. */
@@ -11,7 +12,7 @@ export const openaiChat: Adapter = {
   family: 'openai_chat',
   losses: lossesOf,
   encode: encodeRequest,
-  decode: (body, _request, target) => decodeAnswer(body, target.flags),
-  decoder: (_request, target) => new ChatDecoder(target.flags),
+  decode: (body, request, target) => decodeAnswer(body, target.flags, searchesSold(request, target)),
+  decoder: (request, target) => new ChatDecoder(target.flags, searchesSold(request, target)),
   classify,
 };

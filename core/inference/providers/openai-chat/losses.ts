@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
+import { isForeignSearch, searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
 import {
   effortFor,
   has,
@@ -47,7 +48,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     messageLosses(message, `messages[${i}]`, target, lose);
   });
   request.tools?.forEach((tool, i) => {
-    toolLosses(tool, `tools[${i}]`, lose);
+    if (isForeignSearch(tool, 'openai_chat')) losses.push(...searchLosses(tool, toolPath(tool, i), target));
+    else toolLosses(tool, `tools[${i}]`, lose);
   });
   cacheLosses(request, target, lose);
   generationLosses(request, target, lose);

@@ -78,9 +78,15 @@ function part(usage: Usage, name: PartName, value: unknown, whole: number): void
 
 /**
  * The usage of an answer or chunk wherever a server puts it: at the top, in a choice (Moonshot), or in `x_groq`.
- * A chunk with choices may carry it as well as the last one without.
+ * A chunk with choices may carry it as well as the last one without. With the `searches` that were sold, of which no
+ * server tells.
  */
-export function findUsage(chunk: JsonObject, flags: readonly string[]): Usage | null {
+export function findUsage(chunk: JsonObject, flags: readonly string[], searches = 0): Usage | null {
+  const usage = usageIn(chunk, flags);
+  return usage === null || searches === 0 ? usage : { ...usage, search_units: searches };
+}
+
+function usageIn(chunk: JsonObject, flags: readonly string[]): Usage | null {
   const top = readUsage(chunk['usage'], flags);
   if (top !== null) return top;
   const groq = chunk['x_groq'];

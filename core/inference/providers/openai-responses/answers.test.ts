@@ -65,7 +65,7 @@ describe('ends, counts and whole answers', () => {
       output_tokens: 20,
       output_tokens_details: { reasoning_tokens: 8 },
     };
-    expect(readUsage(usage, [])).toMatchObject({
+    expect(readUsage(usage, [], 0)).toMatchObject({
       input_tokens: 60,
       cache_read_tokens: 30,
       cache_write_tokens: 10,
@@ -73,12 +73,12 @@ describe('ends, counts and whole answers', () => {
       output_tokens: 20,
       reasoning_tokens: 8,
     });
-    expect(readUsage({ ...usage, input_tokens: 20 }, [])).toMatchObject({
+    expect(readUsage({ ...usage, input_tokens: 20 }, [], 0)).toMatchObject({
       input_tokens: 0,
       inconsistent: true,
     });
-    expect(readUsage({ ...usage, output_tokens: -1 }, [])).toBeNull();
-    expect(readUsage(null, [])).toBeNull();
+    expect(readUsage({ ...usage, output_tokens: -1 }, [], 0)).toBeNull();
+    expect(readUsage(null, [], 0)).toBeNull();
   });
 
   it('reads a whole response, and refuses what is none', () => {

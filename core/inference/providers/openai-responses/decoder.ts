@@ -6,7 +6,7 @@ import type { CanonicalEvent, UpstreamFault } from '../../canonical/types.ts';
 import { type SseEvent, SseReader } from '../../wire/sse.ts';
 import { faultIn, responseFault, TRUNCATED } from './classify.ts';
 import { type Emit, Item } from './item.ts';
-import { nonEmpty, position } from './parts.ts';
+import { countSearches, isSearch, nonEmpty, position } from './parts.ts';
 import { responseOf, stopOf } from './stop.ts';
 import { readUsage } from './usage.ts';
 
@@ -55,6 +55,7 @@ export class ResponsesDecoder implements StreamDecoder {
   /** Places of items that have ended: what is said of them afterwards has no place any more. */
   readonly #ended = new Set<number>();
   #waiting_size = 0;
+  #searches = 0;
   readonly #seen = { refusal: false, calls: false };
 
   constructor(flags: readonly string[]) {
@@ -140,6 +141,7 @@ export class ResponsesDecoder implements StreamDecoder {
         return;
       case 'response.output_item.done':
         if (this.#hasEnded(event)) return;
+        if (isSearch(event['item'])) this.#searches++;
         this.#step(this.#itemOf(event) ?? this.#add(event), type, event, size);
         return;
       case 'response.created':
@@ -254,7 +256,9 @@ export class ResponsesDecoder implements StreamDecoder {
       throw new ProtocolFault(`a response ended with status '${String(response['status'])}'`);
     this.#over = true;
     this.#events.push({ type: 'stop', candidate: 0, stop });
-    const usage = readUsage(response['usage'], this.#flags);
+    // Servers may leave the items out of the last event.
+    const searches = Math.max(this.#searches, countSearches(response['output']));
+    const usage = readUsage(response['usage'], this.#flags, searches);
     const tier = nonEmpty(response['service_tier']);
     if (usage !== null) {
       this.#events.push({ type: 'usage', usage, ...(tier === null ? {} : { service_tier: tier }) });

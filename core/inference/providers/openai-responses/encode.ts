@@ -2,6 +2,12 @@
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/types.ts';
+import {
+  isForeignSearch,
+  responsesSearch,
+  runsSearch,
+  WEB_SEARCH,
+} from '../../dialects/shared/web-search.ts';
 import { effortFor, isDefaultTier, rejectsSampling, takes } from '../openai-chat/fields.ts';
 import { encodeInput } from './items.ts';
 import { LISTED_SAMPLING } from './losses.ts';
@@ -90,7 +96,9 @@ function generation(
 }
 
 function tools(request: CanonicalRequest, target: Target): JsonObject {
-  const list = (request.tools ?? []).map((tool) => toolOf(tool, request)).filter((tool) => tool !== null);
+  const list = (request.tools ?? [])
+    .map((tool) => toolOf(tool, request, target))
+    .filter((tool) => tool !== null);
   if (list.length === 0) return {};
   const body: JsonObject = { tools: list };
   if (request.tool_choice !== undefined) {
@@ -102,7 +110,10 @@ function tools(request: CanonicalRequest, target: Target): JsonObject {
   return body;
 }
 
-function toolOf(tool: Tool, { dialect }: CanonicalRequest): JsonObject | null {
+function toolOf(tool: Tool, { dialect }: CanonicalRequest, target: Target): JsonObject | null {
+  if (tool.search !== undefined && isForeignSearch(tool, 'openai_responses')) {
+    return runsSearch(target) ? responsesSearch(tool.search) : null;
+  }
   if (tool.kind === 'server') return tool.family === 'openai_responses' ? (tool.payload ?? null) : null;
   const own = dialect === 'responses';
   const body: JsonObject = { type: tool.kind, name: tool.name };
@@ -128,7 +139,7 @@ function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
   const tools = new Map(list.map((tool) => [tool.name, tool]));
   const reference = (name: string): JsonObject => {
     const tool = tools.get(name);
-    if (tool?.kind === 'server') return { type: tool.payload?.['type'] ?? name };
+    if (tool?.kind === 'server') return { type: tool.payload?.['type'] ?? WEB_SEARCH };
     return { type: tool?.kind ?? 'function', name };
   };
   if (choice.type === 'tool') return reference(choice.name);

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Message, Part, ReasoningPart, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
+import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
 import { effortFor, isDefaultTier, rejectsSampling, takes } from '../openai-chat/fields.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
 
@@ -38,7 +39,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     lose('behaviour', 'service_tier_ignored', 'service_tier', why);
   }
   request.tools?.forEach((tool, i) => {
-    toolLosses(tool, `tools[${i}]`, { target, own, lose });
+    toolLosses(tool, toolPath(tool, i), { target, own, lose });
   });
   samplingLosses(request, target, lose);
   if (own) {
@@ -71,7 +72,11 @@ export function isForeign(part: Part): boolean {
 
 function toolLosses(tool: Tool, path: string, how: { target: Target; own: boolean; lose: Lose }): void {
   const { target, own, lose } = how;
-  if (tool.kind === 'server') {
+  if (isForeignSearch(tool, 'openai_responses')) {
+    for (const loss of searchLosses(tool, path, target)) {
+      lose(loss.class, loss.code, loss.param, loss.message);
+    }
+  } else if (tool.kind === 'server') {
     if (tool.family !== 'openai_responses') {
       lose('content', 'server_tool_unsupported', path, `Tool '${tool.name}' runs only at its own provider.`);
     } else if (!runsTool(tool, target)) {
@@ -88,6 +93,7 @@ function runsTool(tool: Tool, target: Target): boolean {
   const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
   const listed = target.capabilities.server_tools;
   if (CLIENT_TOOLS.has(type) || listed.includes('*')) return true;
+  if (tool.search !== undefined && runsSearch(target)) return true;
   return listed.includes(type) || listed.includes(type.replace(/_\d{4}_\d{2}_\d{2}$/, ''));
 }
 

@@ -76,6 +76,18 @@ export function isCall(item: JsonObject): boolean {
   return item['type'] === 'function_call' || item['type'] === 'custom_tool_call';
 }
 
+/** Whether `item` is a search of the web that was made; reading a page that it found is not billed as one. */
+export function isSearch(item: unknown): boolean {
+  if (!isObject(item) || item['type'] !== 'web_search_call' || item['status'] === 'failed') return false;
+  const { action } = item;
+  return !isObject(action) || action['type'] === undefined || action['type'] === 'search';
+}
+
+/** How many searches of the web an output holds. */
+export function countSearches(output: unknown): number {
+  return objects(output).filter(isSearch).length;
+}
+
 /** How many calls an output holds. */
 export function countCalls(output: unknown): number {
   return objects(output).filter(isCall).length;

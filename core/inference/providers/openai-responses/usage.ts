@@ -4,12 +4,13 @@ import type { Usage } from '../../canonical/types.ts';
 import { readUsage as readChatUsage } from '../openai-chat/usage.ts';
 
 /**
- * Canonical usage of a response's `usage`, or null when it is none. The arithmetic, its clamps and its flags are those
+ * Canonical usage of a response's `usage`, or null when it is none; with the `searches` of its output, of which it tells
+ * nothing. The arithmetic, its clamps and its flags are those
  * of chat: the objects differ only in their names.
  */
-export function readUsage(value: unknown, flags: readonly string[]): Usage | null {
+export function readUsage(value: unknown, flags: readonly string[], searches: number): Usage | null {
   if (!isObject(value)) return null;
-  return readChatUsage(
+  const usage = readChatUsage(
     {
       prompt_tokens: value['input_tokens'],
       completion_tokens: value['output_tokens'],
@@ -18,4 +19,5 @@ export function readUsage(value: unknown, flags: readonly string[]): Usage | nul
     },
     flags,
   );
+  return usage === null || searches === 0 ? usage : { ...usage, search_units: searches };
 }

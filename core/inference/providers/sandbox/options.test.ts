@@ -40,5 +40,6 @@ test('reading options of a long text takes linear time', () => {
   const text = `sandbox: ${'tokens=1 '.repeat(100_000)}x`;
   const begun = performance.now();
   expect(optionsInText(text)).toEqual({ tokens: 1 });
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  // Quadratic would be minutes.
+  expect(performance.now() - begun).toBeLessThan(8_000);
 });

@@ -1,8 +1,17 @@
 // `sandbox/embed` and `sandbox/rerank` (decisions 4.11): vectors of hashed words, and an order by shared words. Equal
 // texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
 import { sha256 } from '../../../kernel/index.ts';
-import type { CanonicalAnswer, EmbedTask, Ranked, RerankTask, Task, Usage } from '../../canonical/types.ts';
-import { searchUnits, vectorOfJson } from '../embed-rerank/index.ts';
+import type {
+  CanonicalAnswer,
+  EmbedInput,
+  EmbedPart,
+  EmbedTask,
+  Ranked,
+  RerankTask,
+  Task,
+  Usage,
+} from '../../canonical/types.ts';
+import { countImages, isContent, isTokens, searchUnits, vectorOfJson } from '../embed-rerank/index.ts';
 import { type Refusal, refusal } from './faults.ts';
 import { tokensOf, tokensOfBytes } from './tokens.ts';
 
@@ -10,15 +19,32 @@ const DIMENSIONS = { least: 8, usual: 256, most: 1_536 };
 /** Digits of a number in a vector; more would be noise of the square root. */
 const DIGITS = 9;
 
-/** Lower-case words of `text`; of a text without any the text itself. Token ids are words of their own. */
-function wordsOf(text: string | readonly number[]): readonly string[] {
-  if (typeof text !== 'string') return text.map((token) => `#${token}`);
+/** As for an image in a message. */
+const IMAGE_TOKENS = 100;
+
+/** Lower-case words of `text`; of a text without any the text itself. Token ids and images are words of their own. */
+function wordsOf(text: EmbedInput): readonly string[] {
+  if (typeof text !== 'string') {
+    return isContent(text) ? text.content.flatMap(partWords) : text.map((token) => `#${token}`);
+  }
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu);
   return words ?? [text];
 }
 
+/** An image by address is known by its address: nothing is fetched for the sandbox. */
+function partWords(part: EmbedPart): readonly string[] {
+  if (part.type === 'text') return wordsOf(part.text);
+  return [`image ${'base64' in part.src ? part.src.base64 : part.src.url}`];
+}
+
+function textTokens(input: EmbedInput): number {
+  if (typeof input === 'string') return tokensOf(input);
+  if (isTokens(input)) return input.length;
+  return input.content.reduce((sum, part) => sum + (part.type === 'text' ? tokensOf(part.text) : 0), 0);
+}
+
 /** A unit vector: each word adds 1 or takes 1 away at a few places that its hash names. */
-function vectorOf(text: string | readonly number[], dimensions: number): string {
+function vectorOf(text: EmbedInput, dimensions: number): string {
   const sums = new Array<number>(dimensions).fill(0);
   for (const word of wordsOf(text)) {
     const hash = sha256(word);
@@ -49,10 +75,16 @@ function embedded(task: EmbedTask): CanonicalAnswer | Refusal {
     const message = `dimensions must be from ${DIMENSIONS.least} to ${DIMENSIONS.most}.`;
     return refusal(400, { message, param: 'dimensions' });
   }
-  let tokens = 0;
-  for (const input of task.input) tokens += typeof input === 'string' ? tokensOf(input) : input.length;
+  const image_input_tokens = countImages(task) * IMAGE_TOKENS;
+  let tokens = image_input_tokens;
+  for (const input of task.input) tokens += textTokens(input);
   const vectors = task.input.map((input) => vectorOfJson(vectorOf(input, dimensions)));
-  return { candidates: [], vectors, usage: usageOf(tokens) };
+  const usage = usageOf(tokens);
+  return {
+    candidates: [],
+    vectors,
+    usage: image_input_tokens === 0 ? usage : { ...usage, image_input_tokens },
+  };
 }
 
 function ranked(task: RerankTask): CanonicalAnswer {

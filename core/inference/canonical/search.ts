@@ -1,0 +1,12 @@
+// A search of the web in no provider's words (decisions 4.1 `web_search_options`).
+
+/** What is asked of a search of the web that the provider runs. */
+export interface SearchWish {
+  max_uses?: number;
+  allowed_domains?: string[];
+  blocked_domains?: string[];
+  /** How much of what is found the model reads: `low`, `medium`, `high`. */
+  context?: string;
+  /** City, region, country and time zone, as far as told. */
+  location?: Readonly<Record<string, string>>;
+}
