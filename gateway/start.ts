@@ -104,6 +104,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     limits_local_share: () => (limits.mode === 'exact' ? 0 : 1),
     limit_processes: () => limits.processes,
     endpoints_without_usage: () => calls.health.flagged(nowMs()).length,
+    endpoints_without_model: () => calls.health.withoutModel(nowMs()).length,
   });
   const app = createApp({ log, base_url });
   bindInference(app, {

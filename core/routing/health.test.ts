@@ -85,7 +85,7 @@ test('an endpoint rests for as long as it asks, a minute at most, and takes call
 
 test('what is remembered of an endpoint between two looks is what a fresh look finds', () => {
   const event = fc.record({
-    kind: fc.constantFrom('ok', 'bad', 'rest', 'probe', 'look'),
+    kind: fc.constantFrom('ok', 'bad', 'missing', 'rest', 'probe', 'look'),
     step_ms: fc.constantFrom(0, 1, 400, 1_000, 5_000, 15_000, 31_000, 299_000),
     value: fc.integer({ min: 1, max: 900 }),
   });
@@ -98,6 +98,7 @@ test('what is remembered of an endpoint between two looks is what a fresh look f
         if (kind === 'ok') {
           health.succeeded('e', { ttft_ms: value, duration_ms: value + 1_000, output_tokens: value }, now);
         } else if (kind === 'bad') health.failed('e', 'server', now);
+        else if (kind === 'missing') health.missing('e', now);
         else if (kind === 'rest') health.rest('e', value, now);
         else if (kind === 'probe' && health.circuit('e', now) === 'half_open') health.probe('e', now);
         const figures = health.figures('e', now);
@@ -129,6 +130,22 @@ test('latency, throughput and success are of the last five minutes and unknown w
   expect(health.ttftMs('e', T + 301_000)).toBe(null);
   expect(health.throughput('e', T + 301_000)).toBe(null);
   expect(health.success('e', T + 301_000)).toBe(null);
+});
+
+test('an endpoint without its model counts as failing for ten minutes, or until it answers, and is told once in them', () => {
+  const health = createHealth();
+  const minute = 60_000;
+  const well = { ttft_ms: 5, duration_ms: 1_000, output_tokens: 100 };
+  for (let n = 0; n < 1_000; n++) health.succeeded('e', well, T);
+  expect([health.missing('e', T), health.missing('e', T + minute)]).toEqual([true, false]);
+  expect(health.figures('e', T + minute)?.success).toBe(0);
+  expect(health.withoutModel(T + minute)).toEqual(['e']);
+  expect(health.withoutModel(T + 11 * minute)).toEqual([]);
+  expect(health.figures('e', T + 11 * minute)?.success).toBe(null);
+  expect(health.missing('e', T + 11 * minute)).toBe(true);
+  health.succeeded('e', well, T + 12 * minute);
+  expect(health.figures('e', T + 12 * minute)?.success).toBe(1);
+  expect([health.withoutModel(T + 12 * minute), health.missing('e', T + 12 * minute)]).toEqual([[], false]);
 });
 
 test('the third answer without usage within an hour flags an endpoint, once while the flag stands', () => {

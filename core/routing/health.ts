@@ -11,6 +11,8 @@ const WINDOW_MS = BUCKET_MS * BUCKETS;
 /** So many answers without usage within an hour flag an endpoint (4.8 row 12). */
 const UNMETERED_MAX = 3;
 const UNMETERED_WITHIN_MS = 3_600_000;
+/** An endpoint whose provider did not know its model stands as one that always fails for so long. */
+const MISSING_MS = 600_000;
 /** Fewer tokens than this measure framing, not speed. */
 const TOKENS_MIN = 16;
 
@@ -72,6 +74,13 @@ export interface Health extends HealthView {
   unmetered(endpoint_id: string, now_ms: number): boolean;
   /** Ids of the endpoints whose last three answers without usage came within an hour, the first not an hour ago. */
   flagged(now_ms: number): string[];
+  /**
+   * The provider does not know the endpoint's model: until it answers again, or for ten minutes, it stands behind all
+   * others. True once for as long as that goes on, and again after ten minutes: somebody should hear of it.
+   */
+  missing(endpoint_id: string, now_ms: number): boolean;
+  /** Ids of the endpoints whose provider did not know their model, the last time not ten minutes ago. */
+  withoutModel(now_ms: number): string[];
   /** Takes the probe of a half-open circuit; given back when its result comes, or after 15 s. */
   probe(endpoint_id: string, now_ms: number): void;
 }
@@ -140,6 +149,8 @@ class EndpointHealth {
   private opened_at: number | null = null;
   private probe_until = 0;
   private rest_until = 0;
+  private missing_until = 0;
+  private missing_told_until = 0;
   /** Share of successes as of the bucket `share_of`. */
   private share: number | null = null;
   private share_of = -1;
@@ -181,6 +192,7 @@ class EndpointHealth {
   }
 
   success(now_ms: number): number | null {
+    if (now_ms < this.missing_until) return 0;
     const bucket = Math.floor(now_ms / BUCKET_MS);
     if (this.share_of !== bucket) {
       const { ok, bad } = this.counts(now_ms, BUCKETS);
@@ -199,7 +211,7 @@ class EndpointHealth {
     seen.success = this.success(now_ms);
     seen.ttft_ms = median(this.ttft.values(now_ms));
     seen.tokens_per_s = median(this.speed.values(now_ms));
-    const moving = this.opened_at !== null || seen.rest_ms > 0;
+    const moving = this.opened_at !== null || seen.rest_ms > 0 || now_ms < this.missing_until;
     const bucket_end = (this.share_of + 1) * BUCKET_MS;
     this.seen_from = now_ms;
     this.seen_until = moving ? 0 : Math.min(bucket_end, this.ttft.holds_until, this.speed.holds_until);
@@ -224,6 +236,7 @@ class EndpointHealth {
     // A success under way when the circuit opened proves as much as a probe does.
     this.opened_at = null;
     this.probe_until = 0;
+    this.missing_until = 0;
   }
 
   failed(now_ms: number): void {
@@ -234,6 +247,18 @@ class EndpointHealth {
     const { ok, bad } = this.counts(now_ms, CIRCUIT_BUCKETS);
     const wasOpen = this.opened_at !== null;
     if (wasOpen || (bad >= FAILURES_MIN && bad > ok)) this.opened_at = now_ms;
+  }
+
+  modelMissing(now_ms: number): boolean {
+    this.seen_until = 0;
+    this.missing_until = now_ms + MISSING_MS;
+    if (now_ms < this.missing_told_until) return false;
+    this.missing_told_until = now_ms + MISSING_MS;
+    return true;
+  }
+
+  hasNoModel(now_ms: number): boolean {
+    return now_ms < this.missing_until;
   }
 
   unmetered(now_ms: number): boolean {
@@ -303,6 +328,9 @@ export function createHealth(): Health {
     rest: (id, ms, now_ms) => of(id).rest(ms, now_ms),
     unmetered: (id, now_ms) => of(id).unmetered(now_ms),
     flagged: (now_ms) => [...endpoints].filter(([, health]) => health.flagged(now_ms)).map(([id]) => id),
+    missing: (id, now_ms) => of(id).modelMissing(now_ms),
+    withoutModel: (now_ms) =>
+      [...endpoints].filter(([, health]) => health.hasNoModel(now_ms)).map(([id]) => id),
     probe: (id, now_ms) => of(id).probe(now_ms),
   };
 }

@@ -8,7 +8,7 @@ export {
   type HealthView,
   type Success,
 } from './health.ts';
-export { type Limited, withinLimits } from './limits.ts';
+export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
 export { choose, planRoute, previewRoute, timeoutsOf } from './plan.ts';
 export { suggestions } from './refusal.ts';

@@ -8,9 +8,15 @@ import type { RouteFeatures, RoutePlan } from './types.ts';
 /** Fewer output tokens than this are no answer. */
 const TOKENS_MIN = 16;
 
-function denied(ruling: Ruling, message: string, param?: string): ServiceError {
+function denied(
+  ruling: Ruling,
+  message: string,
+  param?: string,
+  beside: ServiceError['beside'] = {},
+): ServiceError {
   const { policy, version, rule } = ruling;
   return new ServiceError('policy_denied', message, {
+    beside,
     ...(param === undefined ? {} : { param }),
     details: { policy, version, rule },
   });
@@ -42,44 +48,51 @@ export interface Limited {
   readonly max_tokens: number | null;
 }
 
+/** The refusal of a call that costs more than `ruling` allows wherever it could be answered. */
+export function tooDear(ruling: Ruling, beside: ServiceError['beside'] = {}): ServiceError {
+  const { max_cost_micro } = ruling.actions.limits;
+  const message = `The routing policy allows at most ${max_cost_micro} micro-USD a call, which this could exceed.`;
+  return denied(ruling, message, 'max_tokens', beside);
+}
+
+type Wish = Omit<ReserveInput, 'available_micro_usd'>;
+
+function affordableOn(endpoint: Endpoint, wish: Wish, max_cost_micro: number): number {
+  return affordableTokens(endpoint, { ...wish, available_micro_usd: null }, max_cost_micro);
+}
+
 /**
- * Holds `route` to the limits of `ruling`: endpoints on which the call could cost more than allowed go, and a call
- * without a cap of its own gets the largest that is allowed on all that are left.
- * @throws ServiceError policy_denied where no endpoint is left.
+ * Whether a call of `wish` surely costs no more on an endpoint than `ruling` allows, as `RouteInput.affords`; undefined
+ * where it allows any cost.
  */
-export function withinLimits(
-  route: RoutePlan,
-  ruling: Ruling,
-  wish: Omit<ReserveInput, 'available_micro_usd'>,
-): Limited {
-  const { max_tokens, max_cost_micro } = ruling.actions.limits;
-  const wanted = wish.max_tokens;
-  if (max_cost_micro === null) return { route, max_tokens: wanted === null ? max_tokens : null };
-  const full = { ...wish, available_micro_usd: null };
-  const affordable = (endpoint: Endpoint) => affordableTokens(endpoint, full, max_cost_micro);
-  const least = wanted ?? TOKENS_MIN;
-  const plan = route.plan.filter(({ endpoint }) =>
+export function affordsUnder(
+  ruling: Ruling | null,
+  wish: () => Wish,
+): ((endpoint: Endpoint) => boolean) | undefined {
+  const max_cost_micro = ruling?.actions.limits.max_cost_micro ?? null;
+  if (max_cost_micro === null) return undefined;
+  const asked = wish();
+  return (endpoint) => {
     // Without output, as of embeddings, the rest alone decides; no token is then too few.
-    wanted === 0
-      ? holdMicroUsd(endpoint, full, 0) <= max_cost_micro
-      : affordable(endpoint) >= Math.min(least, endpoint.max_output),
-  );
-  if (plan.length === 0) {
-    const message = `The routing policy allows at most ${max_cost_micro} micro-USD a call, which this could exceed.`;
-    throw denied(ruling, message, 'max_tokens');
-  }
-  const gone = route.plan.filter((item) => !plan.includes(item));
-  const excluded = gone.map(({ endpoint }) => ({
-    endpoint_id: endpoint.id,
-    provider: endpoint.provider,
-    reason: 'price' as const,
-  }));
+    if (asked.max_tokens === 0) {
+      return holdMicroUsd(endpoint, { ...asked, available_micro_usd: null }, 0) <= max_cost_micro;
+    }
+    const least = Math.min(asked.max_tokens ?? TOKENS_MIN, endpoint.max_output);
+    return affordableOn(endpoint, asked, max_cost_micro) >= least;
+  };
+}
+
+/**
+ * Puts the cap of `ruling` on a call that names none: the largest that it pays for on all endpoints of `route`, which
+ * was planned with `affordsUnder`.
+ */
+export function withinLimits(route: RoutePlan, ruling: Ruling, wish: Wish): Limited {
+  const { max_tokens, max_cost_micro } = ruling.actions.limits;
+  if (wish.max_tokens !== null) return { route, max_tokens: null };
+  if (max_cost_micro === null) return { route, max_tokens };
   const cap = Math.min(
     max_tokens ?? Number.POSITIVE_INFINITY,
-    ...plan.map((item) => affordable(item.endpoint)),
+    ...route.plan.map(({ endpoint }) => affordableOn(endpoint, wish, max_cost_micro)),
   );
-  return {
-    route: { ...route, plan, excluded: [...route.excluded, ...excluded] },
-    max_tokens: wanted === null ? cap : null,
-  };
+  return { route, max_tokens: cap };
 }

@@ -19,6 +19,8 @@ interface OwnStanding {
 export interface OwnPass {
   /** By endpoint id; of endpoints that the caller has a key for. */
   readonly standing: Map<string, OwnStanding>;
+  /** `input.affords` left a key out. */
+  too_dear: boolean;
   /** A key that could serve the call does not fall back to the pool. */
   strict: boolean;
 }
@@ -42,9 +44,14 @@ export function passOwn(model: Model, input: SettledInput, demands: Demands, own
     for (const { endpoint, rest_ms } of keys) {
       reason = seenReason(figures, demands, rest_ms > 0);
       if (reason !== null) continue;
-      answers = true;
       const price = demands.tier === null ? undefined : endpoint.byok?.tiers[demands.tier];
       const at = price === undefined ? endpoint : { ...endpoint, price };
+      if (input.affords?.(at) === false) {
+        own.too_dear = true;
+        reason = 'price';
+        continue;
+      }
+      answers = true;
       addCandidate(found, { endpoint: at, losses }, facts.hash, figures);
     }
     // Where the pool must not answer either, the state of the key is the reason, which passes.

@@ -13,7 +13,7 @@ import {
   lateReason,
   seenReason,
 } from './filters.ts';
-import { refuseDenied } from './limits.ts';
+import { refuseDenied, tooDear } from './limits.ts';
 import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
 import { type Ranked, rank } from './rank.ts';
 import { modelNotFound, nothingLeft } from './refusal.ts';
@@ -68,6 +68,8 @@ export function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_de
 interface Out {
   readonly excluded: Excluded[];
   readonly lost: RouteLoss[];
+  /** `input.affords` left endpoints out. */
+  too_dear: boolean;
   /** What own keys answer, of all models so far; null: the caller has none that this call may use. */
   readonly own: OwnPass | null;
 }
@@ -95,8 +97,13 @@ function pass(model: Model, input: SettledInput, demands: Demands, out: Out): En
         const rests = input.rests !== undefined && input.rests(endpoint) > 0;
         reason = seenReason(figures, demands, rests);
         if (reason === null) {
-          addCandidate(found, passedOf(facts, losses, demands), facts.hash, figures);
-          continue;
+          const passed = passedOf(facts, losses, demands);
+          if (input.affords === undefined || input.affords(passed.endpoint)) {
+            addCandidate(found, passed, facts.hash, figures);
+            continue;
+          }
+          out.too_dear = true;
+          reason = 'price';
         }
       }
     }
@@ -146,7 +153,8 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
   const out: Out = {
     excluded: [],
     lost: [],
-    own: own_keys === null ? null : { standing: new Map(), strict: false },
+    too_dear: false,
+    own: own_keys === null ? null : { standing: new Map(), strict: false, too_dear: false },
   };
   const max_attempts = attemptsOf(input);
   // The digest of a prompt is the dearest step of the choice: not made where there is nothing to choose from.
@@ -174,6 +182,7 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
     sort,
     affinity: affinityOf(wanted, plan[0]),
     ...(failover === undefined ? {} : { failover }),
+    ...(out.too_dear || out.own?.too_dear === true ? { too_dear: true as const } : {}),
     max_attempts,
     ...timeoutsOf(input),
     warnings: input.policy_warnings ?? NO_WARNINGS,
@@ -223,7 +232,12 @@ export function planRoute(catalog: Catalog, input: RouteInput): RoutePlan {
   const settled = settle(input, catalog);
   const models = modelsOf(catalog, settled);
   const choice = chooseSettled({ catalog, models }, settled);
-  if (choice.plan.length === 0) throw nothingLeft(models, choice, settled);
-  const { lost: _, ...route } = choice;
+  if (choice.plan.length === 0) {
+    const refusal = nothingLeft(models, choice, settled);
+    // Waiting helps where an endpoint that is out for a while is not too dear.
+    const denied = choice.too_dear === true && input.policy != null && refusal.status !== 503;
+    throw denied ? tooDear(input.policy as Ruling, refusal.beside) : refusal;
+  }
+  const { lost: _, too_dear: __, ...route } = choice;
   return route;
 }

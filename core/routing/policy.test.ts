@@ -5,6 +5,7 @@ import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import { type Actions, activePolicy, decide, type PolicyDocument, type Ruling } from '../policies/index.ts';
 import {
+  affordsUnder,
   choose,
   createAffinity,
   createHealth,
@@ -338,34 +339,65 @@ describe('refusals', () => {
     expect(refusalOf(policy, features({ input_tokens_bound: 1_001 })).message).toMatch(/1001/);
   });
 
+  const held = {
+    ...{ input_tokens_bound: 1_000, candidates: 1, upstream_stream: true, cache_hints: false },
+    ...{ audio_output: false, image_output: false, search_units: 0 },
+  };
+  /** The route of a call for `max_tokens` under `policy`, as calls plan it. */
+  const limited = (
+    list: Endpoint[],
+    policy: Ruling,
+    max_tokens: number | null,
+    over: Partial<RouteInput> = {},
+  ) => {
+    const wish = { ...held, max_tokens };
+    const affords = affordsUnder(policy, () => wish);
+    const asked = input({ policy, ...(affords === undefined ? {} : { affords }), ...over });
+    return withinLimits(planRoute(catalogOf(model(list)), asked), policy, wish);
+  };
+  const names = ({ route }: ReturnType<typeof limited>) =>
+    route.plan.map((item) => item.endpoint.provider).toSorted();
+
   test('a limit of cost caps a call without a cap, drops endpoints that are too dear, and denies what fits nowhere', () => {
     const list = [
       endpoint('a', {}, { input: 1_000, output: 1_000 }),
       endpoint('b', {}, { input: 1_000, output: 9_000 }),
     ];
-    const held = {
-      ...{ input_tokens_bound: 1_000, candidates: 1, upstream_stream: true, cache_hints: false },
-      ...{ audio_output: false, image_output: false, search_units: 0 },
-    };
     // 1,000 tokens of prompt cost 1,000 micro-USD, which leaves 1,000 for the answer.
     const policy = ruling({ limits: { max_cost_micro: 2_000 } });
-    const route = run(list, { policy });
-    const limited = withinLimits(route, policy, { ...held, max_tokens: null });
-    expect(order({ ...route, ...limited.route })).toHaveLength(2);
-    expect(limited.max_tokens).toBe(111);
-    const own = withinLimits(route, policy, { ...held, max_tokens: 500 });
-    expect(own.route.plan.map((item) => item.endpoint.provider)).toEqual(['a']);
-    expect(own.max_tokens).toBeNull();
+    const capped = limited(list, policy, null);
+    expect([names(capped), capped.max_tokens]).toEqual([['a', 'b'], 111]);
+    const own = limited(list, policy, 500);
+    expect([names(own), own.max_tokens]).toEqual([['a'], null]);
     expect(own.route.excluded.at(-1)).toMatchObject({ provider: 'b', reason: 'price' });
-    expect(() => withinLimits(route, policy, { ...held, max_tokens: 1_001 })).toThrow(ServiceError);
     const tight = ruling({ limits: { max_cost_micro: 1_010, max_tokens: 50 } });
-    expect(() => withinLimits(route, tight, { ...held, max_tokens: null })).toThrow(/1010 micro-USD/);
+    for (const [rule, tokens] of [
+      [policy, 1_001],
+      [tight, null],
+      [ruling({ limits: { max_cost_micro: 999 } }), 0],
+    ] as const) {
+      const refused = () => limited(list, rule, tokens);
+      expect(refused).toThrow(`at most ${rule.actions.limits.max_cost_micro} micro-USD`);
+      expect(refused).toThrow(expect.objectContaining({ code: 'policy_denied' }));
+    }
     const both = ruling({ limits: { max_cost_micro: 2_000, max_tokens: 50 } });
-    expect(withinLimits(route, both, { ...held, max_tokens: null }).max_tokens).toBe(50);
+    expect(limited(list, both, null).max_tokens).toBe(50);
     // Embeddings have no output: the prompt alone decides.
-    expect(withinLimits(route, policy, { ...held, max_tokens: 0 }).route.plan).toHaveLength(2);
-    const below = ruling({ limits: { max_cost_micro: 999 } });
-    expect(() => withinLimits(route, below, { ...held, max_tokens: 0 })).toThrow(/999 micro-USD/);
+    expect(names(limited(list, policy, 0))).toEqual(['a', 'b']);
+  });
+
+  test('a limit of cost finds the endpoint that it pays for, however many dearer ones would come before it', () => {
+    const dear = ['a', 'b', 'c', 'd'].map((name) => endpoint(name, {}, { input: 9_000, output: 9_000 }));
+    const list = [...dear, endpoint('cheap', {}, { input: 1_000, output: 1_000 })];
+    const policy = ruling({ limits: { max_cost_micro: 2_000 } });
+    const wish = { providers: { order: ['a', 'b', 'c', 'd'] } };
+    expect(names(limited(list, policy, 100, { wish }))).toEqual(['cheap']);
+    expect(names(limited(list, policy, 100, { wish: { ...wish, max_attempts: 1 } }))).toEqual(['cheap']);
+    // One that rests is worth waiting for: no word of the policy.
+    const rests = ({ provider }: Endpoint) => (provider === 'cheap' ? 5_000 : 0);
+    expect(() => limited(list, policy, 100, { wish, rests })).toThrow(
+      expect.objectContaining({ code: 'no_endpoint_available', status: 503 }),
+    );
   });
 
   test('a call under no policy is not touched', () => {

@@ -130,6 +130,8 @@ export interface RouteInput {
   readonly own_keys?: OwnKeys;
   /** The request may name things of the caller's account at a provider; absent: it names none. */
   readonly account?: AccountState;
+  /** Whether the policy's `max_cost_micro` pays for this call at `endpoint`; absent: it sets none. */
+  affords?(endpoint: Endpoint): boolean;
   /** What keeps calls that belong together at one endpoint; absent: nothing does. */
   readonly affinity?: AffinitySource;
   readonly now_ms: number;
@@ -245,6 +247,8 @@ export interface RoutePlan {
 
 /** A plan, maybe empty, and what the endpoints excluded as `lossy` would have lost, for the refusal. */
 export interface Choice extends RoutePlan {
+  /** Endpoints are out because the policy pays for less; absent: none is. */
+  readonly too_dear?: true;
   readonly lost: readonly RouteLoss[];
 }
 

@@ -74,13 +74,58 @@ describe.concurrent('an error object under status 200', () => {
     for (let n = 0; n < 3; n++) {
       const { id, upstream } = world().model('keyed');
       world().script.on(upstream, 'k', (response, received) => {
-        keys.push(received.headers.authorization);
-        refuse(200, n === 0 ? { error: limited } : wholeAnswer(upstream))(response, received);
+        const is_first = keys.push(received.headers.authorization) === 1;
+        refuse(200, is_first ? { error: limited } : wholeAnswer(upstream))(response, received);
       });
       await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
     }
+    // The throttled call itself comes again with the other key.
     const [throttled, ...later] = keys;
-    expect(later).toHaveLength(2);
+    expect(later).toHaveLength(3);
     expect(later).not.toContain(throttled);
+  });
+});
+
+describe.concurrent('a whole answer that does not say why it ended', () => {
+  const said = { role: 'assistant', content: 'half an' };
+  const unfinished = [
+    { dialect: 'chat', body: { choices: [{ index: 0, message: said, finish_reason: null }] } },
+    { dialect: 'chat', body: { choices: [{ index: 0, message: said }] } },
+    { dialect: 'chat', body: { choices: [{ index: 0, message: said, finish_reason: '' }] } },
+    // Billed, and nothing to show for it.
+    { dialect: 'chat', body: { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] } },
+    {
+      dialect: 'messages',
+      body: {
+        ...{ id: 'msg_1', type: 'message', role: 'assistant', stop_reason: null, stop_sequence: null },
+        content: [{ type: 'text', text: 'half an' }],
+        usage: { input_tokens: 10, output_tokens: 3 },
+      },
+    },
+  ] as const;
+
+  test.each(unfinished)('is no clean end: upstream_incomplete, and free ($dialect)', async (want) => {
+    const org = await world().org();
+    const { id, upstream } = world().model(want.dialect === 'chat' ? 'script' : 'script-messages');
+    const answer =
+      want.dialect === 'chat' ? wholeAnswer(upstream, want.body) : { ...want.body, model: upstream };
+    world().script.on(upstream, want.dialect === 'chat' ? 'a' : 'x', refuse(200, answer));
+    const reply = await send(world(), want.dialect, org.live_key, bodyOf(id, 'Hi')).reply;
+    expect(reply.status).toBe(502);
+    expect(errorOf(reply)?.['code']).toBe('upstream_incomplete');
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error truncated'] });
+  });
+
+  test('is taken over by the next endpoint', async () => {
+    const org = await world().org();
+    const { id, upstream } = world().model('script-pair');
+    const choices = [{ index: 0, message: said, finish_reason: null }];
+    world().script.on(upstream, 'a', refuse(200, wholeAnswer(upstream, { choices })));
+    world().script.on(upstream, 'b', refuse(200, wholeAnswer(upstream)));
+    const route = { providers: { order: ['script-a', 'script-b'] } };
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', { svc: { route } })).reply;
+    expect([reply.status, saidBy(reply)]).toEqual([200, 'a whole answer']);
+    expect((await world().ended(org, idOf(reply))).attempts).toEqual(['error truncated', 'ok']);
   });
 });

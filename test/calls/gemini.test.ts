@@ -56,7 +56,7 @@ async function ask(
   way: Way,
   content: unknown,
   more: object = {},
-  kind: 'gemini-3' | 'gemini-3-cross' = 'gemini-3',
+  kind: 'gemini-3' | 'gemini-3-cross' | 'gemini-3-between' = 'gemini-3',
 ) {
   const org = await world().org();
   const { id, upstream } = world().model(kind);
@@ -299,8 +299,43 @@ describe.concurrent.each(['chat', 'messages'] as const)('media that cannot be ha
     await eventually('four asked for', () => of(media.asked) === 4);
     call.leave();
     // Left alone, each would be waited for ten seconds, and the next ones asked for after them.
-    await eventually('all four dropped', () => of(media.dropped) === 4, 3_000);
+    await eventually('all four dropped', () => of(media.dropped) === 4, 7_000);
     expect(of(media.asked)).toBe(4);
+  });
+
+  test.each([
+    ['first', ['sim-g', 'sim-a'], '', ['error client', 'ok']],
+    ['second', ['sim-a', 'sim-g', 'sim-b'], 'fail_first=1', ['error overloaded', 'error client', 'ok']],
+  ] as const)(
+    'go as addresses to the endpoint behind the one that wants their bytes (%s)',
+    async (...given) => {
+      const [which, order, knob, attempts] = given;
+      const url = `${media.url}/nowhere-${dialect}-${which}`;
+      const kind = which === 'first' ? 'gemini-3-cross' : 'gemini-3-between';
+      const text = `sim: mark=${dialect}-${which} ${knob} tokens=5`;
+      const content = [{ type: 'text', text }, image(dialect, url)];
+      const { org, reply } = await ask(way, content, { svc: { route: { providers: { order } } } }, kind);
+      expect(reply.status).toBe(200);
+      const ended = await world().ended(org, idOf(reply));
+      expect(ended).toMatchObject({ attempts, row: { provider: order.at(-1) } });
+    },
+  );
+
+  test.each([
+    ['/nowhere', 400, 'media_fetch_failed'],
+    // What may pass is no reason to tell a caller that its request is at fault.
+    ['/cut', 503, 'upstream_overloaded'],
+  ] as const)('behind a provider that failed: %s is told as %i', async (path, status, code) => {
+    const route = { providers: { order: ['sim-a', 'sim-g'] } };
+    const url = `${media.url}${path}`;
+    const text = 'sim: status=503';
+    const content = [{ type: 'text', text }, image(dialect, url)];
+    const { org, reply } = await ask(way, content, { svc: { route } }, 'gemini-3-cross');
+    expect(reply.status).toBe(dialect === 'messages' && status === 503 ? 529 : status);
+    expect(errorOf(reply)).toMatchObject(status === 400 ? { code, param } : { code });
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended).toMatchObject({ charged: 0, meter: null, row: { status: 'error', error_code: code } });
+    expect(ended.attempts).toEqual(['error overloaded', 'error client']);
   });
 
   test('goes to a family that takes addresses as it is', async () => {

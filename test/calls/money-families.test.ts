@@ -1,12 +1,13 @@
 // What decisions 4.8 and 4.10 say of money, on the families that came later: callers that leave, by how the provider bills
 // them; every kind of line; and each row recomputed by `svcctl price check`.
+import { execFile } from 'node:child_process';
 import { command as priceCheck } from '@svc/cli/commands/price-check.ts';
 import { describe, expect, test } from 'vitest';
 import { type Exchange, type Json, open, type Reply, svcOf } from './caller.ts';
 import { type Script, type ScriptName, scripts } from './money-wires.ts';
 import { ask, type Surface, type TaskKind, taskExtras, taskModel, UNIT_MICRO } from './tasks-world.ts';
 import type { Handler, Received } from './upstream.ts';
-import { eventually, idOf, type Org, priceOf, useWorld } from './world.ts';
+import { eventually, idOf, type Org, priceOf, useWorld, uuidOf } from './world.ts';
 
 const leaving = (['openaiResponses', 'gemini', 'bedrock'] as const).flatMap((family) =>
   (['stops', 'bills_full', 'hidden'] as const).map((billing) => ({ family, billing })),
@@ -99,6 +100,23 @@ const lines: readonly Line[] = [
       completion_tokens_details: { audio_tokens: 20 },
     },
     lines: [...tokens, ['audio_output', 20, 1_600]],
+  },
+  {
+    name: 'sound heard and spoken, thoughts and a fee at once, raw chat',
+    ...{ family: 'openaiChat', path: CHAT },
+    rates: ', audio_input: "40", audio_output: "80", reasoning: "6", request: "1500"',
+    usage: {
+      ...{ prompt_tokens: 150, completion_tokens: 90 },
+      prompt_tokens_details: { audio_tokens: 50 },
+      completion_tokens_details: { audio_tokens: 20, reasoning_tokens: 30 },
+    },
+    lines: [
+      ...tokens,
+      ['reasoning', 30, 180],
+      ['audio_input', 50, 2_000],
+      ['audio_output', 20, 1_600],
+      ['request', 1, 1_500],
+    ],
   },
   {
     name: 'pictures drawn, chat on Gemini',
@@ -256,10 +274,11 @@ describe.concurrent('lines of a bill', () => {
     expect(ended.charged).toBe(want.lines.reduce((sum, [, , micro]) => sum + micro, 0));
     expect(told['total_micro_usd']).toBe(ended.charged);
     const checked = await checkPrice(idOf(reply));
-    expect(checked).toMatchObject({ ok: true, settled_micro_usd: ended.charged });
-    expect(['exact', 'inferred']).toContain(checked['verdict']);
+    expect(checked).toMatchObject({ ok: true, verdict: 'exact', settled_micro_usd: ended.charged });
     const shown = (checked['lines'] as Json[]).map(({ kind, units, micro_usd }) => [kind, units, micro_usd]);
     expect(shown).toEqual(want.lines);
+    const { cost } = await generationOf(org, reply);
+    expect(cost).toMatchObject({ total_micro_usd: ended.charged, lines: told['lines'] });
   });
 });
 
@@ -282,11 +301,82 @@ describe.concurrent('the bill of a task', () => {
     );
     expect(ended.charged).toBeGreaterThan(0);
     expect(await checkPrice(idOf(reply))).toMatchObject({
-      ...{ ok: true, verdict: kind === 'rank' ? 'inferred' : 'exact' },
+      ...{ ok: true, verdict: 'exact' },
       ...{ settled_micro_usd: ended.charged, recomputed_micro_usd: ended.charged },
     });
+    const { cost } = await generationOf(org, reply);
+    expect(cost).toMatchObject({ total_micro_usd: ended.charged, lines: reply.json['cost']?.lines ?? {} });
   });
 });
+
+describe('svcctl price check', () => {
+  test('is right of a ranking, and DIFFERS when a unit of its record is changed', async () => {
+    const org = await world().org();
+    const documents = Array.from({ length: 3 }, (_, n) => `document ${n}`);
+    const body = { model: taskModel('rank').id, query: 'apple', documents };
+    const id = idOf(await ask(world(), org, '/v1/svc/rerank', body));
+    await world().ended(org, id);
+    const right = await svcctl('price', 'check', id);
+    expect(right.code).toBe(0);
+    expect(right.out).toMatch(/search_unit +1 x +2000000 nano-USD = 2000\n/);
+    expect(right.out).toMatch(/total 2000 micro-USD at pv_\w+: right\n/);
+    await world().db.query(`update ledger.meter set other_units = '{1,2}' where request_id = $1`, [
+      uuidOf(id),
+    ]);
+    const wrong = await svcctl('price', 'check', id);
+    expect(wrong.code).toBe(1);
+    expect(wrong.out).toContain('DIFFERS: settled 2000, recomputed 4000');
+  });
+
+  test('is right of an answer that was insured', async () => {
+    const org = await world().org();
+    const id = `line-${lines.findIndex(({ name }) => name.startsWith('a fee for the request'))}`;
+    onCall(scripts.openaiChat, id, (response) => {
+      const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: null }];
+      const usage = { prompt_tokens: 100, completion_tokens: 0 };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }),
+      );
+    });
+    const reply = await send(org, CHAT, bodyOf(CHAT, id, false)).reply;
+    expect(reply.status, reply.text).toBe(200);
+    const ended = await world().ended(org, idOf(reply));
+    expect(ended.row).toMatchObject({ input_tokens: 100, output_tokens: 0, status: 'ok' });
+    const insured = { ok: true, verdict: 'exact', insured: true, settled_micro_usd: 0, lines: [] };
+    expect(await checkPrice(idOf(reply))).toMatchObject(insured);
+    expect((await generationOf(org, reply))['cost']).toMatchObject({ total_micro_usd: 0, lines: [] });
+  });
+});
+
+interface Told {
+  readonly code: number;
+  readonly out: string;
+}
+
+/** What `svcctl` says, and how it ends. */
+function svcctl(...args: string[]): Promise<Told> {
+  const env = {
+    PATH: process.env['PATH'],
+    SVC_DATABASE_URL: world().database_url,
+    SVC_DATA_DIR: '/nonexistent',
+  };
+  const bin = new URL('../../cli/bin/svcctl.js', import.meta.url).pathname;
+  return new Promise((done) => {
+    execFile(process.execPath, [bin, ...args], { env }, (error, out) =>
+      done({ code: error === null ? 0 : Number(error.code), out }),
+    );
+  });
+}
+
+/** The generation record of an answered call. */
+async function generationOf(org: Org, reply: Reply): Promise<Json> {
+  const response = await fetch(`${world().gateway.base_url}/v1/generation/${idOf(reply)}`, {
+    headers: { authorization: `Bearer ${org.live_key}` },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Json;
+}
 
 /** What `svcctl price check` says of a call. */
 async function checkPrice(request_id: string): Promise<Json> {

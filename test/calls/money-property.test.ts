@@ -1,7 +1,12 @@
 // Whatever a provider does and whenever a caller leaves: the debit is the settled cost, that cost follows from what the
 // row tells, errors cost nothing, nothing stays held, and no balance falls below zero. All families, four dialects.
+import { findPriceVersion, type PriceVersion } from '@svc/core/catalog/index.ts';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
+import type { RequestId } from '@svc/core/kernel/index.ts';
+import { meteredUsage, readMeter } from '@svc/core/ledger/index.ts';
+import { recompute } from '@svc/core/pricing/index.ts';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Json, open, type Reply, svcOf } from './caller.ts';
 import { type Script, type ScriptName, scriptNames, scripts, type Told } from './money-wires.ts';
 import type { Handler, Received, ScriptedUpstream } from './upstream.ts';
@@ -173,6 +178,7 @@ const surely: readonly Scenario[] = [
 const MET = [
   ...['ok', 'cancelled', 'error', 'rejected'],
   ...['credit_limit_reached', 'cap_enforced', 'usage_estimated', 'hold_exceeded'],
+  'recomputed',
 ];
 
 /** `run`, whose faults tell what ran. */
@@ -224,6 +230,7 @@ async function run(wish: Scenario, name: ScriptName): Promise<Seen> {
   });
   const ended = await world().ended(org, row.request_id as string);
   if (idOf(reply) !== '') expect(idOf(reply)).toBe(row.request_id);
+  await expectRecomputed(row.request_id as RequestId);
   const { rows } = await world().db.query<{ available: string; off: string }>(
     `select available, (select coalesce(sum(amount), 0) from ledger.writeoff w where w.book_id = b.book_id) as off
        from ledger.book b where book_id = $1`,
@@ -241,6 +248,19 @@ async function run(wish: Scenario, name: ScriptName): Promise<Seen> {
     estimated: ended.meter?.estimated ?? null,
     rest: Number(rows[0]?.available),
   };
+}
+
+let pool: Pool | null = null;
+afterAll(() => pool?.end());
+
+/** The cost of a settled call follows from its metering record and the price version alone. */
+async function expectRecomputed(id: RequestId): Promise<void> {
+  pool ??= createPool(world().database_url);
+  const metered = await readMeter(pool, id);
+  if (metered === null) return;
+  const version = (await findPriceVersion(pool, metered.price_no)) as PriceVersion;
+  expect(recompute(meteredUsage(metered), version, metered.cost_micro_usd).exact).toBe(true);
+  met.add(metered.units.other?.insured === 1 ? 'recomputed as insured' : 'recomputed');
 }
 
 const line = (units: number, micro: number) => Math.floor(units * micro + 0.5);

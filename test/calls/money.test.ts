@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, priceOf, send, useWorld, uuidOf } from './world.ts';
 
-const world = useWorld();
+const world = useWorld({ models: { chat: 16 } });
 
 const codesOf = (reply: Reply) =>
   ((svcOf(reply) as Json)['warnings'] as Json[]).map((warning) => warning['code']);
@@ -55,7 +55,7 @@ const heldFor = async (id: string) => {
 test.concurrent('a long stream raises its hold as it goes, and is charged in full', async () => {
   const org = await world().org();
   const { id } = world().model('chat');
-  const body = bodyOf(id, 'sim: tokens=7000 chunks=70 chunk_ms=20', { max_tokens: 8_000, stream: true });
+  const body = bodyOf(id, 'sim: tokens=7000 chunks=70 chunk_ms=60', { max_tokens: 8_000, stream: true });
   const exchange = world().chat(org.live_key, body);
   await exchange.until((text) => text.includes('lorem'));
   const request_id = eventsOf(exchange.text())[0]?.['id'] as string;
@@ -182,4 +182,20 @@ test.concurrent('the same id from the provider twice makes two requests and two 
     ids.push(idOf(reply));
   }
   expect(new Set(ids).size).toBe(2);
+});
+
+test.concurrent('what a key spent today is in its month at once, whenever the rows of its calls are written', async () => {
+  const org = await world().org();
+  const { id } = world().model('chat');
+  let spent = 0;
+  for (let n = 0; n < 8; n++) {
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
+    spent += svcOf(reply)?.['cost'].total_micro_usd as number;
+    const answer = await fetch(`${world().gateway.base_url}/v1/limits`, {
+      headers: { authorization: `Bearer ${org.live_key}` },
+    });
+    const { keys } = (await answer.json()) as { keys: Json[] };
+    expect(keys).toMatchObject([{ spend_today_micro: spent, spend_month_micro: spent }]);
+  }
+  expect(spent).toBeGreaterThan(0);
 });

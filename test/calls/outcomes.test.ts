@@ -353,7 +353,7 @@ describe.concurrent('row 26: time is up', { timeout: 40_000 }, () => {
     'a silent provider commits the %s stream after 15 s, and an error then rides in it',
     async (dialect) => {
       const org = await world().org();
-      const slow = 'sim: delay_ms=15500';
+      const slow = 'sim: delay_ms=16500';
       const [good, bad] = await Promise.all(
         ['', ' error_after=0'].map((knob) => {
           const { id } = world().model(dialect === 'chat' ? 'messages' : 'chat');

@@ -84,7 +84,7 @@ describe.concurrent('a fault', () => {
 test.concurrent('a fault behind a timed commit, before any content, is a response of its own that failed', {
   timeout: 40_000,
 }, async () => {
-  const { reply, ended } = await run({ kind: 'messages', stream: true }, 'delay_ms=15500 error_after=0');
+  const { reply, ended } = await run({ kind: 'messages', stream: true }, 'delay_ms=16500 error_after=0');
   expect(reply.status).toBe(200);
   expect(reply.text.startsWith(': svc keep-alive\n\n')).toBe(true);
   expect(responseOf(reply)).toMatchObject({ status: 'failed', output: [] });

@@ -289,7 +289,7 @@ test('a collector that hangs, refuses or is gone makes no call wait or fail, and
     }
     const began = performance.now();
     await own.gateway.stop();
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   } finally {
     await own.close();
   }

@@ -46,6 +46,7 @@ const kinds = {
   cross: [{ provider: 'sim-a' }, { provider: 'sim-x' }],
   'gemini-3': [{ provider: 'sim-g' }],
   'gemini-3-cross': [{ provider: 'sim-g' }, { provider: 'sim-a' }],
+  'gemini-3-between': [{ provider: 'sim-a' }, { provider: 'sim-g' }, { provider: 'sim-b' }],
   'messages-pair': [{ provider: 'sim-x' }, { provider: 'sim-y' }],
   script: [{ provider: 'script-a' }],
   'script-full': [{ provider: 'script-a', billing: 'bills_full' }],
@@ -172,7 +173,7 @@ export interface World {
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
-  timeout_ms = 10_000,
+  timeout_ms = 20_000,
 ): Promise<T> {
   const deadline = performance.now() + timeout_ms;
   for (;;) {

@@ -31,8 +31,8 @@ export interface Admitted {
   readonly plan: readonly Planned[];
   /** The first attempt, written before the hold; null where it must be written now. */
   first: Lane | null;
-  /** Ends the fetching of media with the call; null where none are fetched. */
-  fetching: AbortController | null;
+  /** The fetching of media, which ends with the call, and the attempt that it is for; null where none are fetched. */
+  fetching: { readonly attempt: AttemptRecord; abort(): void } | null;
   readonly max_attempts: number;
   /** `failover.on` of the policy; absent: the standard classes. */
   readonly failover?: readonly string[];

@@ -242,19 +242,25 @@ export class Attempt implements ExchangeHandler {
 
   private endStream(state: RelayState): void {
     if (state.fault !== null) return this.fail(state.fault);
-    // An end mark without a finish is a cut, unless nothing was produced: that is the insured empty answer.
-    const empty = state.finished && state.output_bytes === 0;
-    if (state.stop !== null || empty) return this.complete();
-    this.fail({ class: 'truncated', status: this.status, message: 'ended without a finish reason' });
+    if (state.stop !== null || (state.finished && isNothing(state))) return this.complete();
+    this.cutShort();
   }
 
   private endWhole(): void {
+    let whole: RawWhole;
     try {
-      this.whole = (this.readWhole as (body: Buffer) => RawWhole)(this.body());
+      whole = (this.readWhole as (body: Buffer) => RawWhole)(this.body());
     } catch (error) {
       return this.failReading(error);
     }
+    if (whole.stop === null && !isNothing(whole)) return this.cutShort();
+    this.whole = whole;
     this.complete();
+  }
+
+  /** An end without a finish is a cut, streamed or whole (4.8 row 10), unless nothing was produced. */
+  private cutShort(): void {
+    this.fail({ class: 'truncated', status: this.status, message: 'ended without a finish reason' });
   }
 
   private failReading(error: unknown): void {
@@ -287,6 +293,11 @@ export class Attempt implements ExchangeHandler {
     this.over = true;
     this.listener.crashed(this, error);
   }
+}
+
+/** Whether an answer is the insured empty one: nothing is in it, and the provider bills no output. */
+function isNothing({ output_bytes, tool_calls, usage }: RawWhole | RelayState): boolean {
+  return output_bytes === 0 && tool_calls === 0 && (usage?.output_tokens ?? 0) === 0;
 }
 
 /**

@@ -1,7 +1,6 @@
 // A call from its bytes to its last byte: admitted, held, attempted, relayed, settled (decisions 4.8, 4.10).
 // An object with callbacks and not one long async function: a suspended function keeps every local alive, and the
 // prompt of an idle stream would stay in memory as long as the stream.
-import type { Endpoint } from '../../catalog/index.ts';
 import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
@@ -9,10 +8,10 @@ import { type Admitted, admit, type Replayed } from './admit.ts';
 import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
 import { type ContentKeeper, contentKeeper } from './content.ts';
-import { nextPlace } from './failover.ts';
+import { Tries } from './failover.ts';
 import { answerOf, type Lane } from './lane.ts';
 import type { FetchedMedia } from './media.ts';
-import { nextLane } from './next-lane.ts';
+import { nextLane, passUnfetched } from './next-lane.ts';
 import {
   attemptOutcome,
   blame,
@@ -39,7 +38,7 @@ export class Call implements AttemptListener {
   private readonly record: CallRecord;
   private readonly answer: Answer;
   private readonly started = monotonicMs();
-  private readonly faults: { fault: UpstreamFault; endpoint: Endpoint }[] = [];
+  private readonly tries = new Tries();
   private incoming: Incoming | null;
   private admitted: Admitted | null = null;
   private lane: Lane | null = null;
@@ -49,8 +48,6 @@ export class Call implements AttemptListener {
   /** Fetched for an attempt whose family takes bytes alone; like the prompt, not kept beside a stream. */
   private media: FetchedMedia | null = null;
   private keepContent: ContentKeeper | null = null;
-  private next = 0;
-  private retried_unsent = false;
   private held = false;
   /** The end was decided; later events change nothing. */
   private over = false;
@@ -108,16 +105,18 @@ export class Call implements AttemptListener {
     this.media = media;
     try {
       const admitted = this.admitted as Admitted;
-      const planned = admitted.plan[this.next] as Planned;
+      const planned = admitted.plan[this.tries.at] as Planned;
       const { record } = this;
       const lane = nextLane(this.deps, this.incoming as Incoming, admitted, { planned, record, media });
       if (lane instanceof Promise) {
         // An attempt that has failed is over: a caller that leaves meanwhile owes nothing for it.
         this.attempt = null;
-        return void lane.then(
-          (media) => this.startAttempt(media),
-          (error: unknown) => this.refuse(error),
-        );
+        return void lane
+          .then(
+            (media) => this.startAttempt(media),
+            (error: unknown) => this.unfetched(error, media),
+          )
+          .catch((error: unknown) => this.refuse(error));
       }
       startNow(lane.record, this.deps.health);
       this.lane = lane;
@@ -176,16 +175,16 @@ export class Call implements AttemptListener {
       // Draining failed: the caller pays for what the provider produced until then (row 15).
       return semantic ? this.settleLeft(attempt) : this.endCancelled();
     }
-    this.faults.push({ fault, endpoint: record.endpoint });
+    this.tries.faults.push({ fault, endpoint: record.endpoint });
     // Only what a stream has shown cannot be taken back: a whole answer is still ours alone, and so is content that
     // came in one read with its error.
     if (semantic && this.shown()) {
       if (chosen) return this.timeIsUp(attempt);
       return this.failInStream(streamFaultOf(this.deps, fault, record.endpoint), attempt);
     }
-    if (this.tryAgain(fault, attempt)) return;
+    if (this.tryAgain(attempt)) return;
     if (chosen) return this.timeIsUp(attempt);
-    this.refuse(refusalOf(this.deps, this.faults, this.record.attempts));
+    this.refuse(refusalOf(this.deps, this.tries.faults, this.record.attempts));
   }
 
   crashed(attempt: Attempt, error: unknown): void {
@@ -197,21 +196,21 @@ export class Call implements AttemptListener {
     this.failInStream({ code: 'internal', message: 'The gateway failed. Nothing was charged.' }, attempt);
   }
 
-  private tryAgain(fault: UpstreamFault, attempt: Attempt): boolean {
-    const admitted = this.admitted as Admitted;
+  private tryAgain(attempt: Attempt): boolean {
     this.answer.dropHeld();
-    if (fault.class === 'network' && !attempt.sent && !this.retried_unsent) {
-      this.retried_unsent = true;
-      this.startAttempt();
-      return true;
-    }
-    const { faults } = this;
-    const next = nextPlace(this.deps, admitted, { at: this.next, raw: attempt.lane !== null, faults });
-    if (next === null || this.record.attempts.length >= admitted.max_attempts) return false;
-    this.next = next;
-    this.retried_unsent = false;
+    const facts = { sent: attempt.sent, raw: attempt.lane !== null, made: this.record.attempts.length };
+    if (!this.tries.next(this.deps, this.admitted as Admitted, facts)) return false;
     this.startAttempt();
     return true;
+  }
+
+  /** Media that an endpoint wants as bytes cannot be had: the attempt has failed, and others take them by address. */
+  private unfetched(error: unknown, media: FetchedMedia | null): void {
+    if (this.over) return;
+    const facts = { admitted: this.admitted as Admitted, record: this.record, media, error };
+    const refusal = passUnfetched(this.deps, this.incoming as Incoming, this.tries, facts);
+    if (refusal === null) this.startAttempt();
+    else this.refuse(refusal);
   }
 
   private streams(): boolean {

@@ -26,7 +26,7 @@ export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRe
   const { body, dialect, headers, grant } = incoming;
   const { logging, redact } = grant.data_policy;
   if (!logging || record.zdr) return null;
-  const slot = deps.payloads.open(body.length);
+  const slot = deps.payloads.open(grant.org_id, body.length);
   if (slot === null) return null;
   return (record, kept) => {
     const { request_id, attempts } = record;

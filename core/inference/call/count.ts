@@ -19,7 +19,10 @@ import type { CallDeps, Incoming } from './types.ts';
 const UPSTREAM_MS = 2_000;
 /** A count is a few dozen bytes. */
 const REPLY_BYTES_MAX = 65_536;
-/** What chat models read around each message, and before their answer: the published rule of OpenAI's models. */
+/**
+ * What chat models read around each message, and before their answer: the published rule of OpenAI's models. For those
+ * that reason nothing is published and the sum was seen to differ by one, so that a count by it is no exact one.
+ */
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_NAME = 1;
 const TOKENS_OF_ANSWER = 3;
@@ -61,10 +64,12 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   };
   const rule = endpoint === undefined ? undefined : deps.adapters.get(endpoint.family)?.promptTokens;
   if (rule !== undefined) return { ...estimate, input_tokens: rule(request), source: 'exact' };
-  const tokenizer =
-    endpoint?.tokenizer ?? findModel(draft.catalog, model, incoming.grant.environment)?.tokenizer;
+  // Where the prompt is too long for all of them, any endpoint tells of the model.
+  const any = endpoint ?? findModel(draft.catalog, model, incoming.grant.environment)?.endpoints[0];
+  const tokenizer = any?.tokenizer;
   const counted = isExact(tokenizer) ? await countHere(deps.tokens, tokenizer, request) : null;
-  if (counted?.exact === true) return { ...estimate, ...counted.told, source: 'exact' };
+  if (counted?.exact === true && any?.capabilities.reasoning === false)
+    return { ...estimate, ...counted.told, source: 'exact' };
   const told = await askProvider(deps, asked, decision);
   if (told === null) return counted === null ? estimate : { ...estimate, ...counted.told };
   const own = endpoint !== undefined && rawLaneOf(deps, asked, request, endpoint) !== null;

@@ -7,7 +7,13 @@ import { type Catalog, type Endpoint, findModel } from '../../catalog/index.ts';
 import { hmacSha256, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../policies/index.ts';
 import { inputTokensBound, type PromptSize, type ReserveInput } from '../../pricing/index.ts';
-import { planRoute, type RouteFeatures, type RouteLoss, type RoutePlan } from '../../routing/index.ts';
+import {
+  affordsUnder,
+  planRoute,
+  type RouteFeatures,
+  type RouteLoss,
+  type RoutePlan,
+} from '../../routing/index.ts';
 import type { CanonicalRequest, Warning } from '../canonical/types.ts';
 import { affinityOf } from './affinity.ts';
 import { keepsAnswer } from './content.ts';
@@ -227,6 +233,9 @@ function routeOrRefusal(
   const { grant } = incoming;
   const now_ms = nowMs();
   const own_keys = deps.own_keys.usesOf(facts.keys, now_ms);
+  const affords = affordsUnder(ruling, () =>
+    wishOf(deps, incoming, request, [], features.input_tokens_bound),
+  );
   try {
     return planRoute(catalog, {
       request_id: incoming.request_id,
@@ -241,6 +250,7 @@ function routeOrRefusal(
       health: deps.health,
       rests: (endpoint) => throttleMs(deps, endpoint, now_ms),
       ...(own_keys === undefined ? {} : { own_keys }),
+      ...(affords === undefined ? {} : { affords }),
       ...(account === null ? {} : { account }),
       affinity: affinityOf(deps, incoming, request, hasCacheHints(request)),
       now_ms,

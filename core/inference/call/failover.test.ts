@@ -5,7 +5,7 @@ import { endpoint } from '../../routing/test-kit.ts';
 import type { FaultClass } from '../canonical/types.ts';
 import { createCredentials } from '../upstream/credentials.ts';
 import { createOwnKeys } from '../upstream/own-keys.ts';
-import { nextPlace, throttleMs } from './failover.ts';
+import { nextPlace, Tries, throttleMs } from './failover.ts';
 import type { CallDeps } from './types.ts';
 
 const keys: Record<string, string[]> = { one: ['k1'], two: ['k1', 'k2'], other: ['k1'] };
@@ -79,6 +79,35 @@ test('a prompt that was too long passes over endpoints that are no larger', () =
   expect(next(['a', 'b', 'wide'], ['context_length'])).toBe(2);
   expect(next(['a', 'b'], ['context_length'])).toBe(null);
   expect(next(['a', 'b'], ['context_length'], { failover: ['context_length'] })).toBe(1);
+});
+
+test('another key of the pool comes after every other endpoint, once, and nothing after it', () => {
+  const { deps, used } = pool();
+  const plan = ['two', 'other'].map((name) => ({ endpoint: endpoint(name), cap: null, by_credit: false }));
+  const tries = new Tries();
+  let made = 0;
+  const failed = (name: string, fault: FaultClass) => {
+    if (fault === 'auth') used(name, 'auth', undefined, Date.now());
+    const of = plan.find(({ endpoint }) => endpoint.provider === name)?.endpoint ?? wide;
+    tries.faults.push({ fault: { class: fault, status: 400, message: '' }, endpoint: of });
+    const goes_on = tries.next(deps, { plan, max_attempts: 6 }, { sent: true, raw: true, made: ++made });
+    return goes_on ? plan[tries.at]?.endpoint.provider : null;
+  };
+  expect(failed('two', 'auth')).toBe('other');
+  expect(failed('other', 'server')).toBe('two');
+  expect(failed('two', 'server')).toBe(null);
+});
+
+test('what is at fault with the request itself is not asked again with another key', () => {
+  const { deps, used } = pool();
+  const plan = ['two', 'other'].map((name) => ({ endpoint: endpoint(name), cap: null, by_credit: false }));
+  const tries = new Tries();
+  used('two', 'auth', undefined, Date.now());
+  const tried = (name: string, fault: FaultClass, made: number) => {
+    tries.faults.push({ fault: { class: fault, status: 400, message: '' }, endpoint: endpoint(name) });
+    return tries.next(deps, { plan, max_attempts: 6 }, { sent: true, raw: true, made });
+  };
+  expect([tried('two', 'auth', 1), tried('other', 'client', 2)]).toEqual([true, false]);
 });
 
 test('the policy takes classes out and adds others', () => {

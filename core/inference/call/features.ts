@@ -1,6 +1,7 @@
 // What of a request decides which endpoints can serve it (routing filters) and what its row shows.
 import type { RouteFeatures } from '../../routing/index.ts';
 import type { CanonicalRequest, Part } from '../canonical/types.ts';
+import { WEB_SEARCH } from '../dialects/shared/web-search.ts';
 import { taskFeatures } from './task.ts';
 
 /** Output assumed for the price score where the caller named no cap. */
@@ -34,6 +35,13 @@ function signedFormat(request: CanonicalRequest): string | null {
   return null;
 }
 
+/** Names under which endpoints list what runs at the provider. */
+function serverTools({ tools = [] }: CanonicalRequest): string[] {
+  return tools
+    .filter(({ kind, member }) => kind === 'server' && member === undefined)
+    .map(({ name, search }) => (search === undefined ? name : WEB_SEARCH));
+}
+
 /** Features of `request` whose prompt is bounded by `input_tokens_bound` tokens. */
 export function featuresOf(request: CanonicalRequest, input_tokens_bound: number): RouteFeatures {
   const seen: Seen = { images: false, audio: false, video: false, documents: false };
@@ -45,13 +53,14 @@ export function featuresOf(request: CanonicalRequest, input_tokens_bound: number
   const max_tokens = request.generation.max_tokens ?? null;
   return {
     modalities_in: modalities,
-    tools: (request.tools?.length ?? 0) > 0,
+    // A member of the body that asks for a search makes no model of tools necessary; losses say where it cannot be had.
+    tools: request.tools?.some(({ member }) => member === undefined) === true,
     json_schema: request.output?.format?.type === 'json_schema',
     images: seen.images,
     audio: seen.audio,
     pdf: seen.documents,
     reasoning: request.reasoning !== undefined && request.reasoning.mode !== 'off',
-    server_tools: (request.tools ?? []).filter((tool) => tool.kind === 'server').map((tool) => tool.name),
+    server_tools: serverTools(request),
     stream: request.stream,
     input_tokens_bound,
     max_tokens,

@@ -357,7 +357,8 @@ export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | 
   return endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
 }
 
-function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
+/** The record of an attempt at `endpoint` that begins now. */
+export function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
   return {
     attempt,
     endpoint,

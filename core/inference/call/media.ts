@@ -4,7 +4,8 @@
 import type { Egress, EgressAnswer } from '../../egress/index.ts';
 import { isObject, monotonicMs, ServiceError } from '../../kernel/index.ts';
 import type { Adapter, MediaType } from '../canonical/contract.ts';
-import type { CanonicalRequest, Part } from '../canonical/types.ts';
+import type { CanonicalRequest, EmbedPart, Part } from '../canonical/types.ts';
+import { isContent } from '../providers/embed-rerank/index.ts';
 import { mediaTypeOf } from './media-type.ts';
 
 /** Most bytes of one. */
@@ -36,7 +37,7 @@ function keyOf({ type, url }: MediaWish): string {
   return `${type} ${url}`;
 }
 
-function* wishesOf(parts: readonly Part[], adapter: Adapter): Generator<MediaWish> {
+function* wishesOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter): Generator<MediaWish> {
   for (const part of parts) {
     if (part.type === 'tool_result' || part.type === 'search_result') yield* wishesOf(part.content, adapter);
     else if ('src' in part && 'url' in part.src && adapter.inlines?.(part.type, part.src.url) === true) {
@@ -53,7 +54,7 @@ export function wantedMedia(
 ): MediaWish[] {
   if (adapter?.inlines === undefined) return [];
   const wanted = new Map<string, MediaWish>();
-  for (const { content } of request.messages) {
+  for (const content of contentsOf(request)) {
     for (const wish of wishesOf(content, adapter)) {
       if (have?.has(keyOf(wish)) !== true) wanted.set(keyOf(wish), wish);
     }
@@ -61,7 +62,13 @@ export function wantedMedia(
   return [...wanted.values()];
 }
 
-function withBytes(part: Part, adapter: Adapter, media: FetchedMedia): Part {
+/** All that may name media: messages, or the inputs of an embed task. */
+function contentsOf({ messages, task }: CanonicalRequest): (readonly (Part | EmbedPart)[])[] {
+  if (task?.kind !== 'embed') return messages.map(({ content }) => content);
+  return task.input.filter(isContent).map(({ content }) => content);
+}
+
+function withBytes<P extends Part | EmbedPart>(part: P, adapter: Adapter, media: FetchedMedia): P {
   if (part.type === 'tool_result' || part.type === 'search_result') {
     return { ...part, content: part.content.map((inner) => withBytes(inner, adapter, media)) };
   }
@@ -79,6 +86,12 @@ export function withMedia(
   media: FetchedMedia | null,
 ): CanonicalRequest {
   if (media === null || adapter?.inlines === undefined) return request;
+  if (request.task?.kind === 'embed') {
+    const input = request.task.input.map((item) =>
+      isContent(item) ? { content: item.content.map((part) => withBytes(part, adapter, media)) } : item,
+    );
+    return { ...request, task: { ...request.task, input } };
+  }
   const messages = request.messages.map((message) => ({
     ...message,
     content: message.content.map((part) => withBytes(part, adapter, media)),

@@ -80,6 +80,11 @@ export function effectiveClass(fault: UpstreamFault): FaultClass {
   return fault.class === 'stream' && fault.inner !== undefined ? fault.inner : fault.class;
 }
 
+/** Whether `fault` is about the request itself, whoever is asked and with whatever key. */
+export function isOfRequest(fault: UpstreamFault): boolean {
+  return told.has(effectiveClass(fault));
+}
+
 /** `fault` as it may be shown: of a call with an own key without that key, which whoever calls may not know. */
 function withoutKey(
   deps: Pick<CallDeps, 'own_keys'>,
@@ -209,6 +214,13 @@ export function blame(
     return;
   }
   deps.health.failed(endpoint.id, kind, now);
+  if (kind === 'model_missing' && deps.health.missing(endpoint.id, now)) {
+    const { id: endpoint_id, provider, model_id, upstream_model } = endpoint;
+    deps.log.warn(
+      { alert: 'endpoint_model_missing', endpoint_id, provider, model: model_id, upstream_model },
+      'the provider does not know the model of an endpoint',
+    );
+  }
   if (kind === 'overloaded' && fault.retry_after_ms !== undefined) {
     deps.health.rest(endpoint.id, fault.retry_after_ms, now);
   }

@@ -28,7 +28,11 @@ type Wish = NonNullable<Incoming['grant']['data_policy']['redact']>;
 export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming> {
   const { redact } = incoming.grant.data_policy;
   if (redact === null) return incoming;
-  const body = redactBody(redact, incoming.body, spared[incoming.dialect.name] ?? STEERING);
+  const { org_id } = incoming.grant;
+  const body = redactBody(redact, incoming.body, {
+    org_id,
+    spared: spared[incoming.dialect.name] ?? STEERING,
+  });
   const named = HEADERS.filter((name) => incoming.headers[name] !== undefined);
   if (body instanceof Promise || named.length > 0) return later(incoming, redact, body, named);
   return taken(incoming, body);
@@ -66,7 +70,7 @@ async function header(incoming: Incoming, wish: Wish, name: string): Promise<Red
   // such when it is read.
   const [before, behind] = name === 'x-svc-metadata' ? ['{"metadata":', '}'] : ['', ''];
   const text = before === '' ? JSON.stringify([sent]) : before + sent + behind;
-  const { body, ...counts } = await redactBody(wish, Buffer.from(text));
+  const { body, ...counts } = await redactBody(wish, Buffer.from(text), incoming.grant);
   const made = body.toString();
   if (before === '') return { text: (JSON.parse(made) as [string])[0], ...counts };
   return { text: made.slice(before.length, made.length - behind.length), ...counts };

@@ -4,17 +4,25 @@ import type { Catalog, ModelTask } from '../../catalog/index.ts';
 import { ServiceError } from '../../kernel/index.ts';
 import { addText, countText, emptyPrompt, inputTokensBound, type PromptSize } from '../../pricing/index.ts';
 import type { Excluded, RouteFeatures } from '../../routing/index.ts';
-import type { CanonicalRequest, Task } from '../canonical/types.ts';
-import { unitsBound } from '../providers/embed-rerank/index.ts';
+import type { CanonicalRequest, EmbedInput, Task } from '../canonical/types.ts';
+import { searchesOf } from '../dialects/shared/web-search.ts';
+import { hasImages, isContent, isTokens, unitsBound } from '../providers/embed-rerank/index.ts';
 
 /** Token ids are known; three bytes of ordinary text are what the bound counts as one. */
 const BYTES_PER_TOKEN = 3;
 /** Enough white space for such text not to look dense. */
 const WHITE_SHARE = 0.1;
 
-function addInput(size: PromptSize, input: string | readonly number[]): void {
+function addInput(size: PromptSize, input: EmbedInput): void {
   size.messages++;
   if (typeof input === 'string') return addText(size, input);
+  if (isContent(input)) {
+    for (const part of input.content) {
+      if (part.type === 'text') addText(size, part.text);
+      else size.images.push({});
+    }
+    return;
+  }
   size.text_bytes += input.length * BYTES_PER_TOKEN;
   size.white_space_bytes += Math.ceil(input.length * BYTES_PER_TOKEN * WHITE_SHARE);
 }
@@ -49,7 +57,9 @@ function longestTokens(task: Task): number {
 /** What of the route's features a task decides; nothing for a request without one. */
 export function taskFeatures(request: CanonicalRequest): Partial<RouteFeatures> {
   const { task } = request;
-  return task === undefined ? {} : { task: task.kind, longest_input_tokens: longestTokens(task) };
+  if (task === undefined) return {};
+  const features = { task: task.kind, longest_input_tokens: longestTokens(task) };
+  return hasImages(task) ? { ...features, images: true, modalities_in: ['text', 'image'] } : features;
 }
 
 /**
@@ -60,7 +70,7 @@ export function refuseUnreadable({ task, completion }: CanonicalRequest, redacts
   if (!redacts) return;
   let param: string;
   if (task?.kind === 'embed') {
-    const at = task.input.findIndex((input) => typeof input !== 'string');
+    const at = task.input.findIndex(isTokens);
     if (at < 0) return;
     param = task.single ? 'input' : `input[${at}]`;
   } else if (completion !== undefined && completion.tokens > 0) param = 'prompt';
@@ -69,9 +79,10 @@ export function refuseUnreadable({ task, completion }: CanonicalRequest, redacts
   throw new ServiceError('unsupported_parameter', message, { param, details: { reason: 'redaction' } });
 }
 
-/** Search units to hold for `request`. */
-export function searchUnitsOf({ task }: CanonicalRequest): number {
-  return task?.kind === 'rerank' ? unitsBound(task) : 0;
+/** Search units to hold for `request`: of a ranking, or of the searches of the web that it may make. */
+export function searchUnitsOf(request: CanonicalRequest): number {
+  const { task } = request;
+  return task?.kind === 'rerank' ? unitsBound(task) : searchesOf(request);
 }
 
 /** Modalities that `request` asks for, in the catalog's words. */

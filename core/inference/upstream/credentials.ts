@@ -22,6 +22,8 @@ export interface Credential {
 export interface Credentials {
   /** The next rested key of `provider`; null when there is none at all. A pool of resting keys gives the one that rests shortest. */
   take(provider: Provider, now_ms: number): Credential | null;
+  /** Whether a key of `provider` may be used now, or it takes calls without one. */
+  isRested(provider: Provider, now_ms: number): boolean;
   /** Tells how an attempt with `handle` ended. */
   report(
     handle: string,
@@ -156,6 +158,9 @@ export function createCredentials(
         }
       }
       return best;
+    },
+    isRested(provider, now_ms) {
+      return poolOf(provider).some(({ handle }) => (restingUntil.get(handle) ?? 0) <= now_ms);
     },
     report(handle, fault, retry_after_ms, now_ms, endpoint_id) {
       if (fault === 'auth' || fault === 'quota') park(handle, fault, now_ms);
