@@ -19,8 +19,11 @@ export default defineConfig(({ mode }) => ({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compile', import.meta.url)) },
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Brakes for what hangs, far above what a busy machine needs; no test tells its own bound by them.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // The default second is no bound of the product: a busy machine needs longer to come to what is waited for.
+    expect: { poll: { timeout: 10_000 } },
     reporters: ['default'],
   },
 }));

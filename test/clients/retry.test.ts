@@ -185,9 +185,9 @@ describe.concurrent("a client's own retry never pays twice", () => {
   test.each([true, false])('two timeouts in a row (stream %s)', async (stream) => {
     const org = await world().org();
     const { id: model, upstream } = world().model('chat');
-    const options = { origin: world().gateway.base_url, key: org.live_key, model, stream, timeout: 400 };
-    // Gone at 0.4 s, back by 0.9, gone 0.4 later, back within 1 s.
-    const text = 'sim: tokens=20 delay_ms=1600';
+    const options = { origin: world().gateway.base_url, key: org.live_key, model, stream, timeout: 1_000 };
+    // Gone at 1 s, back by 1.5, gone at 2.5 at most, back from 3.1 to 3.5 for another second.
+    const text = 'sim: tokens=20 delay_ms=2600';
     expect(await clients['openai chat']({ ...options, text })).toContain('lorem');
     await expectPaidOnce(org, upstream);
   });
@@ -228,7 +228,8 @@ describe.concurrent('who stays away has left', () => {
       const rows = await rowsOf(org);
       return rows.length > 0 && rows;
     });
-    expect(performance.now() - left_at).toBeLessThan(4_000);
+    // The whole answer would have taken thirteen.
+    expect(performance.now() - left_at).toBeLessThan(8_000);
     const ended = await world().ended(org, row?.request_id ?? '');
     expect(ended.row).toMatchObject({ status: 'cancelled', error_code: 'client_closed' });
     expect(ended.row.output_tokens).toBeLessThan(60);

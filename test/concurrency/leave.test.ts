@@ -8,7 +8,7 @@ test('a caller gone in mid-stream ends the upstream call, and every view shows o
   const origin = money.gateways[0]?.base_url ?? '';
   const call = aCall(money.live_key, {
     stream: true,
-    chunks: 100,
+    chunks: 400,
     chunk_ms: 50,
     leave_after_ms: 1_000,
     model: 'crash/chat',
@@ -21,8 +21,8 @@ test('a caller gone in mid-stream ends the upstream call, and every view shows o
     money.live_book_id,
     (b) => b.held === 0 && b.charges.length > 0,
   );
-  // The whole answer would have taken five seconds.
-  expect(performance.now() - start).toBeLessThan(4_000);
+  // The whole answer would have taken twenty seconds.
+  expect(performance.now() - start).toBeLessThan(15_000);
   expect(money.provider.calls[0]?.finished).toBe(false);
   const [charge] = book.charges;
   expect(charge?.request_id).toBe(seen.request_id);
@@ -36,7 +36,8 @@ test('a caller gone in mid-stream ends the upstream call, and every view shows o
 test('a gateway that is told to stop cuts no call and loses no charge', { timeout: 60_000 }, async () => {
   const money = await openMoney({ balance: 1_000_000, processes: 1 });
   const [gateway] = money.gateways;
-  const running = allAtOnce(money, 100, { chunk_ms: 60, chunks: 20 });
+  const running = allAtOnce(money, 100, { chunk_ms: 250, chunks: 20 });
+  // All run at once, which they have five seconds for.
   await untilBook(money.database_url, money.live_book_id, (book) => book.held === 100 * EXACT_MICRO);
   const code = await gateway?.stop();
   expect(code).toBe(0);

@@ -52,7 +52,7 @@ export async function openPage(browser: Browser, look: Look = {}, state?: State)
     if (message.location().url.endsWith('/favicon.ico')) return;
     if (message.type() === 'error' && !EXPECTED.test(message.text())) faults.push(message.text());
   });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   pictureOfFailure(page);
   return { page, context, faults };
 }

@@ -1,10 +1,12 @@
 // What people do in the console, in a real browser, against the real programs.
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { fillSignIn, openPage, signedIn } from './browser.ts';
 import { MODEL, type Person, type Stack, startStack } from './stack.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
 let browser: Browser;
@@ -39,7 +41,10 @@ test('a wrong password is refused without saying which part is wrong, a right on
   const alert = page.getByRole('alert');
   await alert.waitFor();
   expect(await alert.innerText()).toBe('That e-mail and password do not go together.');
+  const answered = page.waitForResponse('**/v1/auth/login');
   await fillSignIn(page, { email: 'nobody@meridian.example', password: 'not the password at all' });
+  await answered;
+  await page.locator('button[type=submit]:not([aria-busy])').waitFor();
   await expect.poll(() => alert.innerText()).toBe('That e-mail and password do not go together.');
   await fillSignIn(page, stack.owner);
   await page.getByRole('heading', { name: 'Keys' }).waitFor();
@@ -84,7 +89,7 @@ test('with a second factor the code is asked for, a wrong one is refused and a r
   await fillSignIn(page, stack.second);
   const code = page.getByLabel('Code');
   await code.waitFor();
-  expect(await page.evaluate<boolean>('document.activeElement.name === "code"')).toBe(true);
+  await expect.poll(() => page.evaluate<boolean>('document.activeElement.name === "code"')).toBe(true);
   await code.fill('000000');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('alert').waitFor();
@@ -153,7 +158,7 @@ test('a key is shown once, works, its first call arrives by itself, and its rout
   await dialog.getByText('The key can’t be shown again.').waitFor();
   await dialog.getByRole('button', { name: 'Keep it open' }).click();
   await dialog.getByRole('button', { name: 'Copy the key' }).click();
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret);
+  await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret);
 
   const response = await call(secret, MODEL, true);
   expect(response.status).toBe(200);
@@ -227,7 +232,7 @@ test('a key in use is revoked by typing its name, and stops', async () => {
   await dialog.getByLabel('Type batch-night to go on').fill('batch-night');
   await dialog.getByRole('button', { name: 'Revoke batch-night' }).click();
   await page.getByRole('row', { name: /batch-night.*revoked/ }).waitFor();
-  await expect.poll(async () => (await call(secret)).status, { timeout: 5_000 }).toBe(401);
+  await expect.poll(async () => (await call(secret)).status).toBe(401);
   await context.close();
 });
 

@@ -41,7 +41,7 @@ export interface CrashReport {
 }
 
 /** Lease, sweeper and journal replay have all had their turn by then. */
-const QUIET_MS_MAX = 20_000;
+const QUIET_MS_MAX = 40_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

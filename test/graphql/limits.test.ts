@@ -87,7 +87,8 @@ test('tokens beyond 5,000 are refused while the text is read', async () => {
 test('a document that multiplies by fragments is priced in no time', async () => {
   const start = performance.now();
   await both(bomb(60));
-  expect(performance.now() - start).toBeLessThan(2_000);
+  // Followed fragment by fragment it would not end.
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 test('a body beyond 256 KiB is 413', async () => {

@@ -196,10 +196,12 @@ test('when the rail acts and its answer is lost, the retry gets the same session
 
 test('a top-up cancelled while the rail is still being asked has its session closed once there is one', async () => {
   const org = await freshOrg();
-  sim.turn({ api: [{ match: 'POST /v1/checkout/sessions', mode: 'delay', delay_ms: 500, times: 1 }] });
+  sim.turn({ api: [{ match: 'POST /v1/checkout/sessions', mode: 'delay', delay_ms: 3_000, times: 1 }] });
   const making = create(org);
   const pending = () => rows<{ id: Id<'topup'> }>('select id from topup where org_id = $1', [org.id]);
-  const id = await vi.waitFor(async () => (await pending())[0]?.id ?? expect.fail('no row yet'));
+  const id = await vi.waitFor(async () => (await pending())[0]?.id ?? expect.fail('no row yet'), {
+    timeout: 10_000,
+  });
   await cancelTopup(world.context, { org_id: org.id, id });
   const { topup } = await making;
   sim.turn({ api: [] });

@@ -168,7 +168,8 @@ describe('names', () => {
     const began = performance.now();
     const answer = await call(insecure, 'http://silent.example:3000/', { connect_ms: 500 });
     expect(['timeout', 'dns']).toContain(answer.fault);
-    expect(performance.now() - began).toBeLessThan(2_500);
+    // Without a limit of its own a resolver waits twenty seconds.
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 });
 

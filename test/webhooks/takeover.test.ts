@@ -39,7 +39,7 @@ test('the leader is killed at work: another takes over within seconds, no fact i
   const hook = await tenant.hook(receiver.url);
   const programs = [start(), start()];
   const leaders = () => programs.filter(({ said }) => said() === 'leads\n');
-  await expect.poll(() => leaders().length, { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => leaders().length, { timeout: 30_000 }).toBe(1);
   const [leader] = leaders();
 
   // Some answered, some under way when the leader dies, some not yet relayed.
@@ -48,28 +48,29 @@ test('the leader is killed at work: another takes over within seconds, no fact i
     for (let n = 0; n < count; n++) await tenant.tell('topup.completed', { n: number++ });
   };
   await tell(10);
-  await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(10);
+  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(10);
   receiver.answer(() => {});
   await tell(10);
-  await expect.poll(() => receiver.open, { timeout: 15_000 }).toBe(4);
+  await expect.poll(() => receiver.open, { timeout: 30_000 }).toBe(4);
   await leader!.kill();
   const killed_at = performance.now();
   receiver.answer(withStatus(204));
   await tell(10);
 
   await expect
-    .poll(() => programs.find((program) => program !== leader)!.said(), { timeout: 10_000 })
+    .poll(() => programs.find((program) => program !== leader)!.said(), { timeout: 20_000 })
     .toBe('leads\n');
-  expect(performance.now() - killed_at).toBeLessThan(8_000);
+  // It tries each two seconds; a lease that had to lapse first would be a minute.
+  expect(performance.now() - killed_at).toBeLessThan(15_000);
   // What was not under way arrives without a wait; the four leases of the dead run by the database's clock.
   const seen = () => new Set(receiver.verified(hook.secret).map(({ data }) => data['n'] as number));
-  await expect.poll(() => seen().size, { timeout: 10_000 }).toBe(30);
+  await expect.poll(() => seen().size, { timeout: 20_000 }).toBe(30);
   // Polled: what was just answered is still being booked.
   const leased = () => world.rows(`select 1 from webhook_delivery where status = 'delivering'`);
-  await expect.poll(async () => (await leased()).length, { timeout: 10_000 }).toBe(4);
+  await expect.poll(async () => (await leased()).length, { timeout: 20_000 }).toBe(4);
   await world.rows(`update webhook_delivery set lease_until = clock_timestamp() where status = 'delivering'`);
   await expect
-    .poll(async () => new Set((await tenant.log(hook.id)).map(({ status }) => status)), { timeout: 10_000 })
+    .poll(async () => new Set((await tenant.log(hook.id)).map(({ status }) => status)), { timeout: 20_000 })
     .toEqual(new Set(['delivered']));
 
   const log = await tenant.log(hook.id);
@@ -84,7 +85,7 @@ test('the leader is killed at work: another takes over within seconds, no fact i
   }
   expect(receiver.received).toHaveLength(34);
   expect(await world.rows('select 1 from outbox')).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test('two relays at once make one event of each fact', async () => {
   const tenant = await world.tenant('relays');

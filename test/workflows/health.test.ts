@@ -29,7 +29,8 @@ async function beatenAgo(seconds: number): Promise<void> {
 test('without a worker, with a silent one, with one that misses Temporal, with starts that wait: degraded, and why', async () => {
   expect(await trouble()).toBe('degraded: no worker has run yet');
   await beatenAgo(31);
-  expect(await trouble()).toBe('degraded: no worker since 31 s');
+  // Whole seconds, and one more may begin meanwhile.
+  expect(await trouble()).toMatch(/^degraded: no worker since 3[1-9] s$/);
   await beat(pool, { worker: 'w', temporal: false });
   expect(await trouble()).toBe('degraded: the worker does not reach Temporal');
   await beat(pool, { worker: 'w', temporal: true });
@@ -38,7 +39,7 @@ test('without a worker, with a silent one, with one that misses Temporal, with s
     const at = new Date(Date.now() - 40_000);
     await startWorkflow(db, { workflow_id: 'topup-waits', type: 'topUp', args: {}, at });
   });
-  expect(await trouble()).toBe('degraded: 1 not started, the oldest since 40 s');
+  expect(await trouble()).toMatch(/^degraded: 1 not started, the oldest since 4\d s$/);
 });
 
 test('a gateway serves without workflows and says in /readyz that they are degraded', async () => {

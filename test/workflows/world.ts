@@ -100,10 +100,14 @@ async function startProcess(env: Readonly<Record<string, string>>): Promise<Work
     child.kill('SIGKILL');
     await ended;
   });
-  await until('worker ready', () => {
-    if (has_ended) throw new Error(`the worker ended: ${output()}`);
-    return output().includes('worker ready');
-  });
+  await until(
+    'worker ready',
+    () => {
+      if (has_ended) throw new Error(`the worker ended: ${output()}`);
+      return output().includes('worker ready');
+    },
+    90_000,
+  );
   return {
     pid: child.pid as number,
     stop: () => {
