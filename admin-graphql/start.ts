@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openRequestFeed, openRequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool, followClock } from '@svc/core/db/index.ts';
+import { createPool, followClock, openChanges } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { type Config, type Log, loadRootKey } from '@svc/core/kernel/index.ts';
@@ -43,7 +43,8 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   const clock = config.dev ? await followClock(pool, log) : null;
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
   const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
-  const keys = await openKeyRing({ url, log });
+  const changes = await openChanges({ url, log });
+  const keys = openKeyRing({ changes, log });
   // Nothing is called here, so nothing is written; operations ask it for the lag of rows.
   const spool_dir = join(config.data_dir, 'spool-admin');
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
@@ -86,6 +87,7 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
       await request_log.close();
       await limits.close();
       await keys.close();
+      await changes.close();
       catalog.close();
       clock?.stop();
       await metrics.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { openByokBook } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool, followClock } from '@svc/core/db/index.ts';
+import { createPool, followClock, openChanges } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { type CallDeps, dialects, questions, rowOf } from '@svc/core/inference/index.ts';
@@ -61,15 +61,16 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
   const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
   const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
-  const keys = await openKeyRing({ url, log });
-  const policies = await openPolicyBook({ url, log, process_name: name });
+  const changes = await openChanges({ url, log });
+  const keys = openKeyRing({ changes, log });
+  const policies = openPolicyBook({ changes, log, process_name: name });
   const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
   const limits =
     config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
   const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
   const payloads = openPayloadLog({ db: pool, log, root_key });
-  const byok = await openByokBook({ url, log, root_key });
+  const byok = openByokBook({ changes, log, root_key });
   const egress = openEgress(config);
   const { cell } = config;
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
@@ -176,6 +177,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
       await keys.close();
       await policies.close();
       await byok.close();
+      await changes.close();
       catalog.close();
       clock?.stop();
       await calls.transport.close();

@@ -172,7 +172,7 @@ export function startRelay(parts: {
 
   const listener: Listener = listen({
     url,
-    channel: 'svc_workflow',
+    channels: ['svc_workflow'],
     log,
     on_message: wake,
     on_connect: wake,

@@ -1,6 +1,6 @@
 // The provider keys of a process: still sealed, and dropped when they change, so that a deleted key is not used again. A
 // key is opened when a call first wants it, and kept in memory alone.
-import { createPool, OrgBook, type Pool, pruneOrgChanges, readOrgChanges } from '../db/index.ts';
+import { type Changes, OrgBook } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
 import { readSealedKeys, type SealedKey, touchByokKeys } from './book-store.ts';
 import { openProviderKey } from './seal.ts';
@@ -46,9 +46,7 @@ declare module '../kernel/operation.ts' {
 }
 
 export interface ByokBookOptions {
-  /** Absent: two connections of its own, so that slow lists never keep calls waiting. */
-  readonly db?: Pool;
-  readonly url: string;
+  readonly changes: Changes;
   readonly log: Log;
   readonly root_key: Uint8Array;
   /** Most organisations held in memory. */
@@ -85,13 +83,10 @@ function ownKey({ secret_sealed, ...told }: SealedKey, { log, root_key }: Keyrin
   };
 }
 
-/**
- * Opens the provider keys of this process. Never throws: a database that is away shows in `keysOf` as
- * service_unavailable until it is back.
- */
-export async function openByokBook(options: ByokBookOptions): Promise<ByokBook> {
-  const { log } = options;
-  const db = options.db ?? createPool(options.url, { max: 2, application: 'svc-byok' });
+/** The provider keys of this process. A database that is away shows in `keysOf` as service_unavailable. */
+export function openByokBook(options: ByokBookOptions): ByokBook {
+  const { changes, log } = options;
+  const { db } = changes;
   let used = new Map<Id<'byok'>, Date>();
   let touch_due_ms = monotonicMs() + TOUCH_MS;
   async function writeUsed(): Promise<void> {
@@ -101,27 +96,23 @@ export async function openByokBook(options: ByokBookOptions): Promise<ByokBook> 
     await touchByokKeys(db, noted);
   }
   const book = new OrgBook<OrgKeys>({
-    ...{ log, what: 'provider keys', channel: 'svc_byok', trust_ms: TRUST_MS },
+    ...{ changes, log, what: 'provider keys', topic: 'byok', trust_ms: TRUST_MS },
     max_orgs: options.max_orgs ?? 20_000,
     unreadable: 'Provider keys cannot be read; no call passes without a look at yours. Try again shortly.',
     read: async (org_id) => byProvider(await readSealedKeys(db, org_id), options),
-    changes: (snapshot) => readOrgChanges(db, 'byok_change', snapshot),
-    prune: () => pruneOrgChanges(db, 'byok_change'),
     async polled({ began_ms }) {
       if (began_ms < touch_due_ms) return;
       touch_due_ms = began_ms + TOUCH_MS;
       await writeUsed();
     },
   });
-  await book.start(options.url);
   return {
     keysOf: (org_id) => book.of(org_id),
     used: (id) => used.set(id, now()),
     forget: (org_id) => book.forget(org_id),
     async close() {
-      await book.close();
+      book.close();
       await writeUsed().catch((error: unknown) => log.warn({ error }, 'use of provider keys not noted'));
-      if (options.db === undefined) await db.end();
     },
   };
 }

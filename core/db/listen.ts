@@ -11,14 +11,14 @@ export interface Listener {
 const RETRY_MS = 500;
 
 /**
- * Calls `on_message` with the payload of each NOTIFY on `channel` and `on_connect` after each (re)connection.
- * Resolves at once; a server that is away is retried each 500 ms.
+ * Calls `on_message` with channel and payload of each NOTIFY on `channels` and `on_connect` after each (re)connection.
+ * Returns at once; a server that is away is retried each 500 ms.
  */
 export function listen(options: {
   url: string;
-  channel: string;
+  channels: readonly string[];
   log: Log;
-  on_message: (payload: string) => void;
+  on_message: (channel: string, payload: string) => void;
   on_connect: () => void;
 }): Listener {
   let client: pg.Client | null = null;
@@ -41,15 +41,17 @@ export function listen(options: {
       connected = false;
       fresh.end().catch(() => {});
       if (closed) return;
-      options.log.warn({ channel: options.channel, error }, 'listening interrupted');
+      options.log.warn({ channels: options.channels, error }, 'listening interrupted');
       timer = setTimeout(connect, RETRY_MS);
     };
     fresh.on('error', lost);
     fresh.on('end', () => lost());
-    fresh.on('notification', (message) => options.on_message(message.payload ?? ''));
+    fresh.on('notification', (message) => options.on_message(message.channel, message.payload ?? ''));
     try {
       await fresh.connect();
-      await fresh.query(`listen ${pg.escapeIdentifier(options.channel)}`);
+      await fresh.query(
+        options.channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '),
+      );
     } catch (error) {
       lost(error as Error);
       return;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { type Provisioned, provision, staffContext } from '../../test/support/provision.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';
-import { createPool, type Pool } from '../db/index.ts';
+import { type Changes, createPool, openChanges, type Pool } from '../db/index.ts';
 import { type Db, type Id, nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import { findOrg, findProject, type Org, type Project, setOrgStatus } from '../orgs/index.ts';
 import { createKey, type KeyRing, newKeySecret, openKeyRing } from './index.ts';
@@ -14,19 +14,27 @@ const pool = createPool(url, { max: 4 });
 const tenant: Provisioned = await provision({ database_url: url, live_micro_usd: 0 });
 const org = (await findOrg(pool, tenant.org_id)) as Org;
 const project = (await findProject(pool, { org_id: org.id, id: tenant.project_id })) as Project;
-const open: KeyRing[] = [];
+const open: (KeyRing | Changes)[] = [];
 /** For bounds of a second: a busy machine only makes what is measured longer, so one good run of three is proof. */
 const again = { retry: 2 };
 
 afterEach(() => shiftClock(0));
 afterAll(async () => {
-  for (const ring of open) await ring.close();
+  for (const each of open.toReversed()) await each.close();
   await pool.end();
 });
 
-async function ringOf(options: { db?: Pool; url?: string; max_entries?: number } = {}): Promise<KeyRing> {
-  const ring = await openKeyRing({ db: pool, url, log: silentLog, ...options });
-  open.push(ring);
+/** Without `db` on the pool of this file; `null`: on connections of its own, as a gateway opens it. */
+async function ringOf(
+  options: { db?: Pool | null; url?: string; max_entries?: number } = {},
+): Promise<KeyRing> {
+  const { db = pool, max_entries = 50_000 } = options;
+  const changes = await openChanges({
+    ...{ url: options.url ?? url, log: silentLog },
+    ...(db === null ? {} : { db }),
+  });
+  const ring = openKeyRing({ changes, log: silentLog, max_entries });
+  open.push(changes, ring);
   return ring;
 }
 
@@ -90,9 +98,7 @@ test(
   again,
   async () => {
     const here = await ringOf();
-    // As a gateway opens it, on connections of its own.
-    const there = await openKeyRing({ url, log: silentLog });
-    open.push(there);
+    const there = await ringOf({ db: null });
     for (let round = 0; round < 5; round++) {
       const key = await newKey();
       expect([await verdict(here, key.secret), await verdict(there, key.secret)]).toEqual(['ok', 'ok']);

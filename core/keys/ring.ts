@@ -1,28 +1,21 @@
-// The key check of one process: verified keys live in memory and are dropped by NOTIFY, by a poll each 250 ms
-// where a notification was lost, and at once by whoever changed them here (`forget`).
-import { createPool, isDatabaseFault, type Listener, listen, type Pool } from '../db/index.ts';
+// The key check of one process: verified keys live in memory and are dropped when they change (`Changes`), and at once
+// by whoever changed them here (`forget`).
+import { type Changes, isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
 import { grantOf } from './grant.ts';
 import { checksumHolds, hasKeyForm } from './secret.ts';
-import { findKeyByHash, pruneGrantChanges, readGrantChanges, touchKeys } from './store.ts';
+import { findKeyByHash, touchKeys } from './store.ts';
 import type { KeyGrant, KeyRing } from './types.ts';
 
-/** Half of what the second allows would do; a quarter leaves room for a busy machine. */
-const POLL_MS = 250;
 /** Without an answered poll for this long, memory is not believed: each verify asks PostgreSQL or is refused. */
 const TRUST_MS = 2_000;
-/** Announcements live for an hour; after half of it unheard, everything is dropped. */
-const SILENCE_MS = 1_800_000;
 const NEGATIVE_MS = 2_000;
 const NEGATIVE_MAX = 10_000;
 const TOUCH_MS = 10_000;
-const PRUNE_MS = 600_000;
 
 export interface KeyRingOptions {
-  /** Absent: two connections of the ring's own, so that slow lists never keep polls and look-ups waiting. */
-  readonly db?: Pool;
-  readonly url: string;
+  readonly changes: Changes;
   readonly log: Log;
   /** Most keys held in memory, about 2 KB each. */
   readonly max_entries?: number;
@@ -53,8 +46,7 @@ function refuse(reason: Refusal): ServiceError {
 }
 
 class Ring implements KeyRing {
-  readonly #db: Pool;
-  readonly #owns_db: boolean;
+  readonly #changes: Changes;
   readonly #log: Log;
   readonly #max: number;
   readonly #entries = new Map<string, Entry>();
@@ -62,38 +54,23 @@ class Ring implements KeyRing {
   readonly #refused = new Map<string, { reason: Refusal; until_ms: number }>();
   readonly #asking = new Map<string, Promise<KeyGrant>>();
   readonly #touched = new Set<Entry>();
-  #listener: Listener | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #polling: Promise<void> | null = null;
+  readonly #unfollow: () => void;
   /** Rises with every change heard of: a look-up that began before one is answered but not remembered. */
   #generation = 0;
-  #snapshot = '0';
-  #heard_ms = Number.NEGATIVE_INFINITY;
-  #touch_due_ms: number;
-  #prune_due_ms: number;
+  #touch_due_ms = monotonicMs() + TOUCH_MS;
 
-  constructor(options: KeyRingOptions) {
-    this.#owns_db = options.db === undefined;
-    this.#db = options.db ?? createPool(options.url, { max: 2, application: 'svc-keys' });
-    this.#log = options.log;
-    this.#max = options.max_entries ?? 50_000;
-    this.#touch_due_ms = monotonicMs() + TOUCH_MS;
-    this.#prune_due_ms = monotonicMs() + PRUNE_MS;
-  }
-
-  async start(url: string): Promise<void> {
-    await this.#poll();
-    this.#listener = listen({
-      url,
-      channel: 'svc_grant',
-      log: this.#log,
-      on_message: (payload) => {
-        const [org_id, key_id] = payload.split(' ') as [Id<'org'>, Id<'key'> | ''];
-        this.#drop(org_id, key_id === '' ? null : key_id);
+  constructor({ changes, log, max_entries }: KeyRingOptions) {
+    this.#changes = changes;
+    this.#log = log;
+    this.#max = max_entries ?? 50_000;
+    this.#unfollow = changes.follow({
+      topic: 'grant',
+      changed: ({ org_id, key_id }) => this.#drop(org_id, key_id),
+      missed: () => this.#clear(),
+      polled: async ({ began_ms }) => {
+        if (began_ms >= this.#touch_due_ms) await this.#writeTouched();
       },
-      on_connect: () => void this.#poll(),
     });
-    this.#schedule();
   }
 
   verify(secret: string): KeyGrant | Promise<KeyGrant> {
@@ -101,7 +78,7 @@ class Ring implements KeyRing {
     // As hex: the whole check takes 0.84 µs, with a Buffer and its text 1.95.
     const hash = sha256Hex(secret);
     const entry = this.#entries.get(hash);
-    if (entry !== undefined && this.#isTrusted()) return this.#admit(entry);
+    if (entry !== undefined && this.#changes.heardWithin(TRUST_MS)) return this.#admit(entry);
     if (!checksumHolds(secret)) throw refuse('checksum');
     const refused = this.#refused.get(hash);
     if (refused !== undefined && refused.until_ms > monotonicMs()) throw refuse(refused.reason);
@@ -121,16 +98,8 @@ class Ring implements KeyRing {
   }
 
   async close(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    await this.#listener?.close();
-    await this.#polling;
-    await this.#writeTouched().catch(() => {});
-    if (this.#owns_db) await this.#db.end();
-  }
-
-  #isTrusted(): boolean {
-    return monotonicMs() - this.#heard_ms < TRUST_MS;
+    this.#unfollow();
+    await this.#writeTouched().catch((error: unknown) => this.#log.warn({ error }, 'use of keys not noted'));
   }
 
   #admit(entry: Entry): KeyGrant {
@@ -161,10 +130,10 @@ class Ring implements KeyRing {
 
   async #ask(digest: Buffer): Promise<KeyGrant | Refusal> {
     try {
-      const key = await findKeyByHash(this.#db, digest);
+      const key = await findKeyByHash(this.#changes.db, digest);
       if (key === null) return 'unknown';
       if (key.status === 'revoked') return 'revoked';
-      const facts = await findGrantFacts(this.#db, key);
+      const facts = await findGrantFacts(this.#changes.db, key);
       if (facts === null) return 'unknown';
       return facts.status === 'active' ? grantOf(key, facts) : 'org_inactive';
     } catch (error) {
@@ -221,40 +190,6 @@ class Ring implements KeyRing {
     this.#refused.clear();
   }
 
-  #schedule(): void {
-    this.#timer = setTimeout(async () => {
-      await this.#poll();
-      if (this.#timer !== null) this.#schedule();
-    }, POLL_MS);
-  }
-
-  /** One poll at a time; a second caller waits for the running one. */
-  #poll(): Promise<void> {
-    this.#polling ??= this.#pollOnce().finally(() => {
-      this.#polling = null;
-    });
-    return this.#polling;
-  }
-
-  async #pollOnce(): Promise<void> {
-    const began = monotonicMs();
-    try {
-      const { next, changes } = await readGrantChanges(this.#db, this.#snapshot);
-      if (began - this.#heard_ms > SILENCE_MS) this.#clear();
-      else for (const change of changes) this.#drop(change.org_id, change.key_id);
-      this.#snapshot = next;
-      this.#heard_ms = began;
-      if (began >= this.#touch_due_ms) await this.#writeTouched();
-      if (began >= this.#prune_due_ms) {
-        this.#prune_due_ms = began + PRUNE_MS;
-        await pruneGrantChanges(this.#db);
-      }
-    } catch (error) {
-      // Not swallowed: without an answered poll memory loses its trust, and every verify meets the fault itself.
-      this.#log.warn({ error }, 'key changes cannot be read');
-    }
-  }
-
   async #writeTouched(): Promise<void> {
     this.#touch_due_ms = monotonicMs() + TOUCH_MS;
     if (this.#touched.size === 0) return;
@@ -263,16 +198,11 @@ class Ring implements KeyRing {
       at: new Date(entry.touched_ms),
     }));
     this.#touched.clear();
-    await touchKeys(this.#db, used);
+    await touchKeys(this.#changes.db, used);
   }
 }
 
-/**
- * Opens the key ring of this process. @throws ServiceError never here: a database that is away shows in
- * `verify` as service_unavailable until it is back.
- */
-export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
-  const ring = new Ring(options);
-  await ring.start(options.url);
-  return ring;
+/** The key ring of this process. A database that is away shows in `verify` as service_unavailable until it is back. */
+export function openKeyRing(options: KeyRingOptions): KeyRing {
+  return new Ring(options);
 }

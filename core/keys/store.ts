@@ -279,32 +279,6 @@ export async function touchKeys(db: Db, used: readonly { id: Id<'key'>; at: Date
   });
 }
 
-/** Changes whose transaction may have been unseen by a reader whose snapshot began at `since`. */
-export async function readGrantChanges(
-  db: Db,
-  since: string,
-): Promise<{ next: string; changes: { org_id: Id<'org'>; key_id: Id<'key'> | null }[] }> {
-  const { rows } = await db.query<{ next: string; org_id: Id<'org'> | null; key_id: Id<'key'> | null }>({
-    name: 'keys.read_grant_changes',
-    text: `
-      select pg_snapshot_xmin(pg_current_snapshot())::text as next, change.org_id, change.key_id
-        from (select 1) as one left join grant_change as change on change.xid >= $1::text::xid8`,
-    values: [since],
-  });
-  return {
-    next: rows[0]?.next ?? since,
-    changes: rows.flatMap((row) => (row.org_id === null ? [] : [{ org_id: row.org_id, key_id: row.key_id }])),
-  };
-}
-
-/** Forgets announcements older than an hour; a ring that slept longer starts empty (database clock: a lease). */
-export async function pruneGrantChanges(db: Db): Promise<void> {
-  await db.query({
-    name: 'keys.prune_grant_changes',
-    text: `delete from grant_change where at < clock_timestamp() - interval '1 hour'`,
-  });
-}
-
 /** Whose call a hold was, by the numbers the ledger keeps; null when the rows are gone. */
 export async function findSubjectOwner(
   db: Db,

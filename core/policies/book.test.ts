@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { provision } from '../../test/support/provision.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';
-import { createPool, type Pool } from '../db/index.ts';
+import { type Changes, createPool, openChanges, type Pool } from '../db/index.ts';
 import { type Db, type Id, silentLog } from '../kernel/index.ts';
 import { openPolicyBook, type PolicyBook } from './index.ts';
 import { endActivation, insertActivation, insertVersion, nextVersion } from './store.ts';
@@ -13,18 +13,20 @@ const nowhere = 'postgres://svc@127.0.0.1:1/none';
 const pool = createPool(url, { max: 6 });
 const { org_id, project_id } = await provision({ database_url: url, live_micro_usd: 0 });
 const other = await provision({ database_url: url, slug: 'other', live_micro_usd: 0 });
-const open: PolicyBook[] = [];
+const open: (PolicyBook | Changes)[] = [];
 /** For bounds of a second: a busy machine only makes what is measured longer, so one good run of three is proof. */
 const again = { retry: 2 };
 
 afterAll(async () => {
-  for (const book of open) await book.close();
+  for (const each of open.toReversed()) await each.close();
   await pool.end();
 });
 
 async function bookOf(options: { db?: Pool; url?: string; max_orgs?: number } = {}): Promise<PolicyBook> {
-  const book = await openPolicyBook({ db: pool, url, log: silentLog, process_name: 'test', ...options });
-  open.push(book);
+  const { max_orgs = 20_000, ...connections } = options;
+  const changes = await openChanges({ db: pool, url, log: silentLog, ...connections });
+  const book = openPolicyBook({ changes, log: silentLog, process_name: 'test', max_orgs });
+  open.push(changes, book);
   return book;
 }
 

@@ -1,6 +1,6 @@
 // The active policies of a process: dropped when they change, so that the next call is routed by what is active.
-import { createPool, OrgBook, type Pool, pruneOrgChanges, readOrgChanges } from '../db/index.ts';
-import { type Db, type Id, type Log, newUlid } from '../kernel/index.ts';
+import { type Changes, OrgBook } from '../db/index.ts';
+import { type Db, type Id, type Log, monotonicMs, newUlid } from '../kernel/index.ts';
 import { type ActivePolicy, activePolicy } from './decide.ts';
 import { forgetGateway, noteGateway, pruneGateways, readActiveTexts } from './snapshot-store.ts';
 import { readStoredPolicy } from './validate.ts';
@@ -8,6 +8,7 @@ import { readStoredPolicy } from './validate.ts';
 const TRUST_MS = 2_000;
 /** A process is counted as alive for ten seconds after its last note. */
 const NOTE_MS = 3_000;
+const PRUNE_MS = 600_000;
 
 /** The active policies of one organisation, immutable. */
 export interface OrgPolicies {
@@ -36,9 +37,7 @@ declare module '../kernel/operation.ts' {
 }
 
 export interface PolicyBookOptions {
-  /** Absent: two connections of its own, so that slow lists never keep calls waiting. */
-  readonly db?: Pool;
-  readonly url: string;
+  readonly changes: Changes;
   readonly log: Log;
   /** Name of this process among the gateways that apply policies. */
   readonly process_name: string;
@@ -59,40 +58,34 @@ async function readPolicies(db: Db, org_id: Id<'org'>): Promise<OrgPolicies> {
   return { of: (project_id) => projects.get(project_id) ?? org };
 }
 
-/**
- * Opens the policies of this process. Never throws: a database that is away shows in `policiesOf` as
- * service_unavailable until it is back.
- */
-export async function openPolicyBook(options: PolicyBookOptions): Promise<PolicyBook> {
-  const { log, process_name } = options;
-  const db = options.db ?? createPool(options.url, { max: 2, application: 'svc-policies' });
+/** The policies of this process. A database that is away shows in `policiesOf` as service_unavailable. */
+export function openPolicyBook({ changes, log, process_name, max_orgs }: PolicyBookOptions): PolicyBook {
+  const { db } = changes;
   const gateway_id = newUlid();
   let note_due_ms = Number.NEGATIVE_INFINITY;
+  let prune_due_ms = monotonicMs() + PRUNE_MS;
   const book = new OrgBook<OrgPolicies>({
-    ...{ log, what: 'routing policies', channel: 'svc_policy', trust_ms: TRUST_MS },
-    max_orgs: options.max_orgs ?? 20_000,
+    ...{ changes, log, what: 'routing policies', topic: 'policy', trust_ms: TRUST_MS },
+    max_orgs: max_orgs ?? 20_000,
     unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',
     read: (org_id) => readPolicies(db, org_id),
-    changes: (snapshot) => readOrgChanges(db, 'policy_change', snapshot),
-    async prune() {
-      await pruneOrgChanges(db, 'policy_change');
-      await pruneGateways(db);
-    },
     // What was heard is noted with a snapshot that shows it, so that `gateways` counts this process at once.
     async polled({ began_ms, snapshot, told }) {
-      if (!told && began_ms < note_due_ms) return;
-      await noteGateway(db, { gateway_id, process_name, snapshot });
-      note_due_ms = began_ms + NOTE_MS;
+      if (told || began_ms >= note_due_ms) {
+        await noteGateway(db, { gateway_id, process_name, snapshot });
+        note_due_ms = began_ms + NOTE_MS;
+      }
+      if (began_ms < prune_due_ms) return;
+      prune_due_ms = began_ms + PRUNE_MS;
+      await pruneGateways(db);
     },
   });
-  await book.start(options.url);
   return {
     policiesOf: (org_id) => book.of(org_id),
     forget: (org_id) => book.forget(org_id),
     async close() {
-      await book.close();
+      book.close();
       await forgetGateway(db, gateway_id).catch(() => {});
-      if (options.db === undefined) await db.end();
     },
   };
 }

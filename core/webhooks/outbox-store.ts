@@ -11,6 +11,15 @@ export interface OutboxRow {
   readonly wanted: boolean;
 }
 
+/** Whether any fact waits: a look without a transaction, for the many times that none does. */
+export async function hasFacts(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ has: boolean }>({
+    name: 'webhooks.has_facts',
+    text: 'select exists (select from outbox) as has',
+  });
+  return rows[0]?.has ?? false;
+}
+
 /** The oldest facts, at most `limit`, held until the transaction ends; another relay gets others. */
 export async function takeOutbox(db: Db, limit: number): Promise<OutboxRow[]> {
   const { rows } = await db.query<OutboxRow>({

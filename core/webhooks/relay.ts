@@ -4,7 +4,7 @@ import type { Pool } from '../db/index.ts';
 import { type Db, type Id, newId, now } from '../kernel/index.ts';
 import { findProjectId } from '../orgs/index.ts';
 import { fanOut, insertEvents, type NewEvent } from './delivery-store.ts';
-import { deleteOutbox, type OutboxRow, takeOutbox } from './outbox-store.ts';
+import { deleteOutbox, hasFacts, type OutboxRow, takeOutbox } from './outbox-store.ts';
 import { ATTEMPTS_MAX } from './schedule.ts';
 
 const BATCH = 200;
@@ -71,6 +71,7 @@ async function relayBatch(db: Db, nameKey: KeyNamer): Promise<{ taken: number; q
 
 /** Empties the outbox into deliveries; returns how many were queued. A job; two at once take different facts. */
 export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
+  if (!(await hasFacts(pool))) return 0;
   let queued = 0;
   for (let batch = 0; batch < BATCHES_MAX; batch++) {
     const done = await pool.transaction((db) => relayBatch(db, nameKey));

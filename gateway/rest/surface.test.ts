@@ -1,7 +1,7 @@
 // What every answer has in common, whatever the route: ids, headers, envelopes, methods, bodies, health.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, openChanges } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
@@ -226,7 +226,8 @@ test('healthz is about the process, readyz about what it needs', async () => {
 test('without a database the service is unavailable: never 401, never 500', async () => {
   const nowhere = 'postgres://svc@127.0.0.1:1/none';
   const pool = createPool(nowhere, { max: 1 });
-  const blind = await openKeyRing({ db: pool, url: nowhere, log: silentLog });
+  const changes = await openChanges({ db: pool, url: nowhere, log: silentLog });
+  const blind = openKeyRing({ changes, log: silentLog });
   let draining = false;
   const bind = (keys: typeof blind) => {
     const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });

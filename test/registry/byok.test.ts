@@ -70,9 +70,8 @@ test('what is stored is sealed to its row: moved to another, it opens no more', 
     text: `select position('planted'::bytea in secret_sealed) > 0 as plain from byok_key`,
   });
   expect(rows.map(({ plain }) => plain)).not.toContain(true);
-  const book = await openByokBook({
-    db: harness.pool,
-    url: harness.url,
+  const book = openByokBook({
+    changes: harness.changes,
     log: silentLog,
     root_key: harness.root_key,
   });
@@ -106,9 +105,8 @@ test('a book hears of every change, also of one in a transaction that commits la
     text: 'delete from byok_key where org_id = any ($1)',
     values: [[a.org.id, b.org.id]],
   });
-  const book = await openByokBook({
-    db: harness.pool,
-    url: harness.url,
+  const book = openByokBook({
+    changes: harness.changes,
     log: silentLog,
     root_key: harness.root_key,
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { type Changes, createPool, openChanges, type Pool } from '@svc/core/db/index.ts';
 import { createPerson, signInSettings } from '@svc/core/identity/index.ts';
 import {
   type Context,
@@ -42,6 +42,7 @@ export interface Harness {
   readonly url: string;
   readonly pool: Pool;
   readonly keys: KeyRing;
+  readonly changes: Changes;
   readonly app: FastifyInstance;
   readonly request_log: RequestLog;
   readonly root_key: Buffer;
@@ -99,7 +100,8 @@ export async function startHarness(): Promise<Harness> {
   const defects: unknown[] = [];
   const log = defectLog(defects);
   const pool = createPool(url, { max: 6 });
-  const keys = await openKeyRing({ db: pool, url, log });
+  const changes = await openChanges({ db: pool, url, log });
+  const keys = openKeyRing({ changes, log });
   const catalog = await openCatalog({ db: pool, files: [committedCatalog], log, poll_ms: 0 });
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
@@ -120,6 +122,7 @@ export async function startHarness(): Promise<Harness> {
     await app.close();
     await request_log.close();
     await keys.close();
+    await changes.close();
     catalog.close();
     await pool.end();
     rmSync(spool_dir, { recursive: true, force: true });
@@ -170,6 +173,7 @@ export async function startHarness(): Promise<Harness> {
     url,
     pool,
     keys,
+    changes,
     app,
     request_log,
     root_key,
