@@ -9,6 +9,8 @@ const AUDIO_TOKENS_PER_SECOND = 40;
 const PDF_TOKENS_PER_PAGE = 3_000;
 /** First code unit that is not in a Latin block. */
 const BEYOND_LATIN = 0x0250;
+/** Of all white space the last; almost every character of a text is behind it. */
+const SPACE = 0x20;
 
 /** A prompt of nothing, to be filled with `addText` and plain assignments. */
 export function emptyPrompt(): PromptSize {
@@ -26,7 +28,7 @@ export function emptyPrompt(): PromptSize {
 }
 
 function isWhiteSpace(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+  return unit === SPACE || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
 /** Counts the bytes of `text` into `size`. */
@@ -37,8 +39,9 @@ export function addText(size: PromptSize, text: string): void {
   let beyond = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (isWhiteSpace(unit)) white++;
-    else if (!ascii && unit >= BEYOND_LATIN) {
+    if (unit <= SPACE) {
+      if (isWhiteSpace(unit)) white++;
+    } else if (!ascii && unit >= BEYOND_LATIN) {
       // A surrogate is half of a four-byte character; U+2000..U+206F (dashes, quotes) is Latin typography.
       if (unit >= 0xd800 && unit <= 0xdfff) beyond += 2;
       else if (unit < 0x2000 || unit > 0x206f) beyond += unit < 0x800 ? 2 : 3;

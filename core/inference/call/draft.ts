@@ -15,6 +15,7 @@ import {
   type RoutePlan,
 } from '../../routing/index.ts';
 import type { CanonicalRequest, Warning } from '../canonical/types.ts';
+import { mayLoseDigits } from '../wire/exact.ts';
 import { affinityOf } from './affinity.ts';
 import { keepsAnswer } from './content.ts';
 import { throttleMs } from './failover.ts';
@@ -170,7 +171,7 @@ function firstAttempt(
   if (wantedMedia(request, deps.adapters.get(planned.endpoint.family), null).length > 0) return null;
   // The raw lane sends the caller's bytes; the canonical one writes numbers anew and must not lose their digits.
   const raw = rawLaneOf(deps, incoming, request, planned.endpoint) !== null;
-  const exact = raw ? request : readAgain(incoming);
+  const exact = raw || !mayLoseDigits(text) ? request : readAgain(incoming);
   const { idempotency, prompt_bytes } = draft;
   const keep = keepsAnswer(incoming, record, idempotency);
   const { plan } = draft.route as RoutePlan;

@@ -14,12 +14,17 @@ const exact = JSON as unknown as ExactJson;
 
 const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
+/** Whether `JSON.parse` may lose digits of a number in `text`. */
+export function mayLoseDigits(text: string): boolean {
+  return SUSPECT.test(text);
+}
+
 /**
  * Parses `text` so that `JSON.stringify` gives every number back with its digits: one that a double cannot
  * hold becomes a raw JSON object. @throws SyntaxError when `text` is not JSON.
  */
 export function parseExact(text: string): unknown {
-  if (!SUSPECT.test(text)) return JSON.parse(text);
+  if (!mayLoseDigits(text)) return JSON.parse(text);
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && source.length >= 5 && !holds(value, source)
       ? exact.rawJSON(source)

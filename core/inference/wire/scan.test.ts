@@ -19,7 +19,21 @@ const keys = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 );
 const spaces = fc.constantFrom('', ' ', '\n', '\t ', '\r\n');
+/** Vectors, and lists that begin like one. */
+const longLists = fc
+  .tuple(
+    fc.array(fc.double({ noDefaultInfinity: true, noNaN: true }), { minLength: 100, maxLength: 140 }),
+    fc.option(fc.constantFrom('"]"', '[1]', '[]', '{}', '{"a":[2]}', 'null', '"\\""')),
+    fc.nat(140),
+    spaces,
+  )
+  .map(([numbers, odd, at, space]) => {
+    const items: string[] = numbers.map((number) => JSON.stringify(number));
+    if (odd !== null) items.splice(at, 0, odd);
+    return `[${space}${items.join(`,${space}`)}${space}]`;
+  });
 const values = fc.oneof(
+  longLists,
   fc.json({ maxDepth: 3 }),
   fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
   fc.constantFrom('9007199254740993', '1e400', '-0', '1.50', 'true', 'null', '{}', '[]', '{"}":"]\\\\"}'),

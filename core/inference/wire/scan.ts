@@ -29,6 +29,7 @@ export interface Edit {
 
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
 const COLON = 58;
 const BACKSLASH = 92;
 
@@ -102,6 +103,24 @@ export function valueEnd(b: Buffer, at: number, text: string | null = null): num
   return i > at ? i : -1;
 }
 
+/** Shorter lists of numbers are looked at byte by byte: the native searches would cost as much. */
+const LONG_LIST = 256;
+
+/**
+ * Index of the bracket that closes the list at `at` if that is a long one of numbers, as vectors are; -1: not sure. With
+ * nothing in it that opens or closes, it ends where a walk would find its end.
+ */
+function numbersEnd(b: Buffer, at: number): number {
+  const first = b[at + 1]!;
+  if (first !== MINUS && (first < 48 || first > 57)) return -1;
+  const close = b.indexOf(93, at + 1);
+  if (close - at < LONG_LIST) return -1;
+  const inner = b.subarray(at + 1, close);
+  return inner.includes(QUOTE) || inner.includes(91) || inner.includes(123) || inner.includes(125)
+    ? -1
+    : close;
+}
+
 function nestedEnd(b: Buffer, at: number): number {
   let depth = 0;
   for (let i = at; i < b.length; i++) {
@@ -111,6 +130,8 @@ function nestedEnd(b: Buffer, at: number): number {
       if (i < 0) return -1;
     } else if (c === 123 || c === 91) {
       depth++;
+      const close = c === 91 ? numbersEnd(b, i) : -1;
+      if (close > 0) i = close - 1;
     } else if (c === 125 || c === 93) {
       depth--;
       if (depth === 0) return i + 1;
