@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { eventually } from '../test/calls/world.ts';
 import { atFileEnd } from '../test/support/ends.ts';
 import { type Engine, startEngine, untilAnswer } from '../test/support/engine.ts';
@@ -202,6 +202,25 @@ export function untilReason(
       return is_present && known?.reason === reason ? object : null;
     },
     limit_ms,
+  );
+}
+
+/**
+ * Waits until each of `count` objects of `namespace` is Ready. Not by `kubectl wait`, which asks for each object in turn
+ * at five requests a second.
+ */
+export async function waitAllReady(
+  access: KubernetesAccess,
+  { namespace, count, timeout_ms }: { namespace: string; count: number; timeout_ms: number },
+): Promise<void> {
+  const ready = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const ask = ['get', 'rp', '-n', namespace, '-o', `jsonpath=${ready}`];
+  await vi.waitFor(
+    async () => {
+      const each = (await kubectl(access, ask)).split('\n');
+      expect(each.filter((one) => one === 'True')).toHaveLength(count);
+    },
+    { timeout: timeout_ms, interval: 500 },
   );
 }
 
