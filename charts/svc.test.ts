@@ -111,6 +111,16 @@ describe('what makes no sense is refused in a sentence', () => {
     ],
     ['a worker without Temporal', { 'worker.enabled': true }, /temporal\.address: the worker needs/],
     [
+      'a rail with a key id and no secrets',
+      { 'rails.b.keyId': 'pk_live_example' },
+      /rails\.b\.existingSecret\.name: rail-b has/,
+    ],
+    [
+      'a namespace watched twice',
+      { 'operator.watchNamespaces': ['team-a', 'team-a'] },
+      /'\/operator\/watchNamespaces'.*items at 0 and 1 are equal/,
+    ],
+    [
       'an Ingress for every host',
       { 'gateway.ingress.enabled': true },
       /gateway\.ingress\.host: an Ingress without/,

@@ -15,7 +15,15 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { refusalError, shownError, withExtensions } from '../shared/errors.ts';
-import { type Cost, costOf, documentLimits, limits, operationOf, within } from '../shared/limits.ts';
+import {
+  type Cost,
+  costOf,
+  documentLimits,
+  limits,
+  operationOf,
+  refuseNesting,
+  within,
+} from '../shared/limits.ts';
 import type { SurfaceRequest } from '../shared/run.ts';
 
 /** What the route knows and yoga passes on. */
@@ -102,13 +110,21 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
   };
   return {
     onParse({ setParseFn }) {
-      setParseFn((source: string, options: object) =>
-        parse(source, { ...options, maxTokens: limits.tokens }),
-      );
+      setParseFn((source: string, options: object) => {
+        refuseNesting(source);
+        return parse(source, { ...options, maxTokens: limits.tokens });
+      });
     },
     onValidate({ addValidationRule }) {
       addValidationRule(documentLimits);
       if (introspection === false) addValidationRule(NoSchemaIntrospectionCustomRule);
+      return ({ result }) => {
+        // A fault of the document is 400 whatever media type is asked for (P14).
+        for (const error of result) {
+          const { extensions } = error as { extensions: { http?: object } };
+          extensions.http = { status: 400, ...extensions.http, spec: false };
+        }
+      };
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const { surface } = exchangeOf(args as Args);

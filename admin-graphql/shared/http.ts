@@ -1,6 +1,7 @@
 // GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out (P14).
 import { isObject, ServiceError } from '@svc/core/kernel/index.ts';
 import { GraphQLError } from 'graphql';
+import { refuseNesting } from './limits.ts';
 
 export interface GraphqlParams {
   readonly query: string;
@@ -20,6 +21,7 @@ export function readParams(body: unknown): GraphqlParams {
   if (typeof query !== 'string' || query === '') throw badRequest('query is the text of a document.');
   // A tree in place of text is no GraphQL, though a server may take it, past the limit of tokens.
   if (/^\s*[{[]\s*"/.test(query)) throw badRequest('query is the text of a document.');
+  refuseNesting(query);
   if (variables !== null && !isObject(variables)) throw badRequest('variables is an object.');
   if (operationName !== null && typeof operationName !== 'string') throw badRequest('operationName is text.');
   if (extensions !== null && !isObject(extensions)) throw badRequest('extensions is an object.');

@@ -23,6 +23,7 @@ export const limits = {
   directives: 20,
   tokens: 5_000,
   fields: 1_000,
+  nesting: 200,
   body_bytes: 262_144,
   complexity: 5_000,
   page_default: 20,
@@ -39,6 +40,38 @@ function tooMuch(what: string, found: number, limit: number): GraphQLError {
   return new GraphQLError(`The document has ${found} ${what}, the limit is ${limit}.`, {
     extensions: { code: 'GRAPHQL_LIMIT_EXCEEDED', limit: what, found, allowed: limit },
   });
+}
+
+/** Where the string that begins at `at` ends: past its closing quotes, or where the lexer will find it broken. */
+function endOfString(text: string, at: number): number {
+  const is_block = text.startsWith('"""', at);
+  const quotes = is_block ? '"""' : '"';
+  for (let i = at + quotes.length; i < text.length; i++) {
+    if (text[i] === '\\') i += is_block && text.startsWith('"""', i + 1) ? 3 : is_block ? 0 : 1;
+    else if (text.startsWith(quotes, i)) return i + quotes.length;
+    else if (!is_block && text[i] === '\n') return i;
+  }
+  return text.length;
+}
+
+/**
+ * Refuses a text whose brackets nest deeper than any document needs, before it is parsed: who parses, validates and
+ * runs it calls itself for each level, and beyond some thousand the stack ends. @throws GraphQLError.
+ */
+export function refuseNesting(text: string): void {
+  let nesting = 0;
+  let deepest = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i] as string;
+    if (character === '"') i = endOfString(text, i) - 1;
+    else if (character === '#') {
+      const end = text.slice(i).search(/[\n\r]/);
+      if (end < 0) break;
+      i += end;
+    } else if ('[{('.includes(character)) deepest = Math.max(deepest, ++nesting);
+    else if (']})'.includes(character)) nesting--;
+  }
+  if (deepest > limits.nesting) throw tooMuch('levels of nesting', deepest, limits.nesting);
 }
 
 /**

@@ -76,8 +76,10 @@ export const changePasswordOperation = operation({
       await endSessions(context.db, { user_id: person.id, except: session.id });
       // A sign-in that got past the old password must not finish.
       await endChallenges(context.db, person.id);
+      const made = await renewSession(context, session, { proved_at: at });
+      // The end of the log is the last lock of every transaction: whoever ends this session writes there too.
       await writeAudit(context, { action: 'auth.password.change', org_id: session.org_id });
-      return renewSession(context, session, { proved_at: at });
+      return made;
     });
     return answerWith(context, made);
   },
@@ -157,8 +159,8 @@ export const confirmTotpOperation = operation({
       if (step === null) return 'wrong';
       await confirmTotp(context.db, { id, sealed: totp_pending, step, at: context.now() });
       const recovery_codes = await freshCodes(context, id);
-      await writeAudit(context, { action: 'auth.totp.confirm', org_id: session.org_id });
       const made = await renewSession(context, session, { two_factor: true, proved_at: context.now() });
+      await writeAudit(context, { action: 'auth.totp.confirm', org_id: session.org_id });
       return { made, recovery_codes };
     });
     if (done === 'wrong') {
@@ -199,8 +201,9 @@ export const disableTotpOperation = operation({
       await clearTotp(context.db, { id: person.id, at: context.now() });
       await replaceRecoveryCodes(context.db, { user_id: person.id, hashes: [], at: context.now() });
       await endChallenges(context.db, person.id);
+      const made = await renewSession(context, session, { proved_at: context.now() });
       await writeAudit(context, { action: 'auth.totp.disable', org_id: session.org_id });
-      return renewSession(context, session, { proved_at: context.now() });
+      return made;
     });
     return answerWith(context, made);
   },

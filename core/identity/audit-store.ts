@@ -81,6 +81,14 @@ export async function appendEntry(db: Db, entry: Omit<AuditRow, 'id'>): Promise<
   });
 }
 
+/** Lets all that the open transaction reads be of one moment; its first statement. */
+export async function freeze(db: Db): Promise<void> {
+  await db.query({
+    name: 'identity.freeze_audit',
+    text: 'set transaction isolation level repeatable read read only',
+  });
+}
+
 /** Entries in the order of their chains, after `after_id`. */
 export async function readEntriesAfter(db: Db, after_id: number, limit: number): Promise<AuditRow[]> {
   const { rows } = await db.query<AuditRow>({

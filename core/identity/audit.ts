@@ -1,7 +1,15 @@
 // The audit log (P16): who did what, written in the transaction of the change, chained by hash so that an entry taken
 // out or altered shows.
+import type { Pool } from '../db/index.ts';
 import { type Caller, type Context, canonicalJson, type Db, sha256 } from '../kernel/index.ts';
-import { type AuditRow, appendEntry, lockChain, readChains, readEntriesAfter } from './audit-store.ts';
+import {
+  type AuditRow,
+  appendEntry,
+  freeze,
+  lockChain,
+  readChains,
+  readEntriesAfter,
+} from './audit-store.ts';
 import { addressPrefix } from './network.ts';
 
 const AGENT_MAX = 256;
@@ -115,10 +123,18 @@ export interface AuditFault {
 }
 
 /**
- * Recomputes every chain: how many entries there are, and the places where one is missing, altered, or cut off at the
- * end. It reads in pages, so that a long log needs no more memory than a short one.
+ * Recomputes every chain as of one moment: how many entries there are, and the places where one is missing, altered, or
+ * cut off at the end. Entries that are written meanwhile are no faults. It reads in pages, so that a long log needs no
+ * more memory than a short one.
  */
-export async function verifyAudit(db: Db): Promise<{ entries: number; faults: AuditFault[] }> {
+export function verifyAudit(pool: Pool): Promise<{ entries: number; faults: AuditFault[] }> {
+  return pool.transaction(async (db) => {
+    await freeze(db);
+    return recompute(db);
+  });
+}
+
+async function recompute(db: Db): Promise<{ entries: number; faults: AuditFault[] }> {
   const faults: AuditFault[] = [];
   const ends = new Map<string, { chain_seq: number; hash: Buffer }>();
   let entries = 0;

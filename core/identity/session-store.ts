@@ -130,7 +130,10 @@ export async function rotateSession(
   return rowCount === 1;
 }
 
-/** Notes that a session and its person were seen; at most once a minute (P4.2). */
+/**
+ * Notes that a session and its person were seen; at most once a minute (P4.2). A person whose row is held by a sign-in
+ * or a change is passed over: those hold it while they end sessions, so waiting for it here would be a deadlock.
+ */
 export async function touchSession(db: Db, args: { id: Id<'session'>; at: Date }): Promise<void> {
   await db.query({
     name: 'identity.touch_session',
@@ -138,8 +141,18 @@ export async function touchSession(db: Db, args: { id: Id<'session'>; at: Date }
       with seen as (
         update session set last_seen_at = $2
          where id = $1 and last_seen_at <= $2::timestamptz - interval '1 minute' returning user_id)
-      update person set last_seen_at = $2 from seen where person.id = seen.user_id`,
+      update person set last_seen_at = $2
+       where id in (select id from person where id in (select user_id from seen) for no key update skip locked)`,
     values: [args.id, args.at],
+  });
+}
+
+/** Ends the session of the token with this hash, where there is one. */
+export async function endHeldSession(db: Db, hash: Buffer): Promise<void> {
+  await db.query({
+    name: 'identity.end_held_session',
+    text: 'delete from session where hash = $1',
+    values: [hash],
   });
 }
 

@@ -3,9 +3,9 @@ import { type Context, type Id, ServiceError } from '../kernel/index.ts';
 import { listMemberships, type Membership } from '../orgs/index.ts';
 import { storedAgent } from './audit.ts';
 import { addressPrefix, isInNetworks } from './network.ts';
-import { endOldestSessions, insertSession, rotateSession } from './session-store.ts';
+import { endHeldSession, endOldestSessions, insertSession, rotateSession } from './session-store.ts';
 import { insertStaffSession } from './staff-store.ts';
-import { hashToken, newToken, sessionCookie } from './token.ts';
+import { hashToken, hasTokenForm, newToken, readCookie, sessionCookie } from './token.ts';
 import type { SessionRow, SignInMethod, Transport } from './types.ts';
 import { sessionCaller } from './view.ts';
 
@@ -44,7 +44,18 @@ export function deliver(
   return {};
 }
 
-/** Begins a session of a person, inside a transaction that holds the person's row; the twenty-first ends the oldest. */
+/** Ends the session whose cookie the browser gives up for a new one (P4.2 "Rotation"), whoever's it is. */
+async function endReplaced(context: Context): Promise<void> {
+  const name = context.services.sign_in.cookies.session;
+  for (const token of readCookie(context.requestHeader('cookie') ?? undefined, name)) {
+    if (hasTokenForm('session', token)) await endHeldSession(context.db, hashToken(token));
+  }
+}
+
+/**
+ * Begins a session of a person, inside a transaction that holds the person's row; the twenty-first ends the oldest. A
+ * sign-in by cookie ends the session that the browser had.
+ */
 export async function openSession(
   context: Context,
   person: { id: Id<'user'>; email: string },
@@ -68,6 +79,7 @@ export async function openSession(
     idle_seconds: Math.min(IDLE_HOURS, hours) * HOUR_S,
     expires_at: new Date(at.getTime() + hours * HOUR_S * 1000),
   };
+  if (made.transport === 'cookie') await endReplaced(context);
   await insertSession(context.db, { ...session, hash: hashToken(token) });
   await endOldestSessions(context.db, person.id, SESSIONS_MAX);
   return { session, token };

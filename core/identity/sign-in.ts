@@ -41,6 +41,13 @@ export function invalidTotp(attempts_left: number): ServiceError {
   });
 }
 
+/** What answers a second step that was guessed out, lapsed, or never begun: no code helps any more. */
+export function signInEnded(): ServiceError {
+  return new ServiceError('invalid_totp', 'This sign-in has ended. Begin again with the password.', {
+    details: { attempts_left: 0 },
+  });
+}
+
 /**
  * Judges a password under the throttle of `kind`; a wrong one is counted, a right one leaves the attempt to settle.
  * @throws ServiceError invalid_credentials, too_many_attempts.
@@ -165,16 +172,16 @@ export async function beginGuess(
   mfa_token: string,
   prefix: 'usr_' | 'stf_',
 ): Promise<{ subject: string; hash: Buffer; left: number; attempt: Attempt }> {
-  if (!hasTokenForm('mfa', mfa_token)) throw invalidTotp(0);
+  if (!hasTokenForm('mfa', mfa_token)) throw signInEnded();
   const hash = hashToken(mfa_token);
   const at = context.now();
   const challenge = await findChallenge(context.db, { hash, at });
-  if (challenge === null || !challenge.subject.startsWith(prefix)) throw invalidTotp(0);
+  if (challenge === null || !challenge.subject.startsWith(prefix)) throw signInEnded();
   const attempt = await beginAttempt(context, 'totp', challenge.subject);
   const left = await countGuess(context.db, { hash, at });
   if (left === null) {
     await attempt.withdraw();
-    throw invalidTotp(0);
+    throw signInEnded();
   }
   return { subject: challenge.subject, hash, left, attempt };
 }
@@ -189,7 +196,7 @@ export async function secondFactor(
   if (person === null || !(await takeCode(context, person, input.code))) {
     await guess.attempt.fail();
     if (person !== null) await recordRefusal(context, 'auth.login.totp', person);
-    throw invalidTotp(guess.left);
+    throw guess.left === 0 ? signInEnded() : invalidTotp(guess.left);
   }
   const made = await context.transaction(async (context) => {
     await lockPerson(context.db, person.id);
@@ -199,7 +206,7 @@ export async function secondFactor(
     await recordSignIn(context, made.session);
     return made;
   });
-  if (made === null) throw invalidTotp(0);
+  if (made === null) throw signInEnded();
   await guess.attempt.succeed();
   return made;
 }

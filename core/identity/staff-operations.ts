@@ -21,6 +21,7 @@ import {
   NOBODY,
   openChallenge,
   provePassword,
+  signInEnded,
 } from './sign-in.ts';
 import { endChallenge } from './sign-in-store.ts';
 import { endStaffSession, findStaff, findStaffByEmail, takeStaffStep } from './staff-store.ts';
@@ -106,7 +107,7 @@ export const staffTotpOperation = operation({
     if (member === null || step === null || !(await takeStaffStep(context.db, { id: member.id, step }))) {
       await guess.attempt.fail();
       if (member !== null) await recordRefusal(context, 'staff.login.totp', member);
-      throw invalidTotp(guess.left);
+      throw guess.left === 0 ? signInEnded() : invalidTotp(guess.left);
     }
     const made = await context.transaction(async (context) => {
       if (!(await endChallenge(context.db, guess.hash))) return null;
@@ -115,7 +116,7 @@ export const staffTotpOperation = operation({
       await writeAudit(context, { action: 'staff.login', org_id: null, actor });
       return made;
     });
-    if (made === null) throw invalidTotp(0);
+    if (made === null) throw signInEnded();
     await guess.attempt.succeed();
     return enter(context, made, { member, transport: transport ?? 'cookie' });
   },

@@ -21,7 +21,11 @@ const roles = ['owner', 'admin', 'billing'] as const;
 const readers = { kind: 'key', scopes: ['read:credits'], session: roles } as const;
 const payers = { kind: 'key', scopes: ['manage:credits'], session: roles, sandbox: false } as const;
 const DEFAULT_LIMIT = 50;
-const Amount = Type.Integer({ minimum: 1, description: 'smallest unit of the currency, without tax' });
+const Amount = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'smallest unit of the currency, without tax',
+});
 
 const quoteExample = {
   rail: 'rail-b',

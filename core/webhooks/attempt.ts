@@ -2,11 +2,20 @@
 
 import type { Egress, EgressAnswer } from '../egress/index.ts';
 import { findPeople } from '../identity/index.ts';
-import { type Db, type Log, type Mailer, machineMs, monotonicMs, now, secureUnit } from '../kernel/index.ts';
+import {
+  type Db,
+  type Log,
+  type Mailer,
+  machineMs,
+  monotonicMs,
+  now,
+  nowMs,
+  secureUnit,
+} from '../kernel/index.ts';
 import { listMembers } from '../orgs/index.ts';
 import { dropClaimed, dropQueued, endAttempt } from './delivery-store.ts';
 import { type AttemptResult, judgeDelivery, judgeEndpoint, readRetryAfter } from './schedule.ts';
-import { openSecret, signedHeaders } from './sign.ts';
+import { openReplaced, openSecret, signedHeaders } from './sign.ts';
 import { lockWebhook, noteAttempt } from './store.ts';
 import type { Claimed, WebhookRow } from './types.ts';
 
@@ -35,13 +44,9 @@ export interface AttemptParts {
 export type Outcome = 'delivered' | 'queued' | 'failed' | 'dropped' | 'lost';
 
 function secretsOf(root_key: Uint8Array, claimed: Claimed): string[] {
-  const { webhook_id, previous_secret_sealed, previous_secret_expires_at } = claimed;
-  const secrets = [openSecret(root_key, webhook_id, claimed.secret_sealed)];
-  const overlaps = previous_secret_expires_at !== null && previous_secret_expires_at > now();
-  if (overlaps && previous_secret_sealed !== null) {
-    secrets.push(openSecret(root_key, webhook_id, previous_secret_sealed));
-  }
-  return secrets;
+  const { webhook_id, previous_secret_sealed: sealed, previous_secret_expires_at: ends_at } = claimed;
+  const replaced = openReplaced(root_key, webhook_id, { sealed, ends_at, at_ms: nowMs() });
+  return [openSecret(root_key, webhook_id, claimed.secret_sealed), ...replaced.map(({ secret }) => secret)];
 }
 
 function resultOf(answer: EgressAnswer, latency_ms: number): AttemptResult {

@@ -20,7 +20,7 @@ import { dropQueued } from './delivery-store.ts';
 import { eventTypes, findUnknownEvent } from './events.ts';
 import { getWebhook } from './find.ts';
 import { viewWebhook, WebhookView, WebhookWithSecret, webhookExample } from './schema.ts';
-import { newWebhookSecret, sealSecret, secretHint } from './sign.ts';
+import { newWebhookSecret, openReplaced, openSecret, sealReplaced, sealSecret, secretHint } from './sign.ts';
 import {
   countWebhooks,
   deleteWebhook,
@@ -28,6 +28,7 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
+  readSecrets,
   rotateSecret,
   updateWebhook,
 } from './store.ts';
@@ -254,6 +255,22 @@ export const deleteWebhookOperation = operation({
     }),
 });
 
+/** The present secret, until `ends_at`, and what it replaced and still signs: rotated twice a day, both are in use. */
+async function replacedSecrets(
+  context: Context,
+  id: Id<'webhook'>,
+  { at, ends_at }: { at: Date; ends_at: Date },
+): Promise<Buffer> {
+  const { root_key } = context.services;
+  const stored = await readSecrets(context.db, id);
+  const present = { secret: openSecret(root_key, id, stored.secret_sealed), until_ms: ends_at.getTime() };
+  const before = openReplaced(root_key, id, {
+    ...{ sealed: stored.previous_secret_sealed, ends_at: stored.previous_secret_expires_at },
+    at_ms: at.getTime(),
+  });
+  return sealReplaced(root_key, id, [present, ...before]);
+}
+
 export const rotateWebhookOperation = operation({
   name: 'webhooks.rotate',
   method: 'POST',
@@ -275,8 +292,9 @@ export const rotateWebhookOperation = operation({
       const { secret, secret_hint, secret_sealed } = newSecret(context, before.id);
       const at = context.now();
       const previous_ends_at = new Date(at.getTime() + OVERLAP_MS);
+      const previous_sealed = await replacedSecrets(context, before.id, { at, ends_at: previous_ends_at });
       const webhook = await rotateSecret(context.db, {
-        ...{ id: before.id, secret_sealed, secret_hint, previous_ends_at, at },
+        ...{ id: before.id, secret_sealed, secret_hint, previous_sealed, previous_ends_at, at },
       });
       await audit(context, 'webhooks.rotate', webhook, { after: { secret: '[redacted]' } });
       return { ...viewWebhook(webhook, at), secret };

@@ -1,6 +1,14 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newWebhookSecret, openSecret, sealSecret, secretHint, signedHeaders } from './sign.ts';
+import {
+  newWebhookSecret,
+  openReplaced,
+  openSecret,
+  sealReplaced,
+  sealSecret,
+  secretHint,
+  signedHeaders,
+} from './sign.ts';
 
 const root_key = Buffer.alloc(32, 7);
 
@@ -46,4 +54,15 @@ test('a sealed secret opens for its endpoint and key ring alone', () => {
   expect(() => openSecret(root_key, 'wh_b', sealed)).toThrow();
   expect(() => openSecret(Buffer.alloc(32, 8), 'wh_a', sealed)).toThrow();
   expect(sealed.includes(secret.slice(6))).toBe(false);
+});
+
+test('a replaced secret that an earlier release has stored signs until the end that stands beside it', () => {
+  const secret = newWebhookSecret();
+  const ends_at = new Date(5_000);
+  const sealed = sealSecret(root_key, 'wh_a', secret);
+  const at = (at_ms: number) => openReplaced(root_key, 'wh_a', { sealed, ends_at, at_ms });
+  expect(at(4_999)).toEqual([{ secret, until_ms: 5_000 }]);
+  expect(at(5_000)).toEqual([]);
+  const again = sealReplaced(root_key, 'wh_a', at(4_999));
+  expect(openReplaced(root_key, 'wh_a', { sealed: again, ends_at, at_ms: 4_999 })).toEqual(at(4_999));
 });

@@ -30,6 +30,39 @@ export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uin
   return open(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
 }
 
+/** A secret that was replaced, and until when it signs beside those that came after it. */
+export interface Replaced {
+  readonly secret: string;
+  readonly until_ms: number;
+}
+
+/** Each further one is a signature in every request; who rotates more often loses the oldest. */
+const REPLACED_MAX = 5;
+
+/** `replaced`, newest first, as stored: sealed together, at most five. */
+export function sealReplaced(
+  root_key: Uint8Array,
+  webhook_id: string,
+  replaced: readonly Replaced[],
+): Buffer {
+  return sealSecret(root_key, webhook_id, JSON.stringify(replaced.slice(0, REPLACED_MAX)));
+}
+
+/** Of what `sealReplaced` sealed, the secrets that sign at `at_ms`. A bare secret, as once stored, signs until `ends_at`. */
+export function openReplaced(
+  root_key: Uint8Array,
+  webhook_id: string,
+  stored: { readonly sealed: Uint8Array | null; readonly ends_at: Date | null; readonly at_ms: number },
+): Replaced[] {
+  const { sealed, ends_at, at_ms } = stored;
+  if (sealed === null || ends_at === null) return [];
+  const text = openSecret(root_key, webhook_id, sealed);
+  const all = text.startsWith(PREFIX)
+    ? [{ secret: text, until_ms: ends_at.getTime() }]
+    : (JSON.parse(text) as Replaced[]);
+  return all.filter(({ until_ms }) => until_ms > at_ms);
+}
+
 /**
  * The headers of one attempt: id, seconds of the attempt, one signature per valid secret. `at_ms` is by the machine's
  * clock, because receivers compare it with theirs.

@@ -1,7 +1,7 @@
 // SQL of endpoints.
 import type { Db, Id } from '../kernel/index.ts';
 import type { EndpointHealth } from './schedule.ts';
-import type { WebhookRow } from './types.ts';
+import type { Claimed, WebhookRow } from './types.ts';
 
 const COLUMNS = `
   id, org_id, url, description, events, status, disabled_reason, failing_since, failed_attempts, secret_hint,
@@ -110,20 +110,45 @@ export async function deleteWebhook(db: Db, args: { org_id: Id<'org'>; id: strin
   return rowCount === 1;
 }
 
-/** Puts a fresh secret in place; the one before signs beside it until `previous_ends_at`. */
+/** The sealed secrets of an endpoint that the caller holds. @throws Error (a defect) when it is not there. */
+export async function readSecrets(
+  db: Db,
+  id: Id<'webhook'>,
+): Promise<Pick<Claimed, 'secret_sealed' | 'previous_secret_sealed' | 'previous_secret_expires_at'>> {
+  const { rows } = await db.query<Claimed>({
+    name: 'webhooks.read_secrets',
+    text: `select secret_sealed, previous_secret_sealed, previous_secret_expires_at from webhook where id = $1`,
+    values: [id],
+  });
+  const [found] = rows;
+  if (found === undefined) throw new Error(`${id} has gone`);
+  return found;
+}
+
+/** Puts a fresh secret in place; those in `previous_sealed` sign beside it, the last of them until `previous_ends_at`. */
 export async function rotateSecret(
   db: Db,
-  args: { id: Id<'webhook'>; secret_sealed: Buffer; secret_hint: string; previous_ends_at: Date; at: Date },
+  args: {
+    id: Id<'webhook'>;
+    secret_sealed: Buffer;
+    secret_hint: string;
+    previous_sealed: Buffer;
+    previous_ends_at: Date;
+    at: Date;
+  },
 ): Promise<WebhookRow> {
   const { rows } = await db.query<WebhookRow>({
     name: 'webhooks.rotate_secret',
     text: `
       update webhook
-         set previous_secret_sealed = secret_sealed, previous_secret_expires_at = $4, secret_sealed = $2,
+         set previous_secret_sealed = $6, previous_secret_expires_at = $4, secret_sealed = $2,
              secret_hint = $3, updated_at = $5
        where id = $1
       returning ${COLUMNS}`,
-    values: [args.id, args.secret_sealed, args.secret_hint, args.previous_ends_at, args.at],
+    values: [
+      ...[args.id, args.secret_sealed, args.secret_hint, args.previous_ends_at, args.at],
+      args.previous_sealed,
+    ],
   });
   return rows[0] as WebhookRow;
 }

@@ -13,6 +13,7 @@ import {
   type Log,
   now,
   type Operation,
+  ServiceError,
   type Services,
 } from '@svc/core/kernel/index.ts';
 import type { KeyRing } from '@svc/core/keys/index.ts';
@@ -136,6 +137,13 @@ async function answer(
   return reply.code(status).type(JSON_TYPE).send(JSON.stringify(output));
 }
 
+/** Compressed bodies are read on inference routes alone (P1 "Body size"). @throws ServiceError unsupported_media_type. */
+function refuseEncoding(request: FastifyRequest): void {
+  const encoding = headerOf(request, 'content-encoding') ?? 'identity';
+  if (encoding.trim().toLowerCase() === 'identity') return;
+  throw new ServiceError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
+}
+
 function bindOne(scope: FastifyInstance, options: Bound, operation: Operation): void {
   const read = inputReader(operation);
   const cross_origin = isCrossOrigin(operation);
@@ -205,7 +213,10 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     scope.addContentTypeParser(
       /^application\/(?:[\w.-]+\+)?json(?:$|\s*;)/,
       { parseAs: 'buffer' },
-      async (_request: FastifyRequest, body: Buffer) => parseBody(body),
+      async (request: FastifyRequest, body: Buffer) => {
+        refuseEncoding(request);
+        return parseBody(body);
+      },
     );
     scope.addHook('onRequest', async (request, reply) => {
       reply.headers(scope.answer_headers(request.id));

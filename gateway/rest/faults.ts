@@ -52,7 +52,7 @@ class Walk {
       return;
     }
     if (value === null && schema.type !== 'null') {
-      this.add(param, 'not_nullable', `${param} cannot be null.`);
+      this.add(param, 'not_nullable', `${param === '' ? 'The body' : param} cannot be null.`);
       return;
     }
     if (schema.const !== undefined) {

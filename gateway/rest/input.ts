@@ -52,6 +52,24 @@ function readQuery(query: Shape['query'], given: RawInput['query']): Record<stri
   return values;
 }
 
+/**
+ * Text that no column takes, whichever field it stands in: U+0000 (P1 "Field lengths") and halves of surrogate pairs,
+ * which are no characters. `param` is where `value` stands.
+ */
+function badText(value: unknown, param: string): Fault | null {
+  if (typeof value === 'string') {
+    if (!value.includes('\u0000') && value.isWellFormed()) return null;
+    return { param, reason: 'format', message: `${param} holds U+0000 or half of a surrogate pair.` };
+  }
+  if (value === null || typeof value !== 'object') return null;
+  for (const [name, member] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${param}[${name}]` : param === '' ? name : `${param}.${name}`;
+    const fault = badText(name, param === '' ? 'The name of a field' : param) ?? badText(member, at);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
 /** A reader for `operation`, its checks compiled once. It throws ServiceError invalid_request with all faults. */
 export function inputReader(operation: Operation): InputReader {
   const shape = shapeOf(operation);
@@ -64,6 +82,8 @@ export function inputReader(operation: Operation): InputReader {
     if (!query_check.Check(query)) throw refuse(faultsOf(query_schema, query));
     const members = raw.body === undefined ? {} : raw.body;
     if (body !== null && body_check?.Check(members) === false) throw refuse(faultsOf(body, members));
+    const bad = badText(query, '') ?? badText(body === null ? null : members, '');
+    if (bad !== null) throw refuse([bad]);
     // Path members come last and cannot be overwritten; the body is closed, so names do not clash.
     return { ...query, ...(body === null ? {} : (members as object)), ...raw.params };
   };

@@ -1,6 +1,6 @@
 // What a person proves beyond the password: second factor, recovery codes, fresh proofs, and a changed password.
 import { hash } from '@node-rs/argon2';
-import { purgeSignIn, totpCode } from '@svc/core/identity/index.ts';
+import { purgeSignIn, totpCode, writeAudit } from '@svc/core/identity/index.ts';
 import { machineMs, nowMs, shiftClock } from '@svc/core/kernel/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { Secret } from 'otpauth';
@@ -227,6 +227,37 @@ test('a new password ends every other session and every half sign-in, and the ol
   expect((await session(changed.json().token)).statusCode).toBe(200);
   expect((await login(person)).statusCode).toBe(401);
   expect((await login({ ...person, password: new_password })).statusCode).toBe(200);
+});
+
+/** Whether as many statements as `n` wait for a lock. */
+async function isWaiting(n: number): Promise<boolean> {
+  const { rows } = await pool.query<{ n: number }>({
+    name: 'test.waiting',
+    text: `select count(*)::int as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+  });
+  return rows[0]?.n === n;
+}
+
+test('a session that an owner ends while its person changes the password is ended, and neither fails', async () => {
+  const person = await harness.makePerson(a, 'developer');
+  const key = await harness.signIn(person);
+  const { id } = (await session(key)).json().session;
+  const body = { current_password: person.password, new_password: 'correct horse battery' };
+  let changed: Promise<LightMyRequestResponse> | null = null;
+  // What `orgs.sessions.end` does, held open in between.
+  await harness.context.transaction(async (context) => {
+    await context.db.query({ name: 'test.end', text: 'delete from session where id = $1', values: [id] });
+    changed = call('POST', '/v1/auth/password/change', { key, body });
+    void changed.catch(() => {});
+    await expect.poll(() => isWaiting(1)).toBe(true);
+    await writeAudit(context, { action: 'orgs.sessions.end', org_id: a.org.id });
+  });
+  expect(seen(await (changed as unknown as Promise<LightMyRequestResponse>))).toEqual([
+    401,
+    'session_expired',
+  ]);
+  expect(harness.defects).toEqual([]);
 });
 
 test('a password hashed with weaker parameters is hashed anew when it is next used', async () => {

@@ -86,6 +86,20 @@ test('a cookie sign-in hands over an http-only cookie, and its writes need origi
   expect(by_referer.statusCode).toBe(201);
 });
 
+test('who signs in anew by cookie leaves no session behind, and a sign-in by bearer or one refused ends none', async () => {
+  const person = await harness.makePerson(a, 'developer');
+  const cookie = cookieOf(await login(person, { transport: 'cookie' }));
+  const again = (more: object) =>
+    call('POST', '/v1/auth/login', { headers: { cookie }, body: { ...person, id: undefined, ...more } });
+  const stands = async () => (await call('GET', '/v1/auth/session', { headers: { cookie } })).statusCode;
+  expect((await again({ password: 'not the password' })).statusCode).toBe(401);
+  expect((await again({ transport: 'bearer' })).statusCode).toBe(200);
+  expect(await stands()).toBe(200);
+  const fresh = cookieOf(await again({ transport: 'cookie' }));
+  expect(await stands()).toBe(401);
+  expect((await call('GET', '/v1/auth/session', { headers: { cookie: fresh } })).statusCode).toBe(200);
+});
+
 test('two credentials at once are refused, and a session never hides in x-api-key', async () => {
   const token = await harness.signIn(await harness.makePerson(a, 'viewer'));
   const cookie = `svc_session=${token}`;

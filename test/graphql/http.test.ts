@@ -21,6 +21,7 @@ const BOTH = [
   'notice MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/json',
   'warn SHOULD use 200 status code on document parsing failure when accepting application/json',
   'warn SHOULD use 200 status code on document validation failure when accepting application/json',
+  'warn SHOULD use a status code of 200 on variable coercion failure when accepting application/json',
 ];
 
 /** What is not ok, as `status id`. */
@@ -47,10 +48,7 @@ test('yoga on the console address passes the audit', async () => {
 
 test('mercurius on the gateway passes the audit but for what is listed', async () => {
   const faults = await faultsOf(gateway, '/v1/graphql', harness.a.key);
-  expect(faults).toEqual([
-    ...BOTH,
-    'warn SHOULD use a status code of 200 on variable coercion failure when accepting application/json',
-  ]);
+  expect(faults).toEqual(BOTH);
 });
 
 test('an answer has the media type that is accepted, and 406 where none is', async () => {
@@ -67,3 +65,23 @@ test('an answer has the media type that is accepted, and 406 where none is', asy
   expect((await ask('*/*')).headers['content-type']).toBe('application/json; charset=utf-8');
   expect((await ask('text/html')).statusCode).toBe(406);
 });
+
+test('a document that is wrong is 400 on both, whatever media type is asked for', async () => {
+  const types = ['application/json', 'application/graphql-response+json', '*/*'];
+  for (const query of ['{ nope }', '{', 'query($id: ID!) { key(id: $id) { id } }'])
+    for (const accept of types) {
+      const both = [
+        await gateway.inject(asked('/v1/graphql', harness.a.key, { accept, query })),
+        await tenant.inject(asked('/graphql', session, { accept, query })),
+      ];
+      expect([query, accept, ...both.map(({ statusCode }) => statusCode)]).toEqual([query, accept, 400, 400]);
+      for (const answer of both) {
+        expect(answer.json().errors[0].extensions).toEqual({ code: 'GRAPHQL_VALIDATION_FAILED' });
+      }
+    }
+});
+
+function asked(url: string, token: string, { accept, query }: { accept: string; query: string }) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept };
+  return { method: 'POST' as const, url, headers, payload: JSON.stringify({ query }) };
+}

@@ -40,6 +40,7 @@ const refused: readonly (readonly [string, string, string])[] = [
     'root fields',
   ],
   ['directives', `{ viewer { kind ${repeat(21, () => '@include(if: true)')} } }`, 'directives'],
+  ['nesting', `{ node(id: ${'['.repeat(2_400)}${']'.repeat(2_400)}) { id } }`, 'levels of nesting'],
   ['fields', `{ viewer { ${repeat(1_001, () => 'kind')} } }`, 'fields'],
   [
     'cost',
@@ -182,4 +183,19 @@ test('a page of another origin and a write without its proof are refused before 
 
 test('no surface met a defect', () => {
   expect(world.defects).toEqual([]);
+});
+
+test('more ids than a list takes are refused, not left out of the answer', async () => {
+  const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+  const ids = Array.from({ length: 101 }, () => harness.a.key_id);
+  for (const answer of await both(query, { ids })) {
+    expect(answer.errors[0]?.extensions).toMatchObject({ code: 'invalid_request', param: 'ids' });
+  }
+  for (const answer of await both(query, { ids: ids.slice(1) })) expect(answer.data.nodes).toHaveLength(100);
+});
+
+test('brackets inside of strings and comments are no nesting', async () => {
+  const many = '['.repeat(300);
+  const query = `{ viewer { kind } node(id: "${many}\\"${many}") { id } a: node(id: """${many}" \\""" """) { id } # ${many}\n}`;
+  for (const answer of await both(query)) expect([answer.status, answer.errors]).toEqual([200, []]);
 });

@@ -11,9 +11,14 @@ const ARGS = [
   '--no-first-run',
 ];
 
-/** A headless browser that is closed after the last test of the file; it ends by itself when this process is killed. */
-export async function launchChromium(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: await toolPath('chromium'), args: ARGS });
+/**
+ * A headless browser that is closed after the last test of the file; it ends by itself when this process is killed.
+ * `without`: what Playwright would else tell it.
+ */
+export async function launchChromium(options: { without?: string[] } = {}): Promise<Browser> {
+  const { without = [] } = options;
+  const executablePath = await toolPath('chromium');
+  const browser = await chromium.launch({ executablePath, args: ARGS, ignoreDefaultArgs: without });
   atFileEnd(() => browser.close());
   return browser;
 }

@@ -369,6 +369,28 @@ test('for 24 hours after a rotation both secrets sign, then the new one alone', 
   });
 });
 
+test('a secret that is replaced signs for its 24 hours, however often it is rotated meanwhile', async () => {
+  const tenant = await freshTenant();
+  const receiver = await startReceiver();
+  const first = await tenant.hook(receiver.url);
+  const second = await tenant.run<typeof first>('webhooks.rotate', { id: first.id });
+  pass(DAY / 2);
+  const third = await tenant.run<typeof first>('webhooks.rotate', { id: first.id });
+  const isVerified = async (...made: (typeof first)[]) => {
+    await tenant.tell('topup.completed', {});
+    await drain();
+    for (const { secret } of made) receiver.verified(secret);
+  };
+  await isVerified(first, second, third);
+  pass(DAY / 2 + MINUTE);
+  await isVerified(second, third);
+  expect(() => receiver.verified(first.secret)).toThrow('No matching signature found');
+  for (let i = 0; i < 12; i++) await tenant.run('webhooks.rotate', { id: first.id });
+  await tenant.tell('topup.completed', {});
+  await drain();
+  expect(receiver.received.at(-1)?.headers['webhook-signature']?.toString().split(' ')).toHaveLength(6);
+});
+
 test('an attempt that nobody recorded is made again when its lease lapses; who lost the lease records nothing', async () => {
   const tenant = await freshTenant();
   const receiver = await startReceiver();

@@ -1,5 +1,5 @@
 // Any object by its id: the prefix says what it is.
-import { isId, isRequestId } from '@svc/core/kernel/index.ts';
+import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';
 import { builder, Node } from '../builder.ts';
@@ -36,6 +36,11 @@ builder.queryFields((t) => ({
     args: { ids: t.arg.idList({ required: true, description: `at most ${IDS_MAX}` }) },
     complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
     extensions: { operation: null },
-    resolve: (_root, { ids }, context) => ids.slice(0, IDS_MAX).map((id) => findNode(id, context)),
+    resolve: (_root, { ids }, context) => {
+      if (ids.length > IDS_MAX) {
+        throw new ServiceError('invalid_request', `ids has at most ${IDS_MAX} items.`, { param: 'ids' });
+      }
+      return ids.map((id) => findNode(id, context));
+    },
   }),
 }));

@@ -25,6 +25,12 @@ What a schema cannot say in a sentence: values that make no sense together. The 
 {{- if gt (int $v.gateway.autoscaling.minReplicas) (int $v.gateway.autoscaling.maxReplicas) -}}
   {{- fail "gateway.autoscaling: minReplicas is above maxReplicas." -}}
 {{- end -}}
+{{- if not (regexMatch "^[a-z]" (include "svc.fullname" .)) -}}
+  {{- fail (printf "fullnameOverride: the release %s begins with a digit, and a Service may not; give the names another beginning." .Release.Name) -}}
+{{- end -}}
+{{- if and (or $v.rails.b.baseUrl $v.rails.b.keyId) (not $v.rails.b.existingSecret.name) -}}
+  {{- fail "rails.b.existingSecret.name: rail-b has an address or a key id and no secrets, and no program starts so; name the Secret that holds them." -}}
+{{- end -}}
 {{- if and $v.worker.enabled (not $v.temporal.address) -}}
   {{- fail "temporal.address: the worker needs the address of a Temporal frontend, like temporal-frontend.temporal.svc:7233." -}}
 {{- end -}}

@@ -10,7 +10,7 @@ import {
   stringifyDocument,
   type TypedDocumentNode,
 } from '@urql/core';
-import { graphqlHeaders, sessionEnded } from './session.ts';
+import { graphqlHeaders, guardedFetch, sessionEnded } from './session.ts';
 
 const ADDRESS = '/graphql';
 /** Text of each document that was sent by its hash, for a server that does not know the hash (another version). */
@@ -39,7 +39,7 @@ interface Body {
 
 /** Sends a request; once more with its text when the server does not know the hash. */
 const send: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  const response = await guardedFetch(input, init);
   if (response.status === 401) sessionEnded();
   const type = response.headers.get('content-type') ?? '';
   const body = JSON.parse(String(init?.body ?? '{}')) as Body;
@@ -47,7 +47,10 @@ const send: typeof fetch = async (input, init) => {
   if (text === undefined || body.query !== undefined || !type.includes('json')) return response;
   const answer = await response.text();
   if (answer.includes('"PersistedQueryNotFound"')) {
-    return fetch(input, { ...init, body: JSON.stringify({ ...body, extensions: undefined, query: text }) });
+    return guardedFetch(input, {
+      ...init,
+      body: JSON.stringify({ ...body, extensions: undefined, query: text }),
+    });
   }
   const { status, statusText, headers } = response;
   return new Response(answer, { status, statusText, headers });

@@ -12,10 +12,13 @@ export interface Fault {
   readonly offline: boolean;
   /** Seconds after which the same request may succeed, where the API says so. */
   readonly retry_after_s: number | null;
+  /** Guesses that are left of a code, where the API says so. */
+  readonly attempts_left: number | null;
 }
 
 function fault(parts: Partial<Fault> & Pick<Fault, 'code' | 'message'>): Fault {
-  return { request_id: null, field: null, offline: false, retry_after_s: null, ...parts };
+  const nothing = { request_id: null, field: null, retry_after_s: null, attempts_left: null };
+  return { ...nothing, offline: false, ...parts };
 }
 
 export const offlineFault = fault({
@@ -30,7 +33,7 @@ interface Envelope {
     message?: string;
     param?: string | null;
     request_id?: string;
-    details?: { reason?: string };
+    details?: { reason?: string; attempts_left?: number };
   };
 }
 
@@ -45,6 +48,7 @@ export async function faultOfResponse(response: Response): Promise<Fault> {
     request_id: error?.request_id ?? response.headers.get('x-request-id'),
     field: error?.param ?? null,
     retry_after_s: Number.isFinite(wait) && wait > 0 ? wait : null,
+    attempts_left: error?.details?.attempts_left ?? null,
   });
 }
 

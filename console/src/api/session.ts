@@ -56,9 +56,47 @@ export function graphqlHeaders(org_id: string): Record<string, string> {
 
 type Answer<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
+/** Who each token that this page had is of. */
+const persons = new Map<string, string>();
+let renewing: Promise<void> | null = null;
+
+/**
+ * The CSRF token that takes the place of `sent`, which was refused: another tab has signed in anew, and the cookie is
+ * of that session. Null where somebody else is signed in now, for whom the refused request was not meant.
+ */
+async function tokenAfter(sent: string): Promise<string | null> {
+  const token = () => (state.kind === 'signed_in' ? state.session.csrf_token : null);
+  if (token() === sent) {
+    renewing ??= call<SessionAnswer>('GET', '/v1/auth/session')
+      .then((answer) => {
+        if (answer.ok) take(answer.value);
+        else if (outside.has(answer.fault.code)) sessionEnded();
+      })
+      .finally(() => {
+        renewing = null;
+      });
+    await renewing;
+  }
+  const fresh = token();
+  return fresh !== null && fresh !== sent && persons.get(fresh) === persons.get(sent) ? fresh : null;
+}
+
+/** `fetch` with the guard against forged requests; once more when the guard was of a session that is gone. */
+export const guardedFetch: typeof fetch = async (input, init) => {
+  const headers = new Headers(init?.headers);
+  const response = await fetch(input, { ...init, headers });
+  const sent = headers.get('x-svc-csrf');
+  if (response.status !== 403 || sent === null) return response;
+  if (!(await response.clone().text()).includes('"csrf_failed"')) return response;
+  const fresh = await tokenAfter(sent);
+  if (fresh === null) return response;
+  headers.set('x-svc-csrf', fresh);
+  return fetch(input, { ...init, headers });
+};
+
 async function call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
   try {
-    const response = await fetch(path, {
+    const response = await guardedFetch(path, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...csrfHeader() },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -79,6 +117,7 @@ interface SessionAnswer {
 
 function take(answer: SessionAnswer): void {
   const { user, orgs, org, csrf_token } = answer;
+  persons.set(csrf_token, user.id);
   set({ kind: 'signed_in', session: { user, orgs, org_id: org?.id ?? null, csrf_token }, ended: false });
 }
 

@@ -11,7 +11,7 @@ import { Icon } from '../ui/icons.tsx';
 import { FindById } from './find.tsx';
 import { nav, navItems } from './nav.ts';
 import { type Env, type OrgPlace, OrgProvider, useOrg } from './org.tsx';
-import { Unreachable } from './outside.tsx';
+import { NotFound, Unreachable } from './outside.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
@@ -270,7 +270,9 @@ export function Shell() {
   // A new session is a new client: what the old one had read, and was refused, is read again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the token stands for the session
   const client = useMemo(() => (org_id === undefined ? null : createClient(org_id)), [org_id, csrf]);
-  if (state.kind !== 'signed_in' || org === undefined || client === null) return <Unreachable />;
+  if (state.kind !== 'signed_in') return <Unreachable />;
+  // Somebody else has signed in over the page, or the membership has ended.
+  if (org === undefined || client === null) return <NotFound />;
   const place: OrgPlace = {
     ...org,
     env: env === 'sandbox' ? 'sandbox' : 'live',

@@ -47,9 +47,9 @@ export function SnippetTabs(props: { base_url: string; model: string; secret?: s
               <div className="row wrap snippet-env">
                 <span className="sub">First set the variable</span>
                 <CopyButton
-                  text={`export SVC_API_KEY=${props.secret}`}
-                  what="the line that sets SVC_API_KEY"
-                  label="Copy export SVC_API_KEY=…"
+                  text={`export GATEWAY_API_KEY=${props.secret}`}
+                  what="the line that sets GATEWAY_API_KEY"
+                  label="Copy export GATEWAY_API_KEY=…"
                 />
               </div>
             )}

@@ -15,7 +15,7 @@ test('colouring loses and adds no character of what will be pasted', () => {
 
 test('no snippet holds a key: each reads it from the environment', () => {
   for (const { code } of all) {
-    expect(code).toContain('SVC_API_KEY');
+    expect(code).toContain('GATEWAY_API_KEY');
     expect(code).not.toMatch(/svc-(live|test)-/);
   }
 });

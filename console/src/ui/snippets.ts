@@ -20,7 +20,7 @@ from openai import OpenAI
 
 client = OpenAI(
     base_url="${base_url}/v1",
-    api_key=os.environ["SVC_API_KEY"])
+    api_key=os.environ["GATEWAY_API_KEY"])
 reply = client.chat.completions.create(
     model="${model}",
     messages=[{"role": "user", "content": "Hello"}])
@@ -34,7 +34,7 @@ from anthropic import Anthropic
 
 client = Anthropic(
     base_url="${base_url}",
-    api_key=os.environ["SVC_API_KEY"])
+    api_key=os.environ["GATEWAY_API_KEY"])
 reply = client.messages.create(
     model="${model}", max_tokens=64,
     messages=[{"role": "user", "content": "Hello"}])
@@ -44,7 +44,7 @@ print(reply.content[0].text)`,
       name: 'Claude Code',
       language: 'shell',
       code: `export ANTHROPIC_BASE_URL=${base_url}
-export ANTHROPIC_AUTH_TOKEN=$SVC_API_KEY
+export ANTHROPIC_AUTH_TOKEN=$GATEWAY_API_KEY
 export ANTHROPIC_MODEL=${model}
 export ANTHROPIC_SMALL_FAST_MODEL=${model}
 claude`,
@@ -58,7 +58,7 @@ import { generateText } from 'ai';
 const svc = createOpenAICompatible({
   name: 'svc',
   baseURL: '${base_url}/v1',
-  apiKey: process.env.SVC_API_KEY,
+  apiKey: process.env.GATEWAY_API_KEY,
 });
 const { text } = await generateText({ model: svc('${model}'), prompt: 'Hello' });
 console.log(text);`,
@@ -67,7 +67,7 @@ console.log(text);`,
       name: 'curl',
       language: 'shell',
       code: `curl ${base_url}/v1/chat/completions \\
-  -H "authorization: Bearer $SVC_API_KEY" \\
+  -H "authorization: Bearer $GATEWAY_API_KEY" \\
   -H 'content-type: application/json' \\
   -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'`,
     },

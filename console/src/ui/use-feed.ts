@@ -18,7 +18,7 @@ export interface Feed {
   release(): void;
 }
 
-/** Newest first, each call once, at most 500: of two states of one call the later read one stays. Pure. */
+/** Newest first, each call once: of two states of one call the later read one stays. Pure. */
 export function mergeRows(
   newer: readonly FeedRowFragment[],
   older: readonly FeedRowFragment[],
@@ -26,7 +26,13 @@ export function mergeRows(
   const by_id = new Map(older.map((row) => [row.id, row]));
   for (const row of newer) by_id.set(row.id, row);
   // Ids are ULIDs: their order is the order in which the calls began.
-  return [...by_id.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, ROWS_MAX);
+  return [...by_id.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/** Puts an arrival behind those that wait; of more than 500 the oldest go. */
+export function enqueue(queue: FeedRowFragment[], row: FeedRowFragment): void {
+  queue.push(row);
+  if (queue.length > ROWS_MAX) queue.shift();
 }
 
 export function useFeed(options: {
@@ -53,7 +59,8 @@ export function useFeed(options: {
     const rows = queue.current.splice(0);
     setWaiting(0);
     if (rows.length === 0) return;
-    setArrived((before) => mergeRows(rows, before));
+    // What arrives by itself is bounded; what a person has asked for is not cut.
+    setArrived((before) => mergeRows(rows, before).slice(0, ROWS_MAX));
     setFresh(new Set(rows.map(({ id }) => id)));
   }, []);
   useEffect(() => {
@@ -72,7 +79,7 @@ export function useFeed(options: {
     variables,
     onData: ({ requestAdded: row }) => {
       if (latest.current.matches?.(row) === false) return;
-      if (queue.current.length < ROWS_MAX) queue.current.push(row);
+      enqueue(queue.current, row);
       latest.current.onRow?.(row);
     },
     onBack: () => latest.current.onBack?.(),

@@ -9,6 +9,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money.tsx';
 import { currencyText } from '../../ui/money-format.ts';
 import { Bone, FormFault } from '../../ui/states.tsx';
+import { useRestored } from '../../ui/use-restored.ts';
 import { minorOf, proposedMinor, typedText } from './amount.ts';
 
 const SETTLE_MS = 300;
@@ -78,6 +79,8 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
   // One for each amount: pressing again after a lost answer finds the first checkout and opens no second one.
   const key = useRef<{ minor: string; key: string } | null>(null);
 
+  useRestored(() => setBusy(false));
+
   const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
   const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
   const quote = too_small || error ? null : current;
@@ -97,7 +100,7 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
     const input = { amountMinor: minor, idempotencyKey: key.current.key };
     const { data: answer, error } = await client.mutation(StartTopupDocument, { input }).toPromise();
     if (answer?.startTopup.__typename === 'StartTopupPayload') {
-      // Busy stays on: the page is about to be left.
+      // Busy stays on: the page is about to be left. Who comes back to it by the back button finds it free again.
       location.assign(answer.startTopup.checkoutUrl);
       return;
     }

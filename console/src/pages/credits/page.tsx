@@ -22,6 +22,7 @@ import { currencyText } from '../../ui/money-format.ts';
 import { Bone, BoneRows, Empty, ErrorBox, FormFault } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useRestored } from '../../ui/use-restored.ts';
 import { AddCreditsDialog } from './add-dialog.tsx';
 import { TopupReturn, TopupStatusMark } from './return-card.tsx';
 
@@ -140,6 +141,7 @@ function LiveCredits() {
   const setAdd = (open: boolean) =>
     void navigate({ to: '/$org/$env/credits', params, search: open ? { add: true } : {}, replace: true });
   const reread = useCallback(() => again({ requestPolicy: 'network-only' }), [again]);
+  useRestored(reread);
   useShortcuts(allowed ? { c: () => setAdd(true) } : {});
   const button = allowed && (
     <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setAdd(true)}>

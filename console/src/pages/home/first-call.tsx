@@ -48,7 +48,7 @@ function Hints() {
   return (
     <ul className="hints">
       <li>
-        Is the variable set? <code className="mono">echo $SVC_API_KEY</code> shows the key.
+        Is the variable set? <code className="mono">echo $GATEWAY_API_KEY</code> shows the key.
       </li>
       <li>
         Does the address end as in the snippet? OpenAI clients need <code className="mono">/v1</code>,

@@ -61,7 +61,7 @@ function BalanceTile({ data }: { data: HomeQuery | undefined }) {
   const total = Number(balance.availableMicroUsd);
   const granted = Math.min(total, Number(balance.grantedMicroUsd));
   const share = total === 0 ? 0 : granted / total;
-  const words = `Paid ${shareText(1 - share)}, granted ${shareText(share)}`;
+  const words = total === 0 ? 'Nothing left' : `Paid ${shareText(1 - share)}, granted ${shareText(share)}`;
   return (
     <Tile
       label={label}
@@ -76,8 +76,12 @@ function BalanceTile({ data }: { data: HomeQuery | undefined }) {
       foot={
         <>
           <span className="meter" role="img" aria-label={words} title={words}>
-            <span style={{ width: `${(1 - share) * 100}%`, background: 'var(--c1)' }} />
-            <span style={{ width: `${share * 100}%`, background: 'var(--c2)' }} />
+            {total > 0 && (
+              <>
+                <span style={{ width: `${(1 - share) * 100}%`, background: 'var(--c1)' }} />
+                <span style={{ width: `${share * 100}%`, background: 'var(--c2)' }} />
+              </>
+            )}
           </span>
           <span className="tile-line">
             {data.usage ? lastsText(balance.availableMicroUsd, data.usage) : ''}

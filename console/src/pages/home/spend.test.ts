@@ -28,6 +28,7 @@ test('days left count the last seven full days and not the running one', () => {
   expect(lastsText('27500000', answer)).toBe('Lasts about 27 days at this week’s rate');
   expect(lastsText('900000', answer)).toBe('Lasts less than a day at this week’s rate');
   expect(lastsText('91000000', answer)).toBe('Lasts more than 90 days at this week’s rate');
+  expect(lastsText('0', answer)).toBe('Nothing left: calls are refused');
   expect(lastsText('1', usage({ series: [bucket(21, 5)] }))).toBe('No spend in the last seven days');
 });
 

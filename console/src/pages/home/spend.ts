@@ -47,6 +47,7 @@ export function spendSeries(usage: Usage): ChartSeries[] {
 
 /** How long the credit lasts at the mean of the last seven full days, in words. */
 export function lastsText(available_micro: string, usage: Usage): string {
+  if (Number(available_micro) <= 0) return 'Nothing left: calls are refused';
   const full = usage.series.slice(0, -1).slice(-7);
   const spent = full.reduce((sum, { costMicro }) => sum + Number(costMicro), 0);
   if (spent === 0) return 'No spend in the last seven days';

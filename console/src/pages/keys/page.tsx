@@ -87,9 +87,13 @@ function Rows({
 }) {
   return rows.map((row) => (
     <tr key={row.id} data-ended={row.status === 'REVOKED' || row.status === 'EXPIRED' || undefined}>
-      <td className="key-name">{row.name}</td>
+      <td className="key-name" title={row.name}>
+        {row.name}
+      </td>
       <td className="mono soft">{row.hint}</td>
-      <td>{row.project?.name ?? '–'}</td>
+      <td className="key-project" title={row.project?.name}>
+        {row.project?.name ?? '–'}
+      </td>
       <td>
         <KeyStatus row={row} />
       </td>
@@ -135,7 +139,17 @@ function useMore(environment: 'LIVE' | 'TEST') {
     const next = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
     setMore((before) => ({ rows: [...(before?.rows ?? []), ...page.nodes], next }));
   };
-  return { more, busy, fault, load };
+  const markRevoked = (id: string) =>
+    setMore(
+      (before) =>
+        before && {
+          ...before,
+          rows: before.rows.map((row) => (row.id === id ? { ...row, status: 'REVOKED' } : row)),
+        },
+    );
+  /** After a new key the first page ends elsewhere, and what follows it is read anew. */
+  const forget = () => setMore(null);
+  return { more, busy, fault, load, markRevoked, forget };
 }
 
 export function KeysPage() {
@@ -143,7 +157,7 @@ export function KeysPage() {
   const { create = false } = readKeysSearch(useSearch({ from: '/$org/$env/keys' }));
   const navigate = useNavigate();
   const [{ data, error }, again] = useQuery({ query: KeysDocument, variables: { environment } });
-  const { more, busy, fault, load } = useMore(environment);
+  const { more, busy, fault, load, markRevoked, forget } = useMore(environment);
   const [revoking, setRevoking] = useState<KeyRowFragment | null>(null);
   const allowed = may(role, 'keys');
   const setCreate = (open: boolean) =>
@@ -226,7 +240,10 @@ export function KeysPage() {
       {create && allowed && (
         <CreateKeyDialog
           onClose={() => setCreate(false)}
-          onMade={() => again({ requestPolicy: 'network-only' })}
+          onMade={() => {
+            forget();
+            again({ requestPolicy: 'network-only' });
+          }}
         />
       )}
       {revoking && (
@@ -234,6 +251,7 @@ export function KeysPage() {
           row={revoking}
           onClose={() => setRevoking(null)}
           onDone={() => {
+            markRevoked(revoking.id);
             setRevoking(null);
             again({ requestPolicy: 'network-only' });
           }}

@@ -12,6 +12,9 @@ import { Bone, FormFault } from '../../ui/states.tsx';
 
 const HOUR_MS = 3_600_000;
 
+/** A name as a page shows it: spaces in a row are one. */
+const asShown = (name: string) => name.trim().replaceAll(/\s+/g, ' ');
+
 export function RevokeKeyDialog({
   row,
   onClose,
@@ -43,7 +46,7 @@ export function RevokeKeyDialog({
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = String(new FormData(event.currentTarget).get('name') ?? '');
-    if (in_use && typed.trim() !== row.name.trim()) return setWrong(true);
+    if (in_use && asShown(typed) !== asShown(row.name)) return setWrong(true);
     setBusy(true);
     const { data: answer, error } = await client
       .mutation(RevokeKeyDocument, { input: { id: row.id } })
@@ -87,7 +90,7 @@ export function RevokeKeyDialog({
             Cancel
           </Button>
           <Button type="submit" kind="danger" busy={busy}>
-            Revoke {row.name}
+            <span className="ellipsis">Revoke {row.name}</span>
           </Button>
         </div>
       </form>

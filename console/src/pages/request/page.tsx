@@ -118,7 +118,7 @@ function curlOf(call: Call): string {
   const path = messages ? '/v1/messages' : '/v1/chat/completions';
   return [
     `curl ${base_url}${path} \\`,
-    `  -H "authorization: Bearer $SVC_API_KEY" -H 'content-type: application/json' \\`,
+    `  -H "authorization: Bearer $GATEWAY_API_KEY" -H 'content-type: application/json' \\`,
     `  -d '${JSON.stringify(body)}'`,
   ].join('\n');
 }

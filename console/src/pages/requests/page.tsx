@@ -7,6 +7,7 @@ import { type Fault, faultOfQuery } from '../../api/errors.ts';
 import {
   type FeedRowFragment,
   RequestsDocument,
+  type RequestsQuery,
   type RequestsQueryVariables,
 } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
@@ -14,6 +15,7 @@ import { type RequestsSearch, readRequestsSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/card.tsx';
+import { IdText } from '../../ui/copy.tsx';
 import { RowLink, RowModel, RowStatus } from '../../ui/feed.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Money } from '../../ui/money.tsx';
@@ -28,11 +30,22 @@ const PAGE = 50;
 const SUMMARY_MS = 10_000;
 const HOVER_MS = 1_000;
 
-/** Whether a row that arrives belongs to what the filters show; the server filters by key. */
+/** Whether a row that arrives, or arrived before a filter was chosen, belongs to what the filters show. */
 export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean {
+  if (search.key !== undefined && row.keyId !== search.key) return false;
   if (search.status !== undefined && row.status.toLowerCase() !== search.status) return false;
   if (search.model !== undefined && row.model !== search.model) return false;
   return !(search.moved && row.attempts < 2);
+}
+
+type ReadRow = NonNullable<RequestsQuery['requests']>['nodes'][number];
+
+/** Names of keys by id: the newest hundred, those of calls that were read, and the one that is chosen. */
+function namesOf(data: RequestsQuery | undefined, read: readonly ReadRow[], chosen: string | undefined) {
+  const names = new Map((data?.keys?.nodes ?? []).map(({ id, name }) => [id as string, name as string]));
+  for (const { keyId, key } of read) if (key) names.set(keyId, key.name);
+  if (chosen !== undefined && !names.has(chosen)) names.set(chosen, chosen);
+  return names;
 }
 
 function Rows({
@@ -68,7 +81,7 @@ function Rows({
       </td>
       <td className="n soft">{durationText(row.ttftMs)}</td>
       <td className="n soft">{durationText(row.durationMs)}</td>
-      <td className="soft">{keys.get(row.keyId) ?? '–'}</td>
+      <td className="soft">{keys.get(row.keyId) ?? <IdText id={row.keyId} short />}</td>
     </tr>
   ));
 }
@@ -79,7 +92,7 @@ function useOlder(variables: RequestsQueryVariables) {
   const key = JSON.stringify(variables);
   const [older, setOlder] = useState<{
     key: string;
-    rows: readonly FeedRowFragment[];
+    rows: readonly ReadRow[];
     next: string | null;
   } | null>(null);
   const [busy, setBusy] = useState(false);
@@ -165,8 +178,9 @@ export function RequestsPage() {
   const summary = useSummary();
   const matches = useCallback((row: FeedRowFragment) => isWanted(row, search), [search]);
   const first = data?.requests;
+  const read = first ? [...first.nodes, ...older.rows] : undefined;
   const feed = useFeed({
-    read: first ? [...first.nodes, ...older.rows] : undefined,
+    read,
     key_id: search.key,
     matches,
     held: hold.held,
@@ -176,7 +190,7 @@ export function RequestsPage() {
   });
   useShortcuts({ ' ': hold.toggle, '.': feed.release });
 
-  const keys = new Map((data?.keys?.nodes ?? []).map(({ id, name }) => [id, name]));
+  const keys = namesOf(data, read ?? [], search.key);
   const filtered = Object.keys(search).length > 0;
   const change = (next: RequestsSearch) =>
     void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: next, replace: true });

@@ -13,6 +13,10 @@ function faultOf(fault: Fault): Fault {
   if (fault.code === 'invalid_credentials') {
     return { ...fault, message: 'That e-mail and password do not go together.', request_id: null };
   }
+  if (fault.code === 'invalid_totp' && fault.attempts_left === 0) {
+    const message = 'This sign-in has ended without a right code. Enter your password again.';
+    return { ...fault, message, request_id: null };
+  }
   if (fault.code === 'too_many_attempts') {
     const minutes = Math.max(1, Math.ceil((fault.retry_after_s ?? 900) / 60));
     const message = `Too many attempts. Try again in ${plural(minutes, 'minute')}.`;
@@ -59,10 +63,9 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: () 
     if (result.kind !== 'refused') return;
     setFault(faultOf(result.fault));
     code.current?.select();
-    // A mfa token ends with five wrong codes or with time; then the password is asked again.
-    if (['token_invalid', 'token_expired', 'too_many_attempts'].includes(result.fault.code)) {
-      setStep({ kind: 'password' });
-    }
+    // The second step ends with five wrong codes or with time: no code is right any more.
+    const ended = result.fault.code === 'too_many_attempts' || result.fault.attempts_left === 0;
+    if (ended) setStep({ kind: 'password' });
   };
 
   return (
