@@ -36,6 +36,30 @@ test.each([
   expect(() => parse(...args)).toThrow(words);
 });
 
+const grant = ['--org', 'acme', '--amount-micro', '5', '--reason', 'trial'];
+const org = ['--slug', 'acme', '--country', 'US', '--name'];
+const huge = String(Number.MAX_SAFE_INTEGER);
+test.each([
+  ['credits grant', [...grant, '--reason', ''], '--reason takes 1 to 500 characters on one line'],
+  ['credits grant', [...grant, '--reason', 'r'.repeat(501)], '--reason takes 1 to 500 characters'],
+  ['credits grant', [...grant, '--reason', 'a\nb'], '--reason takes 1 to 500 characters on one line'],
+  ['credits grant', [...grant, '--expires-days', '5000000'], '--expires-days takes an integer from 1 to'],
+  // A balance is told in numbers that end at 2^53: two such grants, and nobody could read it any more.
+  ['credits grant', [...grant, '--amount-micro', huge], '--amount-micro takes an integer from 1 to'],
+  ['key create', ['--org', 'acme', '--rpm', '3000000000'], '--rpm takes an integer from 1 to 2147483647'],
+  ['key create', ['--org', 'acme', '--tpm', '3000000000'], '--tpm takes an integer from 1 to 2147483647'],
+  ['key create', ['--org', 'acme', '--expires-days', '5000000'], '--expires-days takes an integer from 1 to'],
+  ['key create', ['--org', 'acme', '--name', ''], '--name takes 1 to 120 characters'],
+  ['org create', [...org, 'a\u0007'], '--name takes 1 to 120 characters on one line'],
+  ['org create', [...org, 'Acme', '--slug', 'Bad Slug'], '--slug takes up to 40 of a-z'],
+  ['project create', ['--org', 'acme', '--slug', 'Bad Slug'], '--slug takes up to 40 of a-z'],
+  ['project create', ['--org', 'acme', '--slug', 'a', '--name', ''], '--name takes 1 to 120 characters'],
+])('%s %j is refused before the database is asked', async (name, args, words) => {
+  const found = await commands.find((one) => one.name === name)?.load();
+  expect(() => parseCommand(found as Command, args)).toThrow(UsageError);
+  expect(() => parseCommand(found as Command, args)).toThrow(words);
+});
+
 test('help names every flag and positional', () => {
   const help = helpOf('do it', 'does it', command);
   for (const word of ['do it', 'FILE', '--org', '--environment live|test', '--rpm', '--dry', '--json'])

@@ -10,7 +10,24 @@ export interface Flag {
   readonly required?: true;
   readonly choices?: readonly string[];
   readonly min?: number;
+  readonly max?: number;
+  /** Of a text: one line of one character to so many. */
+  readonly length_max?: number;
+  /** Of a text: what it looks like, and that in words. */
+  readonly form?: readonly [like: RegExp, words: string];
 }
+
+/** A slug (P1 "Field lengths"). */
+export const SLUG = {
+  type: 'text',
+  form: [/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, 'up to 40 of a-z, 0-9 and inner hyphens'],
+} as const;
+/** A name that people see (P1). */
+export const NAME = { type: 'text', length_max: 120 } as const;
+/** The largest number of a column of 32 bits. */
+export const INT4_MAX = 2_147_483_647;
+/** Hundred years: beyond it there is no end that a time could tell. */
+export const DAYS_MAX = 36_500;
 
 export interface Positional {
   readonly name: string;
@@ -78,16 +95,28 @@ const common: Readonly<Record<string, Flag>> = {
   help: { type: 'switch', doc: 'show this' },
 };
 
+function checkInteger(name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Flag, value: string): void {
+  const n = Number(value);
+  if (/^-?\d+$/.test(value) && n >= min && n <= max) return;
+  const end = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
+  throw new UsageError(`--${name} takes an integer from ${min}${end}, got ${JSON.stringify(value)}`);
+}
+
+function checkText(name: string, { length_max, form }: Flag, value: string): void {
+  const { length } = [...value];
+  if (length_max !== undefined && (length < 1 || length > length_max || /\p{Cc}/u.test(value)))
+    throw new UsageError(`--${name} takes 1 to ${length_max} characters on one line`);
+  if (form !== undefined && !form[0].test(value))
+    throw new UsageError(`--${name} takes ${form[1]}, got ${JSON.stringify(value)}`);
+}
+
 function checkFlag(name: string, flag: Flag, value: string | boolean | undefined): void {
   if (value === undefined) {
     if (flag.required) throw new UsageError(`--${name} is required: ${flag.doc}`);
     return;
   }
-  if (flag.type === 'integer') {
-    const n = Number(value);
-    if (!/^-?\d+$/.test(String(value)) || !Number.isSafeInteger(n) || n < (flag.min ?? 0))
-      throw new UsageError(`--${name} takes an integer from ${flag.min ?? 0}, got ${JSON.stringify(value)}`);
-  }
+  if (flag.type === 'integer') checkInteger(name, flag, String(value));
+  if (flag.type === 'text') checkText(name, flag, String(value));
   if (flag.choices !== undefined && !flag.choices.includes(String(value)))
     throw new UsageError(`--${name} takes ${flag.choices.join(' or ')}, got ${JSON.stringify(value)}`);
 }

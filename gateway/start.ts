@@ -91,7 +91,8 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     record(record) {
       metrics.call(record);
       if (telemetry !== null) telemetry.call(record);
-      request_log.write(rowOf(record, config.cell));
+      const row = rowOf(record, config.cell);
+      if (row !== null) request_log.write(row);
     },
     replayed: (request_id) => request_log.replayed(request_id),
   });

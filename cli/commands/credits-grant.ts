@@ -1,20 +1,38 @@
 // Grants credit to an organisation's book, recorded in the ledger with the reason.
 import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
-import type { Command } from '../command.ts';
+import { type Command, DAYS_MAX } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
 import { getOrg } from '../lookup.ts';
 
 const DAY_MS = 86_400_000;
+/** A thousand million dollars. Balances are told in numbers that end at nine of them. */
+const GRANT_MAX = 1_000_000_000_000_000;
 
 export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
     environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
-    'amount-micro': { type: 'integer', doc: 'micro-USD (1 USD is 1000000)', min: 1, required: true },
-    reason: { type: 'text', doc: 'why, for those who read the ledger later', required: true },
-    'expires-days': { type: 'integer', doc: 'days until what is left lapses; never unless given', min: 1 },
+    'amount-micro': {
+      type: 'integer',
+      doc: 'micro-USD (1 USD is 1000000)',
+      min: 1,
+      max: GRANT_MAX,
+      required: true,
+    },
+    reason: {
+      type: 'text',
+      doc: 'why, for those who read the ledger later',
+      length_max: 500,
+      required: true,
+    },
+    'expires-days': {
+      type: 'integer',
+      doc: 'days until what is left lapses; never unless given',
+      min: 1,
+      max: DAYS_MAX,
+    },
   },
   example: 'svcctl credits grant --org acme --amount-micro 5000000 --reason "trial"',
   async run(input) {

@@ -2,7 +2,7 @@
 import { type Environment, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findFirstOwner, lockOrg } from '@svc/core/orgs/index.ts';
-import { type Command, type Input, UsageError } from '../command.ts';
+import { type Command, DAYS_MAX, INT4_MAX, type Input, NAME, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
 import { getOrg, getProject } from '../lookup.ts';
@@ -33,12 +33,17 @@ export const command: Command = {
       doc: `with commas between, of ${scopes.join(' ')}; inference unless given`,
       value: 'A,B',
     },
-    name: { type: 'text', doc: 'name that people see' },
-    rpm: { type: 'integer', doc: 'requests per minute', min: 1 },
-    tpm: { type: 'integer', doc: 'tokens per minute', min: 1 },
-    concurrency: { type: 'integer', doc: 'calls at once', min: 1 },
+    name: { ...NAME, doc: 'name that people see' },
+    rpm: { type: 'integer', doc: 'requests per minute', min: 1, max: INT4_MAX },
+    tpm: { type: 'integer', doc: 'tokens per minute', min: 1, max: INT4_MAX },
+    concurrency: { type: 'integer', doc: 'calls at once', min: 1, max: INT4_MAX },
     'daily-budget-micro': { type: 'integer', doc: 'micro-USD per UTC day, 0 spends nothing' },
-    'expires-days': { type: 'integer', doc: 'days until it ends; never unless given', min: 1 },
+    'expires-days': {
+      type: 'integer',
+      doc: 'days until it ends; never unless given',
+      min: 1,
+      max: DAYS_MAX,
+    },
   },
   example: 'svcctl key create --org acme --environment live --scopes inference,read:usage --rpm 60',
   async run(input) {

@@ -1,7 +1,7 @@
 // Makes a project of an organisation.
 import type { Environment } from '@svc/core/kernel/index.ts';
 import { createProject, lockOrg } from '@svc/core/orgs/index.ts';
-import type { Command } from '../command.ts';
+import { type Command, NAME, SLUG } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
 import { getOrg } from '../lookup.ts';
@@ -9,8 +9,8 @@ import { getOrg } from '../lookup.ts';
 export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
-    slug: { type: 'text', doc: 'short name, unique in the organization', required: true },
-    name: { type: 'text', doc: 'name that people see; the slug unless given' },
+    slug: { ...SLUG, doc: 'short name, unique in the organization', required: true },
+    name: { ...NAME, doc: 'name that people see; the slug unless given' },
     environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
   },
   example: 'svcctl project create --org acme --slug chatbot',

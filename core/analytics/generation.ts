@@ -93,7 +93,8 @@ export async function findGeneration(
   const { model, ...resolved } = row ?? resolvedBy(context.services.catalog(), meter);
   const cost: Cost =
     meter === null
-      ? { total_micro_usd: 0, lines: [], price_version: row?.price_version_id ?? '' }
+      ? // Not booked: free, or in a journal until the database is back.
+        { total_micro_usd: row?.cost_micro ?? 0, lines: [], price_version: row?.price_version_id ?? '' }
       : await costOf(context, meter);
   return {
     id,

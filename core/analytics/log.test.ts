@@ -153,6 +153,41 @@ test('a batch sent twice is stored once', async () => {
   expect(await listAttempts(pool, (rows[0] as RequestRow).request_id)).toHaveLength(1);
 });
 
+/** The row of the sweeper for the call of `row`, whose process it took for dead. */
+function lostRowOf({ request_id, attempt_rows: [attempt] }: RequestRow): RequestRow {
+  const lost = { outcome: 'error', error_class: 'gateway_lost', provider: '', endpoint_id: '' } as const;
+  return row({
+    ...{ request_id, model: '', status: 'error', http_status: 0, error_code: 'internal', cost_micro: 0 },
+    attempt_rows: [{ ...(attempt as RequestRow['attempt_rows'][number]), ...lost }],
+  });
+}
+
+test('a call that was taken for lost and was settled after all has its own row, whichever came first', async () => {
+  const [attempt] = row().attempt_rows;
+  const attempt_rows = [attempt!, { ...attempt!, attempt: 2 }];
+  const calls = [row({ attempt_rows }), row({ attempt_rows }), row({ attempt_rows })] as const;
+  const [one, two, three] = calls;
+  await insertRows(pool, [lostRowOf(one)]);
+  await insertRows(pool, [one]);
+  await insertRows(pool, [two]);
+  await insertRows(pool, [lostRowOf(two)]);
+  await insertRows(pool, [row(), lostRowOf(three), three]);
+  for (const { request_id } of calls) {
+    expect(await findRow(pool, { org_id, environment: 'live', request_id })).toMatchObject({
+      ...{
+        model: 'acme/fast-1',
+        status: 'ok',
+        http_status: 200,
+        error_code: '',
+        cost_micro: 5,
+        tags: { a: 'b' },
+      },
+    });
+    const attempts = await listAttempts(pool, request_id);
+    expect(attempts.map(({ outcome, error_class }) => `${outcome} ${error_class}`)).toEqual(['ok ', 'ok ']);
+  }
+});
+
 test('rows wait on disk while the database is away, tell the lag, and go in when it is back', async () => {
   let gone = true;
   const dir = directory();

@@ -15,19 +15,41 @@ const ATTEMPT_COLUMNS = `
   request_id, call_ts, attempt, ts, provider, endpoint_id, pool_id, key_hint, outcome, http_status, error_class,
   ttft_ms, duration_ms, output_tokens`;
 
-/** Inserts rows and their attempts in one statement; a row that is there already stays as it is. */
+const ALL_OF_ROW = ROW_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
+const ALL_OF_ATTEMPT = ATTEMPT_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
+
+/** Whether `row` is the sweeper's, of a call whose process it took for dead. */
+function isLost({ attempt_rows: [attempt] }: RequestRow): boolean {
+  return attempt?.error_class === 'gateway_lost';
+}
+
+/** One statement cannot write a row twice: of a call that is in `batch` as lost and as ended the latter. */
+function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
+  if (!batch.some(isLost)) return batch;
+  const ended = new Set(batch.filter((row) => !isLost(row)).map(({ request_id }) => request_id));
+  return batch.filter((row) => !isLost(row) || !ended.has(row.request_id));
+}
+
+/**
+ * Inserts rows and their attempts in one statement; a row that is there already stays as it is, unless its call was
+ * taken for lost and has ended after all (4.8 row 22: such a settle is charged and corrects the row).
+ */
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
-  const { rows, attempts } = batchLiterals(batch);
+  const { rows, attempts } = batchLiterals(oncePerCall(batch));
   await db.query({
     name: 'analytics.insert_rows',
     text: `
       with row as (
-        insert into request_row (${ROW_COLUMNS})
+        insert into request_row as r (${ROW_COLUMNS})
         select ${ROW_COLUMNS} from unnest($1::request_row_v1[])
-        on conflict do nothing)
-      insert into request_attempt (${ATTEMPT_COLUMNS})
+        on conflict (request_id, ts) do update set ${ALL_OF_ROW}
+          where exists (select from request_attempt a
+                         where a.request_id = r.request_id and a.attempt = 1 and a.call_ts = r.ts
+                           and a.error_class = 'gateway_lost'))
+      insert into request_attempt as a (${ATTEMPT_COLUMNS})
       select ${ATTEMPT_COLUMNS} from unnest($2::request_attempt_v1[])
-      on conflict do nothing`,
+      on conflict (request_id, attempt, call_ts) do update set ${ALL_OF_ATTEMPT}
+        where a.error_class = 'gateway_lost'`,
     values: [rows, attempts],
   });
 }

@@ -10,6 +10,8 @@ const POLL_MS = 250;
 /** Announcements live for an hour; after half of it unheard, everything remembered is dropped. */
 const SILENCE_MS = 1_800_000;
 const PRUNE_MS = 600_000;
+/** Callers wait for these look-ups, and all of them for the poll: a network may forget a connection in silence. */
+const ANSWER_MS = 5_000;
 const FIRST_SNAPSHOT = '1:1:';
 const topics: readonly Topic[] = ['grant', 'policy', 'byok'];
 
@@ -63,7 +65,7 @@ class Feed implements Changes {
 
   constructor({ db, url, log }: ChangesOptions) {
     this.#owns_db = db === undefined;
-    this.db = db ?? createPool(url, { max: 4, application: 'svc-memory' });
+    this.db = db ?? createPool(url, { max: 4, application: 'svc-memory', answer_ms: ANSWER_MS });
     this.#log = log;
   }
 

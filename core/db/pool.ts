@@ -35,18 +35,23 @@ function bind(client: pg.Pool | pg.PoolClient): Db {
 
 /**
  * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
- * queues without end. With `role` every session acts as that role: `svc_runtime` has no right to change history.
+ * queues without end. With `role` every session acts as that role: `svc_runtime` has no right to change history. With
+ * `answer_ms` a statement that is not answered for so long fails, and its connection goes: it may lead nowhere.
  */
 export function createPool(
   url: string,
-  options: { max?: number; application?: string; role?: string } = {},
+  options: { max?: number; application?: string; role?: string; answer_ms?: number } = {},
 ): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 8,
     connectionTimeoutMillis: 5_000,
+    // A server that vanished is found out in minutes and not when somebody asks it.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
     application_name: options.application ?? 'svc',
     ...(options.role === undefined ? {} : { options: `-c role=${options.role}` }),
+    ...(options.answer_ms === undefined ? {} : { query_timeout: options.answer_ms }),
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
   pool.on('error', () => {});

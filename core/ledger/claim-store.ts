@@ -88,14 +88,19 @@ export async function freeClaim(db: Db, request_id: RequestId): Promise<boolean>
   return rowCount === 1;
 }
 
-/** Deletes at most `limit` claims that ended more than 24 h ago; returns how many. A job. */
+/** Deletes all claims that ended more than 24 h ago, `limit` in one transaction; returns how many. A job. */
 export async function purgeClaims(db: Db, limit = 5_000): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'ledger.purge_claims',
-    text: `delete from ledger.idempotency where request_id in (
-             select request_id from ledger.idempotency
-              where state = 'done' and ended_at < $1::timestamptz - interval '24 hours' limit $2)`,
-    values: [new Date(nowMs()), limit],
-  });
-  return rowCount;
+  const at = new Date(nowMs());
+  let purged = 0;
+  for (;;) {
+    const { rowCount } = await db.query({
+      name: 'ledger.purge_claims',
+      text: `delete from ledger.idempotency where request_id in (
+               select request_id from ledger.idempotency
+                where state = 'done' and ended_at < $1::timestamptz - interval '24 hours' limit $2)`,
+      values: [at, limit],
+    });
+    purged += rowCount;
+    if (rowCount < limit) return purged;
+  }
 }

@@ -163,3 +163,23 @@ test('claims are purged a day after they ended, and a finished one is finished o
   expect(await findClaim(db, hold.idempotency)).toBeNull();
   shiftClock(0);
 });
+
+test('one turn of the purge takes all claims of that day, however many there are', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  for (let i = 0; i < 7; i++) {
+    const idempotency = { scope: `purge ${book}`, key_hash: sha256(`${i}`), fingerprint: sha256('same') };
+    const hold = { ...holdOf(subject, 10), idempotency };
+    expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+    await ledger.settle({ ...settleOf(subject, hold.request_id, 5), claimed: true });
+  }
+  shiftClock(24 * 3_600_000 + 1_000);
+  expect(await purgeClaims(db, 2)).toBeGreaterThanOrEqual(7);
+  shiftClock(0);
+  const { rows } = await db.query<{ n: number }>({
+    name: 'test.claims_left',
+    text: 'select count(*)::int as n from ledger.idempotency where book_id = $1',
+    values: [book],
+  });
+  expect(rows).toEqual([{ n: 0 }]);
+});

@@ -217,6 +217,21 @@ test('a poisoned item fails alone: its neighbours of the same batch are held and
   });
 });
 
+test('a settle that is refused gives its hold back, and with it the idempotency key', async () => {
+  const book = await makeBook(db, { amount: 1_000 });
+  const subject = subjectOf(book);
+  const idempotency = { scope: `refused ${book}`, key_hash: Buffer.alloc(32), fingerprint: Buffer.alloc(32) };
+  const hold = { ...holdOf(subject, 300), idempotency };
+  expect(await ledger.hold(hold)).toEqual({ status: 'ok' });
+  const settle = settleOf(subject, hold.request_id, 120);
+  expect(
+    await ledger.settle({ ...settle, claimed: true, units: { ...UNITS, input_tokens: 2 ** 31 } }),
+  ).toEqual({ status: 'refused', charged_micro_usd: null });
+  await until(async () => (await readBalance(db, book)).held_micro_usd === 0);
+  expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 1_000 });
+  expect(await ledger.hold({ ...holdOf(subject, 300), idempotency })).toEqual({ status: 'ok' });
+});
+
 test('a hold sent again stands once, and a swept hold is charged late', async () => {
   const book = await makeBook(db, { amount: 1_000 });
   const hold = holdOf(subjectOf(book), 100);

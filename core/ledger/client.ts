@@ -26,6 +26,8 @@ const TICK_MS = 100;
 const RECONCILE_MS = 60_000;
 /** While PostgreSQL does not answer it is asked so often: without traffic no flush would ever find it back. */
 const PROBE_MS = 500;
+/** For the lease and for balances, which are read at once or never: a network may forget a connection in silence. */
+const ANSWER_MS = 10_000;
 const MAX_BATCH = 512;
 const MAX_HINTS = 200_000;
 /** With `auto` the planner plans array parameters anew on every call; scans would make a plan of a quiet night last. */
@@ -103,7 +105,11 @@ class Ledger implements LedgerHandle {
     this.process_name = options.process_name;
     this.lease_seconds = options.lease_seconds ?? 60;
     const url = withSettings(options.url, '-c role=svc_runtime');
-    this.control = createPool(url, { max: 2, application: `svc-ledger ${options.process_name}` });
+    this.control = createPool(url, {
+      max: 2,
+      application: `svc-ledger ${options.process_name}`,
+      answer_ms: ANSWER_MS,
+    });
     this.journal = new Journal(options.journal_dir, options.log);
     this.url = url;
     const patience = options.patience ?? PATIENCE;
@@ -286,6 +292,8 @@ class Ledger implements LedgerHandle {
     const fault = settleFault(settle);
     if (fault === null) return this.settles.add(settle);
     this.log.error({ request_id: settle.request_id, fault }, 'ledger: a settle was refused');
+    // It will never be booked: what is held for it would be kept from its owner as long as this process lives.
+    if (this.own.has(settle.request_id)) this.release(settle, settle.request_id);
     return Promise.resolve({ status: 'refused', charged_micro_usd: null });
   }
 

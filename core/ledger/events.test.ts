@@ -1,8 +1,16 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
-import { microUsd, newRequestId, shiftClock } from '../kernel/index.ts';
-import { credit, readWindows, resumeBudget, setBudget, setLowMark } from './index.ts';
+import { microUsd, newRequestId, nowMs, shiftClock } from '../kernel/index.ts';
+import {
+  credit,
+  expireLots,
+  readBalance,
+  readWindows,
+  resumeBudget,
+  setBudget,
+  setLowMark,
+} from './index.ts';
 import {
   holdOf,
   journalDirectory,
@@ -201,4 +209,22 @@ test('credits.exhausted fires with the first refusal of a UTC day', async () => 
   shiftClock(3 * 86_400_000);
   await refuse();
   expect(await count()).toBe(2);
+});
+
+test('one turn of the expiry takes all lots that have ended, however many there are', async () => {
+  const ended = {
+    kind: 'grant',
+    granted: true,
+    expires_at: new Date(nowMs() - 1_000),
+    ref_type: 'staff',
+  } as const;
+  const books: number[] = [];
+  for (let i = 0; i < 7; i++) {
+    const book_id = await makeBook(db, {});
+    await credit(db, { ...ended, book_id, amount_micro_usd: microUsd(10), ref_id: `${book_id} a` });
+    await credit(db, { ...ended, book_id, amount_micro_usd: microUsd(20), ref_id: `${book_id} b` });
+    books.push(book_id);
+  }
+  expect(await expireLots(db, 3)).toBeGreaterThanOrEqual(14);
+  for (const book of books) expect((await readBalance(db, book)).available_micro_usd).toBe(0);
 });

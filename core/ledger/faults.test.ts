@@ -208,3 +208,21 @@ test('settles that wait for a locked book do not keep the holds of another waiti
   await until(async () => (await heldOf(locked.book_id)) === 0);
   await ledger.close();
 });
+
+test('a network that forgets connections in silence does not keep a process from its lease', async () => {
+  const proxy = await startProxy(url);
+  const book = await makeBook(db, { amount: 1_000 });
+  const ledger = await openTestLedger(proxy.url, journal.dir, { ...PATIENT, lease_seconds: 1 });
+  proxy.forget();
+  await until(async () => {
+    const { rows } = await db.query<{ lapsed: boolean }>({
+      name: 'test.has_lapsed',
+      text: 'select expires_at < clock_timestamp() as lapsed from ledger.lease where lease_id = $1',
+      values: [ledger.lease_id],
+    });
+    return rows[0]!.lapsed;
+  });
+  expect(await ledger.hold(holdOf(subjectOf(book), 100))).toEqual({ status: 'ok' });
+  await ledger.close();
+  proxy.close();
+}, 60_000);

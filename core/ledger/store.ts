@@ -166,19 +166,27 @@ export async function debit(db: Db, debit: Debit): Promise<Debited> {
   return { seq, taken_micro_usd: taken, replay: status === 'replay' };
 }
 
-/** Books the expiry of at most `limit` lots that have ended; returns how many lots gave something back. */
+/**
+ * Books the expiry of all lots that have ended, `limit` in one transaction; returns how many lots gave something back.
+ */
 export async function expireLots(db: Db, limit = 1_000): Promise<number> {
   const at = new Date(nowMs());
-  const { rows } = await db.query<{ amount: number }>({
-    name: 'ledger.expire_lots',
-    // Book order is lock order; each lot is decided under its book's lock.
-    text: `select ledger.expire_lot(x.lot_no, $1) as amount
-             from (select l.lot_no from ledger.lot l join ledger.book b using (book_id)
-                    where l.is_open and l.expires_at <= $1 and b.available > 0
-                    order by l.book_id, l.lot_no limit $2) x`,
-    values: [at, limit],
-  });
-  return rows.filter((row) => row.amount > 0).length;
+  let expired = 0;
+  for (;;) {
+    const { rows } = await db.query<{ amount: number }>({
+      name: 'ledger.expire_lots',
+      // Book order is lock order; each lot is decided under its book's lock.
+      text: `select ledger.expire_lot(x.lot_no, $1) as amount
+               from (select l.lot_no from ledger.lot l join ledger.book b using (book_id)
+                      where l.is_open and l.expires_at <= $1 and b.available > 0
+                      order by l.book_id, l.lot_no limit $2) x`,
+      values: [at, limit],
+    });
+    const moved = rows.filter((row) => row.amount > 0).length;
+    expired += moved;
+    // What holds have taken since it was found waits for them, and for the next turn.
+    if (rows.length < limit || moved === 0) return expired;
+  }
 }
 
 /** Budget of a key per UTC day or of a project per UTC month. Every key and project needs one; `cap` null: no budget. */

@@ -12,6 +12,8 @@ export interface Proxy {
   /** Nothing passes in either direction until `thaw`. */
   freeze(): void;
   thaw(): void;
+  /** Nothing passes any more on the connections of now, and nobody is told; new ones work. */
+  forget(): void;
   close(): void;
 }
 
@@ -75,6 +77,9 @@ export async function startProxy(to: string): Promise<Proxy> {
     thaw() {
       frozen = false;
       for (const socket of sockets) socket.resume();
+    },
+    forget() {
+      for (const socket of sockets) socket.pause();
     },
     close() {
       server.close();

@@ -27,6 +27,7 @@ const messages: Json = { type: 'array', minItems: 1, items: anObject };
 const svc: Json = { type: 'object', description: 'route, metadata, compat, provider_options' };
 const model: Json = { type: 'string', description: 'vendor/model' };
 const stream: Json = { type: 'boolean' };
+const input: Json = { anyOf: [text, list(anObject)], description: 'text, or items of the conversation' };
 
 const part: Json = {
   type: 'object',
@@ -175,6 +176,7 @@ export const inferenceShapes: ReadonlyMap<string, InferenceShape> = new Map<stri
       members: { model, messages, stream, max_tokens: { type: 'integer', minimum: 1 }, svc },
     },
   ],
+  ['/v1/responses', { ...call, required: ['model', 'input'], members: { model, input, stream, svc } }],
   [
     '/v1/completions',
     {
@@ -230,7 +232,7 @@ export const inferenceShapes: ReadonlyMap<string, InferenceShape> = new Map<stri
     {
       ...count,
       required: ['model', 'input'],
-      members: { model, input: { anyOf: [text, { type: 'array', items: anObject }] }, svc },
+      members: { model, input, svc },
       reply: countReply({
         object: { type: 'string', const: 'response.input_tokens' },
         input_tokens: tokens,

@@ -141,6 +141,15 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
     dialect: 'messages',
   },
   {
+    name: 'responses.create',
+    method: 'POST',
+    path: '/v1/responses',
+    summary: 'Responses dialect, without stored conversations; streams with `stream: true`',
+    audience: callers,
+    errors: inferenceErrors,
+    dialect: 'responses',
+  },
+  {
     name: 'completions.create',
     method: 'POST',
     path: '/v1/completions',

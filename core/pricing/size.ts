@@ -85,6 +85,11 @@ const DECAY = 0.99;
 /** Below this a ratio says more about framing than about text. */
 const TOKENS_MIN = 16;
 
+/** What favours the caller. */
+function leastTokens(bytes: number): number {
+  return Math.floor(bytes / 6);
+}
+
 /**
  * Measured bytes per token of one endpoint's settled answers, a decaying average (design 15). Counts what a
  * cancelled stream delivered; until there are 100 observations ⌊bytes / 6⌋, which favours the caller.
@@ -104,7 +109,16 @@ export class TokenRatio {
 
   /** Estimated tokens of `bytes` delivered bytes of text, rounded down. */
   count(bytes: number): number {
-    if (this.observations < OBSERVATIONS_MIN) return Math.floor(bytes / 6);
+    if (this.observations < OBSERVATIONS_MIN) return leastTokens(bytes);
     return Math.floor((bytes * this.tokens) / this.bytes);
+  }
+
+  /**
+   * The same of a prompt. Fewer than three bytes a token (the upper bound of bytes-v1) have answers with tokens that they
+   * do not show, and a prompt has none of these.
+   */
+  countPrompt(bytes: number): number {
+    const tokens = this.count(bytes);
+    return tokens * 3 > bytes ? leastTokens(bytes) : tokens;
   }
 }

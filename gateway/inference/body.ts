@@ -38,7 +38,8 @@ export function readBody(
   left: () => void,
 ): void {
   if (request.destroyed) return left();
-  const encoding = request.headers['content-encoding'];
+  // Codings are told apart without regard to case (RFC 9110 8.4.1); a header without a word says nothing.
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() || undefined;
   let source: NodeJS.ReadableStream = request;
   if (encoding !== undefined && encoding !== 'identity') {
     const decoder = decoderOf(encoding);

@@ -21,7 +21,10 @@ export class ResponseSink implements Sink {
   }
 
   head(status: number, headers: string[]): void {
-    if (!this.gone) this.response.writeHead(status, headers);
+    if (this.gone) return;
+    // A caller of HTTP/1.0, as some proxies are, gets a body that ends with the connection, behind which nothing stands.
+    const at = this.response.useChunkedEncodingByDefault ? -1 : headers.indexOf('trailer');
+    this.response.writeHead(status, at < 0 ? headers : headers.toSpliced(at, 2));
   }
 
   write(bytes: Buffer | string): boolean {

@@ -122,6 +122,14 @@ test('a cost that the metered units do not prove is shown without lines', async 
   expect(cost).toMatchObject({ total_micro_usd: bill.total_micro_usd + 1, lines: [] });
 });
 
+test('a call whose settle waits in a journal for the database costs what it will be charged, as in its row', async () => {
+  const row = rowOf(a, { cost_micro: 12 });
+  harness.request_log.write(row);
+  await harness.request_log.flush();
+  const { cost } = (await harness.call('GET', `/v1/generation/${row.request_id}`, { key: a.key })).json();
+  expect(cost).toEqual({ total_micro_usd: 12, lines: [], price_version: row.price_version_id });
+});
+
 test('a rejected call has a generation that cost nothing', async () => {
   const row = rowOf(a, {
     status: 'rejected',

@@ -96,3 +96,24 @@ test.each(ways)('counts that were cut to fit are logged once ($dialect, stream $
   expect(mine()).toHaveLength(1);
   expect(JSON.stringify(mine())).not.toContain('heron');
 });
+
+test('a broken answer whose counts cannot be true does not use up the tokens of its key for ever', async () => {
+  const org = await world().org(undefined, [{ name: 'limited', tpm: 100_000 }]);
+  const key = org.keys[0]?.secret as string;
+  const { id, upstream } = world().model('script');
+  const absurd = Number.MAX_SAFE_INTEGER;
+  world().script.on(upstream, 'a', (response) => {
+    streamHead(response);
+    const usage = { prompt_tokens: absurd, completion_tokens: 3, total_tokens: absurd };
+    response.write(
+      textChunk(upstream, 'a heron').replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`),
+    );
+    response.end('data: {"error":{"message":"broken","type":"server_error","code":"server_error"}}\n\n');
+  });
+  const ask = () => world().chat(key, bodyOf(id, 'Hi', { stream: true })).reply;
+  const reply = await ask();
+  expect(reply.status).toBe(200);
+  expect((await ask()).status).toBe(200);
+  const { row } = await world().ended(org, idOf(reply));
+  expect(row).toMatchObject({ status: 'error', output_tokens: 1, usage_source: 'estimate' });
+});

@@ -1,6 +1,6 @@
 // Headers (decisions 4.5), the route a caller may wish for (4.9.1), and a bill that anyone can recompute.
 import { describe, expect, test } from 'vitest';
-import { errorOf, eventsOf, type Json, type Reply, svcOf } from './caller.ts';
+import { errorOf, eventsOf, type Json, open, type Reply, svcOf } from './caller.ts';
 import { bodyOf, grammarFaults, idOf, send, useWorld } from './world.ts';
 
 const world = useWorld({ models: { pair: 40 } });
@@ -220,6 +220,32 @@ describe.concurrent('svc.compat', () => {
     const { reply } = await call('messages', { ...lossy, svc: { compat: 'strict' } });
     expect(reply.status).toBe(400);
     expect(errorOf(reply)).toMatchObject({ code: 'unsupported_parameter', param: 'seed' });
+  });
+  test("names a field in the words of the caller's dialect, wherever the gateway has put it", async () => {
+    const org = await world().org();
+    const strict = { svc: { compat: 'strict' } };
+    const odd = { type: 'text', text: 'Hi', zzz: 1 };
+    const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] };
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }, odd] };
+    const messages = [{ role: 'user', content: 'q' }, call, result];
+    const more = { system: 'Be brief.', messages, ...strict };
+    const told = await world().messages(org.live_key, bodyOf(world().model('chat').id, '', more)).reply;
+    expect([told.status, errorOf(told)?.['param']]).toEqual([400, 'messages[2]']);
+    const input = [
+      { role: 'user', content: 'q' },
+      { role: 'user', content: [{ ...odd, type: 'input_text' }] },
+    ];
+    const reply = await open(world().gateway.base_url, {
+      path: '/v1/responses',
+      headers: { authorization: `Bearer ${org.live_key}` },
+      body: JSON.stringify({
+        model: world().model('messages').id,
+        instructions: 'Be brief.',
+        input,
+        ...strict,
+      }),
+    }).reply;
+    expect([reply.status, errorOf(reply)?.['param']]).toEqual([400, 'input[1]']);
   });
   test('strict takes the endpoint that loses nothing', async () => {
     const wish = { compat: 'strict', route: { providers: { order: ['sim-x'] } } };

@@ -265,6 +265,38 @@ test.concurrent('a caller that leaves between finish and usage pays what is know
   await eventually('the provider is let go', () => world().script.received(upstream)[0]?.left ?? null);
 });
 
+test.concurrent.each([
+  { input_tokens: Number.MAX_SAFE_INTEGER },
+  { input_tokens: 12, cache_read_input_tokens: Number.MAX_SAFE_INTEGER },
+])('a count that cannot be true in the first event is none: the prompt is counted ($#)', async (usage) => {
+  const org = await world().org();
+  const { id, upstream } = world().model('script-messages');
+  world().script.on(upstream, 'x', (response) => {
+    streamHead(response);
+    for (const event of [
+      {
+        type: 'message_start',
+        message: { id: 'm', type: 'message', role: 'assistant', model: upstream, content: [], usage },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: 'lorem ipsum dolor magna ' },
+      },
+    ]) {
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    }
+  });
+  const exchange = world().messages(org.live_key, bodyOf(id, 'x'.repeat(600), { stream: true }));
+  await inContent(exchange);
+  exchange.leave();
+  const ended = await onlyCall(org);
+  expect(ended.row).toMatchObject({ status: 'cancelled', output_tokens: 4, usage_source: 'estimate' });
+  expect(ended.row.input_tokens).toBeGreaterThan(100);
+  expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 4));
+});
+
 describe.concurrent('a provider that keeps its connection open', () => {
   const endings = {
     'after the finish': chunkOfFinish,

@@ -1,5 +1,6 @@
 // What a call may cost and what happens where the money ends (decisions 4.10, 4.8 rows 17, 17a, 18).
 import { describe, expect, test } from 'vitest';
+import { grantCredits } from '../support/provision.ts';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, priceOf, send, useWorld, uuidOf } from './world.ts';
 
@@ -34,6 +35,17 @@ test.concurrent('two calls without max_tokens run side by side, each capped by c
     expect(saidBy(reply)).toHaveLength(240);
     await world().ended(org, idOf(reply));
   }
+});
+
+test.concurrent('a top-up counts for the next call, wherever it was booked: no cap is set by what was there before', async () => {
+  const org = await world().org(20_000);
+  const { id } = world().model('chat');
+  const ask = () => world().chat(org.live_key, uncapped(bodyOf(id, 'Hi'))).reply;
+  const before = await ask();
+  expect(codesOf(before)).toEqual(['max_tokens_capped']);
+  await world().ended(org, idOf(before));
+  await grantCredits(world().database_url, { book_id: org.live_book_id, amount_micro_usd: 1_000_000 });
+  expect(codesOf(await ask())).toEqual([]);
 });
 
 test.concurrent('fewer than 16 affordable tokens without max_tokens are refused', async () => {
@@ -100,6 +112,20 @@ describe.concurrent('credit that ends in the middle of an answer', () => {
   });
 });
 
+test.concurrent('a budget that ends in the middle of an answer is named, and not the balance', async () => {
+  const org = await world().org(undefined, [{ name: 'small', daily_budget_micro: 22_000 }]);
+  const body = bodyOf(world().model('chat').id, 'sim: tokens=7000 chunks=140 chunk_ms=20', {
+    max_tokens: 8_000,
+    stream: true,
+  });
+  const reply = await world().chat(org.keys[0]?.secret as string, body).reply;
+  expect(codesOf(reply)).toEqual(['credit_limit_reached']);
+  expect(svcOf(reply)?.['warnings'][0].message).toBe(
+    'The budget of the key or its project allows no longer answer; it was ended here.',
+  );
+  expect((await world().ended(org, idOf(reply))).charged).toBeLessThanOrEqual(22_000);
+});
+
 describe.concurrent('a provider that ignores the cap', () => {
   test.each([
     ['chat', true],
@@ -124,7 +150,7 @@ describe.concurrent('a provider that ignores the cap', () => {
     await eventually('the provider is let go', () => simCall(upstream)?.client_gone ?? null);
   });
 
-  test('is told from one whose tokens are mostly hidden: an answer within its cap is not cut', {
+  test('is told from one whose tokens are mostly hidden: its answer is not cut, and its prompt counts as text', {
     timeout: 60_000,
   }, async () => {
     const org = await world().org();
@@ -137,6 +163,11 @@ describe.concurrent('a provider that ignores the cap', () => {
     const reply = await ask('sim: tokens=200 chunks=20', true);
     expect(codesOf(reply)).toEqual([]);
     expect(saidBy(reply)).toHaveLength(1_200);
+    const unmetered = await ask(`sim: no_usage=1 tokens=20 ${'heron '.repeat(1_000)}`, true);
+    expect(codesOf(unmetered)).toEqual(['usage_estimated']);
+    const { row } = await world().ended(org, idOf(unmetered));
+    expect(row.input_tokens).toBeGreaterThan(1_000);
+    expect(row.input_tokens).toBeLessThan(2_000);
   });
 });
 

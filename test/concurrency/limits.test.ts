@@ -86,7 +86,7 @@ test(
   },
 );
 
-test('a refusal says which limit, whose, and when; the row says it too; the client headers count down', async () => {
+test('a refusal says which limit, whose, and when; it is counted and has no row; the client headers count down', async () => {
   const { money, origins } = await openShared({ rpm: 2, tpm: 100_000 }, 1);
   const [origin] = origins as [string];
   const first = await post(origin, money.live_key, small);
@@ -118,18 +118,24 @@ test('a refusal says which limit, whose, and when; the row says it too; the clie
       details: { limit: 'rpm', scope: 'key', limit_value: 2 },
     },
   });
-  const id = third.headers.get('x-svc-request-id');
+  const counted = await fetch(new URL('/v1/limits', origin), {
+    headers: { authorization: `Bearer ${money.live_key}` },
+  });
+  expect(await counted.json()).toMatchObject({ rejected_24h: { rpm: 1, tpm: 0, concurrency: 0 } });
+  // Rows are written in order: once that of a later call is there, none of the refused one comes.
+  const later = await post(origin, money.sandbox_key, { ...small, model: 'sandbox/echo' });
+  const ids = [third, later].map(({ headers }) => headers.get('x-svc-request-id'));
   await expect
     .poll(() =>
       withClient(money.database_url, async (client) => {
         const { rows } = await client.query(
-          'select status, http_status, error_code, cost_micro::int from request_row where request_id = $1',
-          [id],
+          'select request_id from request_row where request_id = any ($1)',
+          [ids],
         );
-        return rows[0];
+        return rows;
       }),
     )
-    .toEqual({ status: 'rejected', http_status: 429, error_code: 'rate_limit_exceeded', cost_micro: 0 });
+    .toEqual([{ request_id: ids[1] }]);
 });
 
 test('tokens are debited by what was really used: the next call waits, the running one is not cut', async () => {

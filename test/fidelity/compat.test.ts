@@ -52,10 +52,10 @@ const cases: readonly Case[] = [
           ],
         },
         code: 'reasoning_signature_dropped',
-        param: 'messages[1].content[0]',
+        param: 'input[1]',
       },
-      behaviour: { body: { text: { verbosity: 'low' } }, code: 'verbosity_dropped', param: 'verbosity' },
-      content: { body: { top_logprobs: 3 }, code: 'logprobs_unsupported', param: 'logprobs' },
+      behaviour: { body: { text: { verbosity: 'low' } }, code: 'verbosity_dropped', param: 'text.verbosity' },
+      content: { body: { top_logprobs: 3 }, code: 'logprobs_unsupported', param: 'top_logprobs' },
     },
   },
   {
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
         param: 'tools[0]',
       },
       behaviour: { body: { top_k: 40 }, code: 'sampling_dropped', param: 'top_k' },
-      content: { body: { stop_sequences: six }, code: 'stop_too_many', param: 'stop' },
+      content: { body: { stop_sequences: six }, code: 'stop_too_many', param: 'stop_sequences' },
     },
   },
   {

@@ -10,6 +10,7 @@ import { holdMoney, type Money } from './hold.ts';
 import { HoldWatch } from './hold-watch.ts';
 import { findReplay, type Idempotency, type StoredAnswer } from './idempotency.ts';
 import type { Lane } from './lane.ts';
+import { readBefore } from './patience.ts';
 import { type Planned, plannedOf } from './plan.ts';
 import { warn } from './record.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
@@ -113,7 +114,7 @@ export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | 
   const policies = deps.policies.policiesOf(org_id);
   const keys = deps.own_keys.keysOf(org_id);
   if (!(policies instanceof Promise) && !(keys instanceof Promise)) return { policies, keys };
-  return Promise.all([policies, keys]).then(([policies, keys]) => ({ policies, keys }));
+  return readBefore(Promise.all([policies, keys])).then(([policies, keys]) => ({ policies, keys }));
 }
 
 /**

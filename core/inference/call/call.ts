@@ -8,6 +8,7 @@ import { type Admitted, admit, type Replayed } from './admit.ts';
 import { Answer } from './answer.ts';
 import { Attempt, type AttemptListener } from './attempt.ts';
 import { type ContentKeeper, contentKeeper } from './content.ts';
+import { refusalFor } from './defect.ts';
 import { Tries } from './failover.ts';
 import { answerOf, type Lane } from './lane.ts';
 import type { FetchedMedia } from './media.ts';
@@ -239,7 +240,7 @@ export class Call implements AttemptListener {
   }
 
   /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap (rows 17, 18). */
-  private cut(attempt: Attempt, why: 'credit' | 'cap'): void {
+  private cut(attempt: Attempt, why: keyof typeof CUT): void {
     if (this.over || attempt !== this.attempt) return;
     attempt.abort();
     endAttempt(attempt.record, 'ok', '');
@@ -260,8 +261,9 @@ export class Call implements AttemptListener {
     if (this.over) return;
     this.over = true;
     this.settled(reported, how).catch((error: unknown) => {
-      // The money is settled or in the ledger's hands; only the answer's last bytes failed.
+      // The money is settled or in the ledger's hands and only the answer's last bytes failed, or no settle was sent.
       this.deps.log.error({ request_id: this.record.request_id, error }, 'answer not finished');
+      this.release();
       this.answer.sink.destroy();
       this.finish('error', 500, 'internal');
     });
@@ -304,7 +306,7 @@ export class Call implements AttemptListener {
   private failInStream(fault: StreamFault, attempt: Attempt): void {
     this.over = true;
     this.release();
-    const usage = attempt.state?.usage ?? this.estimate(attempt);
+    const usage = soundUsage(attempt.state?.usage ?? null) ?? this.estimate(attempt);
     this.record.usage = usage;
     const cost = noCost(attempt.record.endpoint);
     this.sendFault(fault, attempt, { usage, cost, warnings: this.record.warnings });
@@ -317,18 +319,14 @@ export class Call implements AttemptListener {
     this.finish('error', this.answer.fail(error, relay, this.facts?.meta ?? null, end), fault.code);
   }
 
-  /** A refusal before the first content. What is no ServiceError is a defect: told as `internal`, logged whole. */
+  /** A refusal before the first content, or a defect. */
   private refuse(error: unknown, told?: 'error'): void {
     if (this.over) return;
     this.over = true;
     this.release();
     const status = told ?? (this.record.attempts.length === 0 ? 'rejected' : 'error');
-    let refusal: ServiceError;
-    if (error instanceof ServiceError) refusal = error;
-    else {
-      this.deps.log.error({ request_id: this.record.request_id, error }, 'call failed');
-      refusal = new ServiceError('internal', 'The gateway failed. Nothing was charged; try again.');
-    }
+    const { request_id } = this.record;
+    const refusal = refusalFor(error, { log: this.deps.log, request_id, body: this.incoming?.body ?? null });
     const end = { usage: emptyUsage(), cost: noCost(this.record.endpoint), warnings: this.record.warnings };
     const http_status = this.answer.fail(refusal, null, this.facts?.meta ?? null, end);
     this.finish(refusal.code === 'internal' ? 'error' : status, http_status, refusal.code);

@@ -15,6 +15,7 @@ import {
   type RoutePlan,
 } from '../../routing/index.ts';
 import type { CanonicalRequest, Warning } from '../canonical/types.ts';
+import { callersPath } from '../dialects/shared/places.ts';
 import { mayLoseDigits } from '../wire/exact.ts';
 import { affinityOf } from './affinity.ts';
 import { keepsAnswer } from './content.ts';
@@ -287,7 +288,9 @@ function isUnmet({ code, status, param }: ServiceError, account_param: string): 
 
 /** Adapters know of the dialect: in the raw lane only what the endpoint itself refuses is a loss. */
 function lossesOf(deps: CallDeps, request: CanonicalRequest, endpoint: Endpoint) {
-  return deps.adapters.get(endpoint.family)?.losses(request, targetOf(endpoint)) ?? [];
+  const losses = deps.adapters.get(endpoint.family)?.losses(request, targetOf(endpoint)) ?? [];
+  if (request.paths === undefined || losses.length === 0) return losses;
+  return losses.map((loss) => ({ ...loss, param: callersPath(request, loss.param) }));
 }
 
 /** Warnings of what is lost of `request` on `endpoint`; `losses` where they are known. */

@@ -30,8 +30,8 @@ export class HoldWatch {
   amount_micro_usd: MicroUsd;
   private covered: number;
   private extending = false;
-  /** Credit allows no more than what is held. */
-  private refused = false;
+  /** What allows no more than is held. */
+  private refused: 'credit' | 'budget' | null = null;
   /** Below so many bytes of output on `quiet_on`, a look would find nothing to do. */
   private quiet_below = 0;
   private quiet_on: Endpoint | null = null;
@@ -49,10 +49,10 @@ export class HoldWatch {
   }
 
   /**
-   * Looks at `bytes` of output so far on `endpoint`; answers `cap` when the endpoint ignores its cap, and `credit` when
-   * no extension was allowed and what is held is used up.
+   * Looks at `bytes` of output so far on `endpoint`; answers `cap` when the endpoint ignores its cap, and `credit` or
+   * `budget` when that allowed no extension and what is held is used up.
    */
-  look(endpoint: Endpoint, bytes: number, ratio: TokenRatio): 'cap' | 'credit' | null {
+  look(endpoint: Endpoint, bytes: number, ratio: TokenRatio): 'cap' | 'credit' | 'budget' | null {
     const { facts } = this;
     const cap = facts.capOf(endpoint);
     if (cap === null) {
@@ -64,7 +64,7 @@ export class HoldWatch {
     if (least > tooMany(cap)) return 'cap';
     // For the hold the count errs upwards: three bytes a token.
     const most = bytes / 3;
-    if (this.refused) return most < this.covered ? null : 'credit';
+    if (this.refused !== null) return most < this.covered ? null : this.refused;
     if (this.extending || this.covered >= cap || most < this.covered * 0.75) {
       this.calm(endpoint, cap);
       return null;
@@ -80,9 +80,10 @@ export class HoldWatch {
     this.extending = true;
     void facts.ledger.extend(facts.subject, facts.request_id, amount).then((answer) => {
       this.extending = false;
-      this.refused = answer === 'insufficient_credits' || answer === 'budget_exhausted';
       this.quiet_on = null;
-      if (this.refused) return;
+      if (answer === 'insufficient_credits') this.refused = 'credit';
+      if (answer === 'budget_exhausted') this.refused = 'budget';
+      if (this.refused !== null) return;
       // `missing` and `unavailable` are for the settle to find out; to cut the answer would lose it for the caller.
       this.covered = total;
       if (answer === 'ok') this.amount_micro_usd = amount;

@@ -1,6 +1,6 @@
 // Holds the money of a drafted call. Two rounds at most: the remembered balance may be stale, the committed one decides.
 import type { Endpoint } from '../../catalog/index.ts';
-import { type MicroUsd, microUsd, nowMs, ServiceError } from '../../kernel/index.ts';
+import { type MicroUsd, microUsd, type RequestId, ServiceError, ulidMs } from '../../kernel/index.ts';
 import {
   affordableTokens,
   type EndpointReserve,
@@ -11,6 +11,7 @@ import {
 } from '../../pricing/index.ts';
 import type { RoutePlan } from '../../routing/index.ts';
 import type { Draft } from './draft.ts';
+import { askBefore, ledgerUnavailable } from './patience.ts';
 import type { CallDeps, Incoming } from './types.ts';
 
 export interface Money {
@@ -34,10 +35,18 @@ export async function holdMoney(
   let endpoints = route.plan.map((item) => item.endpoint);
   let available = deps.ledger.availableHint(subject.book_id);
   // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
-  if (available === null && !draft.cap_given) available = await availableNow(deps, subject.book_id);
+  let committed = available === null && !draft.cap_given;
+  if (committed) available = await availableNow(deps, subject.book_id);
   for (let again = false; ; again = true) {
-    const wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
-    const wanted = reserve(endpoints, wish);
+    let wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
+    let wanted = reserve(endpoints, wish);
+    if (!committed && isCutByCredit(wanted, endpoints)) {
+      // What is remembered may lie before a top-up that another process booked.
+      committed = true;
+      available = await availableNow(deps, subject.book_id);
+      wish = { ...wish, available_micro_usd: available };
+      wanted = reserve(endpoints, wish);
+    }
     if (wanted.status === 'ok') {
       const result = await deps.ledger.hold({
         ...subject,
@@ -51,6 +60,7 @@ export async function holdMoney(
     }
     // The hint may be stale either way: the committed balance decides once more before the caller is refused.
     available = await availableNow(deps, subject.book_id);
+    committed = true;
     if (again || !mayFit(wanted, wish, available)) {
       // What the caller's own key costs may be there although the pool's price is not.
       const own = endpoints.filter((endpoint) => endpoint.own_key !== undefined);
@@ -86,7 +96,14 @@ export async function previewHold(
   const hint = deps.ledger.availableHint(book_id);
   const first = preview(hint ?? (await availableNow(deps, book_id)));
   const fits = first.wanted.status === 'ok' && first.wanted.amount_micro_usd <= first.available_micro_usd;
-  return hint === null || fits ? first : preview(await availableNow(deps, book_id));
+  const stands = fits && !isCutByCredit(first.wanted, endpoints);
+  return hint === null || stands ? first : preview(await availableNow(deps, book_id));
+}
+
+/** Whether credit lowers a cap on `endpoints`, or leaves one of them out. */
+function isCutByCredit(wanted: Reserve, endpoints: readonly Endpoint[]): boolean {
+  if (wanted.status !== 'ok') return false;
+  return wanted.endpoints.length < endpoints.length || wanted.endpoints.some((one) => one.capped_by_credit);
 }
 
 function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, available: number): boolean {
@@ -95,41 +112,26 @@ function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, availabl
 }
 
 async function availableNow(deps: CallDeps, book_id: number): Promise<number> {
-  try {
-    return (await deps.ledger.balance(book_id)).available_micro_usd;
-  } catch {
-    throw unavailable();
-  }
-}
-
-function unavailable(): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'The ledger cannot be reached; no call is made unpaid. Try again.',
-    {
-      details: { component: 'ledger' },
-      retry_after_ms: 1_000,
-    },
-  );
+  return (await askBefore(deps.ledger.balance(book_id))).available_micro_usd;
 }
 
 function holdRefusal(
   result: { status: string; scope?: 'key' | 'project'; reason?: string },
   incoming: Incoming,
 ): Error {
-  if (result.status === 'unavailable') return unavailable();
+  if (result.status === 'unavailable') return ledgerUnavailable();
   if (result.status === 'budget_exhausted') {
     const scope = result.scope as 'key' | 'project';
     return new ServiceError('budget_exhausted', `The ${scope}'s budget is used up until it resets.`, {
-      details: { scope, resets_at: resetsAt(scope) },
+      details: { scope, resets_at: resetsAt(scope, incoming.request_id) },
     });
   }
   return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
 }
 
-/** End of the present window: the key's UTC day, the project's UTC month (P7.1). */
-function resetsAt(scope: 'key' | 'project'): string {
-  const at = new Date(nowMs());
+/** End of the window that the call began in: the key's UTC day, the project's UTC month (P7.1). */
+function resetsAt(scope: 'key' | 'project', request_id: RequestId): string {
+  const at = new Date(ulidMs(request_id));
   const end =
     scope === 'key'
       ? Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1)

@@ -13,6 +13,7 @@ import {
 } from '../../kernel/index.ts';
 import type { Claim, IdempotencyClaim } from '../../ledger/index.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../canonical/types.ts';
+import { askBefore } from './patience.ts';
 import type { Incoming } from './types.ts';
 
 const WAIT_MS = 2_000;
@@ -73,7 +74,8 @@ export function sealAnswer(material: Buffer, id: RequestId, stored: StoredAnswer
 /**
  * Waits for the call that holds the key and returns its answer.
  * @throws ServiceError idempotency_conflict (422, another body), idempotency_in_progress (409, still running after
- * 2 s), idempotency_replay_unavailable (409, done and charged but not kept). null: the key has become free.
+ * 2 s), idempotency_replay_unavailable (409, done and charged but not kept), service_unavailable. null: the key has
+ * become free.
  */
 export async function findReplay(
   find: (scope: string, key_hash: Buffer) => Promise<Claim | null>,
@@ -81,7 +83,7 @@ export async function findReplay(
 ): Promise<{ id: RequestId; stored: StoredAnswer } | null> {
   const patience_ends = monotonicMs() + WAIT_MS;
   for (;;) {
-    const found = await find(claim.scope, claim.key_hash);
+    const found = await askBefore(find(claim.scope, claim.key_hash));
     if (found === null) return null;
     if (!found.fingerprint.equals(claim.fingerprint)) {
       throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.');

@@ -333,7 +333,7 @@ export function prepare(
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
   const message = messageFor(deps, incoming, request, { ...facts, stream });
-  const { echo: _repeated, ...rest } = request;
+  const { echo: _repeated, paths: _places, ...rest } = request;
   const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
   // A whole answer keeps the caller's body to its end in any case.

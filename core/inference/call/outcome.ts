@@ -54,6 +54,10 @@ export const CUT = {
     code: 'credit_limit_reached',
     message: 'The balance allows no longer answer; it was ended here.',
   },
+  budget: {
+    code: 'credit_limit_reached',
+    message: 'The budget of the key or its project allows no longer answer; it was ended here.',
+  },
   cap: { code: 'cap_enforced', message: 'The provider passed the output cap; the answer was ended here.' },
 } as const;
 

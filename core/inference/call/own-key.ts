@@ -6,6 +6,7 @@ import { ServiceError } from '../../kernel/index.ts';
 import type { AccountState } from '../../routing/index.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
 import { familyOfFile, storedFile } from '../dialects/shared/own-key.ts';
+import { callersPath } from '../dialects/shared/places.ts';
 
 /** Members of a messages body that mean something in one account. */
 const ACCOUNT_MEMBERS = ['thread', 'container', 'billing_policy', 'fallback_credit_token'];
@@ -18,7 +19,7 @@ export interface Account extends AccountState {
 /** What `request` names of an account; null: nothing, and nothing was allowed to. */
 export function accountOf(request: CanonicalRequest): Account | null {
   const file = storedFile(request);
-  if (file !== null) return { family: familyOfFile(request), param: file };
+  if (file !== null) return { family: familyOfFile(request), param: callersPath(request, file) };
   // The messages dialect lets blocks and members of an account pass where the request asks for an own key only.
   if (request.dialect !== 'messages' || request.svc.route.byok !== 'only') return null;
   const member = ACCOUNT_MEMBERS.find((name) => request.ext?.[name] != null);

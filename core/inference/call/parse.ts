@@ -1,22 +1,77 @@
 // From bytes to a JSON value, with the offset of the first fault in the message.
 import { ServiceError } from '../../kernel/index.ts';
 import { parseExact } from '../wire/exact.ts';
+import { stringEndIn } from '../wire/scan.ts';
+
+/**
+ * Objects, lists and members of a body at most. Each takes two characters of text or more, which a compressed body has
+ * for nothing, and up to a hundred bytes of memory: as many as fit the largest body would take a gigabyte.
+ */
+const ITEMS_MAX = 1_000_000;
 
 /**
  * The JSON value of a body whose decoded text is `text`.
- * @throws ServiceError invalid_json with `details.offset` (characters) where it can be told.
+ * @throws ServiceError request_too_large for more items than anybody needs; invalid_json with `details.offset` (characters) where it can be told.
  */
 export function parseText(text: string): unknown {
   if (text.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
+  if (text.length > 2 * ITEMS_MAX && holdsTooMany(text)) {
+    const message = `The body holds more than ${ITEMS_MAX} objects, lists and members.`;
+    throw new ServiceError('request_too_large', message, { details: { limit_items: ITEMS_MAX } });
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
     const position = /position (\d+)/.exec((error as Error).message)?.[1];
-    const offset = position === undefined ? text.length : Number(position);
+    const offset = position === undefined ? misplacedAt(text) : Number(position);
     throw new ServiceError('invalid_json', `The body is not JSON: fault at offset ${offset}.`, {
       details: { offset },
     });
   }
+}
+
+function holdsTooMany(text: string): boolean {
+  let items = 0;
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === 34) {
+      at = stringEndIn(text, at + 1);
+      if (at < 0) return false;
+    } else if ((c === 123 || c === 91 || c === 58) && ++items > ITEMS_MAX) return true;
+  }
+  return false;
+}
+
+const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y;
+
+/** Where a value was expected and none begins: of this fault alone the engine tells no position. */
+function misplacedAt(text: string): number {
+  const open: string[] = [];
+  let wanted: 'value' | 'value or end' | 'other' = 'value';
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charAt(at);
+    if (c === ' ' || c === '\n' || c === '\r' || c === '\t') continue;
+    if (c === '{' || c === '[') {
+      open.push(c);
+      wanted = c === '[' ? 'value or end' : 'other';
+    } else if (c === '}' || c === ']' || c === ',' || c === ':') {
+      if (wanted === 'value' || (wanted === 'value or end' && c !== ']')) return at;
+      if (c === '}' || c === ']') open.pop();
+      wanted = c === ':' || (c === ',' && open.at(-1) === '[') ? 'value' : 'other';
+    } else {
+      const end = c === '"' ? stringEndIn(text, at + 1) : literalEnd(text, at);
+      if (end < 0) return at;
+      at = end;
+      wanted = 'other';
+    }
+  }
+  return text.length;
+}
+
+/** Index of the last character of the literal at `at`; -1 for what is none. */
+function literalEnd(text: string, at: number): number {
+  LITERAL.lastIndex = at;
+  return LITERAL.test(text) ? LITERAL.lastIndex - 1 : -1;
 }
 
 /** The same, with every number keeping its digits: for the canonical lane, which writes the value anew. */

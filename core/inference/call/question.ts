@@ -1,7 +1,8 @@
 // Questions about a call that are no calls (dry run): free, without a request row, counted as a request a minute and as
 // nothing else. The surface brings them here like calls; what each answers is its own.
-import { type JsonObject, ServiceError } from '../../kernel/index.ts';
+import type { JsonObject } from '../../kernel/index.ts';
 import type { Dialect } from '../canonical/contract.ts';
+import { refusalFor } from './defect.ts';
 import { addLimitHeaders } from './limit-headers.ts';
 import { sendError } from './reply.ts';
 import type { CallDeps, Incoming, Sink } from './types.ts';
@@ -33,12 +34,7 @@ export async function answerQuestion(
     sink.head(200, headers);
     sink.end(body);
   } catch (error) {
-    let refusal: ServiceError;
-    if (error instanceof ServiceError) refusal = error;
-    else {
-      deps.log.error({ request_id: id, error }, 'question about a call failed');
-      refusal = new ServiceError('internal', 'The gateway failed. Try again.');
-    }
+    const refusal = refusalFor(error, { log: deps.log, request_id: id, body: incoming.body });
     const facts = { request_id: id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, standing };
     sendError(sink, question.dialect, refusal, facts);
   }

@@ -52,19 +52,22 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
   };
 }
 
-/** At most 20 warnings are kept of a call (4.7.4). */
+/**
+ * Warns of what became of the call. Twenty warnings are shown (4.7.4): behind as many of what was lost of the request
+ * nobody would read this one.
+ */
 export function warn(record: CallRecord, code: string, message: string): void {
-  if (record.warnings.length < 20) record.warnings.push({ code, message });
+  const { warnings } = record;
+  if (warnings.length < 20) warnings.push({ code, message });
+  else warnings.unshift({ code, message });
 }
 
 /** Tells what is lost on the endpoint of the next attempt in place of what was lost on the last one's. */
-export function tellLost(record: CallRecord, lost: readonly Warning[]): void {
-  const { lost: before = [], warnings } = record;
-  record.warnings = [
-    ...(before.length === 0 ? warnings : warnings.filter((one) => !before.includes(one))),
-    ...lost,
-  ];
-  record.lost = lost;
+export function tellLost(record: CallRecord, now: readonly Warning[]): void {
+  const { lost = [], warnings } = record;
+  const before = new Set(lost);
+  record.warnings = [...(before.size === 0 ? warnings : warnings.filter((one) => !before.has(one))), ...now];
+  record.lost = now;
 }
 
 /** Gives the call's place back and corrects its tokens to what was used: nothing where nothing was. */

@@ -1,6 +1,7 @@
 // The request row of an ended call (service-spec "Request row", decisions 4.8 "Row vocabulary").
 import type { RequestRow } from '../../analytics/index.ts';
 import { type Environment, type Id, type RequestId, ulidMs } from '../../kernel/index.ts';
+import { shownWarnings } from '../dialects/shared/svc.ts';
 import type { AttemptRecord, CallRecord } from './types.ts';
 
 function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] {
@@ -20,8 +21,12 @@ function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] 
   };
 }
 
-/** The row of `record` in the deployment named `cell`. */
-export function rowOf(record: CallRecord, cell: string): RequestRow {
+/**
+ * The row of `record` in the deployment named `cell`; null for what the caller's own rate limits refused (4.8 row 2): that
+ * is counted (`rejected_24h`), and who hammers at a limit must not cost a row each time.
+ */
+export function rowOf(record: CallRecord, cell: string): RequestRow | null {
+  if (record.error_code === 'rate_limit_exceeded') return null;
   const { grant, usage, endpoint } = record;
   return {
     request_id: record.request_id,
@@ -69,7 +74,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow {
     user_agent: record.user_agent,
     client_ip_prefix: record.client_ip_prefix,
     route_trace: record.trace === '' ? null : record.trace,
-    warnings: record.warnings,
+    warnings: shownWarnings(record.warnings),
     attempt_rows: record.attempts.map(attemptRow),
   };
 }

@@ -3,7 +3,8 @@
 import { microUsd, monotonicMs } from '../../kernel/index.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../canonical/types.ts';
 import type { Admitted } from './admit.ts';
-import { sealAnswer } from './idempotency.ts';
+import { type Idempotency, sealAnswer } from './idempotency.ts';
+import { keepBeside } from './patience.ts';
 import { warn } from './record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
 import { chargeOf, unitsOf } from './usage.ts';
@@ -64,39 +65,60 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     upstream_ttft_ms: attempt.ttft_ms,
   };
   const told = { usage, cost, warnings, timing };
-  const end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
-  if (admitted.idempotency !== null) await keep(s, end);
+  let end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
+  const replaced = admitted.idempotency !== null && !(await keep(s, end)) && (await isReplaced(s));
+  if (replaced) {
+    record.cost = { ...cost, total_micro_usd: 0, lines: [] };
+    record.insured = true;
+    end = { ...end, cost: record.cost };
+  }
   const outcome = how.fault === undefined ? 'ok' : 'error';
   const result = await deps.ledger.settle({
     ...record.grant.subject,
     request_id: record.request_id,
-    cost_micro_usd: microUsd(cost.total_micro_usd),
+    cost_micro_usd: microUsd(end.cost.total_micro_usd),
     model_no: admitted.model_no(endpoint),
     endpoint_no: endpoint.endpoint_no,
     price_no: endpoint.price.price_no,
-    units: unitsOf(usage, insured),
+    units: unitsOf(usage, record.insured),
     estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
-    ...(admitted.idempotency === null ? {} : { claimed: true }),
+    ...(admitted.idempotency === null || replaced ? {} : { claimed: true }),
   });
   if (result.status === 'refused') {
-    deps.log.error({ request_id: record.request_id, cost: cost.total_micro_usd }, 'settle refused');
+    deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');
   }
-  record.charged_micro_usd = result.charged_micro_usd ?? cost.total_micro_usd;
+  record.charged_micro_usd = result.charged_micro_usd ?? end.cost.total_micro_usd;
   return end;
 }
 
-/** Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. */
-async function keep(s: Settlement, end: ReplyEnd): Promise<void> {
+/**
+ * Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. False where
+ * the call's claim on its key is gone.
+ */
+async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
   const { deps, record } = s;
   try {
     const sealed_answer = sealed(s, end);
-    await deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer });
+    return await keepBeside(
+      deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer }),
+    );
   } catch (error) {
     // The charge does not wait for it, nor for an answer that metering could read and we cannot: a retry is then told
     // the charge instead of the answer.
     deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
+    return true;
   }
+}
+
+/**
+ * Whether the key of an idempotent call belongs to another one by now: this one was taken for lost (its process had no
+ * database for longer than its lease), and of two executions under one key one is paid (4.12).
+ */
+async function isReplaced({ deps, record, admitted }: Settlement): Promise<boolean> {
+  const { scope, key_hash } = (admitted.idempotency as Idempotency).claim;
+  const claim = await keepBeside(deps.claims.find(scope, key_hash)).catch(() => null);
+  return claim !== null && claim.request_id !== record.request_id;
 }
 
 /** The answer as it is stored; null where none was assembled. */

@@ -10,6 +10,23 @@ import type { AttemptRecord, CallDeps, CallRecord } from './types.ts';
 /** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
 const COUNT_MAX = 2_147_483_647;
 
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'cache_write_30m_tokens',
+  'search_units',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+  'requests',
+] as const satisfies readonly (keyof Usage)[];
+
 function isCount(value: number | undefined): boolean {
   return value === undefined || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
 }
@@ -18,24 +35,9 @@ function isCount(value: number | undefined): boolean {
  * `usage` as reported, or null where it cannot be true (negative, fractional, absurd): a hostile or broken provider's
  * figures are treated as missing and the text is counted instead (4.8 row 12).
  */
-export function soundUsage(usage: Usage | null): Usage | null {
+export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null {
   if (usage === null) return null;
-  const sound =
-    isCount(usage.input_tokens) &&
-    isCount(usage.output_tokens) &&
-    isCount(usage.cache_read_tokens) &&
-    isCount(usage.cache_write_tokens) &&
-    isCount(usage.reasoning_tokens) &&
-    isCount(usage.cache_write_5m_tokens) &&
-    isCount(usage.cache_write_1h_tokens) &&
-    isCount(usage.cache_write_30m_tokens) &&
-    isCount(usage.search_units) &&
-    isCount(usage.audio_input_tokens) &&
-    isCount(usage.audio_output_tokens) &&
-    isCount(usage.image_input_tokens) &&
-    isCount(usage.image_output_tokens) &&
-    isCount(usage.requests);
-  return sound ? usage : null;
+  return COUNTS.every((name) => isCount(usage[name])) ? usage : null;
 }
 
 /**
@@ -43,12 +45,13 @@ export function soundUsage(usage: Usage | null): Usage | null {
  * message_start) stand for the input where they came.
  */
 export function estimateUsage(
-  early: Partial<Usage> | null,
-  seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count'> },
+  told: Partial<Usage> | null,
+  seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count' | 'countPrompt'> },
 ): Usage {
+  const early = soundUsage(told);
   const known = early?.input_tokens !== undefined;
   return {
-    input_tokens: known ? (early.input_tokens as number) : seen.ratio.count(seen.prompt_bytes),
+    input_tokens: known ? (early.input_tokens as number) : seen.ratio.countPrompt(seen.prompt_bytes),
     output_tokens: seen.ratio.count(seen.output_bytes),
     cache_read_tokens: early?.cache_read_tokens ?? 0,
     cache_write_tokens: early?.cache_write_tokens ?? 0,

@@ -236,6 +236,8 @@ export interface CanonicalRequest {
   /** `vendor/model` as the caller wrote it. */
   model: string;
   messages: Message[];
+  /** Where each of `messages` stands in the caller's body, of dialects in whose words that is not `messages[i]`. */
+  paths?: readonly string[];
   tools?: Tool[];
   tool_choice?: ToolChoice;
   parallel_tools?: boolean;

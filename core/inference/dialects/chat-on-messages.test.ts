@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkChatStream } from '../../../test/grammar/chat.ts';
-import { chatMeta, type ReadChoice, readChatStream } from '../../../test/grammar/chat-fixtures.ts';
+import { chatEnd, chatMeta, type ReadChoice, readChatStream } from '../../../test/grammar/chat-fixtures.ts';
 import { encode, losses, png, type Wire } from '../../../test/grammar/cross-cases.ts';
 import {
   cutUp,
@@ -15,6 +15,7 @@ import {
   target,
 } from '../../../test/grammar/messages-cases.ts';
 import type { Relay } from '../canonical/contract.ts';
+import type { CanonicalAnswer } from '../canonical/types.ts';
 import { anthropicMessages } from '../providers/anthropic-messages/index.ts';
 import { chat } from './chat/index.ts';
 import { messagesDialect } from './messages/index.ts';
@@ -79,6 +80,20 @@ describe('chat on anthropic_messages', () => {
     ['pause', 'stop'],
   ])('stop reason of %s is %s', (name, finish) => {
     expect(read(name).choice.finish).toBe(finish);
+  });
+
+  test('an answer that the model refused to go on with is a refusal, streamed and whole', () => {
+    expect(read('refusal').choice).toMatchObject({
+      content: 'I cannot',
+      refusal: 'Not this.',
+      finish: 'stop',
+    });
+    const answer: CanonicalAnswer = {
+      candidates: [{ index: 0, content: [], stop: { reason: 'refusal' } }],
+      usage: null,
+    };
+    const { message } = JSON.parse(chat.write(answer, chatMeta(), chatEnd())).choices[0];
+    expect(message).toMatchObject({ content: null, refusal: 'The model refused to go on.' });
   });
 
   test('the prompt is the sum of the disjoint buckets', () => {

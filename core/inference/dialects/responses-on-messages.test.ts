@@ -102,6 +102,21 @@ describe('responses on anthropic_messages', () => {
     ]);
   });
 
+  test('an answer that the model refused to go on with ends in a refusal', () => {
+    expect(read('refusal')).toMatchObject({
+      status: 'completed',
+      output: [
+        {
+          type: 'message',
+          content: [
+            { type: 'output_text', text: 'I cannot' },
+            { type: 'refusal', refusal: 'Not this.' },
+          ],
+        },
+      ],
+    });
+  });
+
   test('an error in the stream is a failed response', () => {
     expect(read('error-mid')).toMatchObject({ status: 'failed', svc: { error: { code: 'upstream_error' } } });
   });

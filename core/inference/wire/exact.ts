@@ -7,6 +7,7 @@ interface ExactJson {
     reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
   ): unknown;
   rawJSON(text: string): object;
+  isRawJSON(value: unknown): value is { readonly rawJSON: string };
 }
 // Source text of primitives and rawJSON are in V8 since Node 22; the TypeScript library does not name them
 // yet.
@@ -30,6 +31,11 @@ export function parseExact(text: string): unknown {
       ? exact.rawJSON(source)
       : value,
   );
+}
+
+/** The nearest double of a number that `parseExact` kept by its digits; any other value as it is. */
+export function rounded(value: unknown): unknown {
+  return exact.isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
 // Fewer than 16 significant digits always survive a double; with more, only its own shortest form does.

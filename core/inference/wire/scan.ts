@@ -74,7 +74,7 @@ function skipSpace(b: Buffer, at: number): number {
 }
 
 /** The same in text: its native search costs a fraction of a Buffer's, so nothing is looked at one by one. */
-function stringEndIn(text: string, at: number): number {
+export function stringEndIn(text: string, at: number): number {
   for (let i = at; ; ) {
     const quote = text.indexOf('"', i);
     if (quote < 0) return -1;
@@ -155,6 +155,21 @@ function nestedEndIn(text: string, at: number): number {
     }
   }
   return -1;
+}
+
+/** Whether objects and arrays stand in each other more than `levels` deep. */
+export function nestsDeeper(body: Buffer, levels: number): boolean {
+  let depth = 0;
+  for (let i = 0; i < body.length; i++) {
+    const c = body[i]!;
+    if (c === QUOTE) {
+      i = stringEnd(body, i + 1);
+      if (i < 0) return false;
+    } else if (c === 123 || c === 91) {
+      if (++depth > levels) return true;
+    } else if (c === 125 || c === 93) depth--;
+  }
+  return false;
 }
 
 /** The key between two quotes, unescaped; null when it is not a JSON string. */

@@ -47,9 +47,10 @@ function readMessage(value: unknown, path: string, legacy: Legacy): Message {
   const name = optionalString(item['name'], `${path}.name`);
   if (name !== undefined) message.name = name;
   const ext: JsonObject = role === 'developer' ? { role } : {};
-  if (role === 'assistant') message.content.push(...reasoningOf(item, path));
-  if (present(item['content'])) message.content.push(...contentOf(item['content'], `${path}.content`));
-  else if (role !== 'assistant') fail(`${path}.content`, `'${path}.content' is required.`);
+  if (role === 'assistant') message.content = reasoningOf(item, path);
+  if (present(item['content'])) {
+    message.content = message.content.concat(contentOf(item['content'], `${path}.content`));
+  } else if (role !== 'assistant') fail(`${path}.content`, `'${path}.content' is required.`);
   if (role === 'assistant') assistantParts(item, path, message, ext, legacy);
   const cache = cacheOf(item, path);
   const last = message.content.at(-1);

@@ -310,13 +310,13 @@ export class RawChatRelay implements Relay, LineSink {
   }
 }
 
-/** A choice that carries a whole message where a delta belongs. */
 /** Whether a choice of a chunk is what clients expect: a delta whose content is no list. */
 function isPlain(choice: unknown): boolean {
   if (!isObject(choice) || !isObject(choice['delta'])) return false;
   return !Array.isArray(choice['delta']['content']);
 }
 
+/** A choice as a delta, also where it carries a whole message instead. */
 function asDelta(value: unknown): unknown {
   if (!isObject(value)) throw new ProtocolFault('a choice is not an object');
   if (isObject(value['delta'])) return { ...value, delta: plainContent(value['delta']) };

@@ -8,6 +8,7 @@ import type {
   ReplyMeta,
   Warning,
 } from '../../canonical/types.ts';
+import { impliedRefusal } from '../shared/refusal.ts';
 import { svcText } from '../shared/svc.ts';
 import {
   annotationText,
@@ -86,6 +87,7 @@ function choiceText(candidate: Candidate, { meta, end, warnings, upstream_model 
     lost_citation: false,
   };
   for (const part of candidate.content) gather(all, part, meta, upstream_model);
+  all.refusal ??= impliedRefusal(candidate.stop, false)?.text ?? null;
   if (all.lost_citation) {
     warnings.push({
       code: 'citation_dropped',

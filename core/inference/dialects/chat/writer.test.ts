@@ -55,6 +55,10 @@ const parts: Record<string, Part[]> = {
     { type: 'reasoning', text: 'S', kind: 'summary', format: 'openai-responses-v1' },
     { type: 'text', text: 'A' },
   ],
+  'a summary with its state': [
+    { type: 'reasoning', text: 'S', kind: 'summary', data: 'zz', id: 'rs_1', format: 'openai-responses-v1' },
+    { type: 'text', text: 'A' },
+  ],
   'reasoning after text': [
     { type: 'text', text: 'A' },
     { type: 'reasoning', text: 'late', kind: 'full', signature: 'sig', format },
@@ -135,6 +139,15 @@ describe('writing chat answers', () => {
       { type: 'reasoning.text', text: 'Hm', format, index: 0 },
       { type: 'reasoning.text', text: '', signature: 'sig', format, index: 0 },
       { type: 'reasoning.encrypted', data: 'zz', id: 'r1', format, index: 1 },
+    ]);
+  });
+
+  it('keeps the state of visible reasoning when a stored answer is streamed again', () => {
+    const answer = answerOf(parts['a summary with its state']!);
+    const { details } = readChatStream(stream(unfoldAnswer(answer))).choices[0]!;
+    expect(details).toMatchObject([
+      { type: 'reasoning.summary', summary: 'S', id: 'rs_1' },
+      { type: 'reasoning.encrypted', data: 'zz', id: 'rs_1' },
     ]);
   });
 

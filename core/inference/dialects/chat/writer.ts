@@ -12,6 +12,7 @@ import type {
   Warning,
 } from '../../canonical/types.ts';
 import { chatError } from '../shared/error.ts';
+import { impliedRefusal } from '../shared/refusal.ts';
 import { svcText } from '../shared/svc.ts';
 import {
   annotationText,
@@ -51,6 +52,7 @@ class Choice {
   text_length = 0;
   /** Text has begun: later reasoning goes only into details, where its signature survives. */
   text_begun = false;
+  refused = false;
   stop: Stop | null = null;
 
   constructor(index: number, head: string) {
@@ -96,7 +98,8 @@ export class ChatWriter implements StreamWriter {
       case 'stop': {
         const [choice, opening] = this.#choice(event.candidate);
         choice.stop = event.stop;
-        return opening;
+        const refusal = impliedRefusal(event.stop, choice.refused);
+        return refusal === null ? opening : opening + this.#refusal(choice, refusal.text);
       }
       case 'usage':
         if (event.service_tier !== undefined) this.#tier = event.service_tier;
@@ -163,6 +166,7 @@ export class ChatWriter implements StreamWriter {
         choice.text_base = choice.text_length;
         return opening + this.#whole(choice, content.text);
       case 'refusal':
+        choice.refused = true;
         return opening + this.#whole(choice, content.text);
       case 'reasoning':
         return opening + this.#reasoningStart(choice, content);
@@ -234,11 +238,14 @@ export class ChatWriter implements StreamWriter {
 
   #text(choice: Choice, text: string, logprobs: PartDelta['logprobs']): string {
     const probs = logprobs === undefined ? 'null' : logprobsText(logprobs);
-    if (choice.part?.type === 'refusal')
-      return this.#chunk(choice, `"refusal":${JSON.stringify(text)}`, probs);
+    if (choice.part?.type === 'refusal') return this.#refusal(choice, text, probs);
     choice.text_begun = true;
     choice.text_length += text.length;
     return this.#chunk(choice, `"content":${JSON.stringify(text)}`, probs);
+  }
+
+  #refusal(choice: Choice, text: string, probs?: string): string {
+    return this.#chunk(choice, `"refusal":${JSON.stringify(text)}`, probs);
   }
 
   #delta(event: PartDelta): string {

@@ -366,7 +366,7 @@ export class MessagesRelay implements Relay {
     const block = this.#block;
     if (block === null) return '';
     this.#block = null;
-    const index = Number(block.index);
+    const index = typeof block.index === 'number' ? block.index : 0;
     const empty =
       `{"type":"content_block_delta","index":${index}` +
       ',"delta":{"type":"input_json_delta","partial_json":""}}';

@@ -13,6 +13,7 @@ import {
 } from '../shared/read.ts';
 import { readStart } from '../shared/start.ts';
 import type { Headers } from '../shared/svc.ts';
+import { orderToolResults } from '../shared/tool-results.ts';
 import { checkToolResults } from './order.ts';
 import { type BlockReading, extOf, readCacheControl, readContent, requireOwnKey } from './read-blocks.ts';
 import { readGeneration, readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
@@ -70,6 +71,32 @@ function readMessage(value: unknown, param: string, reading: BlockReading): Mess
   return rest.length === 0 ? [results] : [results, { role: 'user', content: rest }];
 }
 
+/** Messages with the path of each. */
+interface Placed {
+  messages: Message[];
+  paths: string[];
+}
+
+// What the model goes on to say after a call is of the same turn, which its results end.
+function readTurns(list: readonly unknown[], reading: BlockReading): Placed {
+  const placed: Placed = { messages: [], paths: [] };
+  let calling: Message | null = null;
+  list.forEach((item, i) => {
+    const path = `messages[${i}]`;
+    for (const message of readMessage(item, path, reading)) {
+      const speaks = message.role === 'assistant';
+      if (calling !== null && speaks) {
+        for (const part of message.content) calling.content.push(part);
+        continue;
+      }
+      calling = speaks && message.content.some(({ type }) => type === 'tool_call') ? message : null;
+      placed.messages.push(message);
+      placed.paths.push(path);
+    }
+  });
+  return placed;
+}
+
 // Names of the calls go to their results (some families ask for them), signatures to the calls they belong
 // to.
 function linkCalls(messages: readonly Message[], reading: BlockReading): void {
@@ -88,15 +115,22 @@ function linkCalls(messages: readonly Message[], reading: BlockReading): void {
   }
 }
 
-function readMessages(body: JsonObject, reading: BlockReading): Message[] {
+function readMessages(body: JsonObject, reading: BlockReading): Placed {
   const list = requireArray(body['messages'], 'messages');
   if (list.length === 0) fail('messages', "'messages' must have at least one message.");
   const system = readSystem(body['system'], reading);
-  const messages = list.flatMap((message, i) => readMessage(message, `messages[${i}]`, reading));
-  // A thread holds the earlier turns upstream; its calls are not here to be matched.
-  if (!present(body['thread'])) checkToolResults(list);
+  const { messages, paths } = readTurns(list, reading);
   linkCalls(messages, reading);
-  return [...system, ...messages];
+  const before = system.map(() => 'system');
+  // A thread holds the earlier turns upstream; its calls are not here to be matched.
+  if (present(body['thread'])) return { messages: [...system, ...messages], paths: [...before, ...paths] };
+  checkToolResults(list);
+  const order: number[] = [];
+  const ordered = orderToolResults(messages, (at) => paths[at] as string, order);
+  return {
+    messages: [...system, ...ordered],
+    paths: [...before, ...order.map((at) => paths[at] as string)],
+  };
 }
 
 function checkAccountState(body: JsonObject, reading: BlockReading): void {
@@ -171,7 +205,7 @@ export function readMessagesRequest(value: unknown, headers: Headers): Canonical
   checkAccountState(body, reading);
   const top = readCacheControl(body['cache_control'], 'cache_control', reading);
   const tools = readTools(body, reading);
-  const messages = readMessages(body, reading);
+  const { messages, paths } = readMessages(body, reading);
   const config = optionalObject(body['output_config'], 'output_config') ?? {};
   const metadata = optionalObject(body['metadata'], 'metadata');
   const user = optionalString(metadata?.['user_id'], 'metadata.user_id');
@@ -181,6 +215,7 @@ export function readMessagesRequest(value: unknown, headers: Headers): Canonical
   return {
     model,
     messages,
+    paths,
     ...tools,
     ...readToolChoice(body),
     generation,

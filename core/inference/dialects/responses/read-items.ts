@@ -45,37 +45,47 @@ class Turns {
 
   /** Adds to the turn of the model that is being read, or begins one. */
   say(parts: readonly Part[], path: string): void {
-    if (this.#answer === null) this.#begin(path);
-    this.#answer?.content.push(...parts);
+    this.#append(this.#answer ?? this.#begin(path), parts);
   }
 
   /** The same for a message: two in a row are two, and so are those of different phases. */
   sayMessage(parts: readonly Part[], path: string, phase: string | undefined): void {
     const last = this.#answer?.content.at(-1);
     const again = last?.type === 'text' || last?.type === 'refusal';
-    if (this.#answer === null || again || (this.#said && this.#phase !== phase)) this.#begin(path);
+    const begins = this.#answer === null || again || (this.#said && this.#phase !== phase);
+    const answer = begins ? this.#begin(path) : (this.#answer as Message);
     this.#said = true;
     this.#phase = phase;
-    this.#answer?.content.push(...parts);
+    this.#append(answer, parts);
   }
 
-  #begin(path: string): void {
-    this.add({ role: 'assistant', content: [] }, path);
-    this.#answer = this.messages.at(-1) as Message;
+  // One by one: as arguments of one call, the parts of a long message would not fit the stack.
+  #append({ content }: Message, parts: readonly Part[]): void {
+    for (const part of parts) content.push(part);
+  }
+
+  #begin(path: string): Message {
+    const answer: Message = { role: 'assistant', content: [] };
+    this.add(answer, path);
+    this.#answer = answer;
     this.#said = false;
+    return answer;
   }
 }
 
 /**
- * The canonical messages of `input`, behind `before`. @throws ServiceError invalid_request with the path of the faulty
+ * The canonical messages of `input`, behind `before`, with the path of the item that each begins with. @throws ServiceError invalid_request with the path of the faulty
  * item, unsupported_parameter for a reference to what only a stateful service has.
  */
-export function readInput(input: unknown, before: readonly Message[]): Message[] {
+export function readInput(
+  input: unknown,
+  before: readonly Message[],
+): { messages: Message[]; paths: string[] } {
   const turns = new Turns();
   for (const message of before) turns.add(message, 'instructions');
   if (typeof input === 'string') {
     turns.add({ role: 'user', content: [{ type: 'text', text: input }] }, 'input');
-    return turns.messages;
+    return turns;
   }
   if (!present(input)) fail('input', "'input' is required.");
   if (!Array.isArray(input)) fail('input', "'input' must be a string or an array of items.");
@@ -84,7 +94,10 @@ export function readInput(input: unknown, before: readonly Message[]): Message[]
     readItem(requireObject(item, `input[${i}]`), `input[${i}]`, turns);
   });
   link(turns);
-  return orderToolResults(turns.messages, (index) => turns.paths[index] ?? 'input');
+  const pathOf = (index: number) => turns.paths[index] ?? 'input';
+  const order: number[] = [];
+  const messages = orderToolResults(turns.messages, pathOf, order);
+  return { messages, paths: order.map(pathOf) };
 }
 
 function readItem(item: JsonObject, path: string, turns: Turns): void {

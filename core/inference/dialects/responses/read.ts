@@ -84,10 +84,9 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
   }
   const include = readInclude(body);
   const options = optionalObject(body['stream_options'], 'stream_options');
-  const messages = readInput(body['input'], readInstructions(body));
   return {
     model,
-    messages,
+    ...readInput(body['input'], readInstructions(body)),
     ...compact({
       tools: readTools(body),
       tool_choice: readToolChoice(body),

@@ -1,6 +1,7 @@
 // A canonical answer as the JSON text of a response (decisions 4.3 "Reply").
 import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Warning } from '../../canonical/types.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../shared/reasoning.ts';
+import { impliedRefusal } from '../shared/refusal.ts';
 import {
   annotationText,
   CallIds,
@@ -133,7 +134,12 @@ class Output {
 export function writeResponse(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const candidate = answer.candidates[0];
   const output = new Output(meta, answer.upstream_model ?? meta.model);
-  for (const part of candidate?.content ?? []) output.add(part);
+  const content = candidate?.content ?? [];
+  const refusal = impliedRefusal(
+    candidate?.stop,
+    content.some(({ type }) => type === 'refusal'),
+  );
+  for (const part of refusal === null ? content : [...content, refusal]) output.add(part);
   const warnings: Warning[] = [];
   const standing = standingOf(end.stop ?? candidate?.stop ?? null, warnings);
   output.end(standing.status === 'completed' ? 'completed' : 'incomplete');

@@ -13,6 +13,7 @@ import type {
   Warning,
 } from '../../canonical/types.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../shared/reasoning.ts';
+import { impliedRefusal } from '../shared/refusal.ts';
 import {
   annotationText,
   CallIds,
@@ -73,6 +74,7 @@ export class ResponsesWriter implements StreamWriter {
   #over = false;
   #open: Open | null = null;
   #stop: Stop | null = null;
+  #refused = false;
   #model: string;
   #tier: string | null = null;
   #lost_citation = false;
@@ -101,7 +103,9 @@ export class ResponsesWriter implements StreamWriter {
       case 'stop':
         if (event.candidate !== 0) return '';
         this.#stop = event.stop;
-        return this.#start() + this.#close(this.#statusOf(standingOf(event.stop, [])));
+        return (
+          this.#start() + this.#imply(event.stop) + this.#close(this.#statusOf(standingOf(event.stop, [])))
+        );
       case 'usage':
         this.#tier = event.service_tier ?? this.#tier;
         return '';
@@ -206,7 +210,14 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
+  /** The refusal that only the stop tells of, as a part. */
+  #imply(stop: Stop): string {
+    const refusal = impliedRefusal(stop, this.#refused);
+    return refusal === null ? '' : this.#beginText(refusal);
+  }
+
   #beginText(part: Extract<Part, { type: 'text' | 'refusal' }>): string {
+    if (part.type === 'refusal') this.#refused = true;
     const phase = phaseOf(part);
     const open = this.#open;
     let out = '';

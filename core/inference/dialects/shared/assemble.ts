@@ -27,7 +27,7 @@ export class Assembler {
         if (event.service_tier !== undefined) this.#answer.service_tier = event.service_tier;
         break;
       case 'part_start':
-        this.#candidate(event.candidate).content[event.part] = structuredClone(event.content);
+        this.#candidate(event.candidate).content[event.part] = copyOf(event.content);
         break;
       case 'part_delta': {
         const part = this.#candidate(event.candidate).content[event.part];
@@ -64,6 +64,16 @@ export class Assembler {
     }
     return candidate;
   }
+}
+
+/** `part` with all that `append` changes as its own; a payload may hold what no deep copy knows (exact numbers). */
+function copyOf(part: Part): Part {
+  const copy = { ...part };
+  if ('src' in copy) copy.src = { ...copy.src };
+  if (copy.type !== 'text') return copy;
+  if (copy.citations !== undefined) copy.citations = [...copy.citations];
+  if (copy.logprobs !== undefined) copy.logprobs = [...copy.logprobs];
+  return copy;
 }
 
 function append(part: Part, delta: Delta): void {
@@ -148,10 +158,12 @@ function unfoldPart(part: Part, candidate: number, at: number): CanonicalEvent[]
       return [start({ ...part, arguments: '' }), delta({ arguments: part.arguments }), stop];
     case 'reasoning': {
       if (part.kind === 'encrypted') return [start(part), stop];
-      const { signature, ...rest } = part;
+      const { signature, data, ...rest } = part;
       const text = part.text === '' ? [] : [delta({ text: part.text })];
       const signed = signature === undefined ? [] : [delta({ signature })];
-      return [start({ ...rest, text: '' }), ...text, ...signed, stop];
+      // As its provider tells it: behind the words that it seals.
+      const sealed = data === undefined ? [] : [delta({ data })];
+      return [start({ ...rest, text: '' }), ...text, ...signed, ...sealed, stop];
     }
     default:
       return [start(part), stop];

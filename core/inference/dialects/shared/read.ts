@@ -1,6 +1,7 @@
 // Small readers of parsed JSON that know the path of what they read. JSON null counts as absent everywhere
 // (decisions 4.1), because clients serialise unset fields as null.
 import { isObject, type JsonObject, ServiceError } from '../../../kernel/index.ts';
+import { rounded } from '../../wire/exact.ts';
 
 /** @throws ServiceError invalid_request with `param`. */
 export function fail(param: string, message: string): never {
@@ -36,12 +37,16 @@ export function requireString(value: unknown, param: string, limits?: { max?: nu
   return optionalString(value, param, limits) ?? fail(param, `'${param}' is required.`);
 }
 
-/** A number within the bounds (inclusive), or undefined. @throws ServiceError invalid_request */
+/**
+ * A number within the bounds (inclusive), or undefined. What we read ourselves is a double, however many digits it was
+ * written with. @throws ServiceError invalid_request
+ */
 export function optionalNumber(
-  value: unknown,
+  given: unknown,
   param: string,
   limits: { min?: number; max?: number; integer?: boolean } = {},
 ): number | undefined {
+  const value = typeof given === 'number' ? given : rounded(given);
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) fail(param, `'${param}' must be a number.`);
   if (limits.integer === true && !Number.isInteger(value)) fail(param, `'${param}' must be an integer.`);

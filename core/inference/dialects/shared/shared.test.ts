@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../kernel/index.ts';
+import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { CanonicalAnswer, CanonicalRequest, Message, Part } from '../../canonical/types.ts';
+import { parseExact } from '../../wire/exact.ts';
 import { foldEvents, unfoldAnswer } from './assemble.ts';
 import { chatError, messagesError, statusOn } from './error.ts';
 import { extLosses } from './ext-losses.ts';
@@ -236,6 +237,13 @@ describe('tool results', () => {
     expect(orderToolResults(messages)).toEqual(messages);
   });
 
+  it('answer as many calls of one turn as have their id', () => {
+    const calls = from('assistant', call('a'), call('a'));
+    const messages = [calls, from('tool', result('a')), from('tool', result('a'))];
+    expect(orderToolResults(messages)).toEqual(messages);
+    expect(refusal(() => orderToolResults([calls, from('tool', result('a'))])).param).toBe('messages[0]');
+  });
+
   it('are refused without a call, and calls without them', () => {
     expect(refusal(() => orderToolResults([from('tool', result('x'))])).param).toBe('messages[0]');
     expect(refusal(() => orderToolResults([from('user', text), from('assistant', call('x'))])).param).toBe(
@@ -260,6 +268,10 @@ describe('answers and events', () => {
         .map((json): Part => ({ type: 'tool_call', id: 'c', name: 'f', arguments: json, kind: 'function' })),
       fc.constant<Part>({ type: 'reasoning', text: '', kind: 'encrypted', data: 'xx', format: 'unknown' }),
       fc.constant<Part>({
+        ...{ type: 'reasoning', text: 'in short', kind: 'summary', data: 'xx', id: 'rs_1' },
+        format: 'openai-responses-v1',
+      }),
+      fc.constant<Part>({
         type: 'text',
         text: 'cited',
         citations: [{ kind: 'url', url: 'https://e.com', start: 0, end: 5 }],
@@ -267,6 +279,25 @@ describe('answers and events', () => {
       }),
     ),
   );
+
+  it('folds a part with numbers beyond a double, and leaves its event as it was', () => {
+    const payload = parseExact('{"n":12345678901234567891}') as JsonObject;
+    const content: Part = { type: 'server_tool', family: 'gemini', name: 'odd', payload };
+    const spoken: Part = { type: 'text', text: '', citations: [] };
+    const { answer } = foldEvents([
+      { type: 'part_start', candidate: 0, part: 0, content },
+      { type: 'part_start', candidate: 0, part: 1, content: spoken },
+      {
+        type: 'part_delta',
+        candidate: 0,
+        part: 1,
+        text: 'x',
+        citation: { kind: 'url', url: 'https://e.com' },
+      },
+    ]);
+    expect(JSON.stringify(answer.candidates[0]?.content[0])).toContain('{"n":12345678901234567891}');
+    expect(spoken).toEqual({ type: 'text', text: '', citations: [] });
+  });
 
   it('an answer unfolded into events folds back into itself', () => {
     fc.assert(

@@ -192,9 +192,14 @@ export function takesSystemRole(target: Target): boolean {
   return target.capabilities.parameters.includes('system_role');
 }
 
-/** The leading system messages, and all the rest. */
+/** Whether `message` is an instruction in words: `system` takes no other, and what it did not take would vanish. */
+export function isInstruction({ role, content }: Message): boolean {
+  return role === 'system' && content.every(({ type }) => type === 'text');
+}
+
+/** The leading instructions, and all the rest. */
 export function splitSystem(messages: readonly Message[]): { system: Message[]; rest: Message[] } {
-  const first = messages.findIndex((message) => message.role !== 'system');
+  const first = messages.findIndex((message) => !isInstruction(message));
   // A conversation of nothing but instructions still needs a turn to answer: its last message becomes one.
   if (first < 0) return { system: messages.slice(0, -1), rest: messages.slice(-1) };
   return { system: messages.slice(0, first), rest: messages.slice(first) };
@@ -206,6 +211,11 @@ export function writeSystem(system: readonly Message[], context: ContentContext)
     .flatMap((message) => message.content)
     .map((part) => (part.type === 'text' ? writeBlock(part, context) : null))
     .filter((block) => block !== null);
+}
+
+/** Whether `message` of `rest`, an instruction, stays one where it stands. */
+export function keepsRole(message: Message, rest: readonly Message[], target: Target): boolean {
+  return isInstruction(message) && takesSystemRole(target) && rest.some(({ role }) => role !== 'system');
 }
 
 // A later instruction of an endpoint without that role joins the user's turn, marked as what it is.
@@ -221,7 +231,8 @@ export function writeMessages(rest: readonly Message[], context: ContentContext)
   const systemRole = takesSystemRole(context.target) && rest.some((message) => message.role !== 'system');
   rest.forEach((message, i) => {
     const system = message.role === 'system';
-    const role = system && systemRole ? 'system' : message.role === 'assistant' ? 'assistant' : 'user';
+    const asked = message.role === 'assistant' ? 'assistant' : 'user';
+    const role = systemRole && isInstruction(message) ? 'system' : asked;
     let turn = turns.at(-1);
     if (turn === undefined || turn.role !== role || role === 'system') {
       turn = { role, results: [], blocks: [] };
@@ -229,7 +240,7 @@ export function writeMessages(rest: readonly Message[], context: ContentContext)
     }
     const prefill = role === 'assistant' && i === rest.length - 1;
     const alone = system && rest.length === 1;
-    for (const part of system && !systemRole && !alone ? folded(message) : message.content) {
+    for (const part of system && role === 'user' && !alone ? folded(message) : message.content) {
       // Only the user can show an image.
       if (role === 'assistant' && part.type === 'image') continue;
       const block = writeBlock(prefill ? trimmed(part, message) : part, context);

@@ -5,7 +5,7 @@ import type { Target } from '../../canonical/contract.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
-import { BREAKPOINTS_MAX, replayable, splitSystem, takesDocument, takesSystemRole } from './content.ts';
+import { BREAKPOINTS_MAX, keepsRole, replayable, splitSystem, takesDocument } from './content.ts';
 import { capOf, planThinking } from './thinking.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
@@ -174,10 +174,10 @@ function output(request: CanonicalRequest, target: Target, say: Say): void {
 function history(request: CanonicalRequest, target: Target, say: Say): void {
   const { messages } = request;
   const { system, rest } = splitSystem(messages);
-  const moved = rest.findIndex((message) => message.role === 'system');
-  if (moved >= 0 && (!takesSystemRole(target) || rest.length === 1)) {
+  const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));
+  if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This later instruction goes up as text of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     say(

@@ -11,12 +11,18 @@ import type {
   ToolResultPart,
 } from '../../canonical/types.ts';
 import { fitToolCallId } from '../../dialects/shared/reasoning.ts';
-import { inputText, splitSystem, takesSystemRole } from '../anthropic-messages/content.ts';
+import {
+  inputText,
+  isInstruction,
+  keepsRole,
+  splitSystem,
+  takesSystemRole,
+} from '../anthropic-messages/content.ts';
 import { writeCitation } from './citations.ts';
 import { DocumentNames, formatAndSource, takesMedia } from './media.ts';
 import { formatOf } from './model.ts';
 
-export { splitSystem, takesSystemRole };
+export { keepsRole, splitSystem };
 
 /** Most cache points of one request. */
 export const CACHE_POINTS_MAX = 4;
@@ -204,7 +210,8 @@ export function writeMessages(
   const systemRole = takesSystemRole(context.target) && rest.some((message) => message.role !== 'system');
   rest.forEach((message, i) => {
     const system = message.role === 'system';
-    const role = system && systemRole ? 'system' : message.role === 'assistant' ? 'assistant' : 'user';
+    const asked = message.role === 'assistant' ? 'assistant' : 'user';
+    const role = systemRole && isInstruction(message) ? 'system' : asked;
     let turn = turns.at(-1);
     if (turn === undefined || turn.role !== role || role === 'system') {
       turn = { role, results: [], blocks: [], has_document: false, has_text: false };
@@ -212,7 +219,7 @@ export function writeMessages(
     }
     const prefill = role === 'assistant' && i === rest.length - 1;
     const alone = system && rest.length === 1;
-    for (const part of system && !systemRole && !alone ? folded(message) : message.content) {
+    for (const part of system && role === 'user' && !alone ? folded(message) : message.content) {
       addPart(turn, prefill ? trimmed(part, message) : part, context);
     }
     if (turn.results.length + turn.blocks.length === 0) turns.pop();

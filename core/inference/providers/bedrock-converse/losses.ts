@@ -6,7 +6,7 @@ import { extLosses } from '../../dialects/shared/ext-losses.ts';
 import { toolPath } from '../../dialects/shared/web-search.ts';
 import { listedBetas } from '../anthropic-messages/losses.ts';
 import { capOf } from '../anthropic-messages/thinking.ts';
-import { CACHE_POINTS_MAX, isUsersOwn, replayable, splitSystem, takesSystemRole } from './content.ts';
+import { CACHE_POINTS_MAX, isUsersOwn, keepsRole, replayable, splitSystem } from './content.ts';
 import { cacheHints, TIERS, topKField } from './encode.ts';
 import { formatWord, takesMedia } from './media.ts';
 import { makerOf } from './model.ts';
@@ -124,10 +124,10 @@ function mediaLosses(part: Extract<Part, { src: object }>, path: string, target:
 /** Losses that come of where a message stands. */
 function placeLosses({ messages }: CanonicalRequest, target: Target, say: Say): void {
   const { system, rest } = splitSystem(messages);
-  const moved = rest.findIndex(({ role }) => role === 'system');
-  if (moved >= 0 && (!takesSystemRole(target) || rest.length === 1)) {
+  const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));
+  if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This later instruction goes up as text of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     const param = `messages[${messages.length - 1}]`;

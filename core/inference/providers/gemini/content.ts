@@ -27,14 +27,6 @@ export interface ContentContext {
   readonly wants_signature: boolean;
 }
 
-/** The leading system messages, and all the rest. */
-export function splitSystem(messages: readonly Message[]): { system: Message[]; rest: Message[] } {
-  const first = messages.findIndex((message) => message.role !== 'system');
-  // A conversation of nothing but instructions still needs a turn to answer: its last message becomes one.
-  if (first < 0) return { system: messages.slice(0, -1), rest: messages.slice(-1) };
-  return { system: messages.slice(0, first), rest: messages.slice(first) };
-}
-
 /** Names of the calls of `messages` by their ids. */
 export function callNames(messages: readonly Message[]): Map<string, string> {
   const names = new Map<string, string>();
@@ -128,6 +120,11 @@ function plainParts(part: Part, context: ContentContext): string[] {
   }
 }
 
+/** One by one: as arguments of one call, the parts of a long message would not fit the stack. */
+function append(all: string[], texts: readonly string[]): void {
+  for (const text of texts) all.push(text);
+}
+
 function one(text: string | null): string[] {
   return text === null ? [] : [text];
 }
@@ -173,7 +170,7 @@ function modelParts(message: Message, context: ContentContext): string[] {
       const needed = calls++ === 0 && context.wants_signature ? FOREIGN_CALL : null;
       out.push(callPart(part, own ?? needed));
     } else {
-      out.push(...plainParts(part, context));
+      append(out, plainParts(part, context));
     }
   }
   flush();
@@ -212,7 +209,7 @@ function addUser(message: Message, alone: boolean, turn: Turn, context: ContentC
     // A later instruction joins the user's turn, marked as what it is.
     else if (message.role === 'system' && !alone && part.type === 'text') {
       turn.parts.push(textPart(`[system]\n${part.text}`));
-    } else turn.parts.push(...plainParts(part, context));
+    } else append(turn.parts, plainParts(part, context));
   }
 }
 
@@ -226,7 +223,7 @@ export function writeContents(rest: readonly Message[], context: ContentContext)
       turn = { role, responses: [], parts: [] };
       turns.push(turn);
     }
-    if (role === 'model') turn.parts.push(...modelParts(message, context));
+    if (role === 'model') append(turn.parts, modelParts(message, context));
     else addUser(message, rest.length === 1, turn, context);
     if (turn.responses.length + turn.parts.length === 0) turns.pop();
   }

@@ -3,7 +3,8 @@
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
-import { callNames, splitSystem, writeContents, writeSystem } from './content.ts';
+import { splitSystem } from '../anthropic-messages/content.ts';
+import { callNames, writeContents, writeSystem } from './content.ts';
 import { detailsOf, isInt32, STOP_MAX, takesModalities } from './losses.ts';
 import { planThinking, takesLevel } from './thinking.ts';
 import { writeTools } from './tools.ts';

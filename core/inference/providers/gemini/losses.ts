@@ -11,7 +11,8 @@ import type {
 } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
 import { searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
-import { FORMAT, splitSystem, takesDocument } from './content.ts';
+import { splitSystem } from '../anthropic-messages/content.ts';
+import { FORMAT, takesDocument } from './content.ts';
 import { planThinking } from './thinking.ts';
 import { keepsStrict, runsTool } from './tools.ts';
 
@@ -193,7 +194,7 @@ function historyLosses(request: CanonicalRequest, target: Target, say: Say): voi
   const moved = rest.length === 1 ? -1 : rest.findIndex(({ role }) => role === 'system');
   if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This later instruction goes up as text of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     const param = `messages[${messages.length - 1}]`;

@@ -20,9 +20,14 @@ function idRule(target: Target): IdRule {
 /** The `messages` array for `target`. */
 export function encodeMessages(messages: readonly Message[], target: Target): JsonObject[] {
   const out: JsonObject[] = [];
-  for (const message of messages) {
+  // Media of results follow the last result of their turn: nothing else may stand between calls and results.
+  let media: JsonObject[] = [];
+  for (const [at, message] of messages.entries()) {
     if (message.role === 'assistant') out.push(assistant(message, target));
-    else encodeOther(message, target, out);
+    else encodeOther(message, target, out, media);
+    if (media.length === 0 || messages[at + 1]?.role === 'tool') continue;
+    out.push({ role: 'user', content: contentOf(media) });
+    media = [];
   }
   return out;
 }
@@ -32,12 +37,11 @@ function named(role: string, message: Message, members: JsonObject, target: Targ
   return name === undefined ? { role, ...members } : { role, name, ...members };
 }
 
-function encodeOther(message: Message, target: Target, out: JsonObject[]): void {
+function encodeOther(message: Message, target: Target, out: JsonObject[], media: JsonObject[]): void {
   const results = message.content.filter((part) => part.type === 'tool_result');
-  const media: JsonObject[] = [];
   for (const result of results) out.push(toolResult(result, target, media));
   const rest = message.content.filter((part) => part.type !== 'tool_result');
-  const parts = [...media, ...rest.flatMap((part) => contentPart(part, target))];
+  const parts = rest.flatMap((part) => contentPart(part, target));
   if (parts.length === 0 && results.length > 0) return;
   const developer = message.ext?.['role'] === 'developer' && !has(target, 'no_developer_role');
   let role: string = message.role === 'tool' ? 'user' : message.role;
@@ -102,7 +106,7 @@ function assistant(message: Message, target: Target): JsonObject {
     } else if (part.type === 'reasoning') {
       reasoning += part.text;
     } else {
-      parts.push(...contentPart(part, target));
+      for (const piece of contentPart(part, target)) parts.push(piece);
     }
   }
   const members: JsonObject = { content: parts.length === 0 && calls.length > 0 ? null : contentOf(parts) };

@@ -158,7 +158,7 @@ function otherItems(message: Message, target: Target, custom: ReadonlySet<string
     if (part.type === 'tool_result') items.push(resultItem(part, target, custom));
     else if (part.type === 'server_tool') {
       if (part.family === 'openai_responses') items.push(part.payload as JsonObject);
-    } else content.push(...contentPart(part, target));
+    } else for (const piece of contentPart(part, target)) content.push(piece);
   }
   if (content.length === 0 && items.length > 0) return items;
   const role = message.role === 'system' ? 'developer' : 'user';

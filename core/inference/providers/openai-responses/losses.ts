@@ -1,7 +1,7 @@
 // What of a request would be lost on an endpoint of the Responses API (decisions 4.7.2, column openai_responses).
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { Target } from '../../canonical/contract.ts';
-import type { CanonicalRequest, Loss, Message, Part, ReasoningPart, Tool } from '../../canonical/types.ts';
+import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../canonical/types.ts';
 import { extLosses } from '../../dialects/shared/ext-losses.ts';
 import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../dialects/shared/web-search.ts';
 import { effortFor, isDefaultTier, rejectsSampling, takes } from '../openai-chat/fields.ts';
@@ -122,14 +122,15 @@ function messageLosses(message: Message, path: string, lose: Lose): void {
   if (message.name !== undefined) {
     lose('hint', 'name_dropped', `${path}.name`, 'This provider knows no names.');
   }
+  const carried = carriedReasoning(message);
   message.content.forEach((part, j) => {
-    partLosses(part, `${path}.content[${j}]`, message, lose);
+    partLosses(part, `${path}.content[${j}]`, { message, carried, lose });
   });
 }
 
-/** Whether the item of `part` has a state that this family reads: a summary may stand beside it as a part of its own. */
-function isCarried(part: ReasoningPart, { content }: Message): boolean {
-  return reasoningRuns(content).some((run) => run.includes(part) && run.some(isReadable));
+/** Reasoning whose item has a state that this family reads: a summary may stand beside it as a part of its own. */
+function carriedReasoning({ content }: Message): ReadonlySet<Part> {
+  return new Set(reasoningRuns(content).flatMap((run) => (run.some(isReadable) ? run : [])));
 }
 
 function carriedOn(part: Part): ReadonlySet<string> {
@@ -137,25 +138,32 @@ function carriedOn(part: Part): ReadonlySet<string> {
   return part.type === 'document' ? ON_DOCUMENT : NOTHING;
 }
 
-function partLosses(part: Part, path: string, message: Message, lose: Lose): void {
+/** What has no item of its own where the model showed it. */
+const SHOWN: ReadonlySet<Part['type']> = new Set(['image', 'document', 'search_result']);
+
+function partLosses(
+  part: Part,
+  path: string,
+  of: { message: Message; carried: ReadonlySet<Part>; lose: Lose },
+): void {
+  const { message, carried, lose } = of;
   if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_responses') {
     lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
   }
   extLost(part.ext, path, carriedOn(part), lose);
+  if (message.role === 'assistant' && SHOWN.has(part.type)) {
+    return lose(
+      'content',
+      'media_unsupported',
+      path,
+      'What an assistant has shown cannot be sent back here.',
+    );
+  }
   switch (part.type) {
     case 'audio':
       return lose('content', 'audio_unsupported', path, 'This provider takes no audio.');
     case 'video':
       return lose('content', 'video_unsupported', path, 'This provider takes no video.');
-    case 'image':
-      // What an assistant has shown has no item of its own.
-      if (message.role !== 'assistant') return;
-      return lose(
-        'content',
-        'media_unsupported',
-        path,
-        'An image of the assistant cannot be sent back here.',
-      );
     case 'document':
       if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
         lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
@@ -172,14 +180,14 @@ function partLosses(part: Part, path: string, message: Message, lose: Lose): voi
         'The search result is sent as text with a header.',
       );
     case 'reasoning':
-      if (!isCarried(part, message)) lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
+      if (!carried.has(part)) lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
       return;
     case 'tool_call':
       if (part.signature === undefined) return;
       return lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
     case 'tool_result':
       part.content.forEach((inner, k) => {
-        partLosses(inner, `${path}.content[${k}]`, message, lose);
+        partLosses(inner, `${path}.content[${k}]`, of);
       });
       return;
     case 'server_tool':

@@ -80,11 +80,12 @@ export function textOf(parts: readonly Part[]): string {
 
 /** Texts of the tool results that the conversation ends with; null when it does not end with any. */
 export function lastToolResults(messages: readonly Message[]): string[] | null {
+  const last = messages.findLastIndex(({ content }) => !content.some(({ type }) => type === 'tool_result'));
   const results: string[] = [];
-  for (let i = messages.length - 1; i >= 0; i--) {
-    const found = (messages[i] as Message).content.filter((part) => part.type === 'tool_result');
-    if (found.length === 0) break;
-    results.unshift(...found.map((part) => (part.is_error ? 'Error: ' : '') + textOf(part.content)));
+  for (const { content } of messages.slice(last + 1)) {
+    for (const part of content) {
+      if (part.type === 'tool_result') results.push((part.is_error ? 'Error: ' : '') + textOf(part.content));
+    }
   }
   return results.length === 0 ? null : results;
 }

@@ -1,0 +1,52 @@
+// How long a call waits for the database where it does not wait by way of the ledger's lanes: one that takes connections
+// and does not answer is as good as away (4.8 rows 21 and 22).
+import { ServiceError } from '../../kernel/index.ts';
+
+/** As long as for a hold, and as long as for a settle (core/ledger). */
+const ASK_MS = 3_000;
+const KEEP_MS = 1_000;
+
+/** What `asked` resolves to. @throws Error after `ms`, or what it rejects with. */
+function within<T>(ms: number, asked: Promise<T>): Promise<T> {
+  return new Promise((done, fail) => {
+    const late = () => fail(new Error(`no answer of the database within ${ms} ms`));
+    // An answer that lies in the socket because this process was busy has come in time.
+    const timer = setTimeout(() => setImmediate(late), ms);
+    asked.then(done, fail).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The refusal of a call that cannot be decided without the database: nothing was held. */
+export function ledgerUnavailable(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'The ledger cannot be reached; no call is made unpaid. Try again.',
+    { details: { component: 'ledger' }, retry_after_ms: 1_000 },
+  );
+}
+
+/** What must be known before a call is made. @throws ServiceError service_unavailable when it cannot be told in time. */
+export function askBefore<T>(asked: Promise<T>): Promise<T> {
+  return within(ASK_MS, asked).catch(() => {
+    throw ledgerUnavailable();
+  });
+}
+
+/**
+ * What belongs to the caller's organisation. @throws ServiceError what reading it says, service_unavailable when it is not
+ * read in time.
+ */
+export function readBefore<T>(asked: Promise<T>): Promise<T> {
+  return within(ASK_MS, asked).catch((error: unknown) => {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError('service_unavailable', 'The database does not answer. Try again.', {
+      details: { component: 'postgres' },
+      retry_after_ms: 1_000,
+    });
+  });
+}
+
+/** What is stored beside an answer that waits for it. @throws Error when that takes longer than an answer may wait. */
+export function keepBeside<T>(stored: Promise<T>): Promise<T> {
+  return within(KEEP_MS, stored);
+}
