@@ -1,5 +1,5 @@
 // The Fastify instance under all routes of the gateway: ids, errors, unknown paths and wrong methods.
-import { STATUS_CODES } from 'node:http';
+import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorBody, errorHeaders, refusalOf, surfaceOf } from './errors.ts';
@@ -85,6 +85,14 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
   return sendRefusal(app, reply, new ServiceError('method_not_allowed', `This path takes ${allowed}.`));
 }
 
+/** Long enough for the largest body on a slow line; who sends a byte now and then must not keep a connection for ever. */
+const REQUEST_MS = 300_000;
+/** What Node cannot read of a request, and how it is told. */
+const unread: ReadonlyMap<string | undefined, readonly [status: number, message: string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, `The headers are larger than ${maxHeaderSize / 1024} KiB.`]],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, `The request did not come whole within ${REQUEST_MS / 1000} s.`]],
+]);
+
 /** An instance without routes; `bindOperations` and the inference routes add theirs. */
 export function createApp(options: AppOptions): FastifyInstance {
   const is_https = options.base_url.startsWith('https:');
@@ -97,17 +105,18 @@ export function createApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     // Clients and load balancers keep connections for a minute; ours must outlive theirs, or a reuse meets a reset.
     keepAliveTimeout: 72_000,
+    requestTimeout: REQUEST_MS,
     routerOptions: { maxParamLength: 512 },
     rewriteUrl: (request) => rewriteModelPath(request.url ?? '/'),
     frameworkErrors(error, request, reply) {
       sendRefusal(app, reply as FastifyReply, refusalOf(error, request.id, log));
     },
-    clientErrorHandler(_error, socket) {
+    clientErrorHandler({ code }, socket) {
       if (!socket.writable) return;
-      const refusal = new ServiceError('invalid_request', 'The request is not HTTP.');
-      const body = errorBody(refusal, newRequestId(), 'chat');
+      const [status, message] = unread.get(code) ?? [400, 'The request is not HTTP.'];
+      const body = errorBody(new ServiceError('invalid_request', message), newRequestId(), 'chat');
       socket.end(
-        `HTTP/1.1 400 ${STATUS_CODES[400]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
           `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
     },

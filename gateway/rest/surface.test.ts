@@ -1,10 +1,11 @@
 // What every answer has in common, whatever the route: ids, headers, envelopes, methods, bodies, health.
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { createPool, openChanges } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
+import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from '../../test/registry/harness.ts';
 import { createApp, rewriteModelPath } from './app.ts';
@@ -194,24 +195,43 @@ test('a slash in a model id may be encoded, once, and nowhere else', () => {
   expect(rewriteModelPath('/v1/keys/a%2Fb')).toBe('/v1/keys/a%2Fb');
 });
 
+/** The bytes that come back for `text`, until the connection ends. */
+async function talkTo(app: FastifyInstance, text: string): Promise<string> {
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += bytes;
+  });
+  await once(socket, 'close');
+  return answer;
+}
+
 test('an answer over the wire: doubled headers are refused, broken HTTP gets an envelope', async () => {
-  const address = new URL(await harness.app.listen({ host: '127.0.0.1', port: 0 }));
-  const talk = async (text: string) => {
-    const socket = connect(Number(address.port), address.hostname);
-    socket.write(text);
-    let answer = '';
-    socket.on('data', (bytes) => {
-      answer += bytes;
-    });
-    await once(socket, 'close');
-    return answer;
-  };
+  const talk = (text: string) => talkTo(harness.app, text);
   const one = `authorization: Bearer ${a.key}\r\n`;
   const request = (headers: string) =>
     `GET /v1/credits HTTP/1.1\r\nhost: x\r\n${headers}connection: close\r\n\r\n`;
   expect(await talk(request(one))).toMatch(/^HTTP\/1\.1 200 /);
   expect(await talk(request(one + one))).toMatch(/^HTTP\/1\.1 401 [\s\S]*authentication_required/);
   expect(await talk('nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"invalid_request"/);
+  const large = await talk(request(`x-large: ${'x'.repeat(20_000)}\r\n`));
+  expect(large).toMatch(/^HTTP\/1\.1 431 [\s\S]*headers are larger than 16 KiB/);
+});
+
+test('a request that does not come whole within five minutes is given up, with an envelope', async () => {
+  const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });
+  expect(app.server.requestTimeout).toBe(300_000);
+  // Nobody waits five minutes here: Node's word for it is said by hand.
+  app.server.on('connection', (socket) => {
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    socket.once('readable', () => app.server.emit('clientError', late, socket));
+  });
+  const answer = await talkTo(app, 'POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc');
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not come whole within 300 s/);
+  await app.close();
 });
 
 test('healthz is about the process, readyz about what it needs', async () => {

@@ -9,16 +9,20 @@ import { stringEndIn } from '../wire/scan.ts';
  */
 const ITEMS_MAX = 1_000_000;
 
+/** @throws ServiceError request_too_large for a body that holds more items than anybody needs. */
+export function refuseTooMany(text: string): void {
+  if (text.length <= 2 * ITEMS_MAX || !holdsTooMany(text)) return;
+  const message = `The body holds more than ${ITEMS_MAX} objects, lists and members.`;
+  throw new ServiceError('request_too_large', message, { details: { limit_items: ITEMS_MAX } });
+}
+
 /**
  * The JSON value of a body whose decoded text is `text`.
- * @throws ServiceError request_too_large for more items than anybody needs; invalid_json with `details.offset` (characters) where it can be told.
+ * @throws ServiceError request_too_large as `refuseTooMany`; invalid_json with `details.offset` (characters).
  */
 export function parseText(text: string): unknown {
   if (text.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
-  if (text.length > 2 * ITEMS_MAX && holdsTooMany(text)) {
-    const message = `The body holds more than ${ITEMS_MAX} objects, lists and members.`;
-    throw new ServiceError('request_too_large', message, { details: { limit_items: ITEMS_MAX } });
-  }
+  refuseTooMany(text);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -2,6 +2,7 @@
 // is taken out before anything is read, hashed, routed, stored or sent. Both lanes then see only redacted text.
 import { type RedactedBody, redactBody } from '../../redaction/index.ts';
 import type { Warning } from '../canonical/types.ts';
+import { refuseTooMany } from './parse.ts';
 import type { Incoming } from './types.ts';
 
 /** Members that steer the call; what they say goes no further than routing. */
@@ -23,12 +24,14 @@ type Wish = NonNullable<Incoming['grant']['data_policy']['redact']>;
 
 /**
  * `incoming` with body and headers redacted; itself where its organisation wishes none, which costs one look.
- * @throws ServiceError (or rejects) invalid_pattern, service_unavailable: then nothing may go on.
+ * @throws ServiceError (or rejects) invalid_pattern, request_too_large, service_unavailable: then nothing may go on.
  */
 export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming> {
   const { redact } = incoming.grant.data_policy;
   if (redact === null) return incoming;
   const { org_id } = incoming.grant;
+  // Redaction parses the body as well. What counts is ASCII, so no byte needs decoding.
+  refuseTooMany(incoming.body.toString('latin1'));
   const body = redactBody(redact, incoming.body, {
     org_id,
     spared: spared[incoming.dialect.name] ?? STEERING,
