@@ -56,7 +56,7 @@ export function createCallDeps(parts: {
     raw_lanes: rawLanes,
     catalog: () => parts.catalog.current(),
     provider(endpoint) {
-      return parts.catalog.current().providers.get(endpoint.provider) as Provider;
+      return parts.catalog.provider(endpoint.provider) as Provider;
     },
     ratioOf(endpoint_id) {
       let ratio = ratios.get(endpoint_id);

@@ -214,7 +214,7 @@ async function openOwnTelemetry(
   const { name: process_name, log, catalog } = facts;
   return openTelemetry({
     ...{ endpoint, sample_percent, process_name, cell, log },
-    provider: ({ provider }) => catalog.current().providers.get(provider),
+    provider: ({ provider }) => catalog.provider(provider),
   });
 }
 

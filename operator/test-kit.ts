@@ -38,8 +38,9 @@ export async function kubectl(
 /** Has the API server know RoutingPolicy. */
 export async function installDefinition(access: KubernetesAccess): Promise<void> {
   await kubectl(access, ['apply', '--server-side', '-f', CRD_FILE]);
-  const crd = 'crd/routingpolicies.svc.dev';
-  await kubectl(access, ['wait', '--for=condition=Established', crd, '--timeout=60s']);
+  const wait = ['wait', '--for=condition=Established', 'crd/routingpolicies.svc.dev', '--timeout=30s'];
+  // In the moment between a definition and its first status kubectl gives up instead of waiting.
+  await vi.waitFor(() => kubectl(access, wait), { timeout: 60_000, interval: 200 });
 }
 
 function role(name: string, namespace: string | null, rules: readonly Rule[], account: object): object[] {

@@ -1,6 +1,6 @@
 // Scalars of both schemas. Money is an integer sent as a string: JSON numbers of other languages end at 2^53, and
 // nobody shall add dollars as floats.
-import { timeInMs } from '@svc/core/kernel/index.ts';
+import { isTime, timeInMs } from '@svc/core/kernel/index.ts';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
 function integerOf(name: string, value: unknown): number {
@@ -42,17 +42,28 @@ export const CountScalar = new GraphQLScalarType<number, number>({
   parseLiteral: (node) => countOf(node.kind === Kind.INT ? Number(node.value) : null),
 });
 
+function noTime(): GraphQLError {
+  return new GraphQLError('DateTime is RFC 3339 text; a date alone is midnight UTC.');
+}
+
 function timeOf(value: unknown): string {
   if (typeof value === 'string' && value.length <= 64 && !Number.isNaN(timeInMs(value))) return value;
-  throw new GraphQLError('DateTime is RFC 3339 text; a date alone is midnight UTC.');
+  throw noTime();
+}
+
+/** What is sent has the form that REST takes; an engine reads far more as times, some of them in its own zone. */
+function timeIn(value: unknown): string {
+  const text = timeOf(value);
+  if (isTime(text)) return text;
+  throw noTime();
 }
 
 export const DateTimeScalar = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   description: 'UTC, RFC 3339 with milliseconds and Z; any offset is taken.',
   serialize: timeOf,
-  parseValue: timeOf,
-  parseLiteral: (node) => timeOf(node.kind === Kind.STRING ? node.value : null),
+  parseValue: timeIn,
+  parseLiteral: (node) => timeIn(node.kind === Kind.STRING ? node.value : null),
 });
 
 export const JsonScalar = new GraphQLScalarType<unknown, unknown>({

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
-import { isId, silentLog } from '../kernel/index.ts';
+import { isId, nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import {
   CatalogError,
   committedCatalog,
@@ -14,6 +14,7 @@ import {
   findPriceVersion,
   loadCatalog,
   type Model,
+  missingOf,
   openCatalog,
   selectPriceHistory,
 } from './index.ts';
@@ -27,6 +28,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   delete process.env['ACME_API_KEY'];
+  shiftClock(0);
 });
 
 const acme = (input: string, extra = '') => `version: 1
@@ -190,8 +192,11 @@ test('keys come from variables and files as they are when asked, and what is mis
   const keys = join(dir, 'keys');
   const named = { api_key_env: ['ACME_API_KEY'], api_key_file: [keys] };
   expect(credentialOf(named)).toEqual([]);
-  await writeFile(keys, 'k2\n\n k3 \n');
-  process.env['ACME_API_KEY'] = 'k1';
+  process.env['ACME_API_KEY'] = ' \n';
+  await writeFile(keys, '“pasted”\n');
+  expect([credentialOf(named), missingOf(named)]).toEqual([[], 'ACME_API_KEY']);
+  await writeFile(keys, 'k2\n\n k3 \n“pasted”\n');
+  process.env['ACME_API_KEY'] = 'k1\n';
   expect(credentialOf(named)).toEqual(['k1', 'k2', 'k3']);
   expect(only((await loadCatalog(db, [await fileOf(acme('2.50'))])).models.get('acme/fast-1'))?.missing).toBe(
     null,
@@ -218,6 +223,36 @@ test('a faulty file is refused whole and the running catalog stays; a mended one
   await expect
     .poll(() => only(handle.current().models.get('acme/fast-1'))?.price.rates.input, { timeout: 5_000 })
     .toBe(7000);
+  handle.close();
+});
+
+test('a key file that comes or changes while the process runs is read again', async () => {
+  const keys = join(dir, 'rotated-keys');
+  const text = acme('5').replace('api_key_env: ACME_API_KEY', `api_key_file: "${keys}"`);
+  const path = await fileOf(text, 'keyed.yaml');
+  const handle = await openCatalog({ db, files: [path], log: silentLog, poll_ms: 20 });
+  expect(only(handle.current().models.get('acme/fast-1'))?.missing).toBe(keys);
+  await writeFile(keys, 'first\n');
+  await expect
+    .poll(() => only(handle.current().models.get('acme/fast-1'))?.missing, { timeout: 5_000 })
+    .toBe(null);
+  // Pools of keys are kept by provider: another key needs another provider.
+  const before = handle.current().providers.get('acme');
+  await writeFile(keys, 'the second\n');
+  await expect.poll(() => handle.current().providers.get('acme') === before, { timeout: 5_000 }).toBe(false);
+  handle.close();
+});
+
+test('a model retires on its day in a process that has run since before', async () => {
+  const day_ms = 86_400_000;
+  const tomorrow = new Date(nowMs() + day_ms).toISOString().slice(0, 10);
+  const text = acme('5').replace('max_output: 16384', `max_output: 16384\n    retires_at: ${tomorrow}`);
+  const path = await fileOf(text, 'retiring.yaml');
+  const handle = await openCatalog({ db, files: [path], log: silentLog, poll_ms: 20 });
+  const status = () => only(handle.current().models.get('acme/fast-1'))?.status;
+  expect(status()).toBe('active');
+  shiftClock(day_ms);
+  await expect.poll(status, { timeout: 5_000 }).toBe('disabled');
   handle.close();
 });
 

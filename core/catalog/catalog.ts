@@ -11,11 +11,11 @@ import {
   type PriceDraft,
   priceId,
 } from './build.ts';
-import { missingOf } from './credentials.ts';
+import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
 import { type Merged, mergeFiles } from './merge.ts';
 import { lockCatalog, numberEndpoints, numberModels, numberPrices, selectPrice } from './store.ts';
-import type { Catalog, Endpoint, Model, PriceVersion } from './types.ts';
+import type { Catalog, Endpoint, Model, PriceVersion, Provider } from './types.ts';
 
 /** Path of the catalog that comes with the product. */
 export const committedCatalog: string = new URL('./catalog.yaml', import.meta.url).pathname;
@@ -165,6 +165,8 @@ export async function findPriceVersion(db: Db, price_no: number): Promise<PriceV
 export interface CatalogHandle {
   /** The present snapshot. */
   current(): Catalog;
+  /** The provider as it is now, or as it last was: a call may outlive it. Undefined: this process never had it. */
+  provider(id: string): Provider | undefined;
   /** Reads the files again. @throws CatalogError when they cannot be used; `current` is then unchanged. */
   reload(): Promise<Catalog>;
   close(): void;
@@ -178,9 +180,28 @@ async function stampOf(paths: readonly string[]): Promise<string> {
   return (await Promise.all(stamps)).join(' ');
 }
 
+/** What decides what is loaded from `paths`: the files, and the day, on which models retire. */
+async function stampOfCatalog(paths: readonly string[]): Promise<string> {
+  return `${now().toISOString().slice(0, 10)} ${await stampOf(paths)}`;
+}
+
+/** What decides which keys its providers have, of what can change in a running process. */
+function stampOfKeys({ providers }: Catalog): Promise<string> {
+  return stampOf([...providers.values()].flatMap(({ api_key_file }) => api_key_file));
+}
+
+/** Tells of keys that are left out; which they are, the file or variable of the provider shows. */
+function tellSpoiltKeys({ providers }: Catalog, log: Log): void {
+  for (const provider of providers.values()) {
+    if (!hasSpoiltKey(provider)) continue;
+    const facts = { alert: 'provider_key_unusable', provider: provider.id };
+    log.error(facts, 'a provider key has characters that no header can carry, and is left out');
+  }
+}
+
 /**
- * A catalog that follows its files: a change is picked up within `poll_ms` (default 10 s, 0 = only by `reload`), a
- * faulty one is logged and waits to be mended.
+ * A catalog that follows its files, and those of provider keys: a change is picked up within `poll_ms` (default 10 s,
+ * 0 = only by `reload`), a faulty one is logged and waits to be mended.
  * @throws CatalogError when the files cannot be used at the start.
  */
 export async function openCatalog(args: {
@@ -192,28 +213,39 @@ export async function openCatalog(args: {
 }): Promise<CatalogHandle> {
   const { db, files, log } = args;
   const options = { insecure_upstreams: args.insecure_upstreams ?? false };
-  let stamp = await stampOf(files);
+  let stamp = await stampOfCatalog(files);
   let catalog = await loadCatalog(db, files, options);
+  let key_stamp = await stampOfKeys(catalog);
+  tellSpoiltKeys(catalog, log);
+  const former = new Map<string, Provider>();
   let turn: Promise<unknown> = Promise.resolve();
 
   function reload(): Promise<Catalog> {
     const next = turn.then(async () => {
-      catalog = await loadCatalog(db, files, options);
-      return catalog;
+      const loaded = await loadCatalog(db, files, options);
+      for (const [id, provider] of catalog.providers) former.set(id, provider);
+      catalog = loaded;
+      tellSpoiltKeys(loaded, log);
+      return loaded;
     });
     turn = next.catch(() => {});
     return next;
   }
   async function follow(): Promise<void> {
-    const seen = await stampOf(files);
-    if (seen === stamp) return;
+    const seen = await stampOfCatalog(files);
+    const seen_keys = await stampOfKeys(catalog);
+    if (seen === stamp && seen_keys === key_stamp) return;
     try {
       const loaded = await reload();
       stamp = seen;
+      key_stamp = await stampOfKeys(loaded);
       log.info({ version: loaded.version }, 'catalog loaded');
     } catch (error) {
       // A faulty file is told once and waits for its next change; a database that is away is asked again.
-      if (error instanceof CatalogError) stamp = seen;
+      if (error instanceof CatalogError) {
+        stamp = seen;
+        key_stamp = seen_keys;
+      }
       log.error({ error }, 'catalog not loaded; the running one stays');
     }
   }
@@ -221,6 +253,7 @@ export async function openCatalog(args: {
   const timer = every === 0 ? null : setInterval(() => void follow(), every).unref();
   return {
     current: () => catalog,
+    provider: (id) => catalog.providers.get(id) ?? former.get(id),
     reload,
     close() {
       if (timer !== null) clearInterval(timer);

@@ -4,7 +4,7 @@ import { listMemberships, type Membership } from '../orgs/index.ts';
 import { storedAgent } from './audit.ts';
 import { addressPrefix, isInNetworks } from './network.ts';
 import { endHeldSession, endOldestSessions, insertSession, rotateSession } from './session-store.ts';
-import { insertStaffSession } from './staff-store.ts';
+import { endHeldStaffSession, insertStaffSession } from './staff-store.ts';
 import { hashToken, hasTokenForm, newToken, readCookie, sessionCookie } from './token.ts';
 import type { SessionRow, SignInMethod, Transport } from './types.ts';
 import { sessionCaller } from './view.ts';
@@ -45,10 +45,11 @@ export function deliver(
 }
 
 /** Ends the session whose cookie the browser gives up for a new one (P4.2 "Rotation"), whoever's it is. */
-async function endReplaced(context: Context): Promise<void> {
-  const name = context.services.sign_in.cookies.session;
+async function endReplaced(context: Context, who: 'session' | 'staff'): Promise<void> {
+  const name = context.services.sign_in.cookies[who];
+  const end = who === 'staff' ? endHeldStaffSession : endHeldSession;
   for (const token of readCookie(context.requestHeader('cookie') ?? undefined, name)) {
-    if (hasTokenForm('session', token)) await endHeldSession(context.db, hashToken(token));
+    if (hasTokenForm(who, token)) await end(context.db, hashToken(token));
   }
 }
 
@@ -79,7 +80,7 @@ export async function openSession(
     idle_seconds: Math.min(IDLE_HOURS, hours) * HOUR_S,
     expires_at: new Date(at.getTime() + hours * HOUR_S * 1000),
   };
-  if (made.transport === 'cookie') await endReplaced(context);
+  if (made.transport === 'cookie') await endReplaced(context, 'session');
   await insertSession(context.db, { ...session, hash: hashToken(token) });
   await endOldestSessions(context.db, person.id, SESSIONS_MAX);
   return { session, token };
@@ -110,7 +111,10 @@ export async function renewSession(
   return { session: next, token };
 }
 
-/** Begins a session of staff: 8 hours, 30 minutes idle, unless said otherwise (P4.6 "Staff"). */
+/**
+ * Begins a session of staff: 8 hours, 30 minutes idle, unless said otherwise (P4.6 "Staff"). By cookie it ends the one
+ * that the browser had.
+ */
 export async function openStaffSession(
   context: Context,
   wish: { staff_id: Id<'staff'>; transport: Transport; hours?: number; idle_hours?: number },
@@ -119,6 +123,7 @@ export async function openStaffSession(
   const token = newToken('staff');
   const session_id = context.newId('session');
   const expires_at = new Date(at.getTime() + (wish.hours ?? STAFF_HOURS) * HOUR_S * 1000);
+  if (wish.transport === 'cookie') await endReplaced(context, 'staff');
   await insertStaffSession(context.db, {
     id: session_id,
     hash: hashToken(token),

@@ -132,6 +132,15 @@ export async function touchStaffSession(db: Db, args: { id: Id<'session'>; at: D
   });
 }
 
+/** Ends the staff session of the token with this hash, where there is one. */
+export async function endHeldStaffSession(db: Db, hash: Buffer): Promise<void> {
+  await db.query({
+    name: 'identity.end_held_staff_session',
+    text: 'delete from staff_session where hash = $1',
+    values: [hash],
+  });
+}
+
 /** Ends a session of staff. */
 export async function endStaffSession(db: Db, id: Id<'session'>): Promise<void> {
   await db.query({

@@ -1,4 +1,8 @@
-// Canonical JSON: members sorted by code unit, no white space. Fingerprints and content hashes use it.
+// JSON text: canonical (members sorted by code unit, no white space; fingerprints and content hashes use it), and read
+// with the place of its first fault.
+import { ServiceError } from './errors.ts';
+
+const BACKSLASH = 92;
 
 /** JSON text of `value` with sorted object members; `undefined` members are left out. */
 export function canonicalJson(value: unknown): string {
@@ -17,4 +21,61 @@ export type JsonObject = Record<string, unknown>;
 /** Whether `value` is a JSON object (not null, not an array). */
 export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The JSON value of `text`. @throws ServiceError invalid_json with `details.offset` (characters). */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec((error as Error).message)?.[1];
+    const offset = position === undefined ? misplacedAt(text) : Number(position);
+    throw new ServiceError('invalid_json', `The body is not JSON: fault at offset ${offset}.`, {
+      details: { offset },
+    });
+  }
+}
+
+/** Index of the quote that ends the string whose text begins at `at`; -1 when none does. Searched natively. */
+export function stringEndIn(text: string, at: number): number {
+  for (let i = at; ; ) {
+    const quote = text.indexOf('"', i);
+    if (quote < 0) return -1;
+    let k = quote - 1;
+    while (k >= i && text.charCodeAt(k) === BACKSLASH) k--;
+    if (((quote - 1 - k) & 1) === 0) return quote;
+    i = quote + 1;
+  }
+}
+
+const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y;
+
+/** Where a value was expected and none begins: of this fault alone the engine tells no position. */
+function misplacedAt(text: string): number {
+  const open: string[] = [];
+  let wanted: 'value' | 'value or end' | 'other' = 'value';
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charAt(at);
+    if (c === ' ' || c === '\n' || c === '\r' || c === '\t') continue;
+    if (c === '{' || c === '[') {
+      open.push(c);
+      wanted = c === '[' ? 'value or end' : 'other';
+    } else if (c === '}' || c === ']' || c === ',' || c === ':') {
+      if (wanted === 'value' || (wanted === 'value or end' && c !== ']')) return at;
+      if (c === '}' || c === ']') open.pop();
+      wanted = c === ':' || (c === ',' && open.at(-1) === '[') ? 'value' : 'other';
+    } else {
+      const end = c === '"' ? stringEndIn(text, at + 1) : literalEnd(text, at);
+      if (end < 0) return at;
+      at = end;
+      wanted = 'other';
+    }
+  }
+  return text.length;
+}
+
+/** Index of the last character of the literal at `at`; -1 for what is none. */
+function literalEnd(text: string, at: number): number {
+  LITERAL.lastIndex = at;
+  return LITERAL.test(text) ? LITERAL.lastIndex - 1 : -1;
 }

@@ -7,8 +7,12 @@ import { ServiceError } from './errors.ts';
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 
-function isTime(text: string): boolean {
-  return TIME.test(text) && !Number.isNaN(Date.parse(text));
+/** Whether `text` is a time of the years 0 to 9999 on a day that there is: the engine takes 30 February for 2 March. */
+export function isTime(text: string): boolean {
+  if (!TIME.test(text)) return false;
+  const day = text.slice(0, 10);
+  const year = new Date(text).getUTCFullYear();
+  return new Date(day).toISOString().startsWith(day) && year >= 0 && year <= 9_999;
 }
 
 // A date alone is midnight UTC where a date-time is asked.

@@ -16,12 +16,14 @@ import type { KeyPolicyWish, KeyRow } from './types.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-function mergePolicy(
-  own: KeyPolicyWish | null,
-  patch: KeyPolicyWish | null | undefined,
-): KeyPolicyWish | null {
+type PolicyPatch = { readonly [K in keyof KeyPolicyWish]?: KeyPolicyWish[K] | null };
+
+/** A member that is null is left to the organisation again. */
+function mergePolicy(own: KeyPolicyWish | null, patch: PolicyPatch | null | undefined): KeyPolicyWish | null {
   if (patch === undefined) return own;
-  return patch === null ? null : { ...own, ...patch };
+  if (patch === null) return null;
+  const members = Object.entries({ ...own, ...patch }).filter(([, value]) => value !== null);
+  return Object.fromEntries(members) as KeyPolicyWish;
 }
 
 /** `key` with `input` merged in; pure, and says nothing about what the caller may. */
@@ -34,14 +36,14 @@ export function mergeKey(key: KeyRow, input: PatchKeyInput): KeyRow {
   if (input.budget === null) Object.assign(next, { budget_daily_micro: null, budget_hard: true });
   else if (input.budget !== undefined) {
     if (input.budget.daily_micro !== undefined) next.budget_daily_micro = input.budget.daily_micro;
-    if (input.budget.hard !== undefined) next.budget_hard = input.budget.hard;
+    if (input.budget.hard !== undefined) next.budget_hard = input.budget.hard ?? true;
   }
   if (input.alerts !== undefined) next.alerts = input.alerts ?? DEFAULT_ALERTS;
   if (input.expires_at !== undefined) {
     next.expires_at = input.expires_at === null ? null : new Date(timeInMs(input.expires_at));
   }
   if (input.svc_version !== undefined) next.svc_version = input.svc_version ?? CURRENT_SVC_VERSION;
-  next.data_policy = mergePolicy(key.data_policy, input.data_policy as KeyPolicyWish | null | undefined);
+  next.data_policy = mergePolicy(key.data_policy, input.data_policy as PolicyPatch | null | undefined);
   return next;
 }
 

@@ -19,12 +19,26 @@ const BudgetIn = Type.Object(
   closed,
 );
 const Alerts = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), { maxItems: 10, uniqueItems: true });
+const Regions = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 });
 const Policy = Type.Object(
   {
     logging: Type.Optional(oneOf(['on', 'off'])),
     zdr: Type.Optional(Type.Boolean()),
     no_train: Type.Optional(Type.Boolean()),
-    regions: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 })),
+    regions: Type.Optional(Regions),
+  },
+  closed,
+);
+const BudgetPatch = Type.Object(
+  { daily_micro: BudgetIn.properties.daily_micro, hard: Type.Optional(nullable(Type.Boolean())) },
+  closed,
+);
+const PolicyPatch = Type.Object(
+  {
+    logging: Type.Optional(nullable(oneOf(['on', 'off']))),
+    zdr: Type.Optional(nullable(Type.Boolean())),
+    no_train: Type.Optional(nullable(Type.Boolean())),
+    regions: Type.Optional(nullable(Regions)),
   },
   closed,
 );
@@ -81,11 +95,11 @@ export const PatchKeyInput = Type.Object({
   name: Type.Optional(lineOf(120)),
   scopes: Type.Optional(Scopes),
   limits: Type.Optional(nullable(LimitsIn)),
-  budget: Type.Optional(nullable(BudgetIn)),
+  budget: Type.Optional(nullable(BudgetPatch)),
   alerts: Type.Optional(nullable(Alerts)),
   expires_at: Type.Optional(nullable(TimeIn)),
   svc_version: Type.Optional(nullable(Version)),
-  data_policy: Type.Optional(nullable(Policy)),
+  data_policy: Type.Optional(nullable(PolicyPatch)),
 });
 export type PatchKeyInput = Static<typeof PatchKeyInput>;
 

@@ -19,31 +19,40 @@ const common: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** What a session may be told wherever one is admitted. */
+/** What a session may be told wherever one is admitted, by its cookie beside a bearer and by `x-svc-org` too. */
 const ofSessions: readonly ErrorCode[] = [
+  'invalid_request',
+  'not_found',
   'session_expired',
   'ip_not_allowed',
   'two_factor_required',
   'csrf_failed',
 ];
 
-const errorSchema: Json = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['message', 'type', 'code', 'param', 'request_id', 'details'],
-      properties: {
-        message: { type: 'string' },
-        type: { type: 'string', enum: [...new Set(Object.values(codes).map((code) => code.type))] },
-        code: { type: 'string', enum: Object.keys(codes) },
-        param: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-        request_id: { type: 'string', pattern: '^[0-9A-HJKMNP-TV-Z]{26}$' },
-        details: { type: 'object', additionalProperties: true },
-      },
-    },
-  },
+/** What an error tells on every surface, wherever it stands in the envelope. */
+const errorMembers = {
+  message: { type: 'string' },
+  type: { type: 'string', enum: [...new Set(Object.values(codes).map((code) => code.type))] },
+  code: { type: 'string', enum: Object.keys(codes) },
+  param: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  details: { type: 'object', additionalProperties: true },
+  doc_url: { type: 'string', description: 'where the code is explained' },
+};
+const requestId: Json = { type: 'string', pattern: '^[0-9A-HJKMNP-TV-Z]{26}$' };
+
+function envelope(members: Json, beside: Json): Json {
+  const error = { type: 'object', required: Object.keys(members), properties: members };
+  const properties = { ...beside, error };
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
+const errorSchemas = {
+  Error: envelope({ ...errorMembers, request_id: requestId }, {}),
+  /** Of the messages routes, as their clients read it. */
+  MessagesError: envelope(
+    { ...errorMembers, type: { type: 'string' } },
+    { type: { const: 'error' }, request_id: requestId },
+  ),
 };
 
 /** A schema without TypeBox's own marks. */
@@ -51,7 +60,7 @@ function plain(schema: TSchema): Json {
   return JSON.parse(JSON.stringify(schema)) as Json;
 }
 
-function errorResponses(declared: readonly ErrorCode[]): Json {
+function errorResponses(declared: readonly ErrorCode[], schema: keyof typeof errorSchemas = 'Error'): Json {
   const by_status = new Map<number, ErrorCode[]>();
   for (const code of declared) {
     const { status } = codes[code];
@@ -62,7 +71,7 @@ function errorResponses(declared: readonly ErrorCode[]): Json {
     const unique = [...new Set(names)];
     responses[String(status)] = {
       description: unique.join(', '),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
     };
   }
   return responses;
@@ -155,7 +164,7 @@ function declaredErrors(operation: Operation): ErrorCode[] {
   if (audience.kind === 'session' || admittingRoles(audience).length > 0) declared.push(...ofSessions);
   if (audience.kind === 'session') declared.push('session_required');
   if (operation.audience.kind !== 'public') declared.push(...common);
-  else declared.push('rate_limit_exceeded', 'internal');
+  else declared.push('rate_limit_exceeded', 'internal', 'service_unavailable');
   if (Object.keys(shape.path).length > 0 || operation.method !== 'GET') declared.push('not_found');
   if (operation.idempotent === true) declared.push('idempotency_in_progress', 'idempotency_conflict');
   if (operation.audience.kind === 'key' && operation.audience.sandbox === false) {
@@ -234,7 +243,10 @@ function describeInference(route: (typeof inferenceRoutes)[number]): Json {
           ...(shape.streams ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
         },
       },
-      ...errorResponses([...route.errors, 'authentication_required', 'invalid_api_key']),
+      ...errorResponses(
+        [...route.errors, 'authentication_required', 'invalid_api_key'],
+        route.path.startsWith('/v1/messages') ? 'MessagesError' : 'Error',
+      ),
     },
   };
 }
@@ -275,7 +287,7 @@ export function openApiDocument(base_url: string): Json {
           description: 'writes also need the header x-svc-csrf; svc_session over http on loopback',
         },
       },
-      schemas: { Error: errorSchema },
+      schemas: errorSchemas,
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type Pair,
   parseDocument,
   visit,
+  type YAMLMap,
 } from 'yaml';
 import type { Step } from './walk.ts';
 
@@ -54,6 +55,17 @@ function isTooDeep(text: string): boolean {
   return /(?:[-?:][ \t]+){33}/.test(text);
 }
 
+/** The first key that its mapping has twice: the reader's own look compares each key with each. */
+function doubledKey(map: YAMLMap): Node | null {
+  const seen = new Set<unknown>();
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue;
+    if (seen.has(key.value)) return key;
+    seen.add(key.value);
+  }
+  return null;
+}
+
 /** The first use of what the language does without, and where. */
 function forbidden(document: Document): { message: string; offset: number } | null {
   let found: { message: string; offset: number } | null = null;
@@ -67,6 +79,8 @@ function forbidden(document: Document): { message: string; offset: number } | nu
       if (isAlias(node)) return tell('an alias; expected the value itself', node);
       if ('anchor' in node && node.anchor) return tell('an anchor; expected none', node);
       if (node.tag !== undefined) return tell('a tag; expected none', node);
+      const doubled = isMap(node) ? doubledKey(node) : null;
+      if (doubled !== null) return tell('not YAML: Map keys must be unique; expected YAML 1.2', doubled);
       return undefined;
     },
     Pair(_, pair) {
@@ -121,7 +135,7 @@ function read(text: string, lines: LineCounter): Parsed {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const document: Document = parseDocument(text, {
-    ...{ version: '1.2', schema: 'core', strict: true, uniqueKeys: true, merge: false },
+    ...{ version: '1.2', schema: 'core', strict: true, uniqueKeys: false, merge: false },
     ...{ prettyErrors: false, lineCounter: lines, logLevel: 'error' },
   });
   const [error] = document.errors;

@@ -109,7 +109,8 @@ test('without a cap the answer is bounded by model, context and half of the cred
 
 test('only a stream that stops billing when cancelled and shows its tokens is held in steps', () => {
   const held = (over: Partial<Reserved>, w: Partial<ReserveInput> = {}) => {
-    const r = reserve([endpoint({ input: 1, output: 1 }, over)], wish({ max_tokens: 64_000, ...w }));
+    const at = endpoint({ input: 1, output: 1 }, { max_output: 64_000, ...over });
+    const r = reserve([at], wish({ max_tokens: 64_000, ...w }));
     return r.status === 'ok' ? r.endpoints[0]?.output_held : r;
   };
   expect(held({ cancel_billing: 'stops' })).toBe(4_096);

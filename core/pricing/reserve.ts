@@ -171,7 +171,10 @@ function naturalCap(endpoint: Reserved, wish: ReserveInput): number {
  * and what credit affords (half of the balance, but at least min(2,048, all of it)).
  */
 export function outputCap(endpoint: Reserved, wish: ReserveInput): { tokens: number; by_credit: boolean } {
-  if (wish.max_tokens !== null) return { tokens: wish.max_tokens, by_credit: false };
+  // A cap of the caller's is no larger: the route leaves other endpoints out. One of its policy may be.
+  if (wish.max_tokens !== null) {
+    return { tokens: Math.min(wish.max_tokens, endpoint.max_output), by_credit: false };
+  }
   const natural = naturalCap(endpoint, wish);
   const available = wish.available_micro_usd;
   if (available === null) return { tokens: natural, by_credit: false };

@@ -24,6 +24,34 @@ describe('a redacted body', () => {
     expect(redactBytes(redactor, body, []).body).toBe(body);
   });
 
+  it('keeps media whose base64 is in lines, and looks at what stands behind them', () => {
+    for (const [width, end] of [
+      [76, '\n'],
+      [76, '\r\n'],
+      [64, '\n'],
+    ] as const) {
+      const line = 'iVBORw0K'.repeat(10).slice(0, width);
+      const data = `${`${line}${end}`.repeat(25_000)}iVBORw0KGg==${end}`;
+      const text = `A question that is longer than what the reserve is for, from a@b.co: what is in this image?`;
+      const ask = (question: string) => ({
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'base64', data } }] },
+          {
+            role: 'user',
+            content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }],
+          },
+          { role: 'user', content: question },
+        ],
+      });
+      const { body, redactions, unscanned } = run(JSON.stringify(ask(text)));
+      expect([redactions, unscanned]).toEqual([1, 0]);
+      expect(body.toString()).toBe(JSON.stringify(ask(text.replace('a@b.co', '[REDACTED:email]'))));
+    }
+    // Lists of secrets are no media.
+    const keys = `sk-${'a'.repeat(40)}\n`.repeat(30);
+    expect(out(JSON.stringify({ data: keys }))).not.toContain('aaaa');
+  });
+
   it('is what JSON.parse of it says, redacted, for any document', () => {
     const planted = fc.constantFrom(
       'a@b.co',

@@ -11,6 +11,9 @@ const KNOWN_ID = /^(?:call|toolu|srvtoolu|fc|ctc|rs|msg|chatcmpl|functions|tool|
 const WORD = /^[a-z0-9_]{1,40}$/;
 const DATA_URL = /^data:[\w.+/;=-]{1,120};base64,/;
 const NOT_BASE64 = /[^A-Za-z0-9+/=_-]/;
+const NOT_LINES = /[^A-Za-z0-9+/=\r\n]/;
+/** Lengths of lines in which MIME and PEM have base64, and command line tools and Python write it. */
+const LINE_LENGTHS: readonly number[] = [64, 76];
 /** Shorter ones are looked at like text: they cost nothing, and a secret can have the form of base64. */
 const BASE64_MIN = 1_024;
 
@@ -56,8 +59,22 @@ function decoded(text: string, from: number, to: number): string | null {
   }
 }
 
+/** Base64 in lines of one length. By hand: one expression for it would run out of stack in a long text. */
+function isInLines(text: string): boolean {
+  const first = text.indexOf('\n');
+  const length = text[first - 1] === '\r' ? first - 1 : first;
+  if (!LINE_LENGTHS.includes(length) || NOT_LINES.test(text)) return false;
+  let at = 0;
+  for (let end = first; end >= 0; end = text.indexOf('\n', at)) {
+    if (end - at !== first) return end - at < first && end === text.length - 1;
+    at = end + 1;
+  }
+  return text.length - at <= first;
+}
+
 function isBase64(value: string, from: number): boolean {
-  return !NOT_BASE64.test(from === 0 ? value : value.slice(from));
+  const text = from === 0 ? value : value.slice(from);
+  return !NOT_BASE64.test(text) || isInLines(text);
 }
 
 /** Media and sealed state. */

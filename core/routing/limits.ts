@@ -84,15 +84,21 @@ export function affordsUnder(
 
 /**
  * Puts the cap of `ruling` on a call that names none: the largest that it pays for on all endpoints of `route`, which
- * was planned with `affordsUnder`.
+ * was planned with `affordsUnder`. It may be more than a smaller one of them writes at most (`outputCap` minds that);
+ * one that lowers nothing is none.
  */
 export function withinLimits(route: RoutePlan, ruling: Ruling, wish: Wish): Limited {
   const { max_tokens, max_cost_micro } = ruling.actions.limits;
   if (wish.max_tokens !== null) return { route, max_tokens: null };
-  if (max_cost_micro === null) return { route, max_tokens };
-  const cap = Math.min(
-    max_tokens ?? Number.POSITIVE_INFINITY,
-    ...route.plan.map(({ endpoint }) => affordableOn(endpoint, wish, max_cost_micro)),
-  );
+  const endpoints = route.plan.map(({ endpoint }) => endpoint);
+  const largest = Math.max(...endpoints.map(({ max_output }) => max_output));
+  if (max_cost_micro === null) {
+    return { route, max_tokens: max_tokens === null || max_tokens >= largest ? null : max_tokens };
+  }
+  let cap = Math.min(max_tokens ?? largest, largest);
+  for (const endpoint of endpoints) {
+    const affordable = affordableOn(endpoint, wish, max_cost_micro);
+    if (affordable < endpoint.max_output) cap = Math.min(cap, affordable);
+  }
   return { route, max_tokens: cap };
 }

@@ -24,7 +24,7 @@ import {
 import { type ReserveInput, reserve } from '../pricing/index.ts';
 import { createAffinity } from './affinity.ts';
 import { createHealth, type HealthView } from './health.ts';
-import { refuseDenied, withinLimits } from './limits.ts';
+import { affordsUnder, refuseDenied, tooDear, withinLimits } from './limits.ts';
 import { previewRoute } from './plan.ts';
 import { expectedNano } from './score.ts';
 import { traceLine } from './trace.ts';
@@ -147,17 +147,23 @@ function featuresOf(facts: CallFacts): RouteFeatures {
 }
 
 /** The route under the limits of its policy, or why the policy refuses. */
-function judged(context: Context, ruling: Ruling, input: RouteInput) {
-  const { features } = input;
-  const route: RoutePlan = previewRoute(context.services.catalog(), input);
+function judged(context: Context, ruling: Ruling, asked: RouteInput) {
+  const { features } = asked;
   const wish: Omit<ReserveInput, 'available_micro_usd'> = {
     ...{ input_tokens_bound: features.input_tokens_bound, max_tokens: features.max_tokens },
     ...{ candidates: 1, upstream_stream: features.stream, cache_hints: false },
     ...{ audio_output: false, image_output: false, search_units: 0 },
   };
+  const affords = affordsUnder(ruling, () => wish);
+  const input = affords === undefined ? asked : { ...asked, affords };
+  const choice = previewRoute(context.services.catalog(), input);
+  const route: RoutePlan = choice;
   try {
     refuseDenied(ruling, features);
-    if (route.plan.length === 0) return { route, wish, refused: null };
+    if (route.plan.length === 0) {
+      if (choice.too_dear === true) throw tooDear(ruling);
+      return { route, wish, refused: null };
+    }
     const limited = withinLimits(route, ruling, wish);
     const max_tokens = wish.max_tokens ?? limited.max_tokens;
     return { route: limited.route, wish: { ...wish, max_tokens }, refused: null };

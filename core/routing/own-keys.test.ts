@@ -202,3 +202,13 @@ test('whatever keys there are: own before pool, no pool against a wish, and ever
     { numRuns: 500 },
   );
 });
+
+test('a call that may not use its own keys is told to wait for the pool, and one that may for whichever comes first', () => {
+  const all = [capable('a')];
+  const wait = (own_keys: OwnKeys, wish: RouteInput['wish']) =>
+    refusal(all, { own_keys, wish, rests: () => 9_000 }).retry_after_ms;
+  expect(wait(of('a', { fallback: true }), { byok: 'never' })).toBe(9_000);
+  expect(wait(of('a', { fallback: true, rest_ms: 30_000 }), {})).toBe(9_000);
+  expect(wait(of('a', { fallback: true, rest_ms: 2_000 }), {})).toBe(2_000);
+  expect(wait(of('a', { rest_ms: 30_000 }), {})).toBe(30_000);
+});

@@ -233,7 +233,7 @@ export function planRoute(catalog: Catalog, input: RouteInput): RoutePlan {
   const models = modelsOf(catalog, settled);
   const choice = chooseSettled({ catalog, models }, settled);
   if (choice.plan.length === 0) {
-    const refusal = nothingLeft(models, choice, settled);
+    const refusal = nothingLeft({ catalog, models }, choice, settled);
     // Waiting helps where an endpoint that is out for a while is not too dear.
     const denied = choice.too_dear === true && input.policy != null && refusal.status !== 503;
     throw denied ? tooDear(input.policy as Ruling, refusal.beside) : refusal;

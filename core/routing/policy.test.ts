@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import { type Actions, activePolicy, decide, type PolicyDocument, type Ruling } from '../policies/index.ts';
+import { reserve } from '../pricing/index.ts';
 import {
   affordsUnder,
   choose,
@@ -212,6 +213,12 @@ describe('preferences', () => {
     const policy = ruling({ sort: 'price', providers: { order: ['c'] } });
     expect(order(run(list, { policy }))).toEqual(['c', 'b', 'a']);
     expect(order(run(list, { policy, wish: { providers: { order: ['a'] } } }))).toEqual(['a', 'b', 'c']);
+    // One order, in whichever list it is written.
+    const by_endpoint: Actions = { sort: 'price', endpoints: { order: ['ep_c'] } };
+    const asked = { wish: { providers: { order: ['a'] } } };
+    expect(order(run(list, { policy: ruling(by_endpoint), ...asked }))).toEqual(['a', 'b', 'c']);
+    const kept = ruling({ ...by_endpoint, lock: ['endpoints'] });
+    expect(order(run(list, { policy: kept, ...asked }))).toEqual(['c', 'a', 'b']);
     const locked = ruling({ providers: { order: ['c'] }, sort: 'price', lock: ['providers'] });
     const choice = run(list, { policy: locked, wish: { providers: { order: ['a'] } } });
     expect(order(choice)).toEqual(['c', 'b', 'a']);
@@ -384,6 +391,25 @@ describe('refusals', () => {
     expect(limited(list, both, null).max_tokens).toBe(50);
     // Embeddings have no output: the prompt alone decides.
     expect(names(limited(list, policy, 0))).toEqual(['a', 'b']);
+  });
+
+  test('a limit of tokens lowers what an endpoint writes at most, and never raises it', () => {
+    const list = [endpoint('a', { max_output: 4_000 }), endpoint('b', { max_output: 8_000 })];
+    const caps = (limits: NonNullable<Actions['limits']>) => {
+      const { route, max_tokens } = limited(list, ruling({ limits }), null);
+      const endpoints = route.plan.map((item) => item.endpoint);
+      const reserved = reserve(endpoints, { ...held, max_tokens, available_micro_usd: null });
+      if (reserved.status !== 'ok') throw new Error(reserved.status);
+      const of = (name: string) =>
+        reserved.endpoints.find(({ endpoint_id }) => endpoint_id === `ep_${name}`)?.output_cap;
+      return { sent: max_tokens, a: of('a'), b: of('b') };
+    };
+    expect(caps({ max_tokens: 1_000 })).toEqual({ sent: 1_000, a: 1_000, b: 1_000 });
+    expect(caps({ max_tokens: 6_000 })).toEqual({ sent: 6_000, a: 4_000, b: 6_000 });
+    expect(caps({ max_tokens: 100_000 })).toEqual({ sent: null, a: 4_000, b: 8_000 });
+    // What the smaller one cannot write anyway does not shorten the answers of the larger one.
+    expect(caps({ max_cost_micro: 1_000_000 })).toEqual({ sent: 8_000, a: 4_000, b: 8_000 });
+    expect(caps({ max_cost_micro: 7_001 })).toEqual({ sent: 6_000, a: 4_000, b: 6_000 });
   });
 
   test('a limit of cost finds the endpoint that it pays for, however many dearer ones would come before it', () => {

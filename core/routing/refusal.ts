@@ -1,7 +1,8 @@
 // Refusals of the route, each saying what to change.
 import type { Catalog, Endpoint, Model } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
-import type { Choice, Excluded, ExclusionReason, SettledInput } from './types.ts';
+import { type Demands, demandsOf, isOwnKeyOnly, ownUses } from './filters.ts';
+import type { Candidates, Choice, Excluded, ExclusionReason, SettledInput } from './types.ts';
 
 const SUGGESTIONS_MAX = 3;
 /** Reasons that pass by themselves; with one of them the refusal is 503 and worth a retry. */
@@ -102,15 +103,23 @@ function message(models: readonly Model[], choice: Choice): string {
   return `No endpoint of ${model} can serve this request. ${told.join('; ')}${more}.`;
 }
 
-/** Milliseconds until a key may be used at `endpoint`: one of the caller's where it has some, else one of the pool. */
-function keyRestMs(endpoint: Endpoint, input: SettledInput): number {
-  const own = input.own_keys?.of(endpoint) ?? [];
-  if (own.length === 0) return input.rests?.(endpoint) ?? 0;
-  return Math.min(...own.map(({ rest_ms }) => rest_ms));
+/** Milliseconds until a key that the call may use, of the caller's or of the pool, may be used at `endpoint`. */
+function keyRestMs(endpoint: Endpoint, input: SettledInput, demands: Demands): number {
+  const own = ownUses(endpoint, demands);
+  const rests = own.map(({ rest_ms }) => rest_ms);
+  const strict = own.some((use) => use.endpoint.own_key?.fallback_to_pool === false);
+  const keeps_off = strict || isOwnKeyOnly(endpoint, demands);
+  if (own.length === 0 || !keeps_off) rests.push(input.rests?.(endpoint) ?? 0);
+  return Math.min(...rests);
 }
 
 /** Milliseconds until the first of the endpoints that are only out for a while can be tried. */
-function waitMs(models: readonly Model[], excluded: readonly Excluded[], input: SettledInput): number {
+function waitMs(
+  models: readonly Model[],
+  excluded: readonly Excluded[],
+  input: SettledInput,
+  demands: Demands,
+): number {
   const waiting = new Set(
     excluded.filter(({ reason }) => transient.has(reason)).map(({ endpoint_id }) => endpoint_id),
   );
@@ -120,7 +129,7 @@ function waitMs(models: readonly Model[], excluded: readonly Excluded[], input: 
       .map((endpoint) => {
         const figures = input.health.figures(endpoint.id, input.now_ms);
         // The circuit may let a probe pass while its keys still rest: all of them must be over.
-        return Math.max(figures?.circuit_ms ?? 0, figures?.rest_ms ?? 0, keyRestMs(endpoint, input));
+        return Math.max(figures?.circuit_ms ?? 0, figures?.rest_ms ?? 0, keyRestMs(endpoint, input, demands));
       }),
   );
   return Math.max(1, Math.min(...waits));
@@ -167,13 +176,17 @@ function besideOf({ excluded }: Choice): { excluded_by: readonly Excluded[] } {
  * The refusal of a call for which `choice` has no endpoint: 503 where one of them is out for a while only, else 400
  * with what in the request to change.
  */
-export function nothingLeft(models: readonly Model[], choice: Choice, input: SettledInput): ServiceError {
+export function nothingLeft(
+  { catalog, models }: Candidates,
+  choice: Choice,
+  input: SettledInput,
+): ServiceError {
   const beside = besideOf(choice);
   const more = choice.excluded.length - beside.excluded_by.length;
   if (choice.excluded.some(({ reason }) => transient.has(reason))) {
     return new ServiceError('no_endpoint_available', message(models, choice), {
       status: 503,
-      retry_after_ms: waitMs(models, choice.excluded, input),
+      retry_after_ms: waitMs(models, choice.excluded, input, demandsOf(input, catalog)),
       ...(more === 0 ? {} : { details: { excluded_more: more } }),
       beside,
     });

@@ -352,3 +352,16 @@ test('a tier with its own price is planned at that price', () => {
   const choice = run([endpoint('a', { tiers: { flex } })], features({ service_tier: 'flex' }));
   expect(choice.plan[0]?.endpoint.price.id).toBe('pv_flex');
 });
+
+test('rankings that are billed by the search are sorted by what their searches cost', () => {
+  const billed = (name: string, search_unit: number) => {
+    const at = endpoint(name, { task: 'rerank' }, { input: 0, output: 0 });
+    const rates = { ...at.price.rates, search_unit: nanoUsd(search_unit) };
+    return { ...at, price: { ...at.price, rates } };
+  };
+  const both = [billed('dear', 5_000_000), billed('cheap', 2_000_000)];
+  for (let i = 0; i < 20; i++) {
+    const asked = features({ task: 'rerank', search_units: 1 });
+    expect(order(run(both, { request_id: `r${i}`, wish: { sort: 'price' }, ...asked }))[0]).toBe('cheap');
+  }
+});

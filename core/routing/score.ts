@@ -73,9 +73,10 @@ export function addCandidate(to: Candidates, passed: Passed, hash: number, figur
 
 /** Nano-USD that this request is likely to cost at `endpoint`: a figure for comparison, never a bill. */
 export function expectedNano(endpoint: Endpoint, input: Pick<SettledInput, 'features'>): number {
-  const { input_tokens_bound, expected_output_tokens } = input.features;
+  const { input_tokens_bound, expected_output_tokens, search_units = 0 } = input.features;
   const rates = ratesFor(endpoint.price, input_tokens_bound);
-  return input_tokens_bound * rates.input + expected_output_tokens * rates.output + (rates.request ?? 0);
+  const tokens = input_tokens_bound * rates.input + expected_output_tokens * rates.output;
+  return tokens + search_units * (rates.search_unit ?? 0) + (rates.request ?? 0);
 }
 
 /** Adds `weight` × share of the best, where less is better; what is not known is taken for the best, so that it is tried. */

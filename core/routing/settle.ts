@@ -115,7 +115,9 @@ function settledWish(
   const fallbacks = own.fallbacks ?? actions.fallbacks;
   const byok = own.byok ?? actions.byok;
   const affinity = own.affinity ?? actions.affinity;
-  const endpoints = ordered(own.endpoints, actions.endpoint_order)?.providers;
+  // Places by endpoint come before those by provider: the policy's would stand before what the request orders.
+  const overruled = own.providers?.order !== undefined && !actions.lock.has('endpoints');
+  const endpoints = overruled ? undefined : ordered(own.endpoints, actions.endpoint_order)?.providers;
   return {
     ...own,
     ...(sort === undefined ? {} : { sort }),

@@ -52,6 +52,8 @@ export interface RouteFeatures {
   readonly task?: ModelTask;
   /** Bound of the longest of several inputs that are read apart; absent: the prompt is one. */
   readonly longest_input_tokens?: number;
+  /** Searches that a ranking is billed by; absent: none. */
+  readonly search_units?: number;
   /** Guess for the price dimension of the score. */
   readonly expected_output_tokens: number;
   /** Format of signed reasoning before an unanswered tool call, or null. */

@@ -1,5 +1,5 @@
 // From a request to an operation's input: path, query string by declared type, body as it is (P1).
-import { type Operation, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Operation, parseJson, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -100,14 +100,7 @@ function depthOf(value: unknown, limit: number): number {
 /** A JSON body; empty is undefined. @throws ServiceError invalid_json with the offset, or beyond 64 levels. */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
-  const text = bytes.toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
-    throw new ServiceError('invalid_json', 'The body is not JSON.', { details: { offset } });
-  }
+  const value = parseJson(bytes.toString('utf8'));
   if (depthOf(value, DEPTH_MAX) > DEPTH_MAX) {
     throw new ServiceError('invalid_json', `The body nests deeper than ${DEPTH_MAX} levels.`);
   }

@@ -176,6 +176,12 @@ test('a patch changes what it names: absent stays, null is the default, {} chang
   });
   expect(await patch({ limits: { tpm: null } })).toMatchObject({ limits: { rpm: 9, tpm: null } });
   expect(await patch({ budget: { hard: true } })).toMatchObject({ budget: { daily_micro: 7, hard: true } });
+  await patch({ budget: { hard: false }, data_policy: { zdr: true, regions: ['eu'] } });
+  expect(await patch({ budget: { hard: null }, data_policy: { regions: null } })).toMatchObject({
+    budget: { daily_micro: 7, hard: true },
+    data_policy: { zdr: true },
+  });
+  expect((await patch({})).data_policy).toEqual({ zdr: true });
   expect(await patch({ budget: null })).toMatchObject({ budget: { daily_micro: null, hard: true } });
   expect((await harness.keys.verify(made.secret)) as object).toMatchObject({
     limits: { key: { rpm: 9, tpm: null } },
@@ -196,6 +202,20 @@ test('a patch changes what it names: absent stays, null is the default, {} chang
   });
   expect(codeOf(version)).toBe('unsupported_version');
 });
+
+test.each(['2027-02-30', '2027-02-29T10:00:00Z', '2027-04-31T10:00:00+05:30', '9999-12-31T23:59:59-01:00'])(
+  'a time that no calendar of four digits has is refused: %s',
+  async (expires_at) => {
+    const patch = (body: object) => harness.call('PATCH', `/v1/keys/${made.id}`, { key: a.key, body });
+    const made = (await post(wish)).json();
+    const response = await patch({ expires_at });
+    expect([response.statusCode, faults(response)]).toMatchObject([
+      400,
+      [{ param: 'expires_at', reason: 'format' }],
+    ]);
+    expect((await patch({ expires_at: '2028-02-29' })).json().expires_at).toBe('2028-02-29T00:00:00.000Z');
+  },
+);
 
 test('revoking twice is the same as once, and a revoked key takes no changes', async () => {
   const { id, secret } = await harness.makeKey(a);

@@ -322,6 +322,20 @@ describe('dry runs', () => {
     expect(second).toMatchObject({ version: 2, plan: [], reserve_micro: null });
     expect(second.decision).toMatchObject({ denied: true, rule: 'closed', notes: ['Too long'] });
     expect(codeOf(await post('/dry/dry-run', { model: 'nobody/nothing' }))).toBe('model_not_found');
+    const limits = (max_cost_micro: number) => `defaults: {limits: {max_cost_micro: ${max_cost_micro}}}`;
+    await made('frugal', [limits(1), limits(1_000_000)]);
+    const dry = async (more: object) => {
+      const body = { model: 'openai/gpt-4o', est_input_tokens: 1_000, ...more };
+      return (await harness.call('POST', '/v1/policies/frugal/dry-run', { key: a.test_key, body })).json();
+    };
+    for (const more of [{}, { max_tokens: 1_000 }]) {
+      const dear = await dry({ ...more, version: 1 });
+      expect(dear).toMatchObject({ plan: [], reserve_micro: null, decision: { denied: true } });
+      expect(dear.decision.notes).toEqual([expect.stringContaining('at most 1 micro-USD a call')]);
+      const paid = await dry({ ...more, version: 2 });
+      expect(paid.decision.denied).toBe(false);
+      expect(paid.reserve_micro).toBeGreaterThan(1);
+    }
   });
 
   test('they charge nothing and write no row', async () => {

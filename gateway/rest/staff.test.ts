@@ -61,12 +61,13 @@ const login = (password: string) =>
   call('POST', '/auth/login', { body: { email: 'ops@SVC.example', password } });
 
 /** A sign-in as by a code that was not used before. */
-async function enter(transport: 'cookie' | 'bearer') {
+async function enter(transport: 'cookie' | 'bearer', cookie?: string) {
   shiftClock(0);
   await pool.query({ name: 'test.unuse_codes', text: 'update staff set totp_last_step = 0' });
   const { mfa_token } = (await login(ops.password)).json();
   return call('POST', '/auth/login/totp', {
     body: { mfa_token, code: totpCode(secret, machineMs()), transport },
+    ...(cookie === undefined ? {} : { headers: { cookie } }),
   });
 }
 
@@ -147,6 +148,18 @@ test("a staff cookie is its own, and writes need the staff page's origin and tok
     expect.stringContaining('Max-Age=0'),
   ]);
   expect(seen(await call('GET', '/auth/session', { headers: { cookie } }))).toEqual([401, 'session_expired']);
+});
+
+test('a sign-in of staff by cookie ends the session whose cookie the browser gives up, by bearer it does not', async () => {
+  const cookieOf = (entered: LightMyRequestResponse) =>
+    String(entered.headers['set-cookie']).split(';', 1)[0] as string;
+  const status = async (cookie: string) =>
+    (await call('GET', '/auth/session', { headers: { cookie } })).statusCode;
+  const first = cookieOf(await enter('cookie'));
+  await enter('bearer', first);
+  expect(await status(first)).toBe(200);
+  const second = cookieOf(await enter('cookie', first));
+  expect([await status(first), await status(second)]).toEqual([401, 200]);
 });
 
 test('ten wrong passwords lock the account of staff, not that of a person with the same address', async () => {

@@ -39,6 +39,22 @@ test.each([
   expect(harness.defects).toEqual([]);
 });
 
+test.each(['{"name": ^True}', '{"name": ^undefined, "url": 1}', '{"a":[1, ^NaN]}', '{"a":1^'])(
+  'a body that is no JSON is told where: %s',
+  async (marked) => {
+    const answer = await harness.call('POST', '/v1/webhooks', { key: a.key, body: marked.replace('^', '') });
+    const offset = marked.indexOf('^');
+    expect([answer.statusCode, answer.json().error]).toMatchObject([
+      400,
+      {
+        code: 'invalid_json',
+        message: `The body is not JSON: fault at offset ${offset}.`,
+        details: { offset },
+      },
+    ]);
+  },
+);
+
 test('a body that is null is told so in a sentence', async () => {
   const answer = await harness.call('POST', '/v1/webhooks', { key: a.key, body: 'null' });
   expect([answer.statusCode, answer.json().error.message]).toEqual([400, 'The body cannot be null.']);

@@ -53,6 +53,13 @@ test('an answer of a gateway that was cut off is charged once, and its row says 
     return rows[0]?.status === 'ok' ? rows[0] : null;
   });
   expect(row).toEqual({ status: 'ok', error_code: '', cost_micro: cost });
+  // The row may come before the settle, which waits in the journal until the ledger's own connections are back.
+  await eventually('the settle is booked', async () => {
+    const { rows } = await leader.db.query('select 1 from ledger.entry where book_id = $1 and amount < 0', [
+      org.live_book_id,
+    ]);
+    return rows.length > 0;
+  });
   const ended = await leader.ended(org, request_id);
   expect(ended).toMatchObject({ charged: cost, attempts: ['ok'] });
 }, 90_000);

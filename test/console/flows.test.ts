@@ -305,6 +305,8 @@ test('the first minute of an empty organisation: a key, a call, and its row', as
   await page.getByRole('region', { name: 'Your call' }).getByText('echo').waitFor();
   await page.getByRole('button', { name: 'Go to Home' }).click();
   await page.getByRole('region', { name: 'Sandbox credit' }).getByText('$').first().waitFor();
+  // The figures of the day were read before the call: they follow it by themselves.
+  await page.getByRole('region', { name: 'Calls today' }).getByText('1', { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

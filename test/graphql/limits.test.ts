@@ -1,5 +1,6 @@
 // What a document may ask for is decided before anything is read, on both servers and in the same words.
 import { limits } from '@svc/admin-graphql/shared/limits.ts';
+import { DateTimeScalar } from '@svc/admin-graphql/shared/scalars.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startWorld } from './world.ts';
 
@@ -120,6 +121,15 @@ test('variables of the wrong type are told before anything runs', async () => {
     expect(answer.status).toBe(400);
     expect(answer.errors[0]?.message).toContain('$n');
     expect(answer.errors[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
+  }
+});
+
+test('a time is RFC 3339 as over REST, and not whatever an engine reads as one', () => {
+  for (const text of ['2026', '22 Nov 2026', '2026-11-22 10:00', '2026-11-22T10:00:00', '2026-02-30']) {
+    expect(() => DateTimeScalar.parseValue(text), text).toThrow('RFC 3339');
+  }
+  for (const text of ['2026-11-22', '2026-11-22T10:00:00+05:30']) {
+    expect(DateTimeScalar.parseValue(text)).toBe(text);
   }
 });
 

@@ -84,6 +84,34 @@ test('every reference of the document leads somewhere, and every schema compiles
   for (const schema of schemas) expect(() => Compile(schema as never)).not.toThrow();
 });
 
+test('an error is described with all that it has, and what any caller of a route may be told stands there', async () => {
+  const closed = (name: string) => {
+    const { properties, ...rest } = document.components.schemas[name] as { properties: { error: object } };
+    const error = { ...properties.error, additionalProperties: false };
+    return Compile({ ...rest, properties: { ...properties, error }, additionalProperties: false } as never);
+  };
+  const statuses = new Map(
+    described.map(({ operation }) => [operation.operationId, Object.keys(operation.responses)]),
+  );
+  const token = await harness.signIn(await harness.makePerson(harness.a, 'viewer'));
+  const headers = { cookie: `svc_session=${token}` };
+  for (const [id, path, wish, status] of [
+    ['auth.session', '/v1/auth/session', { key: token, headers }, 400],
+    ['credits.get', '/v1/credits', { key: token, headers: { 'x-svc-org': harness.b.org.id } }, 404],
+  ] as const) {
+    const answer = await harness.call('GET', path, wish);
+    expect([answer.statusCode, statuses.get(id)]).toEqual([status, expect.arrayContaining([`${status}`])]);
+    expect(closed('Error').Errors(answer.json())).toEqual([]);
+  }
+  const refused = await harness.call('GET', '/v1/messages');
+  expect([refused.statusCode, closed('MessagesError').Errors(refused.json())]).toEqual([405, []]);
+  // The database may be away for everybody.
+  for (const { name, audience } of operations) {
+    if (audience.kind !== 'staff')
+      expect([name, statuses.get(name)]).toEqual([name, expect.arrayContaining(['503'])]);
+  }
+});
+
 describe.each(described.map((item) => [item.operation.operationId, item] as const))('%s', (_id, item) => {
   const { path, method, operation } = item;
 
@@ -101,7 +129,7 @@ describe.each(described.map((item) => [item.operation.operationId, item] as cons
     expect(statuses).toEqual(expect.arrayContaining(['401', '403', '500']));
     for (const status of statuses.filter((status) => Number(status) >= 400)) {
       expect(operation.responses[status]?.content?.['application/json']?.schema).toEqual({
-        $ref: '#/components/schemas/Error',
+        $ref: `#/components/schemas/${path.startsWith('/v1/messages') ? 'MessagesError' : 'Error'}`,
       });
     }
   });

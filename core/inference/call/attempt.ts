@@ -309,10 +309,9 @@ function notOfTheKey(fault: UpstreamFault, body: Buffer): UpstreamFault {
   return page ? { ...fault, class: 'server' } : fault;
 }
 
+/** Media types are told apart without regard to case (RFC 9110 8.3.1). */
+const STREAM = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream|application\/x-ndjson)/i;
+
 function isStream(content_type: string): boolean {
-  return (
-    content_type.startsWith('text/event-stream') ||
-    content_type.startsWith('application/vnd.amazon.eventstream') ||
-    content_type.startsWith('application/x-ndjson')
-  );
+  return STREAM.test(content_type);
 }

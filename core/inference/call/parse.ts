@@ -1,7 +1,6 @@
-// From bytes to a JSON value, with the offset of the first fault in the message.
-import { ServiceError } from '../../kernel/index.ts';
+// From bytes to a JSON value of bounded size.
+import { parseJson, ServiceError, stringEndIn } from '../../kernel/index.ts';
 import { parseExact } from '../wire/exact.ts';
-import { stringEndIn } from '../wire/scan.ts';
 
 /**
  * Objects, lists and members of a body at most. Each takes two characters of text or more, which a compressed body has
@@ -23,15 +22,7 @@ export function refuseTooMany(text: string): void {
 export function parseText(text: string): unknown {
   if (text.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
   refuseTooMany(text);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const position = /position (\d+)/.exec((error as Error).message)?.[1];
-    const offset = position === undefined ? misplacedAt(text) : Number(position);
-    throw new ServiceError('invalid_json', `The body is not JSON: fault at offset ${offset}.`, {
-      details: { offset },
-    });
-  }
+  return parseJson(text);
 }
 
 function holdsTooMany(text: string): boolean {
@@ -44,38 +35,6 @@ function holdsTooMany(text: string): boolean {
     } else if ((c === 123 || c === 91 || c === 58) && ++items > ITEMS_MAX) return true;
   }
   return false;
-}
-
-const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y;
-
-/** Where a value was expected and none begins: of this fault alone the engine tells no position. */
-function misplacedAt(text: string): number {
-  const open: string[] = [];
-  let wanted: 'value' | 'value or end' | 'other' = 'value';
-  for (let at = 0; at < text.length; at++) {
-    const c = text.charAt(at);
-    if (c === ' ' || c === '\n' || c === '\r' || c === '\t') continue;
-    if (c === '{' || c === '[') {
-      open.push(c);
-      wanted = c === '[' ? 'value or end' : 'other';
-    } else if (c === '}' || c === ']' || c === ',' || c === ':') {
-      if (wanted === 'value' || (wanted === 'value or end' && c !== ']')) return at;
-      if (c === '}' || c === ']') open.pop();
-      wanted = c === ':' || (c === ',' && open.at(-1) === '[') ? 'value' : 'other';
-    } else {
-      const end = c === '"' ? stringEndIn(text, at + 1) : literalEnd(text, at);
-      if (end < 0) return at;
-      at = end;
-      wanted = 'other';
-    }
-  }
-  return text.length;
-}
-
-/** Index of the last character of the literal at `at`; -1 for what is none. */
-function literalEnd(text: string, at: number): number {
-  LITERAL.lastIndex = at;
-  return LITERAL.test(text) ? LITERAL.lastIndex - 1 : -1;
 }
 
 /** The same, with every number keeping its digits: for the canonical lane, which writes the value anew. */

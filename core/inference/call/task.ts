@@ -58,7 +58,10 @@ function longestTokens(task: Task): number {
 export function taskFeatures(request: CanonicalRequest): Partial<RouteFeatures> {
   const { task } = request;
   if (task === undefined) return {};
-  const features = { task: task.kind, longest_input_tokens: longestTokens(task) };
+  const features = {
+    ...{ task: task.kind, longest_input_tokens: longestTokens(task) },
+    ...(task.kind === 'rerank' ? { search_units: unitsBound(task) } : {}),
+  };
   return hasImages(task) ? { ...features, images: true, modalities_in: ['text', 'image'] } : features;
 }
 

@@ -1,6 +1,7 @@
 // Where the members of a JSON object stand in its bytes, so that a few can be replaced and all the rest keeps its
 // numbers, order and spelling. The scan does not validate: what it is given was, or will be, parsed as a whole
 // (it takes some invalid documents, and finds every member of the valid ones).
+import { stringEndIn } from '../../kernel/index.ts';
 
 export interface Member {
   /** Unescaped. */
@@ -71,18 +72,6 @@ function skipSpace(b: Buffer, at: number): number {
     i++;
   }
   return i;
-}
-
-/** The same in text: its native search costs a fraction of a Buffer's, so nothing is looked at one by one. */
-export function stringEndIn(text: string, at: number): number {
-  for (let i = at; ; ) {
-    const quote = text.indexOf('"', i);
-    if (quote < 0) return -1;
-    let k = quote - 1;
-    while (k >= i && text.charCodeAt(k) === BACKSLASH) k--;
-    if (((quote - 1 - k) & 1) === 0) return quote;
-    i = quote + 1;
-  }
 }
 
 /** Index behind the value that starts at `at`; -1 when it has no end. `text` as in `scanObject`. */

@@ -4,7 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';
-import { HomeBalanceDocument, HomeDocument, type HomeQuery } from '../../api/gen/graphql.ts';
+import {
+  HomeDocument,
+  HomeFiguresAgainDocument,
+  type HomeFiguresFragment,
+  type HomeQuery,
+} from '../../api/gen/graphql.ts';
 import { useSessionState } from '../../api/session.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { Card, PageHead } from '../../ui/card.tsx';
@@ -21,7 +26,7 @@ import { daysOf, lastsText, median, spendSeries } from './spend.ts';
 
 const FirstCall = lazy(() => import('./first-call.tsx').then((m) => ({ default: m.FirstCall })));
 const ROWS = 7;
-const BALANCE_EVERY_MS = 5_000;
+const FIGURES_EVERY_MS = 5_000;
 
 function greeting(now: Date): string {
   if (now.getHours() < 5 || now.getHours() >= 18) return 'Good evening';
@@ -51,7 +56,7 @@ function Tile({
   );
 }
 
-function BalanceTile({ data }: { data: HomeQuery | undefined }) {
+function BalanceTile({ data }: { data: HomeFiguresFragment | undefined }) {
   const { env } = useOrg();
   const label = env === 'sandbox' ? 'Sandbox credit' : 'Available credit';
   const balance = data?.credits?.balance;
@@ -92,7 +97,7 @@ function BalanceTile({ data }: { data: HomeQuery | undefined }) {
   );
 }
 
-function Tiles({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
+function Tiles({ data, feed }: { data: HomeFiguresFragment | undefined; feed: Feed }) {
   const bone = <Bone width={90} height={28} />;
   const today = data?.usage?.series.at(-1);
   const yesterday = data?.usage?.series.at(-2);
@@ -141,7 +146,7 @@ function Tiles({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
   );
 }
 
-function Spend({ data }: { data: HomeQuery | undefined }) {
+function Spend({ data }: { data: HomeFiguresFragment | undefined }) {
   const usage = data?.usage;
   let body: ReactNode;
   if (data === undefined) body = <div className="chart-room" />;
@@ -203,25 +208,30 @@ export function HomePage() {
   const { environment, slug, env, role } = useOrg();
   const session = useSessionState();
   const [{ data, error }, again] = useQuery({ query: HomeDocument, variables: { environment } });
-  const [fresh_balance, readBalance] = useQuery({
-    query: HomeBalanceDocument,
+  const [fresh, readFigures] = useQuery({
+    query: HomeFiguresAgainDocument,
     variables: { environment },
     pause: true,
   });
+  // The figures too where they were read apart: those would stand before the ones that come with the rest.
+  const readAgain = () => {
+    again({ requestPolicy: 'network-only' });
+    if (fresh.data) readFigures({ requestPolicy: 'network-only' });
+  };
   const [first_done, setFirstDone] = useState(false);
-  const asked_at = useRef(0);
+  const asked_at = useRef(Number.NEGATIVE_INFINITY);
   const feed = useFeed({
     read: data?.requests?.nodes,
     off: data === undefined,
-    onBack: () => again({ requestPolicy: 'network-only' }),
+    onBack: readAgain,
     onRow: () => {
-      // Each row has moved the balance; it is read again, but not once per row.
-      if (performance.now() - asked_at.current < BALANCE_EVERY_MS) return;
+      // Each row has moved the figures; they are read again, but not once per row.
+      if (performance.now() - asked_at.current < FIGURES_EVERY_MS) return;
       asked_at.current = performance.now();
-      setTimeout(() => readBalance({ requestPolicy: 'network-only' }), BALANCE_EVERY_MS);
+      setTimeout(() => readFigures({ requestPolicy: 'network-only' }), FIGURES_EVERY_MS);
     },
   });
-  const shown = data && fresh_balance.data ? { ...data, credits: fresh_balance.data.credits } : data;
+  const shown = data && fresh.data ? { ...data, ...fresh.data } : data;
   // The first page of an organisation without a call; it stays until its reader is done with it.
   const [first_open, setFirstOpen] = useState<boolean | null>(null);
   if (data?.requests && first_open === null) setFirstOpen(data.requests.nodes.length === 0);
@@ -267,14 +277,14 @@ export function HomePage() {
       <div className="stack">
         {error && (
           <div className="card">
-            <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
+            <ErrorBox fault={faultOfQuery(error)} onRetry={readAgain} />
           </div>
         )}
         {(data || !error) && (
           <>
             <Tiles data={shown} feed={feed} />
             <div className="split">
-              <Spend data={data} />
+              <Spend data={shown} />
               <LiveCard data={data} feed={feed} />
             </div>
           </>

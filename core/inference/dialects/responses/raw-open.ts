@@ -99,7 +99,8 @@ export class OpenItem {
   readonly wire: JsonObject;
   /** Bytes of text told. */
   told = 0;
-  readonly #parts: unknown[] = [];
+  /** Parts that are done, as JSON texts. */
+  readonly #parts: string[] = [];
   #open: OpenText | null = null;
 
   constructor(index: number, wire: JsonObject) {
@@ -131,9 +132,10 @@ export class OpenItem {
     open.text.append(json, 1, json.length - 1);
   }
 
-  /** A part of a message is done. */
+  /** A part of a message is done; a server that does not repeat it has told it in deltas. */
   partDone(part: unknown): void {
-    this.#parts.push(part);
+    const text = isObject(part) ? JSON.stringify(part) : this.#stream()?.whole();
+    if (text !== undefined) this.#parts.push(text);
     this.#open = null;
   }
 
@@ -148,7 +150,7 @@ export class OpenItem {
 
   #item(stream: TextStream | null): string {
     const { id, wire } = this;
-    const parts = this.#parts.map((part) => JSON.stringify(part));
+    const parts = [...this.#parts];
     if (stream !== null && !isCall(wire)) parts.push(stream.whole());
     if (wire['type'] === 'message') {
       const phase = phaseOf({ type: 'text', text: '', ext: { phase: wire['phase'] } });

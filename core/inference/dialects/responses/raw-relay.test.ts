@@ -285,6 +285,64 @@ describe('raw stream of responses', () => {
     }
   });
 
+  it('tells items and status in the last event although the server told them only on the way', () => {
+    const sse = (type: string, members: JsonObject): string =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+    const item = {
+      ...{ id: 'm0', type: 'message', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'Hi', annotations: [], logprobs: [] }],
+    };
+    const usage = { input_tokens: 3, output_tokens: 1, total_tokens: 4 };
+    for (const last of [{ usage }, { usage, output: null }, { usage, output: [], status: 'in_progress' }]) {
+      const bytes = Buffer.from(
+        sse('response.created', { response: { id: 'r', object: 'response', status: 'in_progress' } }) +
+          sse('response.output_item.added', { output_index: 0, item: { ...item, content: [] } }) +
+          sse('response.output_item.done', { output_index: 0, item }) +
+          sse('response.completed', { response: { id: 'r', ...last } }),
+      );
+      const told = events(runRelay(relay(), [bytes]));
+      expect(told[0].response).toMatchObject({ created_at: meta().created, output: [] });
+      expect(told.at(-1).response).toMatchObject({ status: 'completed', output: [item] });
+    }
+  });
+
+  it('writes the last event itself where the server sends it without a response', () => {
+    const sse = fixture('text').toString().replaceAll('\r\n', '\n');
+    const body = sse.slice(0, sse.indexOf('event: response.completed'));
+    for (const last of ['{"type":"response.completed"}', '{"type":"response.completed","response":null}']) {
+      const one = relay();
+      const told = events(
+        runRelay(one, [Buffer.from(`${body}event: response.completed\ndata: ${last}\n\n`)]),
+      );
+      const { response } = told.at(-1);
+      expect(response).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });
+      expect(one.state).toMatchObject({ finished: true, usage: null });
+    }
+  });
+
+  it('can still be cut when the end of a part came without the part', () => {
+    const about = '"sequence_number":2,"item_id":"m0","output_index":0,"content_index":0';
+    for (const kind of ['message', 'reasoning']) {
+      const of = kind === 'message' ? 'output_text' : 'reasoning_text';
+      const one = relay();
+      const told = [
+        added(0).replace('"type":"message"', `"type":"${kind}"`),
+        `event: response.${of}.delta\ndata: {"type":"response.${of}.delta",${about},"delta":"Hi"}\n\n`,
+        `event: response.content_part.done\ndata: {"type":"response.content_part.done",${about}}\n\n`,
+      ];
+      one.push(Buffer.from(created + told.join('')));
+      const cut = events(`${one.end(chatEnd(null, { stop: { reason: 'max_tokens', raw: '' } }))}`);
+      expect(cut.at(-1).response.output).toMatchObject([{ content: [{ type: of, text: 'Hi' }] }]);
+    }
+  });
+
+  it('leaves the place of an event that names none of its own when items are left out', () => {
+    const ping = '{"type":"response.ping","sequence_number":1,"output_index":null}';
+    const one = relay(meta({ reasoning: 'exclude' }));
+    const told = events(`${one.push(Buffer.from(`${created}event: response.ping\ndata: ${ping}\n\n`))}`);
+    expect(told.at(-1)).toMatchObject({ type: 'response.ping', output_index: null });
+  });
+
   it('refuses events before the response was created', () => {
     const one = relay();
     one.push(Buffer.from(fixture('no-created')));

@@ -31,6 +31,7 @@ import {
   oursOf,
   responseEdits,
   unsealed,
+  untold,
 } from './raw-response.ts';
 import { endMembers, ownUsage } from './raw-whole.ts';
 import {
@@ -79,7 +80,7 @@ export class ResponsesRelay implements Relay {
   #searches = 0;
   /** Places of reasoning items that the caller does not see; the others move up. */
   readonly #hidden: number[] = [];
-  #last: { type: string; text: Buffer } | null = null;
+  #last: { type: string; text: Buffer; more: Record<string, string> } | null = null;
 
   constructor(meta: ReplyMeta, target: Target) {
     this.#meta = meta;
@@ -96,13 +97,12 @@ export class ResponsesRelay implements Relay {
   }
 
   close(): Buffer {
-    const { state } = this;
-    if (this.#over || state.fault !== null || state.finished) return EMPTY;
+    if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
     return this.#guard(() => {
       // A server that forgets the last blank line has still said its last event, if it is whole.
       const tail = this.#frames.end();
       const out = tail !== null && isWholeEvent(tail) ? this.#events(tail) : EMPTY;
-      if (!state.finished && state.fault === null) state.fault = { ...TRUNCATED };
+      if (!this.state.finished && this.state.fault === null) this.state.fault = { ...TRUNCATED };
       return out;
     });
   }
@@ -115,7 +115,7 @@ export class ResponsesRelay implements Relay {
     const last = this.#last;
     if (last === null || end.stop !== undefined) return Buffer.from(this.#cut(end));
     const members = endMembers(this.#meta, { end, stop, own: ownUsage(usage, end, this.#target) });
-    return this.#event(last.type, this.#withResponse(last.text, members));
+    return this.#event(last.type, this.#withResponse(last.text, { ...last.more, ...members }));
   }
 
   fail(fault: StreamFault, end: ReplyEnd): string {
@@ -267,11 +267,8 @@ export class ResponsesRelay implements Relay {
   #terminal(type: string, data: JsonObject, text: string): void {
     const response = responseOf(type, data);
     const { state } = this;
-    const fault = faultIn(response);
-    if (fault !== null) {
-      state.fault = fault;
-      return;
-    }
+    state.fault = faultIn(response);
+    if (state.fault !== null) return;
     const { bytes, calls, searches, refusal } = measure(response['output']);
     if (!this.#any_item) {
       // Some servers tell everything in the last event only.
@@ -284,7 +281,9 @@ export class ResponsesRelay implements Relay {
     if (tier !== null && state.usage !== null) state.service_tier = tier;
     state.semantic = true;
     state.finished = true;
-    this.#last = { type, text: own(Buffer.from(text)) };
+    // An event without its response cannot be given on; the end writes one of our own.
+    if (!isObject(data['response'])) return;
+    this.#last = { type, text: own(Buffer.from(text)), more: untold(data, response, this.#items) };
   }
 
   #item(type: string, data: JsonObject, text: string): string | Buffer | null {
@@ -408,9 +407,8 @@ export class ResponsesRelay implements Relay {
     const changes: Record<string, string> = {};
     if (memberOf(top, 'sequence_number') !== undefined) changes['sequence_number'] = String(this.#sequence++);
     const place = memberOf(top, 'output_index');
-    if (place !== undefined) {
-      changes['output_index'] = String(this.#shown(Number(text.toString('latin1', place.from, place.to))));
-    }
+    const index = Number(place && text.toString('latin1', place.from, place.to));
+    if (Number.isInteger(index)) changes['output_index'] = String(this.#shown(index));
     const edits: Edit[] = changeMembers(top, changes);
     return eventOf(type, splice(text, edits));
   }

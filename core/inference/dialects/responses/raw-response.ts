@@ -18,6 +18,8 @@ import { repeated, repeatedText } from './echo.ts';
 export interface Ours {
   readonly id: string;
   readonly model: string;
+  /** When the call began, for a server that does not say; JSON text. */
+  readonly created: string;
   /** Members told back as the caller sent them: only hashes of them, or nothing, went up. */
   readonly echoed: Readonly<Record<string, string>>;
   /** Everything that a reply repeats of its request; read anew each time, so that no stream keeps it twice. */
@@ -35,6 +37,7 @@ const REPEATED = Object.keys(repeated({}));
 /** Members that OpenAI sends always, as they are where a compatible server leaves them out. */
 const FIXED = {
   object: '"response"',
+  output: '[]',
   background: 'false',
   completed_at: 'null',
   error: 'null',
@@ -55,6 +58,7 @@ export function oursOf(meta: ReplyMeta): Ours {
   return {
     id: JSON.stringify(meta.request_id),
     model: JSON.stringify(meta.model),
+    created: String(meta.created),
     echoed,
     repeated: read,
     sealed: !exclude && meta.echo?.encrypted_reasoning === true,
@@ -92,11 +96,30 @@ function missing(top: TopLevel, ours: Ours): Record<string, string> {
   const names = new Set(top.members.map(({ name }) => name));
   const added: Record<string, string> = {};
   for (const [name, text] of Object.entries(FIXED)) if (!names.has(name)) added[name] = text;
+  if (!names.has('created_at')) added['created_at'] = ours.created;
   if (REPEATED.every((name) => names.has(name))) return added;
   for (const [name, value] of Object.entries(ours.repeated())) {
     if (!names.has(name)) added[name] = JSON.stringify(value);
   }
   return added;
+}
+
+/**
+ * Members that the server left out of the response of its last event `data` although the stream told them: how it ended
+ * (as `ended` has it), and `items`.
+ */
+export function untold(
+  data: JsonObject,
+  ended: JsonObject,
+  items: readonly string[],
+): Record<string, string> {
+  const told = isObject(data['response']) ? data['response'] : {};
+  const { output } = told;
+  const members: Record<string, string> = {};
+  if (told['status'] !== ended['status']) members['status'] = JSON.stringify(ended['status']);
+  const without = !Array.isArray(output) || (output.length === 0 && items.length > 0);
+  if (without) members['output'] = `[${items.join(',')}]`;
+  return members;
 }
 
 /** The event `text` without the state of its reasoning item. */

@@ -1,7 +1,7 @@
 // One candidate of a running answer: its parts as canonical events. The provider sends pieces of parts without saying
 // where one ends, so what follows tells; a call comes whole.
 import { isObject, type JsonObject } from '../../../kernel/index.ts';
-import type { CanonicalEvent, Citation, Logprob, Part } from '../../canonical/types.ts';
+import type { AudioPart, CanonicalEvent, Citation, Logprob, Part } from '../../canonical/types.ts';
 import { customInput } from '../anthropic-messages/decode.ts';
 import { FORMAT } from './content.ts';
 import { type CitedText, groundingCitations, recitations } from './grounding.ts';
@@ -166,8 +166,17 @@ export class CandidateReader {
     const [name] = Object.keys(wire).filter((key) => key !== 'thoughtSignature');
     if (name === undefined) return;
     this.close(out);
-    this.#begin(mediaPart(wire['inlineData']) ?? ownPart(name, wire), out);
+    const part = mediaPart(wire['inlineData']) ?? ownPart(name, wire);
+    if (part.type === 'audio') this.#sound(part, out);
+    else this.#begin(part, out);
     this.#stop(out);
+  }
+
+  /** Sound is told as a delta, as everywhere: it is content from its first bytes on, and the stream has begun. */
+  #sound(part: AudioPart, out: CanonicalEvent[]): void {
+    const { base64: data, media_type } = part.src as Extract<AudioPart['src'], { base64: string }>;
+    this.#begin({ ...part, src: { base64: '', media_type } }, out);
+    if (data !== '') this.#delta({ data }, out);
   }
 
   // A chunk's citations are of the text that it ends or follows.

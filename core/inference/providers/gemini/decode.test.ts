@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { asked, decode, fixture, streams, target } from '../../../../test/grammar/gemini-cases.ts';
 import type { CanonicalEvent, CanonicalRequest, Part } from '../../canonical/types.ts';
 import { foldEvents } from '../../dialects/shared/assemble.ts';
+import { EventTracker } from '../../dialects/shared/relay-state.ts';
 import { utf16At } from './grounding.ts';
 import { gemini } from './index.ts';
 import { readUsage } from './usage.ts';
@@ -196,6 +197,16 @@ describe('answers', () => {
       { type: 'reasoning', text: '' },
     ]);
     expect(parts('audio')).toMatchObject([{ type: 'audio', src: { base64: 'AAAA' } }]);
+  });
+
+  test('sound is content from its first chunk on: a long one is not taken for silence and asked for again', () => {
+    const chunk =
+      '{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/L16","data":"AAAA"}}]}}]}';
+    const tracker = new EventTracker();
+    for (const event of decode(Buffer.from(`data: ${chunk}\n\n`))) {
+      if (event.type !== 'error') tracker.see(event);
+    }
+    expect(tracker.state.semantic).toBe(true);
   });
 
   test('log probabilities stand with their text', () => {
