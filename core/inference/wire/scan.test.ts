@@ -68,6 +68,22 @@ describe('scan', () => {
     );
   });
 
+  it('takes time by the length of lists within lists of numbers, not by its square', () => {
+    const ms = (value: string) => {
+      const body = bytes(`{"a":${value}}`);
+      const tries = Array.from({ length: 3 }, () => {
+        const began = performance.now();
+        expect(scanObject(body)).not.toBeNull();
+        return performance.now() - began;
+      });
+      return Math.min(...tries);
+    };
+    const levels = 300_000;
+    const flat = `[${'[1],'.repeat(levels)}[1]]`;
+    const deep = `${'[1,'.repeat(levels)}1${']'.repeat(levels)}`;
+    expect(ms(deep)).toBeLessThan(10 * ms(flat) + 5);
+  });
+
   it('finds the same in the decoded text as in the bytes, whatever the bytes are', () => {
     const mutated = fc
       .tuple(objects, fc.array(fc.tuple(fc.nat(), fc.constantFrom(0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0xc3, 0xff))))

@@ -95,23 +95,26 @@ export function valueEnd(b: Buffer, at: number, text: string | null = null): num
 /** Shorter lists of numbers are looked at byte by byte: the native searches would cost as much. */
 const LONG_LIST = 256;
 
-/**
- * Index of the bracket that closes the list at `at` if that is a long one of numbers, as vectors are; -1: not sure. With
- * nothing in it that opens or closes, it ends where a walk would find its end.
- */
-function numbersEnd(b: Buffer, at: number): number {
+/** Whether a list that begins behind `at` begins with a number. */
+function beginsWithNumber(b: Buffer, at: number): boolean {
   const first = b[at + 1]!;
-  if (first !== MINUS && (first < 48 || first > 57)) return -1;
-  const close = b.indexOf(93, at + 1);
-  if (close - at < LONG_LIST) return -1;
+  return first === MINUS || (first >= 48 && first <= 57);
+}
+
+/**
+ * Whether the first bracket that closes, at `close`, ends the list at `at`, and that is a long one of numbers, as vectors
+ * are: with nothing in it that opens or closes, it ends where a walk would find its end.
+ */
+function isLongNumbers(b: Buffer, at: number, close: number): boolean {
+  if (close - at < LONG_LIST) return false;
   const inner = b.subarray(at + 1, close);
-  return inner.includes(QUOTE) || inner.includes(91) || inner.includes(123) || inner.includes(125)
-    ? -1
-    : close;
+  return !inner.includes(QUOTE) && !inner.includes(91) && !inner.includes(123) && !inner.includes(125);
 }
 
 function nestedEnd(b: Buffer, at: number): number {
   let depth = 0;
+  // Up to here the first bracket that closes was searched: once for all lists that begin before it.
+  let looked = 0;
   for (let i = at; i < b.length; i++) {
     const c = b[i]!;
     if (c === QUOTE) {
@@ -119,8 +122,11 @@ function nestedEnd(b: Buffer, at: number): number {
       if (i < 0) return -1;
     } else if (c === 123 || c === 91) {
       depth++;
-      const close = c === 91 ? numbersEnd(b, i) : -1;
-      if (close > 0) i = close - 1;
+      if (c === 91 && i >= looked && beginsWithNumber(b, i)) {
+        const close = b.indexOf(93, i + 1);
+        looked = close < 0 ? b.length : close;
+        if (isLongNumbers(b, i, close)) i = close - 1;
+      }
     } else if (c === 125 || c === 93) {
       depth--;
       if (depth === 0) return i + 1;
