@@ -88,3 +88,4 @@ export {
   TimeIn,
   timeInMs,
 } from './schema.ts';
+export { within } from './within.ts';

@@ -1,9 +1,8 @@
 // Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
 // every limit (limit ÷ processes last seen) in its own memory: never open without bound, never closed for everyone.
 import { Redis } from 'ioredis';
-import { type Log, newUlid, nowMs } from '../kernel/index.ts';
+import { type Log, newUlid, nowMs, within } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
-import { inTime } from './in-time.ts';
 import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, type Rejections, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
@@ -31,6 +30,14 @@ const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
 /** Counts of refusals are kept a little longer than they count. */
 const REJECTED_SECONDS = 26 * 3_600;
+
+/** A Redis slower than this is as good as lost: the caller waits for it. */
+const PATIENCE_MS = 250;
+
+/** What Redis answers to `asked`. @throws Error when there is none in time, or what Redis refused with. */
+function inTime<T>(asked: Promise<T>): Promise<T> {
+  return within(PATIENCE_MS, asked, 'Redis');
+}
 
 interface Scripts {
   svcEnter(...args: (string | number)[]): Promise<[string, string, string, string, string]>;

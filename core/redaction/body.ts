@@ -1,10 +1,10 @@
 // The JSON text of a request or an answer with its strings redacted and every other character as it was: numbers keep
 // their digits, members their order, unknown fields their place. Nothing is parsed but strings with escapes.
+import { stringEndIn } from '../kernel/index.ts';
 import type { Redactor, Tally } from './redactor.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
-const BACKSLASH = 92;
 const ID = /^[\w.:-]{1,256}$/;
 /** Ids of tool calls and answers as providers make them; another `id` may be anything, and is looked at. */
 const KNOWN_ID = /^(?:call|toolu|srvtoolu|fc|ctc|rs|msg|chatcmpl|functions|tool|tooluse)[_.-][\w.:-]{1,200}$/;
@@ -35,17 +35,6 @@ interface Frame {
   /** Everything below is content. */
   readonly content: boolean;
   readonly spared: boolean;
-}
-
-function stringEnd(text: string, at: number): number {
-  for (let i = at; ; ) {
-    const quote = text.indexOf('"', i);
-    if (quote < 0) return -1;
-    let k = quote - 1;
-    while (k >= i && text.charCodeAt(k) === BACKSLASH) k--;
-    if (((quote - 1 - k) & 1) === 0) return quote;
-    i = quote + 1;
-  }
 }
 
 /** The string between two quotes; null when its escapes are wrong, and with them the whole document. */
@@ -120,7 +109,7 @@ class Walk {
     for (let i = 0; i < text.length; i++) {
       const c = text.charCodeAt(i);
       if (c === QUOTE) {
-        const end = stringEnd(text, i + 1);
+        const end = stringEndIn(text, i + 1);
         // Not JSON: whoever parses it says so.
         if (end < 0) return text;
         if (expects_key) {

@@ -1,10 +1,9 @@
 // What people do in the console, in a real browser, against the real programs.
-import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { fillSignIn, openPage, signedIn } from './browser.ts';
-import { MODEL, type Person, type Stack, startStack } from './stack.ts';
+import { enrol, MODEL, type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -64,26 +63,8 @@ test('a link to sign in never leads to another site', async () => {
   }
 });
 
-/** Switches the second factor of `person` on over the API and returns what makes codes. */
-async function enrol(person: Person): Promise<TOTP> {
-  const post = async (path: string, body: object, token?: string) => {
-    const response = await fetch(`${stack.gateway_url}/v1/auth/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
-      body: JSON.stringify(body),
-    });
-    expect(response.ok, `${path} ${response.status}`).toBe(true);
-    return (await response.json()) as { token: string; secret: string };
-  };
-  const { token } = await post('login', { ...person, transport: 'bearer' });
-  const { secret } = await post('totp/enrol', {}, token);
-  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-  await post('totp/confirm', { code: totp.generate() }, token);
-  return totp;
-}
-
 test('with a second factor the code is asked for, a wrong one is refused and a right one lets in', async () => {
-  const totp = await enrol(stack.second);
+  const totp = await enrol(stack, stack.second);
   const { page, context } = await openPage(browser);
   await page.goto(at('sign-in'));
   await fillSignIn(page, stack.second);

@@ -2,13 +2,12 @@
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
-import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { staffContext } from '../support/provision.ts';
 import { expectNoSidewaysScroll, fillSignIn, openPage, signedIn } from './browser.ts';
-import { MODEL, type Person, type Stack, startStack } from './stack.ts';
+import { enrol, MODEL, type Stack, startStack } from './stack.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -21,24 +20,6 @@ beforeAll(async () => {
 
 const at = (path: string) => `${stack.console_url}/${path}`;
 
-/** Switches the second factor of `person` on over the API and returns what makes codes. */
-async function enrol(person: Person): Promise<TOTP> {
-  const post = async (path: string, body: object, token?: string) => {
-    const response = await fetch(`${stack.gateway_url}/v1/auth/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
-      body: JSON.stringify(body),
-    });
-    expect(response.ok, `${path} ${response.status}`).toBe(true);
-    return (await response.json()) as { token: string; secret: string };
-  };
-  const { token } = await post('login', { ...person, transport: 'bearer' });
-  const { secret } = await post('totp/enrol', {}, token);
-  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-  await post('totp/confirm', { code: totp.generate() }, token);
-  return totp;
-}
-
 async function answerCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code').fill(code);
   const answered = page.waitForResponse('**/v1/auth/login/totp');
@@ -47,7 +28,7 @@ async function answerCode(page: Page, code: string): Promise<void> {
 }
 
 test('who has guessed the code out is asked for the password again, and gets in with both', async () => {
-  const totp = await enrol(stack.second);
+  const totp = await enrol(stack, stack.second);
   const { page, context } = await openPage(browser);
   await page.goto(at('sign-in'));
   await fillSignIn(page, stack.second);

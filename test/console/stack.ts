@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { createPool } from '@svc/core/db/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
+import { Secret, TOTP } from 'otpauth';
 import { startProviderSim } from '../sim/providers/index.ts';
 import { type RailSim, startRailSim } from '../sim/rails/index.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -213,4 +214,22 @@ export async function startStack(): Promise<Stack> {
     empty_slug: 'newcomer',
     output: () => `${gateway.output()}\n${admin.output()}`,
   };
+}
+
+/** Switches the second factor of `person` on over the API and returns what makes codes. */
+export async function enrol({ gateway_url }: Pick<Stack, 'gateway_url'>, person: Person): Promise<TOTP> {
+  const post = async (path: string, body: object, token?: string) => {
+    const response = await fetch(`${gateway_url}/v1/auth/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path} ${response.status}`);
+    return (await response.json()) as { token: string; secret: string };
+  };
+  const { token } = await post('login', { ...person, transport: 'bearer' });
+  const { secret } = await post('totp/enrol', {}, token);
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  await post('totp/confirm', { code: totp.generate() }, token);
+  return totp;
 }

@@ -1,20 +1,11 @@
 // How long a call waits for the database where it does not wait by way of the ledger's lanes: one that takes connections
 // and does not answer is as good as away (4.8 rows 21 and 22).
-import { ServiceError } from '../../kernel/index.ts';
+import { ServiceError, within } from '../../kernel/index.ts';
 
 /** As long as for a hold, and as long as for a settle (core/ledger). */
 const ASK_MS = 3_000;
 const KEEP_MS = 1_000;
-
-/** What `asked` resolves to. @throws Error after `ms`, or what it rejects with. */
-function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  return new Promise((done, fail) => {
-    const late = () => fail(new Error(`no answer of the database within ${ms} ms`));
-    // An answer that lies in the socket because this process was busy has come in time.
-    const timer = setTimeout(() => setImmediate(late), ms);
-    asked.then(done, fail).finally(() => clearTimeout(timer));
-  });
-}
+const DATABASE = 'the database';
 
 /** The refusal of a call that cannot be decided without the database: nothing was held. */
 export function ledgerUnavailable(): ServiceError {
@@ -27,7 +18,7 @@ export function ledgerUnavailable(): ServiceError {
 
 /** What must be known before a call is made. @throws ServiceError service_unavailable when it cannot be told in time. */
 export function askBefore<T>(asked: Promise<T>): Promise<T> {
-  return within(ASK_MS, asked).catch(() => {
+  return within(ASK_MS, asked, DATABASE).catch(() => {
     throw ledgerUnavailable();
   });
 }
@@ -37,7 +28,7 @@ export function askBefore<T>(asked: Promise<T>): Promise<T> {
  * read in time.
  */
 export function readBefore<T>(asked: Promise<T>): Promise<T> {
-  return within(ASK_MS, asked).catch((error: unknown) => {
+  return within(ASK_MS, asked, DATABASE).catch((error: unknown) => {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError('service_unavailable', 'The database does not answer. Try again.', {
       details: { component: 'postgres' },
@@ -48,5 +39,5 @@ export function readBefore<T>(asked: Promise<T>): Promise<T> {
 
 /** What is stored beside an answer that waits for it. @throws Error when that takes longer than an answer may wait. */
 export function keepBeside<T>(stored: Promise<T>): Promise<T> {
-  return within(KEEP_MS, stored);
+  return within(KEEP_MS, stored, DATABASE);
 }
