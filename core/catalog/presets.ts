@@ -1,6 +1,6 @@
 // Presets: what is known of the usual OpenAI-compatible servers, so that a file names one word instead of an address
 // and a list of quirks. Each is configuration only; every part can be overridden in the file. What the flags mean
-// stands with the adapter (core/inference/providers/openai-chat/fields.ts) and in docs/providers.md.
+// stands with the adapter (core/inference/formats/openai-chat/words/fields.ts) and in docs/providers.md.
 import type { FileProvider } from './file-schema.ts';
 import type { CancelBilling, ProviderKind } from './types.ts';
 

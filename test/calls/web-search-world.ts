@@ -73,7 +73,7 @@ export const sse = (events: readonly Json[], named: boolean): string =>
     .join('');
 
 const recorded = readFileSync(
-  new URL('../../core/inference/providers/openai-responses/fixtures/web-search.sse', import.meta.url),
+  new URL('../../core/inference/formats/openai-responses/fixtures/web-search.sse', import.meta.url),
   'utf8',
 );
 const lastLine = recorded.split('\n').findLast((line) => line.startsWith('data: ')) as string;

@@ -1,11 +1,11 @@
 // An answer of a family, brought to a caller of a dialect as a call would: in the raw lane where both speak one wire, in
 // the canonical lane elsewhere, streamed and whole.
 
+import { foldEvents } from '../../core/inference/canonical/assemble.ts';
 import type { Relay } from '../../core/inference/canonical/contract.ts';
+import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { CanonicalEvent, CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { foldEvents } from '../../core/inference/dialects/shared/assemble.ts';
-import { canonicalRelay } from '../../core/inference/dialects/shared/canonical-relay.ts';
-import { adapters, dialects } from '../../core/inference/families.ts';
+import { adapters, dialects } from '../../core/inference/formats/index.ts';
 import { chatEnd } from '../grammar/chat-fixtures.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import { endpoint } from './endpoints.ts';

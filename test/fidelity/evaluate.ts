@@ -2,7 +2,7 @@
 // would write it, in the raw lane where there is one.
 import type { EncodeOptions, RawLane, Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalRequest, Family } from '../../core/inference/canonical/types.ts';
-import { adapters, dialects, rawLanes } from '../../core/inference/families.ts';
+import { adapters, dialects, rawLanes } from '../../core/inference/formats/index.ts';
 import { endpoint } from './endpoints.ts';
 import type { Dialect, GenerationFamily, Json } from './types.ts';
 

@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '@svc/core/inference/canonical/types.ts';
 
-const FOLDER = new URL('../../core/inference/providers/openai-chat/fixtures/', import.meta.url);
+const FOLDER = new URL('../../core/inference/formats/openai-chat/fixtures/', import.meta.url);
 
 export interface Fixture {
   name: string;

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { EncodeOptions, Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalEvent, CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { gemini } from '../../core/inference/providers/gemini/index.ts';
+import { gemini } from '../../core/inference/formats/gemini/upstream/index.ts';
 import { request } from './messages-cases.ts';
 
-const folder = fileURLToPath(new URL('../../core/inference/providers/gemini/fixtures/', import.meta.url));
+const folder = fileURLToPath(new URL('../../core/inference/formats/gemini/fixtures/', import.meta.url));
 
 /** Bytes of the fixture `name`. */
 export function fixture(name: string): Buffer {

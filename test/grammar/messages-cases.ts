@@ -6,7 +6,7 @@ import type { Relay, Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Usage } from '../../core/inference/canonical/types.ts';
 
 const folder = fileURLToPath(
-  new URL('../../core/inference/providers/anthropic-messages/fixtures/', import.meta.url),
+  new URL('../../core/inference/formats/anthropic-messages/fixtures/', import.meta.url),
 );
 
 /** Bytes of the fixture `name`. */

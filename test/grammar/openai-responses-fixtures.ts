@@ -4,7 +4,7 @@ import type { Target } from '@svc/core/inference/canonical/contract.ts';
 import type { CanonicalRequest } from '@svc/core/inference/canonical/types.ts';
 import { chatRequest, chatTarget, type Fixture } from './chat-fixtures.ts';
 
-const FOLDER = new URL('../../core/inference/providers/openai-responses/fixtures/', import.meta.url);
+const FOLDER = new URL('../../core/inference/formats/openai-responses/fixtures/', import.meta.url);
 
 /** Every fixture of the folder, by name. */
 export function responsesFixtures(): Fixture[] {

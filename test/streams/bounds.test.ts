@@ -1,13 +1,13 @@
 // A provider that does not keep to its format cannot fill our memory or our time: every reader bounds one event, what
 // it holds back, and what a stream may come to; beyond that it is a fault of the protocol.
 import { describe, expect, test } from 'vitest';
-import { Attempt } from '../../core/inference/call/attempt.ts';
+import { Attempt } from '../../core/inference/call/attempt/attempt.ts';
 import type { AttemptRecord } from '../../core/inference/call/types.ts';
 import { ProtocolFault, type RawLane, type Relay } from '../../core/inference/canonical/contract.ts';
+import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { UpstreamFault } from '../../core/inference/canonical/types.ts';
-import { chat } from '../../core/inference/dialects/chat/index.ts';
-import { canonicalRelay } from '../../core/inference/dialects/shared/canonical-relay.ts';
-import { rawLanes } from '../../core/inference/families.ts';
+import { rawLanes } from '../../core/inference/formats/index.ts';
+import { chat } from '../../core/inference/formats/openai-chat/caller/index.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import { jsonEvent } from '../sim/providers/event-stream.ts';
 import {

@@ -3,11 +3,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { Assembler } from '../../core/inference/canonical/assemble.ts';
 import type { Dialect, RawLane, Relay } from '../../core/inference/canonical/contract.ts';
+import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { Assembler } from '../../core/inference/dialects/shared/assemble.ts';
-import { canonicalRelay } from '../../core/inference/dialects/shared/canonical-relay.ts';
-import { dialects, rawLanes } from '../../core/inference/families.ts';
+import { dialects, rawLanes } from '../../core/inference/formats/index.ts';
 import { counted, paid } from '../grammar/messages-cases.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import {

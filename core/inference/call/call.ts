@@ -4,15 +4,17 @@
 import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
-import { type Admitted, admit, type Replayed } from './admit.ts';
-import { Answer } from './answer.ts';
-import { Attempt, type AttemptListener } from './attempt.ts';
-import { type ContentKeeper, contentKeeper } from './content.ts';
-import { refusalFor } from './defect.ts';
-import { Tries } from './failover.ts';
-import { answerOf, type Lane } from './lane.ts';
-import type { FetchedMedia } from './media.ts';
-import { nextLane, passUnfetched } from './next-lane.ts';
+import { type Admitted, admit, type Replayed } from './admit/admit.ts';
+import type { Planned } from './admit/plan.ts';
+import { Answer } from './answer/answer.ts';
+import { refusalFor } from './answer/defect.ts';
+import { sendReplay } from './answer/replay.ts';
+import { emptyUsage, noCost } from './answer/reply.ts';
+import { Attempt, type AttemptListener } from './attempt/attempt.ts';
+import { Tries } from './attempt/failover.ts';
+import { answerOf, type Lane } from './attempt/lane.ts';
+import type { FetchedMedia } from './attempt/media.ts';
+import { nextLane, passUnfetched } from './attempt/next-lane.ts';
 import {
   attemptOutcome,
   blame,
@@ -22,14 +24,20 @@ import {
   refusalOf,
   streamFaultOf,
   TIME_IS_UP,
-} from './outcome.ts';
-import type { Planned } from './plan.ts';
-import { endAttempt, endRecord, forgetAttempt, newRecord, startNow, timeTaken, warn } from './record.ts';
-import { sendReplay } from './replay.ts';
-import { emptyUsage, noCost } from './reply.ts';
-import { type Ending, settleCall } from './settlement.ts';
+} from './attempt/outcome.ts';
+import { type ContentKeeper, contentKeeper } from './settle/content.ts';
+import {
+  endAttempt,
+  endRecord,
+  forgetAttempt,
+  newRecord,
+  startNow,
+  timeTaken,
+  warn,
+} from './settle/record.ts';
+import { type Ending, settleCall } from './settle/settlement.ts';
+import { estimateUsage, learn, soundUsage } from './settle/usage.ts';
 import type { CallDeps, CallRecord, Incoming, Sink } from './types.ts';
-import { estimateUsage, learn, soundUsage } from './usage.ts';
 
 const DRAIN_MAX_MS = 600_000; // Of a left call, upstream (4.8 row 15).
 

@@ -1,6 +1,7 @@
 // The way in: a request becomes a call, or joins the one it is a retry of.
+
+import { awaitedMs, PatientSink } from './answer/comeback.ts';
 import { Call } from './call.ts';
-import { awaitedMs, PatientSink } from './comeback.ts';
 import type { CallDeps, Incoming, Sink } from './types.ts';
 
 /** Runs one call; returns at once, everything else happens in callbacks. */

@@ -11,7 +11,7 @@ import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { AffinityMemory, Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
-import type { SandboxUpstream } from '../providers/sandbox/index.ts';
+import type { SandboxUpstream } from '../formats/sandbox/upstream/index.ts';
 import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
@@ -59,7 +59,7 @@ export interface Reattachable {
   reattach(sink: Sink): void;
 }
 
-/** What waits in a process for a caller's return (call/drained.ts). */
+/** What waits in a process for a caller's return (call/answer/drained.ts). */
 export interface Drained {
   /** Remembers `call`, whose caller left, until it ends. */
   add(incoming: Incoming, call: Reattachable): void;

@@ -93,7 +93,7 @@ export interface Adapter {
   promptTokens?(request: CanonicalRequest): number;
   /**
    * Whether media of this `type` at `url` must be fetched and encoded as bytes; absent: the family takes addresses.
-   * The call fetches them before `encode`, which then sees base64 (call/media.ts).
+   * The call fetches them before `encode`, which then sees base64 (call/attempt/media.ts).
    */
   inlines?(type: MediaType, url: string): boolean;
   /** What of `request` would be lost on `target`; [] when nothing. Pure. */

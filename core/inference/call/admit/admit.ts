@@ -1,0 +1,247 @@
+// Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
+import type { Catalog, Endpoint } from '../../../catalog/index.ts';
+import { nowMs, type RequestId, ServiceError } from '../../../kernel/index.ts';
+import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
+import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
+import { type RoutePlan, traceLine } from '../../../routing/index.ts';
+import type { Lane } from '../attempt/lane.ts';
+import { readBefore } from '../patience.ts';
+import { keepsAnswer } from '../settle/content.ts';
+import { HoldWatch } from '../settle/hold-watch.ts';
+import { warn } from '../settle/record.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
+import { type Draft, draftCall, type Scope } from './draft.ts';
+import { holdMoney, type Money } from './hold.ts';
+import { findReplay, type Idempotency, type StoredAnswer } from './idempotency.ts';
+import { type Planned, plannedOf } from './plan.ts';
+
+/** Standard limits between events and of a whole call (4.8 "Attempt limits"). */
+const IDLE_MS = 90_000;
+const TOTAL_MS = 600_000;
+/** What a token of ordinary text has; the limits' estimate, not the money's bound. */
+const BYTES_PER_TOKEN = 4;
+
+/** A call that has passed every check and whose money is held. */
+export interface Admitted {
+  readonly stream: boolean;
+  readonly debug: boolean;
+  /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
+  readonly idempotency: Idempotency | null;
+  /** The answer is assembled, for a replay or the log; never where key, policy or request demand zero retention. */
+  readonly keep: boolean;
+  readonly plan: readonly Planned[];
+  /** The first attempt, written before the hold; null where it must be written now. */
+  first: Lane | null;
+  /** The fetching of media, which ends with the call, and the attempt that it is for; null where none are fetched. */
+  fetching: { readonly attempt: AttemptRecord; abort(): void } | null;
+  readonly max_attempts: number;
+  /** `failover.on` of the policy; absent: the standard classes. */
+  readonly failover?: readonly string[];
+  readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
+  readonly total_ms: number;
+  /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
+  readonly chosen: { readonly first_event: boolean; readonly idle: boolean; readonly total: boolean };
+  readonly prompt_bytes: number;
+  readonly watch: HoldWatch;
+  model_no(endpoint: Endpoint): number;
+  trace(attempts: readonly AttemptRecord[]): string;
+  /** `endpoint` answered: calls that belong with this one go there first. */
+  remember(endpoint: Endpoint): void;
+}
+
+/** The key of an earlier call came again: its answer, and no money moves. */
+export interface Replayed {
+  readonly id: RequestId;
+  readonly stored: StoredAnswer;
+  readonly stream: boolean;
+  readonly include_usage: boolean;
+}
+
+export type Admission = { readonly call: Admitted } | { readonly replay: Replayed };
+
+/**
+ * Reads and checks the request, plans its route and holds its money; fills `record` on the way.
+ * @throws ServiceError every refusal of 4.8 rows 2 to 4 and 21; then nothing is held.
+ */
+export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
+  // Read before the draft: what is awaited later would keep the prompt alive.
+  const scope = scopeOf(deps, incoming.grant);
+  const draft = draftCall(deps, incoming, record, scope instanceof Promise ? await scope : scope);
+  const { route } = draft;
+  let money: Money | { replay: Replayed };
+  try {
+    if (route instanceof ServiceError) throw route;
+    const spent = spendTokens(incoming.place, draft);
+    if (spent !== undefined) await spent;
+    money = await claimAndHold(deps, incoming, draft, route);
+  } catch (refusal) {
+    return { replay: await replayInstead(deps, refusal, draft) };
+  }
+  if ('replay' in money) return money;
+  const plan = plannedOf(
+    route.plan.map((item) => item.endpoint),
+    money.endpoints,
+    draft.cap_given,
+  );
+  const [first] = plan;
+  tellCap(record, first);
+  const { stream, idempotency, prompt_bytes } = draft;
+  return {
+    call: {
+      stream,
+      debug: incoming.headers['x-svc-debug'] === '1',
+      idempotency,
+      keep: keepsAnswer(incoming, record, idempotency),
+      plan,
+      first: drafted(draft, first),
+      fetching: null,
+      prompt_bytes,
+      ...terms(deps, incoming, {
+        catalog: draft.catalog,
+        first_event_ms: draft.first_event_ms,
+        route,
+        money,
+      }),
+    },
+  };
+}
+
+/**
+ * The policies and own keys of the caller's organisation; a promise only where one of them must be read first.
+ * @throws ServiceError service_unavailable (from the promise).
+ */
+export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | Promise<Scope> {
+  const policies = deps.policies.policiesOf(org_id);
+  const keys = deps.own_keys.keysOf(org_id);
+  if (!(policies instanceof Promise) && !(keys instanceof Promise)) return { policies, keys };
+  return readBefore(Promise.all([policies, keys])).then(([policies, keys]) => ({ policies, keys }));
+}
+
+/**
+ * Debits the estimated prompt; what it really was is told at the end. A promise only where Redis is asked.
+ * @throws ServiceError rate_limit_exceeded.
+ */
+function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<void> | undefined {
+  const estimate = Math.min(wish.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN));
+  const refuse = (refusal: LimitRefusal | null) => {
+    if (refusal !== null) throw limitError(refusal);
+  };
+  const spent = place.spend(estimate);
+  if (spent instanceof Promise) return spent.then(refuse);
+  refuse(spent);
+  return undefined;
+}
+
+/** Warns where credit, not the caller, set the cap of the first endpoint. */
+export function tellCap(record: CallRecord, first: Planned | undefined): void {
+  if (first?.by_credit !== true) return;
+  warn(record, 'max_tokens_capped', `The balance pays for at most ${first.cap} output tokens.`);
+}
+
+/** The attempt written with the draft, unless the hold changed its endpoint or cap. */
+function drafted(draft: Draft, planned: Planned | undefined): Lane | null {
+  const was = draft.first?.planned;
+  return was?.endpoint === planned?.endpoint && was?.cap === planned?.cap
+    ? (draft.first?.lane ?? null)
+    : null;
+}
+
+/** Holds the money; where the Idempotency-Key is taken, finds what its first call left instead. */
+async function claimAndHold(
+  deps: CallDeps,
+  incoming: Incoming,
+  draft: Draft,
+  route: RoutePlan,
+): Promise<Money | { replay: Replayed }> {
+  for (;;) {
+    const money = await holdMoney(deps, incoming, draft, route);
+    if (money !== 'claimed') return money;
+    const found = await findReplay(deps.claims.find, draft.idempotency as Idempotency);
+    // null: the first call failed uncharged meanwhile and its key is free; this one executes anew.
+    if (found !== null) return { replay: replayOf(found, draft) };
+  }
+}
+
+/**
+ * The answer of an earlier call with the same key, which needs neither credit nor an endpoint.
+ * @throws `refusal` where there is none, or why that answer cannot be given.
+ */
+async function replayInstead(deps: CallDeps, refusal: unknown, draft: Draft): Promise<Replayed> {
+  const { idempotency } = draft;
+  const known = refusal instanceof ServiceError && !refusal.code.startsWith('idempotency_');
+  if (idempotency === null || !known || refusal.code === 'service_unavailable') throw refusal;
+  const found = await findReplay(deps.claims.find, idempotency);
+  if (found === null) throw refusal;
+  return replayOf(found, draft);
+}
+
+function replayOf(found: { id: RequestId; stored: StoredAnswer }, draft: Draft): Replayed {
+  const { stream, include_usage } = draft;
+  return { ...found, stream, include_usage };
+}
+
+/** What lives as long as the call. Its closures see route and money only, or they would keep the prompt alive. */
+function terms(
+  deps: CallDeps,
+  incoming: Incoming,
+  facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
+): Omit<
+  Admitted,
+  'stream' | 'debug' | 'idempotency' | 'keep' | 'plan' | 'first' | 'fetching' | 'prompt_bytes'
+> {
+  const { catalog, first_event_ms, route, money } = facts;
+  const first = money.endpoints[0] as EndpointReserve;
+  const candidates = money.wish.candidates;
+  const { org_id } = incoming.grant;
+  return {
+    max_attempts: route.max_attempts,
+    ...(route.failover === undefined ? {} : { failover: route.failover }),
+    times: route.timeouts,
+    total_ms: route.timeouts.total_ms,
+    chosen: {
+      first_event: route.timeouts.first_event_ms < first_event_ms,
+      idle: route.timeouts.idle_ms < IDLE_MS,
+      total: route.timeouts.total_ms < TOTAL_MS,
+    },
+    watch: new HoldWatch({
+      ledger: deps.ledger,
+      subject: incoming.grant.subject,
+      request_id: incoming.request_id,
+      output_held: first.output_held,
+      step: HOLD_STEP_TOKENS * candidates,
+      amount_micro_usd: money.amount_micro_usd,
+      capOf(endpoint) {
+        const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
+        return item === undefined ? null : item.output_cap * candidates;
+      },
+      holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.wish, tokens),
+    }),
+    model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
+    trace: (attempts) => traceOf(route, attempts, money.amount_micro_usd),
+    remember(endpoint) {
+      const { affinity } = route;
+      if (affinity == null || affinity.key === null) return;
+      const entry = { endpoint_id: endpoint.id, until_ms: nowMs() + affinity.ttl_ms };
+      deps.affinity.keep(org_id, affinity.key, entry);
+    },
+  };
+}
+
+/** The trace of `route`; `attempts` null before any is made (dry run). */
+export function traceOf(
+  route: RoutePlan,
+  attempts: readonly AttemptRecord[] | null,
+  reserve_micro_usd: number,
+): string {
+  const tries = attempts
+    ?.filter((attempt) => attempt.outcome !== null)
+    .map((attempt) => ({
+      endpoint_id: attempt.endpoint.id,
+      outcome: attempt.error_class === '' ? (attempt.outcome as string) : attempt.error_class,
+      http_status: attempt.http_status,
+      ms: attempt.ttft_ms ?? attempt.duration_ms ?? 0,
+    }));
+  const win = attempts?.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null;
+  const { name: policy, rule } = route.policy ?? { name: 'default', rule: '-' };
+  return traceLine(route, { policy, rule, tries: tries ?? null, win, reserve_micro_usd });
+}

@@ -1,0 +1,306 @@
+// The part of admission that needs the prompt: read, checked, measured, routed, and written for the first endpoint.
+// It does not wait for anything, so nothing of the prompt but its bytes lives on while the money is held: prompts of
+// suspended calls would be half of what the garbage collector has to move.
+
+import type { OrgKeys } from '../../../byok/index.ts';
+import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
+import { hmacSha256, nowMs, ServiceError } from '../../../kernel/index.ts';
+import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
+import { inputTokensBound, type PromptSize, type ReserveInput } from '../../../pricing/index.ts';
+import {
+  affordsUnder,
+  planRoute,
+  type RouteFeatures,
+  type RouteLoss,
+  type RoutePlan,
+} from '../../../routing/index.ts';
+import type { CanonicalRequest, Warning } from '../../canonical/types.ts';
+import { mayLoseDigits } from '../../wire/exact.ts';
+import { throttleMs } from '../attempt/failover.ts';
+import { type Lane, prepare, rawLaneOf, targetOf } from '../attempt/lane.ts';
+import { wantedMedia } from '../attempt/media.ts';
+import { keepsAnswer } from '../settle/content.ts';
+import type { CallDeps, CallRecord, Incoming } from '../types.ts';
+import { affinityOf } from './affinity.ts';
+import { featuresOf } from './features.ts';
+import { type Idempotency, idempotencyOf } from './idempotency.ts';
+import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts';
+import { parseBodyExact, parseText } from './parse.ts';
+import { callersPath } from './places.ts';
+import { capsOf, type Planned } from './plan.ts';
+import { rulingOf, underPolicy } from './policy.ts';
+import { promptSize } from './prompt.ts';
+import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
+
+/** Standard limits to the first event (4.8 "Attempt limits"). */
+const FIRST_EVENT_MS = 60_000;
+const FIRST_EVENT_REASONING_MS = 180_000;
+
+/** What is known of a call before its money is held; nothing of it leads to the prompt. */
+export interface Draft {
+  readonly catalog: Catalog;
+  /** The route, or the refusal that stands unless an earlier call with the same Idempotency-Key answers. */
+  readonly route: RoutePlan | ServiceError;
+  readonly stream: boolean;
+  readonly include_usage: boolean;
+  readonly idempotency: Idempotency | null;
+  /** Whether the caller named a cap of its own, or its policy did. */
+  readonly cap_given: boolean;
+  readonly prompt_bytes: number;
+  /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
+  readonly first_event_ms: number;
+  /** All of the reserve's input but the balance. */
+  readonly wish: Omit<ReserveInput, 'available_micro_usd'>;
+  /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
+  readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
+}
+
+/** What the caller's organisation has that decides calls. */
+export interface Scope {
+  readonly policies: OrgPolicies;
+  readonly keys: OrgKeys;
+}
+
+/** @throws ServiceError what reading refuses; a refusal of the route is part of the draft. */
+export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord, scope: Scope): Draft {
+  const { draft, request, endpoints, text } = decideCall(deps, incoming, record, scope);
+  if (draft.route instanceof ServiceError) return { ...draft, first: null };
+  return { ...draft, first: firstAttempt(deps, incoming, { draft, request, endpoints, record, text }) };
+}
+
+/** A draft whose first attempt is not written, and what that needs. */
+export interface Decision {
+  readonly draft: Omit<Draft, 'first'>;
+  readonly request: CanonicalRequest;
+  readonly endpoints: readonly Endpoint[];
+  /** The decoded body. */
+  readonly text: string;
+}
+
+/**
+ * The decision of a call: read, measured, ruled, routed. Takes nothing but what `deps.health` lets the route take; dry
+ * runs decide by this as well. @throws ServiceError what reading refuses; a refusal of the route is part of the draft.
+ */
+export function decideCall(
+  deps: CallDeps,
+  incoming: Incoming,
+  record: CallRecord,
+  { policies, keys }: Scope,
+): Decision {
+  const { headers, dialect } = incoming;
+  const text = incoming.body.toString('utf8');
+  const body = parseText(text);
+  const request = dialect.read(body, headers);
+  const account = accountOf(request);
+  // Pool accounts hold no caller's files, and another tenant's must stay out of reach.
+  if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);
+  refuseUnreadable(request, incoming.grant.data_policy.redact !== null);
+  const idempotency = idempotencyOf(incoming, body);
+  describe(record, request, incoming);
+  const size = promptSize(request, incoming.body);
+  const bound = inputTokensBound(size);
+  const features = {
+    ...featuresOf(request, bound),
+    ...knownLength(size),
+  };
+  record.has_images = features.images;
+  record.has_schema = features.json_schema;
+  const catalog = deps.catalog();
+  const hints = () => hasCacheHints(request);
+  const ruling = rulingOf(policies, incoming, request, {
+    features,
+    hasCacheHints: hints,
+    hasOwnKey: () => hasOwnKey(keys, findModel(catalog, request.model, incoming.grant.environment)),
+  });
+  const found = routeOrRefusal(deps, { catalog, incoming, request, features, ruling, keys, account });
+  const { route, max_tokens } = underPolicy(ruling, found, record, (endpoints) =>
+    wishOf(deps, incoming, request, endpoints, bound),
+  );
+  const facts = {
+    catalog,
+    route,
+    stream: request.stream,
+    include_usage: request.include_usage,
+    idempotency,
+    cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
+    prompt_bytes: size.text_bytes,
+    first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
+  };
+  if (route instanceof ServiceError) {
+    const draft = { ...facts, wish: wishOf(deps, incoming, request, [], bound) };
+    return { draft, request, endpoints: [], text };
+  }
+  record.warnings.push(...request.warnings, ...route.warnings);
+  const endpoints = route.plan.map((item) => item.endpoint);
+  const own = wishOf(deps, incoming, request, endpoints, bound);
+  const draft = { ...facts, wish: max_tokens === null ? own : { ...own, max_tokens } };
+  return { draft, request, endpoints, text };
+}
+
+/**
+ * Pages and seconds are guesses: how long a document by address, in the caller's account or a video is nobody here
+ * knows. They are paid for by their bound, not refused for it.
+ */
+function knownLength(size: PromptSize): Pick<RouteFeatures, 'longest_input_tokens'> {
+  if (size.pdf_pages + size.audio_seconds === 0) return {};
+  return { longest_input_tokens: inputTokensBound({ ...size, pdf_pages: 0, audio_seconds: 0 }) };
+}
+
+/** The request once more, from its bytes, with every number exact; for attempts after the first. */
+export function readAgain(incoming: Incoming): CanonicalRequest {
+  return incoming.dialect.read(parseBodyExact(incoming.body), incoming.headers);
+}
+
+function firstAttempt(
+  deps: CallDeps,
+  incoming: Incoming,
+  facts: {
+    draft: Omit<Draft, 'first'>;
+    request: CanonicalRequest;
+    endpoints: readonly Endpoint[];
+    record: CallRecord;
+    /** The decoded body. */
+    text: string;
+  },
+): Draft['first'] {
+  const { draft, request, endpoints, record, text } = facts;
+  const available = deps.ledger.availableHint(incoming.grant.subject.book_id);
+  if (available === null && !draft.cap_given) return null;
+  const planned = capsOf(endpoints, { ...draft.wish, available_micro_usd: available }, draft.cap_given)[0];
+  if (planned === undefined) return null;
+  // Media that this family wants as bytes are fetched once the money is held.
+  if (wantedMedia(request, deps.adapters.get(planned.endpoint.family), null).length > 0) return null;
+  // The raw lane sends the caller's bytes; the canonical one writes numbers anew and must not lose their digits.
+  const raw = rawLaneOf(deps, incoming, request, planned.endpoint) !== null;
+  const exact = raw || !mayLoseDigits(text) ? request : readAgain(incoming);
+  const { idempotency, prompt_bytes } = draft;
+  const keep = keepsAnswer(incoming, record, idempotency);
+  const { plan } = draft.route as RoutePlan;
+  const lost = lostOn(
+    deps,
+    request,
+    planned.endpoint,
+    plan.find(({ endpoint }) => endpoint === planned.endpoint)?.losses,
+  );
+  const parts = { planned, attempt: 1, keep, prompt_bytes, text, lost };
+  return { planned, lane: prepare(deps, incoming, exact, parts) };
+}
+
+function wishOf(
+  deps: CallDeps,
+  incoming: Incoming,
+  request: CanonicalRequest,
+  endpoints: readonly Endpoint[],
+  bound: number,
+): Draft['wish'] {
+  const canonical = endpoints.every((endpoint) => rawLaneOf(deps, incoming, request, endpoint) === null);
+  return {
+    input_tokens_bound: bound,
+    max_tokens: request.generation.max_tokens ?? null,
+    candidates: candidatesOf(request),
+    upstream_stream: request.stream || canonical,
+    cache_hints: hasCacheHints(request),
+    audio_output: request.output?.modalities?.includes('audio') ?? false,
+    // Models that draw do so unasked; where there is no rate for images this changes nothing.
+    image_output: request.output?.modalities?.includes('image') ?? true,
+    search_units: searchUnitsOf(request),
+  };
+}
+
+/** Answers that the provider makes and bills, shown or not. */
+function candidatesOf({ generation, completion }: CanonicalRequest): number {
+  const each = generation.candidates ?? 1;
+  return completion === undefined ? each : Math.max(each, completion.best_of) * completion.prompts;
+}
+
+function hasCacheHints(request: CanonicalRequest): boolean {
+  if (request.cache !== undefined) return true;
+  if (request.tools?.some((tool) => tool.cache !== undefined)) return true;
+  return request.messages.some((message) => message.content.some((part) => part.cache !== undefined));
+}
+
+function routeOrRefusal(
+  deps: CallDeps,
+  facts: {
+    catalog: Catalog;
+    incoming: Incoming;
+    request: CanonicalRequest;
+    features: RouteFeatures;
+    ruling: Ruling | null;
+    keys: OrgKeys;
+    account: Account | null;
+  },
+): RoutePlan | ServiceError {
+  const { catalog, incoming, request, features, ruling, account } = facts;
+  const { grant } = incoming;
+  const now_ms = nowMs();
+  const own_keys = deps.own_keys.usesOf(facts.keys, now_ms);
+  const affords = affordsUnder(ruling, () =>
+    wishOf(deps, incoming, request, [], features.input_tokens_bound),
+  );
+  try {
+    return planRoute(catalog, {
+      request_id: incoming.request_id,
+      environment: grant.environment,
+      model: request.model,
+      wish: request.svc.route,
+      policy: ruling,
+      data_policy: grant.data_policy,
+      compat: request.svc.compat,
+      features,
+      losses: (endpoint) => lossesOf(deps, request, endpoint),
+      health: deps.health,
+      rests: (endpoint) => throttleMs(deps, endpoint, now_ms),
+      ...(own_keys === undefined ? {} : { own_keys }),
+      ...(affords === undefined ? {} : { affords }),
+      ...(account === null ? {} : { account }),
+      affinity: affinityOf(deps, incoming, request, hasCacheHints(request)),
+      now_ms,
+    });
+  } catch (refusal) {
+    if (refusal instanceof ServiceError) {
+      if (account !== null && account.param !== null && isUnmet(refusal, account.param)) {
+        return ownKeyRequired(account.param);
+      }
+      return clearer(refusal, request, { catalog, environment: grant.environment });
+    }
+    throw refusal;
+  }
+}
+
+function describe(record: CallRecord, request: CanonicalRequest, incoming: Incoming): void {
+  record.model = request.model;
+  record.stream = request.stream;
+  record.app = request.svc.app ?? '';
+  record.tags = request.svc.metadata;
+  record.has_tools = (request.tools?.length ?? 0) > 0;
+  const { data_policy, require } = request.svc.route;
+  record.zdr ||= data_policy === 'zdr' || require?.zdr === true;
+  if (request.user !== undefined) {
+    record.user_hash = hmacSha256(incoming.grant.org_pepper, request.user).toString('hex');
+  }
+}
+
+/** Whether `refusal` may come from the want of an own key that reaches what `param` names. */
+function isUnmet({ code, status, param }: ServiceError, account_param: string): boolean {
+  return status === 400 && (code === 'no_endpoint_available' || param === account_param);
+}
+
+/** Adapters know of the dialect: in the raw lane only what the endpoint itself refuses is a loss. */
+function lossesOf(deps: CallDeps, request: CanonicalRequest, endpoint: Endpoint) {
+  const losses = deps.adapters.get(endpoint.family)?.losses(request, targetOf(endpoint)) ?? [];
+  if (request.paths === undefined || losses.length === 0) return losses;
+  return losses.map((loss) => ({ ...loss, param: callersPath(request, loss.param) }));
+}
+
+/** Warnings of what is lost of `request` on `endpoint`; `losses` where they are known. */
+export function lostOn(
+  deps: CallDeps,
+  request: CanonicalRequest,
+  endpoint: Endpoint,
+  losses: readonly RouteLoss[] = lossesOf(deps, request, endpoint),
+): Warning[] {
+  // `drop` takes hints and wishes away in silence, but never what the caller said (4.7.4).
+  const told = request.svc.compat === 'drop' ? losses.filter((loss) => loss.class === 'content') : losses;
+  return told.map(({ code, param, message }) => ({ code, param, message }));
+}

@@ -1,0 +1,71 @@
+// What of a request decides which endpoints can serve it (routing filters) and what its row shows.
+import type { RouteFeatures } from '../../../routing/index.ts';
+import type { CanonicalRequest, Part } from '../../canonical/types.ts';
+import { WEB_SEARCH } from '../../canonical/web-search.ts';
+import { taskFeatures } from './task.ts';
+
+/** Output assumed for the price score where the caller named no cap. */
+export const TYPICAL_OUTPUT = 500;
+
+interface Seen {
+  images: boolean;
+  audio: boolean;
+  video: boolean;
+  documents: boolean;
+}
+
+function look(parts: readonly Part[], seen: Seen): void {
+  for (const part of parts) {
+    if (part.type === 'image') seen.images = true;
+    else if (part.type === 'audio') seen.audio = true;
+    else if (part.type === 'video') seen.video = true;
+    else if (part.type === 'document' && !('text' in part.src)) seen.documents = true;
+    else if (part.type === 'tool_result' || part.type === 'search_result') look(part.content, seen);
+  }
+}
+
+/** Format of signed reasoning before a tool call that is not answered yet; such a turn ranks other formats last. */
+function signedFormat(request: CanonicalRequest): string | null {
+  for (let i = request.messages.length - 1; i >= 0; i--) {
+    const message = request.messages[i];
+    if (message?.role !== 'assistant') continue;
+    const signed = message.content.find((part) => part.type === 'reasoning' && part.signature !== undefined);
+    return signed?.type === 'reasoning' ? signed.format : null;
+  }
+  return null;
+}
+
+/** Names under which endpoints list what runs at the provider. */
+function serverTools({ tools = [] }: CanonicalRequest): string[] {
+  return tools
+    .filter(({ kind, member }) => kind === 'server' && member === undefined)
+    .map(({ name, search }) => (search === undefined ? name : WEB_SEARCH));
+}
+
+/** Features of `request` whose prompt is bounded by `input_tokens_bound` tokens. */
+export function featuresOf(request: CanonicalRequest, input_tokens_bound: number): RouteFeatures {
+  const seen: Seen = { images: false, audio: false, video: false, documents: false };
+  for (const message of request.messages) look(message.content, seen);
+  const modalities = ['text'];
+  if (seen.images) modalities.push('image');
+  if (seen.audio) modalities.push('audio');
+  if (seen.video) modalities.push('video');
+  const max_tokens = request.generation.max_tokens ?? null;
+  return {
+    modalities_in: modalities,
+    // A member of the body that asks for a search makes no model of tools necessary; losses say where it cannot be had.
+    tools: request.tools?.some(({ member }) => member === undefined) === true,
+    json_schema: request.output?.format?.type === 'json_schema',
+    images: seen.images,
+    audio: seen.audio,
+    pdf: seen.documents,
+    reasoning: request.reasoning !== undefined && request.reasoning.mode !== 'off',
+    server_tools: serverTools(request),
+    stream: request.stream,
+    input_tokens_bound,
+    max_tokens,
+    expected_output_tokens: Math.min(max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT),
+    signed_format: signedFormat(request),
+    ...taskFeatures(request),
+  };
+}

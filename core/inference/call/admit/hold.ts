@@ -1,0 +1,161 @@
+// Holds the money of a drafted call. Two rounds at most: the remembered balance may be stale, the committed one decides.
+import type { Endpoint } from '../../../catalog/index.ts';
+import { type MicroUsd, microUsd, type RequestId, ServiceError, ulidMs } from '../../../kernel/index.ts';
+import {
+  affordableTokens,
+  type EndpointReserve,
+  holdMicroUsd,
+  type Reserve,
+  type ReserveInput,
+  reserve,
+} from '../../../pricing/index.ts';
+import type { RoutePlan } from '../../../routing/index.ts';
+import { askBefore, ledgerUnavailable } from '../patience.ts';
+import type { CallDeps, Incoming } from '../types.ts';
+import type { Draft } from './draft.ts';
+
+export interface Money {
+  readonly amount_micro_usd: MicroUsd;
+  readonly endpoints: readonly EndpointReserve[];
+  readonly wish: ReserveInput;
+}
+
+/**
+ * Holds for `draft` on the dearest endpoint of `route`; `claimed` where its Idempotency-Key is taken.
+ * @throws ServiceError insufficient_credits with `affordable_max_tokens`, budget_exhausted, service_unavailable.
+ */
+export async function holdMoney(
+  deps: CallDeps,
+  incoming: Incoming,
+  draft: Draft,
+  route: RoutePlan,
+): Promise<Money | 'claimed'> {
+  const { idempotency } = draft;
+  const { subject } = incoming.grant;
+  let endpoints = route.plan.map((item) => item.endpoint);
+  let available = deps.ledger.availableHint(subject.book_id);
+  // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
+  let committed = available === null && !draft.cap_given;
+  if (committed) available = await availableNow(deps, subject.book_id);
+  for (let again = false; ; again = true) {
+    let wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
+    let wanted = reserve(endpoints, wish);
+    if (!committed && isCutByCredit(wanted, endpoints)) {
+      // What is remembered may lie before a top-up that another process booked.
+      committed = true;
+      available = await availableNow(deps, subject.book_id);
+      wish = { ...wish, available_micro_usd: available };
+      wanted = reserve(endpoints, wish);
+    }
+    if (wanted.status === 'ok') {
+      const result = await deps.ledger.hold({
+        ...subject,
+        request_id: incoming.request_id,
+        amount_micro_usd: wanted.amount_micro_usd,
+        ...(idempotency === null ? {} : { idempotency: idempotency.claim }),
+      });
+      if (result.status === 'ok') return { ...wanted, wish };
+      if (result.status === 'claimed') return 'claimed';
+      if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
+    }
+    // The hint may be stale either way: the committed balance decides once more before the caller is refused.
+    available = await availableNow(deps, subject.book_id);
+    committed = true;
+    if (again || !mayFit(wanted, wish, available)) {
+      // What the caller's own key costs may be there although the pool's price is not.
+      const own = endpoints.filter((endpoint) => endpoint.own_key !== undefined);
+      if (own.length > 0 && own.length < endpoints.length) {
+        endpoints = own;
+        continue;
+      }
+      const required = wanted.status === 'ok' ? wanted.amount_micro_usd : null;
+      throw insufficient(endpoints, wish, required, available);
+    }
+  }
+}
+
+/** What `holdMoney` would hold, from the same figures, and what there is to hold it from. */
+export interface HoldPreview {
+  readonly wanted: Reserve;
+  readonly wish: ReserveInput;
+  readonly available_micro_usd: number;
+}
+
+/** The hold of `draft` on `endpoints`, not taken. @throws ServiceError service_unavailable without a ledger. */
+export async function previewHold(
+  deps: CallDeps,
+  incoming: Incoming,
+  draft: Pick<Draft, 'wish'>,
+  endpoints: readonly Endpoint[],
+): Promise<HoldPreview> {
+  const { book_id } = incoming.grant.subject;
+  const preview = (available: number) => {
+    const wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
+    return { wanted: reserve(endpoints, wish), wish, available_micro_usd: available };
+  };
+  const hint = deps.ledger.availableHint(book_id);
+  const first = preview(hint ?? (await availableNow(deps, book_id)));
+  const fits = first.wanted.status === 'ok' && first.wanted.amount_micro_usd <= first.available_micro_usd;
+  const stands = fits && !isCutByCredit(first.wanted, endpoints);
+  return hint === null || stands ? first : preview(await availableNow(deps, book_id));
+}
+
+/** Whether credit lowers a cap on `endpoints`, or leaves one of them out. */
+function isCutByCredit(wanted: Reserve, endpoints: readonly Endpoint[]): boolean {
+  if (wanted.status !== 'ok') return false;
+  return wanted.endpoints.length < endpoints.length || wanted.endpoints.some((one) => one.capped_by_credit);
+}
+
+function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, available: number): boolean {
+  if (wanted.status === 'ok' && wanted.amount_micro_usd <= available) return true;
+  return wish.max_tokens === null && available !== wish.available_micro_usd;
+}
+
+async function availableNow(deps: CallDeps, book_id: number): Promise<number> {
+  return (await askBefore(deps.ledger.balance(book_id))).available_micro_usd;
+}
+
+function holdRefusal(
+  result: { status: string; scope?: 'key' | 'project'; reason?: string },
+  incoming: Incoming,
+): Error {
+  if (result.status === 'unavailable') return ledgerUnavailable();
+  if (result.status === 'budget_exhausted') {
+    const scope = result.scope as 'key' | 'project';
+    return new ServiceError('budget_exhausted', `The ${scope}'s budget is used up until it resets.`, {
+      details: { scope, resets_at: resetsAt(scope, incoming.request_id) },
+    });
+  }
+  return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
+}
+
+/** End of the window that the call began in: the key's UTC day, the project's UTC month (P7.1). */
+function resetsAt(scope: 'key' | 'project', request_id: RequestId): string {
+  const at = new Date(ulidMs(request_id));
+  const end =
+    scope === 'key'
+      ? Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1)
+      : Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
+  return new Date(end).toISOString();
+}
+
+function insufficient(
+  endpoints: readonly Endpoint[],
+  wish: ReserveInput,
+  required: number | null,
+  available: number,
+): ServiceError {
+  const affordable = Math.max(...endpoints.map((endpoint) => affordableTokens(endpoint, wish, available)));
+  const least = required ?? Math.min(...endpoints.map((endpoint) => holdMicroUsd(endpoint, wish, 16)));
+  return new ServiceError(
+    'insufficient_credits',
+    `The balance does not cover this call; top up${wish.max_tokens === 0 ? '' : ' or lower max_tokens'}.`,
+    {
+      details: {
+        required_micro: microUsd(least),
+        available_micro: available,
+        affordable_max_tokens: affordable,
+      },
+    },
+  );
+}

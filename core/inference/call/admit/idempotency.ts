@@ -1,0 +1,119 @@
+// Idempotency-Key on calls (decisions 4.12): the key is claimed in the hold's transaction, the answer kept sealed for
+// 24 hours with a key that only the caller can bring again, and a retry gets the same answer for no more money.
+import {
+  canonicalJson,
+  hkdfSha256,
+  isObject,
+  monotonicMs,
+  open,
+  type RequestId,
+  ServiceError,
+  seal,
+  sha256,
+} from '../../../kernel/index.ts';
+import type { Claim, IdempotencyClaim } from '../../../ledger/index.ts';
+import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
+import { askBefore } from '../patience.ts';
+import type { Incoming } from '../types.ts';
+
+const WAIT_MS = 2_000;
+const POLL_MS = 100;
+/** A larger answer is not kept; its retry is told the charge instead. */
+const STORED_MAX = 4_194_304;
+const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
+
+/** What a replay needs beside the answer itself. */
+export interface StoredAnswer {
+  readonly answer: CanonicalAnswer;
+  readonly meta: ReplyMeta;
+  readonly end: ReplyEnd;
+  readonly region: string;
+  readonly attempts: number;
+}
+
+export interface Idempotency {
+  readonly claim: IdempotencyClaim;
+  /** Secret and Idempotency-Key joined; with a request id it gives the sealing key. Never stored. */
+  readonly material: Buffer;
+}
+
+/** The claim that `incoming` makes, or null without the header. @throws ServiceError invalid_request on a bad value. */
+export function idempotencyOf(incoming: Incoming, body: unknown): Idempotency | null {
+  const key = incoming.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (!PRINTABLE.test(key)) {
+    throw new ServiceError('invalid_request', 'Idempotency-Key takes 1 to 128 printable ASCII characters.', {
+      param: 'Idempotency-Key',
+    });
+  }
+  const { grant, path } = incoming;
+  const meant = isObject(body) ? { ...body } : {};
+  // A stream may be retried as a whole answer and the other way round.
+  delete meant['stream'];
+  delete meant['stream_options'];
+  return {
+    claim: {
+      scope: `${grant.project_id} ${grant.environment} ${path}`,
+      key_hash: sha256(key),
+      fingerprint: sha256(`POST ${path} ${grant.svc_version} ${canonicalJson(meant)}`),
+    },
+    material: sha256(`${incoming.secret}\n${key}`),
+  };
+}
+
+function sealingKey(material: Buffer, id: RequestId): Buffer {
+  return hkdfSha256(material, `svc idempotent answer ${id}`);
+}
+
+/** The sealed form of `stored`, or null where it is too large to keep. */
+export function sealAnswer(material: Buffer, id: RequestId, stored: StoredAnswer): Buffer | null {
+  const plain = Buffer.from(JSON.stringify(stored));
+  return plain.length > STORED_MAX ? null : seal(sealingKey(material, id), plain, id);
+}
+
+/**
+ * Waits for the call that holds the key and returns its answer.
+ * @throws ServiceError idempotency_conflict (422, another body), idempotency_in_progress (409, still running after
+ * 2 s), idempotency_replay_unavailable (409, done and charged but not kept), service_unavailable. null: the key has
+ * become free.
+ */
+export async function findReplay(
+  find: (scope: string, key_hash: Buffer) => Promise<Claim | null>,
+  { claim, material }: Idempotency,
+): Promise<{ id: RequestId; stored: StoredAnswer } | null> {
+  const patience_ends = monotonicMs() + WAIT_MS;
+  for (;;) {
+    const found = await askBefore(find(claim.scope, claim.key_hash));
+    if (found === null) return null;
+    if (!found.fingerprint.equals(claim.fingerprint)) {
+      throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.');
+    }
+    if (found.state === 'done') return { id: found.request_id, stored: openStored(found, material) };
+    if (monotonicMs() >= patience_ends) {
+      throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
+        details: { request_id: found.request_id },
+        retry_after_ms: 1_000,
+      });
+    }
+    await new Promise((done) => setTimeout(done, POLL_MS));
+  }
+}
+
+function openStored(found: Claim, material: Buffer): StoredAnswer {
+  const unavailable = () =>
+    new ServiceError(
+      'idempotency_replay_unavailable',
+      'The call is done and charged; its answer was not kept.',
+      {
+        details: { request_id: found.request_id, cost_micro_usd: found.cost_micro_usd },
+      },
+    );
+  if (found.sealed_answer === null) throw unavailable();
+  try {
+    const plain = open(sealingKey(material, found.request_id), found.sealed_answer, found.request_id);
+    return JSON.parse(plain.toString()) as StoredAnswer;
+  } catch {
+    // Sealed with another API key (rotated since): nobody can open it now.
+    throw unavailable();
+  }
+}

@@ -1,0 +1,55 @@
+// A request that names things of the caller's account at a provider: it can be answered with the caller's own key there
+// and by nobody else (decisions 4.1 `file.file_id`, 4.2 `thread`).
+import type { OrgKeys } from '../../../byok/index.ts';
+import type { Model } from '../../../catalog/index.ts';
+import { ServiceError } from '../../../kernel/index.ts';
+import type { AccountState } from '../../../routing/index.ts';
+import type { CanonicalRequest } from '../../canonical/types.ts';
+import { familyOfFile, storedFile } from './account-state.ts';
+import { callersPath } from './places.ts';
+
+/** Members of a messages body that mean something in one account. */
+const ACCOUNT_MEMBERS = ['thread', 'container', 'billing_policy', 'fallback_credit_token'];
+
+export interface Account extends AccountState {
+  /** Path of what is named; null: the request only says that it may name something. */
+  readonly param: string | null;
+}
+
+/** What `request` names of an account; null: nothing, and nothing was allowed to. */
+export function accountOf(request: CanonicalRequest): Account | null {
+  const file = storedFile(request);
+  if (file !== null) return { family: familyOfFile(request), param: callersPath(request, file) };
+  // The messages dialect lets blocks and members of an account pass where the request asks for an own key only.
+  if (request.dialect !== 'messages' || request.svc.route.byok !== 'only') return null;
+  const member = ACCOUNT_MEMBERS.find((name) => request.ext?.[name] != null);
+  return member === undefined
+    ? { family: null, param: null }
+    : { family: 'anthropic_messages', param: member };
+}
+
+/** The refusal of a request that names `param` of an account which no own key reaches. */
+export function ownKeyRequired(param: string): ServiceError {
+  if (param === 'thread') {
+    // The newest tool runners fall back to the whole history by themselves when they read these details.
+    return new ServiceError(
+      'unsupported_parameter',
+      "'thread' needs your own provider key; send the whole history.",
+      {
+        param,
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      },
+    );
+  }
+  const message = `'${param}' names something stored at a provider, which needs your own provider key there.`;
+  return new ServiceError('unsupported_parameter', message, {
+    param,
+    details: { reason: 'own_key_required' },
+  });
+}
+
+/** Whether the organisation has a key at a provider of `model`. */
+export function hasOwnKey(keys: OrgKeys, model: Model | null): boolean {
+  if (keys.size === 0 || model === null) return false;
+  return model.endpoints.some(({ provider, byok }) => byok !== undefined && keys.has(provider));
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../kernel/index.ts';
+import { parseText } from './parse.ts';
+
+/** The offset that the refusal of `text` tells. */
+function offsetOf(text: string): unknown {
+  try {
+    parseText(text);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'invalid_json') return error.details['offset'];
+    throw error;
+  }
+  return null;
+}
+
+describe('a body of more items than memory has room for', () => {
+  const refused = (text: string) => {
+    try {
+      parseText(text);
+    } catch (error) {
+      return error instanceof ServiceError ? error.code : error;
+    }
+    return null;
+  };
+
+  test.each([
+    ['objects', '{},', 1_000_001],
+    ['lists', '[],', 1_000_001],
+    ['members', '"a":0,', 1_000_001],
+  ])('is refused unread: %s', (name, item, count) => {
+    const inside = item.repeat(count).slice(0, -1);
+    expect(refused(name === 'members' ? `{${inside}}` : `[${inside}]`)).toBe('request_too_large');
+  });
+
+  test('is not one with long texts or many numbers', () => {
+    expect(refused(JSON.stringify({ data: '{[:"\\'.repeat(1_000_000) }))).toBeNull();
+    expect(refused(`[${'1,'.repeat(2_000_000)}1]`)).toBeNull();
+  });
+});
+
+describe('the offset of a fault', () => {
+  // `^` marks it.
+  test.each([
+    '{"stream": ^True}',
+    '{"stream": ^undefined, "x": 1}',
+    '{"seed":^NaN}',
+    '{"model": ^\'x\'}',
+    '{"a": "}]\\"", "b":^}',
+    '{"a":[1, 2,^]}',
+    '{"a":^}',
+    '{"a":[^}',
+    '{"a":1,^}',
+    '{"a": ^// comment\n 1}',
+    '[[],{},"\\"]",-1.5e+3,true,null,^.5]',
+    '^\ufeff{}',
+    '{"a":[1^',
+  ])('is where it stands: %s', (marked) => {
+    expect(offsetOf(marked.replace('^', ''))).toBe(marked.indexOf('^'));
+  });
+
+  test('is the same wherever in a valid document the first value that is none stands', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), fc.constantFrom('', ' ', '\n\t'), (json, space) => {
+        const before = `{"a":${space}[${json},${space}`;
+        expect(offsetOf(`${before}True, ${json}]}`)).toBe(before.length);
+      }),
+    );
+  });
+});

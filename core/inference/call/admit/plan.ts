@@ -1,0 +1,34 @@
+// The endpoints of a call with the output cap that each is sent (4.10 "output cap C").
+import type { Endpoint } from '../../../catalog/index.ts';
+import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '../../../pricing/index.ts';
+
+export interface Planned {
+  readonly endpoint: Endpoint;
+  /** Output cap to send, or null where the model's own maximum is the bound. */
+  readonly cap: number | null;
+  /** Credit, not caller or model, set the cap. */
+  readonly by_credit: boolean;
+}
+
+/** `endpoints` with their caps, without those on which credit affords next to nothing; in order. */
+export function capsOf(endpoints: readonly Endpoint[], wish: ReserveInput, cap_given: boolean): Planned[] {
+  const wanted = reserve(endpoints, wish);
+  return wanted.status === 'ok' ? plannedOf(endpoints, wanted.endpoints, cap_given) : [];
+}
+
+/** The same from a reserve already made. */
+export function plannedOf(
+  endpoints: readonly Endpoint[],
+  reserved: readonly EndpointReserve[],
+  cap_given: boolean,
+): Planned[] {
+  const planned: Planned[] = [];
+  for (const endpoint of endpoints) {
+    const item = reserved.find((candidate) => isReserveOf(candidate, endpoint));
+    if (item === undefined) continue;
+    // Sent where the caller gave it, where credit lowered it, and where the family requires one.
+    const sent = cap_given || item.capped_by_credit || endpoint.family === 'anthropic_messages';
+    planned.push({ endpoint, cap: sent ? item.output_cap : null, by_credit: item.capped_by_credit });
+  }
+  return planned;
+}

@@ -1,0 +1,96 @@
+// The active policy's part in a call: what it says of it, and the limits and the trace that follow.
+import type { Endpoint } from '../../../catalog/index.ts';
+import { nowMs, ServiceError } from '../../../kernel/index.ts';
+import { decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
+import {
+  type Excluded,
+  type RouteFeatures,
+  type RoutePlan,
+  traceLine,
+  withinLimits,
+} from '../../../routing/index.ts';
+import type { CanonicalRequest } from '../../canonical/types.ts';
+import type { CallRecord, Incoming } from '../types.ts';
+import type { Draft } from './draft.ts';
+import { modalitiesOut } from './task.ts';
+
+/** What the policy of the call's scope says of it; null where the built-in policy rules, which is one look-up. */
+export function rulingOf(
+  policies: OrgPolicies,
+  incoming: Incoming,
+  request: CanonicalRequest,
+  seen: { features: RouteFeatures; hasCacheHints: () => boolean; hasOwnKey: () => boolean },
+): Ruling | null {
+  const { grant } = incoming;
+  const policy = policies.of(grant.project_id);
+  if (policy === null) return null;
+  const { features } = seen;
+  const facts = {
+    model: request.model,
+    project_id: grant.project_id,
+    key_id: grant.key_id,
+    environment: grant.environment,
+    dialect: request.task?.kind === 'rerank' ? 'rerank' : incoming.dialect.name,
+    modalities_in: features.modalities_in,
+    modalities_out: modalitiesOut(request),
+    stream: features.stream,
+    has: {
+      tools: features.tools,
+      json_schema: features.json_schema,
+      images: features.images,
+      reasoning: features.reasoning,
+      cache: seen.hasCacheHints(),
+      byok: seen.hasOwnKey(),
+    },
+    input_tokens: features.input_tokens_bound,
+    max_tokens: features.max_tokens,
+    metadata: request.svc.metadata,
+    app: request.svc.app ?? '',
+    now_ms: nowMs(),
+  };
+  return decide(policy, facts, request.svc.route.fallback_models);
+}
+
+const BUILT_IN = { policy: 'default', rule: '-' };
+
+/** The trace of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
+function refusedTrace(ruling: Ruling | null, refusal: ServiceError): string {
+  const excluded = (refusal.beside['excluded_by'] ?? []) as readonly Excluded[];
+  const named =
+    ruling === null ? BUILT_IN : { policy: `${ruling.policy}/${ruling.version}`, rule: ruling.rule };
+  return traceLine(
+    { plan: [], spare: [], excluded, sort: ruling?.actions.sort ?? 'balanced' },
+    { ...named, tries: [], win: null, reserve_micro_usd: 0 },
+  );
+}
+
+/** `found` under the limits of `ruling`, with the cap of the call: its own, else the policy's, else null. */
+export function underPolicy(
+  ruling: Ruling | null,
+  found: RoutePlan | ServiceError,
+  record: CallRecord,
+  wishOf: (endpoints: readonly Endpoint[]) => Draft['wish'],
+): { route: RoutePlan | ServiceError; max_tokens: number | null } {
+  if (ruling === null) {
+    const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;
+    if (excluded) record.trace = refusedTrace(null, found);
+    return { route: found, max_tokens: null };
+  }
+  record.zdr ||= ruling.actions.zdr;
+  let refusal: ServiceError;
+  try {
+    if (found instanceof ServiceError) throw found;
+    const limited = withinLimits(found, ruling, wishOf(found.plan.map((item) => item.endpoint)));
+    const { max_tokens } = limited;
+    if (max_tokens !== null) {
+      const message = `The routing policy allows at most ${max_tokens} output tokens.`;
+      record.warnings.push({ code: 'max_tokens_capped', message });
+    }
+    return limited;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    refusal = error;
+  }
+  record.trace = refusedTrace(ruling, refusal);
+  return { route: refusal, max_tokens: null };
+}

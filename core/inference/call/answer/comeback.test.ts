@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Incoming, Sink } from '../types.ts';
+import { awaitedMs, PatientSink } from './comeback.ts';
+import { createDrained } from './drained.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A caller's connection that writes down what it was sent. */
+class Connection implements Sink {
+  gone = false;
+  onDrain: (() => void) | null = null;
+  onGone: (() => void) | null = null;
+  readonly seen: unknown[] = [];
+  head(status: number): void {
+    this.seen.push(status);
+  }
+  write(bytes: Buffer | string): boolean {
+    this.seen.push(String(bytes));
+    return true;
+  }
+  end(bytes: Buffer | string): void {
+    this.seen.push(`${bytes}.`);
+  }
+  destroy(): void {
+    this.seen.push('destroyed');
+  }
+  leave(): void {
+    this.gone = true;
+    this.onGone?.();
+  }
+}
+
+const asking = (count: number, body = 'x') =>
+  ({
+    grant: { key_id: 'key_1' },
+    path: '/v1/chat/completions',
+    body: Buffer.from(body),
+    headers: { 'x-stainless-retry-count': String(count) },
+  }) as unknown as Incoming;
+
+function setUp() {
+  const drained = createDrained();
+  const first = new Connection();
+  const sink = new PatientSink(drained, asking(0), first);
+  const told = { gone: 0, drain: 0 };
+  sink.onGone = () => void told.gone++;
+  sink.onDrain = () => void told.drain++;
+  return { drained, first, sink, told };
+}
+
+test('who is awaited: a client that counts its retries, for as long as it pauses before the next', () => {
+  expect(awaitedMs({ 'x-stainless-retry-count': '0' })).toBe(1_500);
+  expect(awaitedMs({ 'x-stainless-retry-count': '1' })).toBe(2_000);
+  expect(awaitedMs({ 'x-stainless-retry-count': '99' })).toBe(9_000);
+  for (const headers of [
+    {},
+    { 'x-stainless-retry-count': '-1' },
+    { 'x-stainless-retry-count': 'x' },
+    { 'x-stainless-retry-count': '0', 'idempotency-key': 'k' },
+  ]) {
+    expect(awaitedMs(headers)).toBe(0);
+  }
+});
+
+test('what was said meanwhile is told to the retry in order, and the rest as it comes', () => {
+  const { drained, first, sink, told } = setUp();
+  first.leave();
+  expect(sink.gone).toBe(false);
+  sink.head(200, []);
+  sink.write('a');
+  const second = new Connection();
+  drained.take(asking(1))?.reattach(second);
+  sink.write('b');
+  sink.end('c');
+  expect(second.seen).toEqual([200, 'a', 'b', 'c.']);
+  expect(first.seen).toEqual([]);
+  vi.advanceTimersByTime(60_000);
+  expect(told).toEqual({ gone: 0, drain: 1 });
+});
+
+test('an answer that has ended meanwhile is given whole, once', () => {
+  const { drained, first, sink } = setUp();
+  first.leave();
+  sink.head(200, []);
+  sink.end('all');
+  const second = new Connection();
+  drained.take(asking(1))?.reattach(second);
+  expect(second.seen).toEqual([200, 'all.']);
+  expect(drained.take(asking(1))).toBeNull();
+});
+
+test('who stays away has left then, and is not found any more', () => {
+  const { drained, first, sink, told } = setUp();
+  first.leave();
+  vi.advanceTimersByTime(1_499);
+  expect(told.gone).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(told.gone).toBe(1);
+  expect(sink.gone).toBe(true);
+  expect(drained.take(asking(1))).toBeNull();
+});
+
+test('who has seen the head, or was cut off before a provider was asked, has left at once', () => {
+  const shown = setUp();
+  shown.sink.head(200, []);
+  shown.first.leave();
+  expect(shown.told.gone).toBe(1);
+  const early = setUp();
+  early.sink.asked = () => false;
+  early.first.leave();
+  expect(early.told.gone).toBe(1);
+});
+
+test('a failure is not kept: its retry is a call of its own', () => {
+  const { drained, first, sink } = setUp();
+  first.leave();
+  sink.head(502, []);
+  sink.end('failed');
+  expect(drained.take(asking(1))).toBeNull();
+});
+
+test('another body, or a first try, is no retry', () => {
+  const { drained, first } = setUp();
+  first.leave();
+  expect(drained.take(asking(1, 'y'))).toBeNull();
+  expect(drained.take(asking(0))).toBeNull();
+  expect(drained.take(asking(1))).not.toBeNull();
+});
+
+test('the provider waits when a mebibyte is held, and goes on with the caller', () => {
+  const { drained, first, sink, told } = setUp();
+  first.leave();
+  sink.head(200, []);
+  expect(sink.write(Buffer.alloc(1_048_575))).toBe(true);
+  expect(sink.write('xx')).toBe(false);
+  drained.take(asking(1))?.reattach(new Connection());
+  expect(told.drain).toBe(1);
+});

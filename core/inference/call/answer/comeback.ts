@@ -1,0 +1,122 @@
+// Official clients ask again by themselves when a connection is cut or takes too long before an answer has begun, and
+// show it by a header. Between two of their tries nobody is there; the answer then waits a moment for its caller, so
+// that a client's own retry never pays twice (design 15), for streams as well. Who sends no such header has left at
+// once, as decisions 4.8 rows 13 to 16 say; so has who stays away longer.
+import type { Drained, Incoming, Reattachable, Sink } from '../types.ts';
+
+/** Header of the official clients: 0 on the first try. */
+export const RETRY_COUNT = 'x-stainless-retry-count';
+/** Their pause before the first retry; it doubles with each, to eight seconds. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
+/** For the way of the retry to us, with a new connection from another continent. */
+const ON_THE_WAY_MS = 1_000;
+/** So much of an answer waits; then its provider does. */
+const HELD_MAX = 1_048_576;
+
+/** What an answer said while its caller was away. */
+interface Held {
+  head: { status: number; headers: string[] } | null;
+  pieces: (Buffer | string)[];
+  bytes: number;
+  end: { bytes: Buffer | string; trailers: readonly [string, string][] } | null;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** How long after a cut the client that sent `headers` may come again: 0 where it does not do so by itself. */
+export function awaitedMs(headers: Incoming['headers']): number {
+  const count = headers[RETRY_COUNT];
+  // With an Idempotency-Key the answer is kept anyway, and for longer.
+  if (count === undefined || !/^\d{1,2}$/.test(count) || headers['idempotency-key'] !== undefined) return 0;
+  return Math.min(FIRST_PAUSE_MS * 2 ** Number(count), LONGEST_PAUSE_MS) + ON_THE_WAY_MS;
+}
+
+/** A caller's side that outlives its connection for the moment in which the caller asks again. */
+export class PatientSink implements Sink, Reattachable {
+  onDrain: (() => void) | null = null;
+  onGone: (() => void) | null = null;
+  /** Whether a provider has been asked by now: before that a caller that leaves owes nothing, and is not waited for. */
+  asked: () => boolean = () => true;
+  private readonly drained: Drained;
+  private sink: Sink;
+  /** null once the caller has seen something, or has come back: the new sink does the waiting from then on. */
+  private incoming: Incoming | null;
+  private held: Held | null = null;
+
+  constructor(drained: Drained, incoming: Incoming, sink: Sink) {
+    this.drained = drained;
+    this.incoming = incoming;
+    this.sink = sink;
+    this.listen();
+  }
+
+  get gone(): boolean {
+    return this.held === null && this.sink.gone;
+  }
+
+  head(status: number, headers: string[]): void {
+    this.incoming = null;
+    if (this.held === null) return this.sink.head(status, headers);
+    // A call that failed was free: its retry shall have a try of its own.
+    if (status >= 400) this.forget();
+    else this.held.head = { status, headers };
+  }
+
+  write(bytes: Buffer | string): boolean {
+    const { held } = this;
+    if (held === null) return this.sink.write(bytes);
+    held.pieces.push(bytes);
+    held.bytes += bytes.length;
+    return held.bytes < HELD_MAX;
+  }
+
+  end(bytes: Buffer | string, trailers: readonly [string, string][] = []): void {
+    if (this.held === null) this.sink.end(bytes, trailers);
+    else this.held.end = { bytes, trailers };
+  }
+
+  destroy(): void {
+    this.forget();
+    this.sink.destroy();
+  }
+
+  /** The caller has asked again, by way of `sink`: it is told what it missed, and goes on from there. */
+  reattach(sink: Sink): void {
+    const { held } = this;
+    this.incoming = this.held = null;
+    this.sink = sink;
+    this.listen();
+    if (held === null) return;
+    clearTimeout(held.timer);
+    if (held.head !== null) sink.head(held.head.status, held.head.headers);
+    for (const piece of held.pieces) sink.write(piece);
+    if (held.end !== null) sink.end(held.end.bytes, held.end.trailers);
+    else if (sink.gone) this.onGone?.();
+    else this.onDrain?.();
+  }
+
+  private listen(): void {
+    this.sink.onDrain = () => this.onDrain?.();
+    this.sink.onGone = () => this.left();
+  }
+
+  private left(): void {
+    const { incoming } = this;
+    if (incoming === null || !this.asked()) return this.onGone?.();
+    const timer = setTimeout(() => this.stayedAway(), awaitedMs(incoming.headers)).unref();
+    this.held = { head: null, pieces: [], bytes: 0, end: null, timer };
+    this.drained.add(incoming, this);
+  }
+
+  private stayedAway(): void {
+    this.forget();
+    this.onGone?.();
+  }
+
+  private forget(): void {
+    if (this.held === null) return;
+    clearTimeout(this.held.timer);
+    this.incoming = this.held = null;
+    this.drained.delete(this);
+  }
+}

@@ -1,0 +1,185 @@
+// How many tokens a prompt has (decisions 4.2 to 4.4): free, without hold, row or tokens of the limits. Where it would
+// be sent decides who counts: a bundled tokenizer, the provider's own count call, or nobody; then it is an estimate.
+import { findModel } from '../../../catalog/index.ts';
+import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
+import { inputTokensBound } from '../../../pricing/index.ts';
+import type { PromptCount, PromptCounting } from '../../canonical/contract.ts';
+import { ProtocolFault } from '../../canonical/contract.ts';
+import type { CanonicalRequest } from '../../canonical/types.ts';
+import { isExact, type TokenCounter } from '../../tokens/counter.ts';
+import type { Credential } from '../../upstream/credentials.ts';
+import { scopeOf } from '../admit/admit.ts';
+import { type Decision, decideCall } from '../admit/draft.ts';
+import { promptSize } from '../admit/prompt.ts';
+import { credentialFor, messageFor, rawLaneOf, targetOf } from '../attempt/lane.ts';
+import { wantedMedia } from '../attempt/media.ts';
+import { newRecord } from '../settle/record.ts';
+import type { CallDeps, Incoming } from '../types.ts';
+
+const UPSTREAM_MS = 2_000;
+/** A count is a few dozen bytes. */
+const REPLY_BYTES_MAX = 65_536;
+/**
+ * What chat models read around each message, and before their answer: the published rule of OpenAI's models. For those
+ * that reason nothing is published and the sum was seen to differ by one, so that a count by it is no exact one.
+ */
+const TOKENS_PER_MESSAGE = 3;
+const TOKENS_PER_NAME = 1;
+const TOKENS_OF_ANSWER = 3;
+
+export interface Counted {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly source: 'exact' | 'estimate';
+  /** Who counted: a tokenizer, `provider` or `bytes-v1`. */
+  readonly tokenizer: string;
+  /** What else the provider said, for a caller of its own wire. */
+  readonly more: JsonObject;
+}
+
+/**
+ * The size of the prompt that a call with this body would send first.
+ * @throws ServiceError every refusal that the call itself would get before its hold, but two that are no answer to
+ *   the question: a prompt that is too long, and endpoints that are out of order now, are counted here.
+ */
+export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<Counted> {
+  const { 'idempotency-key': _ignored, ...headers } = incoming.headers;
+  const asked: Incoming = { ...incoming, headers };
+  const record = newRecord(asked, 0);
+  const scope = await scopeOf(deps, incoming.grant);
+  // A question is no probe: the next call must find a half-open circuit as it is.
+  const still = { ...deps.health, probe() {} };
+  const decision = decideCall({ ...deps, health: still }, asked, record, scope);
+  const { draft, request, endpoints } = decision;
+  if (draft.route instanceof ServiceError && !isNoAnswer(draft.route)) throw draft.route;
+  const [endpoint] = endpoints;
+  const model = record.model;
+  const size = inputTokensBound(promptSize(request, incoming.body));
+  const estimate: Counted = {
+    model,
+    input_tokens: size,
+    source: 'estimate',
+    tokenizer: 'bytes-v1',
+    more: {},
+  };
+  const rule = endpoint === undefined ? undefined : deps.adapters.get(endpoint.family)?.promptTokens;
+  if (rule !== undefined) return { ...estimate, input_tokens: rule(request), source: 'exact' };
+  // Where the prompt is too long for all of them, any endpoint tells of the model.
+  const any = endpoint ?? findModel(draft.catalog, model, incoming.grant.environment)?.endpoints[0];
+  const tokenizer = any?.tokenizer;
+  const counted = isExact(tokenizer) ? await countHere(deps.tokens, tokenizer, request) : null;
+  if (counted?.exact === true && any?.capabilities.reasoning === false)
+    return { ...estimate, ...counted.told, source: 'exact' };
+  const told = await askProvider(deps, asked, decision);
+  if (told === null) return counted === null ? estimate : { ...estimate, ...counted.told };
+  const own = endpoint !== undefined && rawLaneOf(deps, asked, request, endpoint) !== null;
+  const { input_tokens, more } = told;
+  return { ...estimate, input_tokens, source: 'exact', tokenizer: 'provider', more: own ? (more ?? {}) : {} };
+}
+
+/** A refusal of the route that says nothing about the size of the prompt. */
+function isNoAnswer({ code, status }: ServiceError): boolean {
+  return code === 'context_length_exceeded' || (code === 'no_endpoint_available' && status === 503);
+}
+
+/** The texts of a request of nothing else; null where there is more, such as tools, of which the wording is not known. */
+function textsOf(request: CanonicalRequest): { texts: string[]; framing: number } | null {
+  const { messages, tools, output } = request;
+  if ((tools?.length ?? 0) > 0 || output?.format?.schema !== undefined) return null;
+  const texts: string[] = [];
+  let framing = TOKENS_OF_ANSWER;
+  for (const { role, name, content } of messages) {
+    texts.push(role);
+    framing += TOKENS_PER_MESSAGE;
+    if (name !== undefined) {
+      texts.push(name);
+      framing += TOKENS_PER_NAME;
+    }
+    for (const part of content) {
+      if (part.type !== 'text') return null;
+      texts.push(part.text);
+    }
+  }
+  return { texts, framing };
+}
+
+async function countHere(
+  tokens: TokenCounter,
+  tokenizer: Parameters<TokenCounter['count']>[0],
+  request: CanonicalRequest,
+): Promise<{ told: Pick<Counted, 'input_tokens' | 'tokenizer'>; exact: boolean } | null> {
+  const found = textsOf(request);
+  if (found === null) return null;
+  const counted = await tokens.count(tokenizer, found.texts);
+  if (counted === null) return null;
+  return { told: { input_tokens: counted.tokens + found.framing, tokenizer }, exact: counted.exact };
+}
+
+/** The count of the provider that would be tried first; null where it has none, or none in time. */
+async function askProvider(
+  deps: CallDeps,
+  incoming: Incoming,
+  { request, endpoints, text }: Decision,
+): Promise<PromptCount | null> {
+  const [endpoint] = endpoints;
+  if (endpoint === undefined) return null;
+  const adapter = deps.adapters.get(endpoint.family);
+  if (adapter?.counting === undefined || wantedMedia(request, adapter, null).length > 0) return null;
+  const credential = credentialFor(deps, endpoint);
+  if (credential === null) return null;
+  const planned = { endpoint, cap: null, by_credit: false };
+  const sent = messageFor(deps, incoming, request, { planned, stream: false, text });
+  const message = adapter.counting.request(sent, targetOf(endpoint));
+  const body = await exchange(deps, { endpoint, credential, message });
+  return body === null ? null : readCount(adapter.counting, body);
+}
+
+function readCount(counting: PromptCounting, body: Buffer): PromptCount | null {
+  try {
+    return counting.read(body);
+  } catch (error) {
+    if (error instanceof ProtocolFault) return null;
+    throw error;
+  }
+}
+
+/** The body of a 2xx answer; null for anything else, also when it takes too long. */
+function exchange(
+  deps: CallDeps,
+  facts: {
+    endpoint: Decision['endpoints'][number];
+    credential: Credential;
+    message: ReturnType<PromptCounting['request']>;
+  },
+): Promise<Buffer | null> {
+  const { endpoint, credential, message } = facts;
+  const { base_url } = deps.provider(endpoint);
+  const { headers: credentials, sign } = credential;
+  const signing = sign === undefined ? {} : { sign, region: endpoint.region };
+  return new Promise((done) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const finish = (body: Buffer | null) => {
+      clearTimeout(timer);
+      if (body === null) running.abort();
+      done(body);
+    };
+    const timer = setTimeout(() => finish(null), UPSTREAM_MS);
+    const running = deps.transport.send(
+      { base_url, credentials, ...signing },
+      { ...message, whole: true },
+      {
+        head(status) {
+          if (status < 200 || status > 299) finish(null);
+        },
+        data(part) {
+          bytes += part.length;
+          if (bytes > REPLY_BYTES_MAX) finish(null);
+          else chunks.push(part);
+        },
+        end: () => finish(Buffer.concat(chunks, bytes)),
+        error: () => finish(null),
+      },
+    );
+  });
+}

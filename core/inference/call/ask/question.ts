@@ -1,0 +1,41 @@
+// Questions about a call that are no calls (dry run): free, without a request row, counted as a request a minute and as
+// nothing else. The surface brings them here like calls; what each answers is its own.
+import type { JsonObject } from '../../../kernel/index.ts';
+import type { Dialect } from '../../canonical/contract.ts';
+import { refusalFor } from '../answer/defect.ts';
+import { addLimitHeaders } from '../answer/limit-headers.ts';
+import { sendError } from '../answer/reply.ts';
+import type { CallDeps, Incoming, Sink } from '../types.ts';
+
+export interface Question {
+  /** Reads the body and gives errors their form. */
+  readonly dialect: Dialect;
+  /** Headers of its own may be added to the flat list. @throws ServiceError what the caller is told. */
+  answer(deps: CallDeps, incoming: Incoming, headers: string[]): Promise<JsonObject>;
+}
+
+/** Answers `incoming`; a defect is logged and told as `internal`. Never rejects. */
+export async function answerQuestion(
+  deps: CallDeps,
+  question: Question,
+  incoming: Incoming,
+  sink: Sink,
+): Promise<void> {
+  const { request_id: id, place, grant } = incoming;
+  const { standing } = place;
+  try {
+    const own: string[] = [];
+    const body = Buffer.from(JSON.stringify(await question.answer(deps, incoming, own)));
+    const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
+    headers.push('x-svc-request-id', id, 'x-request-id', id, 'request-id', id);
+    headers.push('svc-version', grant.svc_version, 'x-svc-cost-micro', '0', 'cache-control', 'no-store');
+    headers.push('x-content-type-options', 'nosniff', ...own);
+    addLimitHeaders(headers, question.dialect.name, standing);
+    sink.head(200, headers);
+    sink.end(body);
+  } catch (error) {
+    const refusal = refusalFor(error, { log: deps.log, request_id: id, body: incoming.body });
+    const facts = { request_id: id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, standing };
+    sendError(sink, question.dialect, refusal, facts);
+  }
+}

@@ -1,0 +1,317 @@
+// One attempt at one endpoint: sends, watches the clock, and reads what comes back through a relay (streams and
+// assembled answers) or whole (raw lane). It decides nothing about money or failover; it tells the call what happened.
+import { monotonicMs } from '../../../kernel/index.ts';
+import type { RawLane, RawWhole, Relay, RelayState } from '../../canonical/contract.ts';
+import { ProtocolFault, StreamErrorFault } from '../../canonical/contract.ts';
+import type { UpstreamFault } from '../../canonical/types.ts';
+import type { Exchange, ExchangeHandler, NetworkProblem } from '../../upstream/exchange.ts';
+import type { AttemptRecord } from '../types.ts';
+
+/** Bodies of refusals beyond this say nothing more. */
+const ERROR_BODY_MAX = 1_048_576;
+/** Whole answers beyond this are no chat answers. */
+const WHOLE_MAX = 67_108_864;
+/** Bytes of a stream before its first content: what they write is kept until then. */
+const SILENT_MAX = 33_554_432;
+/** Bytes of a stream in all; bounds what a lane keeps of it (the last event of a response repeats the answer). */
+const STREAM_MAX = 268_435_456;
+/** How long usage may follow the finish (4.1: ≤ 2 s after the upstream's finish). */
+const FINISH_GRACE_MS = 2_000;
+
+export interface AttemptTimes {
+  readonly first_event_ms: number;
+  readonly idle_ms: number;
+}
+
+/** What the attempt tells its call. */
+export interface AttemptListener {
+  /** Bytes for the caller (may be empty), after each read; `relay.state` is up to date. */
+  progressed(attempt: Attempt, output: Buffer | string): void;
+  /** The answer is complete as far as the provider is concerned. */
+  completed(attempt: Attempt): void;
+  failed(attempt: Attempt, fault: UpstreamFault): void;
+  /** Reading the answer threw something that is no fault of the provider: a defect of ours. */
+  crashed(attempt: Attempt, error: unknown): void;
+}
+
+export type Classify = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+) => UpstreamFault;
+
+/** How the answer is read: piece by piece, or at the end by the raw lane's scan. */
+export type Reading = { relay: Relay } | { whole: (body: Buffer) => RawWhole };
+
+export class Attempt implements ExchangeHandler {
+  readonly record: AttemptRecord;
+  readonly relay: Relay | null;
+  readonly lane: RawLane | null;
+  whole: RawWhole | null = null;
+  exchange: Exchange | null = null;
+  paused = false;
+  /** A limit of `times` ended it, not the network. */
+  expired = false;
+  /** Monotonic time of the first semantic event. */
+  first_at: number | null = null;
+  private readonly readWhole: ((body: Buffer) => RawWhole) | null;
+  private readonly classify: Classify;
+  private readonly times: AttemptTimes;
+  private readonly listener: AttemptListener;
+  private status = 0;
+  /** The answer is the stream that was asked for. */
+  private streaming = false;
+  private headers: Readonly<Record<string, string>> = {};
+  private chunks: Buffer[] = [];
+  private collected = 0;
+  private last_at: number;
+  private stopped_at = 0;
+  private over = false;
+
+  constructor(
+    record: AttemptRecord,
+    reading: Reading,
+    parts: { lane: RawLane | null; classify: Classify; times: AttemptTimes; listener: AttemptListener },
+  ) {
+    this.record = record;
+    this.relay = 'relay' in reading ? reading.relay : null;
+    this.readWhole = 'whole' in reading ? reading.whole : null;
+    this.lane = parts.lane;
+    this.classify = parts.classify;
+    this.times = parts.times;
+    this.listener = parts.listener;
+    this.last_at = record.started;
+  }
+
+  /** Facts of the answer so far; a whole answer has none until it is complete. */
+  get state(): RelayState | null {
+    return this.relay?.state ?? null;
+  }
+
+  /** What was read: a whole answer once it is complete, else the facts so far. */
+  get read(): RawWhole | RelayState | null {
+    return this.whole ?? this.state;
+  }
+
+  /** Whether a provider may have seen the request. */
+  get sent(): boolean {
+    return this.exchange?.sent ?? false;
+  }
+
+  /** Stops listening and closes the connection to the provider. */
+  abort(): void {
+    this.over = true;
+    this.exchange?.abort();
+  }
+
+  /** The caller's socket is full: the provider is not read until `resume`, and the idle clock stands still. */
+  pause(): void {
+    this.paused = true;
+    this.exchange?.pause();
+  }
+
+  resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    this.last_at = monotonicMs();
+    this.exchange?.resume();
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    this.status = status;
+    this.record.http_status = status;
+    this.headers = headers;
+    this.streaming = status >= 200 && status <= 299 && isStream(headers['content-type'] ?? '');
+    this.last_at = monotonicMs();
+  }
+
+  data(bytes: Buffer): void {
+    if (this.over) return;
+    this.last_at = monotonicMs();
+    if (this.relay === null || !this.streaming) return this.collect(bytes);
+    this.collected += bytes.length;
+    if (this.collected > SILENT_MAX && this.isTooLong(this.relay.state)) {
+      this.exchange?.abort();
+      return this.fail({ class: 'protocol', status: this.status, message: 'stream too long' });
+    }
+    this.step(this.relay, bytes);
+  }
+
+  end(): void {
+    if (this.over) return;
+    if (this.status < 200 || this.status > 299) {
+      const body = this.body();
+      this.fail(notOfTheKey(this.classify(this.status, this.headers, body), body));
+    } else if (this.relay === null) {
+      this.endWhole();
+    } else if (!this.streaming) {
+      this.endUnexpected();
+    } else {
+      this.step(this.relay, null);
+      if (!this.over) this.endStream(this.relay.state);
+    }
+  }
+
+  error(problem: NetworkProblem): void {
+    if (this.over) return;
+    const state = this.state;
+    // A connection that dies after the finish has said all there is to say.
+    if (state !== null && state.stop !== null) return this.complete();
+    const cut = state?.semantic === true;
+    this.fail({
+      class: problem.timeout ? 'timeout' : cut ? 'truncated' : 'network',
+      status: this.status,
+      message: problem.code,
+    });
+  }
+
+  /** Looks at the clock; about ten times a second. */
+  tick(now: number): void {
+    if (this.over) return;
+    const state = this.state;
+    if (state === null) return;
+    if (this.stopped_at > 0) {
+      if (now - this.stopped_at > FINISH_GRACE_MS) this.complete();
+      return;
+    }
+    if (!state.semantic) {
+      if (now - this.record.started > this.times.first_event_ms) this.timeOut('timeout');
+    } else if (!this.paused && now - this.last_at > this.times.idle_ms) {
+      this.timeOut('idle');
+    }
+  }
+
+  private isTooLong({ semantic, output_bytes }: RelayState): boolean {
+    return !semantic || this.collected > STREAM_MAX || output_bytes > WHOLE_MAX;
+  }
+
+  private timeOut(kind: 'timeout' | 'idle'): void {
+    this.expired = true;
+    this.exchange?.abort();
+    this.fail({ class: kind, status: this.status, message: `no event in time (${kind})` });
+  }
+
+  private collect(bytes: Buffer): void {
+    const bound = this.status >= 200 && this.status < 300 ? WHOLE_MAX : ERROR_BODY_MAX;
+    if (this.collected + bytes.length > bound) {
+      if (this.status < 300) {
+        this.exchange?.abort();
+        this.fail({ class: 'protocol', status: this.status, message: 'answer too large' });
+      }
+      return;
+    }
+    this.collected += bytes.length;
+    this.chunks.push(bytes);
+  }
+
+  private body(): Buffer {
+    const body =
+      this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks, this.collected);
+    this.chunks = [];
+    return body;
+  }
+
+  /** One read, or with null the end, through the relay; what it throws is the provider's malformed stream. */
+  private step(relay: Relay, bytes: Buffer | null): void {
+    let output: Buffer | string;
+    try {
+      output = bytes === null ? relay.close() : relay.push(bytes);
+    } catch (error) {
+      this.exchange?.abort();
+      return this.failReading(error);
+    }
+    const { state } = relay;
+    if (state.semantic && this.first_at === null) {
+      this.first_at = this.last_at;
+      this.record.ttft_ms = Math.round(this.last_at - this.record.started);
+    }
+    this.listener.progressed(this, output);
+    if (this.over) return;
+    if (state.fault !== null) {
+      this.exchange?.abort();
+      this.fail(state.fault);
+    } else if (state.finished) {
+      this.endStream(state);
+    } else if (state.stop === null) {
+      // One of several candidates may end before another begins: the answer is not over.
+      this.stopped_at = 0;
+    } else if (this.stopped_at === 0) {
+      this.stopped_at = this.last_at;
+    }
+  }
+
+  private endStream(state: RelayState): void {
+    if (state.fault !== null) return this.fail(state.fault);
+    if (state.stop !== null || (state.finished && isNothing(state))) return this.complete();
+    this.cutShort();
+  }
+
+  private endWhole(): void {
+    let whole: RawWhole;
+    try {
+      whole = (this.readWhole as (body: Buffer) => RawWhole)(this.body());
+    } catch (error) {
+      return this.failReading(error);
+    }
+    if (whole.stop === null && !isNothing(whole)) return this.cutShort();
+    this.whole = whole;
+    this.complete();
+  }
+
+  /** An end without a finish is a cut, streamed or whole (4.8 row 10), unless nothing was produced. */
+  private cutShort(): void {
+    this.fail({ class: 'truncated', status: this.status, message: 'ended without a finish reason' });
+  }
+
+  private failReading(error: unknown): void {
+    if (error instanceof StreamErrorFault) return this.fail(error.fault);
+    if (!(error instanceof ProtocolFault)) return this.crash(error);
+    this.fail({ class: 'protocol', status: this.status, message: error.message });
+  }
+
+  /** A 200 that is no stream although one was asked for: an error object, or not the provider's format. */
+  private endUnexpected(): void {
+    const fault = this.classify(this.status, this.headers, this.body());
+    this.fail({ ...fault, class: fault.class === 'client' ? 'protocol' : fault.class });
+  }
+
+  private complete(): void {
+    if (this.over) return;
+    this.over = true;
+    this.exchange?.release?.();
+    this.listener.completed(this);
+  }
+
+  private fail(fault: UpstreamFault): void {
+    if (this.over) return;
+    this.over = true;
+    this.listener.failed(this, fault);
+  }
+
+  private crash(error: unknown): void {
+    if (this.over) return;
+    this.over = true;
+    this.listener.crashed(this, error);
+  }
+}
+
+/** Whether an answer is the insured empty one: nothing is in it, and the provider bills no output. */
+function isNothing({ output_bytes, tool_calls, usage }: RawWhole | RelayState): boolean {
+  return output_bytes === 0 && tool_calls === 0 && (usage?.output_tokens ?? 0) === 0;
+}
+
+/**
+ * A page that a firewall before the provider sends (403) is about the prompt or our address, not about the key: parking
+ * the key for it would let one tenant's prompt stop everybody's calls.
+ */
+function notOfTheKey(fault: UpstreamFault, body: Buffer): UpstreamFault {
+  const page = fault.class === 'auth' && fault.status === 403 && /^\s*</.test(body.toString('latin1', 0, 64));
+  return page ? { ...fault, class: 'server' } : fault;
+}
+
+/** Media types are told apart without regard to case (RFC 9110 8.3.1). */
+const STREAM = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream|application\/x-ndjson)/i;
+
+function isStream(content_type: string): boolean {
+  return STREAM.test(content_type);
+}

@@ -1,0 +1,380 @@
+// The lane of one attempt: raw where dialect and family are equal, canonical otherwise; what is sent, how the answer
+// is read, and how a whole answer is written for the caller.
+import type { Endpoint } from '../../../catalog/index.ts';
+import { hmacSha256, monotonicMs, nowMs, ServiceError } from '../../../kernel/index.ts';
+import { Assembler } from '../../canonical/assemble.ts';
+import type {
+  Adapter,
+  Dialect,
+  EncodeOptions,
+  RawLane,
+  RawWhole,
+  Relay,
+  StreamDecoder,
+  StreamWriter,
+  Target,
+  UpstreamRequest,
+} from '../../canonical/contract.ts';
+import { canonicalRelay } from '../../canonical/relay.ts';
+import type {
+  CanonicalAnswer,
+  CanonicalEvent,
+  CanonicalRequest,
+  ReplyEcho,
+  ReplyEnd,
+  ReplyMeta,
+  Task,
+  Warning,
+} from '../../canonical/types.ts';
+import { settleTask } from '../../formats/embed-rerank/upstream/index.ts';
+import type { Credential } from '../../upstream/credentials.ts';
+import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
+import type { Planned } from '../admit/plan.ts';
+import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
+import type { Attempt, Classify, Reading } from './attempt.ts';
+import { type FetchedMedia, withMedia } from './media.ts';
+
+export interface Lane {
+  /** The raw lane, or null in the canonical one. */
+  readonly raw: RawLane | null;
+  readonly reading: Reading;
+  readonly classify: Classify;
+  readonly meta: ReplyMeta;
+  readonly record: AttemptRecord;
+  /** Writes a whole answer of the canonical lane; null elsewhere. */
+  readonly write: ((end: ReplyEnd) => Buffer) | null;
+  send(handler: ExchangeHandler): Exchange;
+  /** The canonical answer so far, for an idempotent replay; null where it is not kept. */
+  readonly kept: (() => CanonicalAnswer) | null;
+  /** What of the request is lost on its endpoint. */
+  readonly lost: readonly Warning[];
+  /** Handle of the provider key used, for the pool's book-keeping; null where none is. */
+  readonly credential: string | null;
+}
+
+const targets = new WeakMap<Endpoint, Target>();
+
+/** What an adapter may know of `endpoint`; one object per endpoint and snapshot. */
+export function targetOf(endpoint: Endpoint): Target {
+  let target = targets.get(endpoint);
+  if (target === undefined) {
+    target = {
+      endpoint_id: endpoint.id,
+      provider: endpoint.provider,
+      family: endpoint.family,
+      upstream_model: endpoint.upstream_model,
+      region: endpoint.region,
+      capabilities: endpoint.capabilities,
+      flags: endpoint.flags,
+      ...(endpoint.kind === undefined ? {} : { kind: endpoint.kind }),
+      ...(endpoint.tokenizer === undefined ? {} : { tokenizer: endpoint.tokenizer }),
+    };
+    targets.set(endpoint, target);
+  }
+  return target;
+}
+
+function collector(assembler: Assembler): StreamWriter {
+  return {
+    write(event) {
+      assembler.add(event);
+      return '';
+    },
+    end: () => '',
+    fail: () => '',
+    keepAlive: () => '',
+  };
+}
+
+/** A decoder whose events also fold into `assembler`. */
+function teeInto(decoder: StreamDecoder, assembler: Assembler): StreamDecoder {
+  const keep = (events: CanonicalEvent[]) => {
+    for (const event of events) assembler.add(event);
+    return events;
+  };
+  return { push: (bytes) => keep(decoder.push(bytes)), end: () => keep(decoder.end()) };
+}
+
+/** A raw relay beside which the answer is assembled: its bytes go out untouched, its meaning can be replayed. */
+function alsoAssemble(relay: Relay, decoder: StreamDecoder, assembler: Assembler): Relay {
+  const kept = teeInto(decoder, assembler);
+  return {
+    get state() {
+      return relay.state;
+    },
+    push(bytes) {
+      kept.push(bytes);
+      return relay.push(bytes);
+    },
+    close() {
+      kept.end();
+      return relay.close();
+    },
+    end: (end) => relay.end(end),
+    fail: (fault, end) => relay.fail(fault, end),
+    keepAlive: () => relay.keepAlive(),
+  };
+}
+
+function encodeOptions(
+  incoming: Incoming,
+  request: CanonicalRequest,
+  planned: Planned,
+  stream: boolean,
+): EncodeOptions {
+  const { org_pepper } = incoming.grant;
+  const { endpoint, cap } = planned;
+  const key = request.cache?.key;
+  return {
+    stream,
+    max_tokens: cap,
+    user:
+      request.user === undefined
+        ? null
+        : hmacSha256(org_pepper, `${endpoint.provider} ${request.user}`).toString('hex'),
+    cache_key: key === undefined ? null : hmacSha256(org_pepper, `cache ${key}`).toString('hex'),
+    extra: request.svc.provider_options[endpoint.provider] ?? {},
+    ...(endpoint.own_key === undefined ? {} : { own_key: true as const }),
+  };
+}
+
+function replyMeta(
+  incoming: Incoming,
+  request: CanonicalRequest,
+  facts: { planned: Planned; attempt: number; prompt_bytes: number },
+): ReplyMeta {
+  const { planned, attempt, prompt_bytes } = facts;
+  return {
+    request_id: incoming.request_id,
+    model: planned.endpoint.model_id,
+    created: Math.floor(nowMs() / 1_000),
+    provider: planned.endpoint.provider,
+    endpoint_id: planned.endpoint.id,
+    include_usage: request.include_usage,
+    reasoning: request.svc.reasoning,
+    legacy_functions: request.legacy_functions === true,
+    input_estimate: Math.max(1, Math.ceil(prompt_bytes / 4)),
+    upstream_model: planned.endpoint.upstream_model,
+    region: planned.endpoint.region,
+    attempt,
+    ...echoOf(incoming.dialect, request),
+  };
+}
+
+/** What the reply repeats, as one text: the objects of the request end with the attempt's preparation. */
+function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEcho } {
+  if (echo === undefined || dialect.name !== 'responses') return {};
+  const members = JSON.stringify(echo.members).slice(1, -1);
+  return { echo: { members, encrypted_reasoning: echo.encrypted_reasoning } };
+}
+
+/**
+ * The raw lane for `request` on `endpoint`, or null when they speak different wires. A body of another dialect than the
+ * one that answers (`input` sent to chat completions) has none.
+ */
+export function rawLaneOf(
+  deps: CallDeps,
+  incoming: Pick<Incoming, 'dialect'>,
+  request: CanonicalRequest,
+  endpoint: Endpoint,
+): RawLane | null {
+  if (request.dialect !== incoming.dialect.name) return null;
+  const lane = deps.raw_lanes.get(`${request.dialect} ${endpoint.family}`);
+  if (lane === undefined || lane.serves?.(targetOf(endpoint)) === false) return null;
+  return lane;
+}
+
+interface ReadingParts {
+  readonly raw: RawLane | null;
+  readonly adapter: Adapter;
+  readonly dialect: Dialect;
+  readonly meta: ReplyMeta;
+  readonly target: Target;
+  /** The request without its messages: what reading an answer may look at. */
+  readonly asked: CanonicalRequest;
+  /** The answer is assembled beside, for an idempotent replay. */
+  readonly keep: boolean;
+}
+
+type Reader = Pick<Lane, 'reading' | 'kept' | 'write'>;
+
+function rawReader(parts: ReadingParts, raw: RawLane): Reader {
+  const { adapter, asked, keep, meta, target } = parts;
+  const assembler = new Assembler();
+  if (asked.stream) {
+    const relay = raw.relay(meta, asked, target);
+    if (!keep) return { reading: { relay }, kept: null, write: null };
+    const both = alsoAssemble(relay, adapter.decoder(asked, target), assembler);
+    return { reading: { relay: both }, kept: () => assembler.answer(), write: null };
+  }
+  let body: Buffer | null = null;
+  const whole = (bytes: Buffer) => {
+    if (keep) body = bytes;
+    return raw.whole(bytes, asked, target);
+  };
+  const kept = keep ? () => adapter.decode(body as Buffer, asked, target) : null;
+  return { reading: { whole }, kept, write: null };
+}
+
+/** Vectors and rankings come whole. */
+function taskReader(parts: ReadingParts, task: Task): Reader {
+  const { adapter, asked, dialect, keep, target } = parts;
+  let answer: CanonicalAnswer | null = null;
+  const whole = (body: Buffer): RawWhole => {
+    const read = settleTask(adapter.decode(body, asked, target), task);
+    answer = read;
+    return {
+      usage: read.usage,
+      stop: { reason: 'end_turn' },
+      output_bytes: 0,
+      tool_calls: 0,
+      service_tier: null,
+      finish: (meta, end) => Buffer.from(dialect.write(read, meta, end)),
+    };
+  };
+  return { reading: { whole }, kept: keep ? () => answer as CanonicalAnswer : null, write: null };
+}
+
+function canonicalReader(parts: ReadingParts): Reader {
+  const { adapter, asked, dialect, keep, meta, target } = parts;
+  if (asked.task !== undefined) return taskReader(parts, asked.task);
+  const assembler = new Assembler();
+  const kept = keep ? () => assembler.answer() : null;
+  const decoder = adapter.decoder(asked, target);
+  if (asked.stream) {
+    const teed = keep ? teeInto(decoder, assembler) : decoder;
+    return { reading: { relay: canonicalRelay(teed, dialect.writer(meta)) }, kept, write: null };
+  }
+  return {
+    reading: { relay: canonicalRelay(decoder, collector(assembler)) },
+    kept,
+    write: (end) => Buffer.from(dialect.write(assembler.answer(), meta, end)),
+  };
+}
+
+/** What sends `message` once and then forgets it. */
+function senderOf(
+  deps: CallDeps,
+  endpoint: Endpoint,
+  message: UpstreamRequest | null,
+  facts: { attempt: number; org_id: string; credential: Credential | null; whole: boolean },
+): Lane['send'] {
+  return (handler) => {
+    const { headers, path, body } = message as UpstreamRequest;
+    message = null;
+    const { attempt, org_id, credential, whole } = facts;
+    if (endpoint.own_key !== undefined) deps.own_keys.used(endpoint.own_key.id);
+    if (endpoint.family === 'sandbox') return deps.sandbox({ body, attempt, org_id }, handler);
+    if (credential === null) {
+      throw new ServiceError('no_endpoint_available', `There is no key for provider ${endpoint.provider}.`);
+    }
+    const { base_url } = deps.provider(endpoint);
+    const { headers: credentials, sign } = credential;
+    const signing = sign === undefined ? {} : { sign, region: endpoint.region };
+    return deps.transport.send(
+      { base_url, credentials, ...signing },
+      { headers, path, body, whole },
+      handler,
+    );
+  };
+}
+
+/** The request for `planned`, as its lane writes it, without credentials. */
+export function messageFor(
+  deps: CallDeps,
+  incoming: Incoming,
+  request: CanonicalRequest,
+  facts: { planned: Planned; stream: boolean; text?: string; media?: FetchedMedia | null },
+): UpstreamRequest {
+  const { planned, stream, text } = facts;
+  const { endpoint } = planned;
+  const target = targetOf(endpoint);
+  const adapter = adapterOf(deps, endpoint);
+  const raw = rawLaneOf(deps, incoming, request, endpoint);
+  const options = encodeOptions(incoming, request, planned, stream);
+  return raw === null
+    ? adapter.encode(withMedia(request, adapter, facts.media ?? null), target, options)
+    : raw.request(incoming.body, request, target, options, text);
+}
+
+function adapterOf(deps: CallDeps, endpoint: Endpoint): Adapter {
+  const adapter = deps.adapters.get(endpoint.family);
+  if (adapter === undefined) throw new Error(`no adapter for family ${endpoint.family}`);
+  return adapter;
+}
+
+/**
+ * Everything for one attempt; nothing is sent yet. What it returns lives as long as the answer, so no
+ * closure made here may name the prompt: each is made in a function that does not see it.
+ */
+export function prepare(
+  deps: CallDeps,
+  incoming: Incoming,
+  request: CanonicalRequest,
+  facts: {
+    planned: Planned;
+    attempt: number;
+    keep: boolean;
+    prompt_bytes: number;
+    /** The decoded body, where it is at hand. */
+    text?: string;
+    /** Media by address that this family wants as bytes. */
+    media?: FetchedMedia | null;
+    readonly lost: readonly Warning[];
+  },
+): Lane {
+  const { planned, attempt, keep } = facts;
+  const { endpoint } = planned;
+  const { dialect, grant } = incoming;
+  const target = targetOf(endpoint);
+  const raw = rawLaneOf(deps, incoming, request, endpoint);
+  const adapter = adapterOf(deps, endpoint);
+  const meta = replyMeta(incoming, request, facts);
+  // The canonical lane streams upstream wherever it can and assembles whole answers itself.
+  const stream = raw === null ? request.task === undefined : request.stream;
+  const message = messageFor(deps, incoming, request, { ...facts, stream });
+  const { echo: _repeated, paths: _places, ...rest } = request;
+  const asked: CanonicalRequest = { ...rest, messages: [] };
+  const parts = { raw, adapter, dialect, meta, target, asked, keep };
+  // A whole answer keeps the caller's body to its end in any case.
+  const whole = !request.stream;
+  const credential = credentialFor(deps, endpoint);
+  return {
+    raw,
+    classify: adapter.classify,
+    meta,
+    ...(raw === null ? canonicalReader(parts) : rawReader(parts, raw)),
+    record: newAttempt(endpoint, attempt),
+    lost: facts.lost,
+    send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential, whole }),
+    credential: credential?.handle ?? null,
+  };
+}
+
+/** A key for `endpoint`: the caller's own where it is planned with it, and never one of the pool in its place. */
+export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | null {
+  if (endpoint.own_key !== undefined) return deps.own_keys.credentialOf(endpoint);
+  return endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
+}
+
+/** The record of an attempt at `endpoint` that begins now. */
+export function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
+  return {
+    attempt,
+    endpoint,
+    started_at_ms: nowMs(),
+    started: monotonicMs(),
+    outcome: null,
+    http_status: 0,
+    error_class: '',
+    ttft_ms: null,
+    duration_ms: null,
+    output_tokens: 0,
+  };
+}
+
+/** The whole answer for the caller, in either lane. */
+export function answerOf(attempt: Attempt, lane: Lane, meta: ReplyMeta, end: ReplyEnd): Buffer {
+  if (attempt.whole !== null) return attempt.whole.finish(meta, end);
+  return (lane.write as NonNullable<Lane['write']>)(end);
+}

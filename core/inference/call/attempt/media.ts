@@ -1,0 +1,247 @@
+// Media that a caller names by address, for families that take bytes alone (decisions 4.6 `media_fetch_failed`, 4.7.2).
+// Fetched through the guarded client of P8, under the call's hold: who cannot pay cannot make us fetch, and a replayed
+// answer fetches nothing.
+import type { Egress, EgressAnswer } from '../../../egress/index.ts';
+import { isObject, monotonicMs, ServiceError } from '../../../kernel/index.ts';
+import type { Adapter, MediaType } from '../../canonical/contract.ts';
+import type { CanonicalRequest, EmbedPart, Part } from '../../canonical/types.ts';
+import { isContent } from '../../formats/embed-rerank/upstream/index.ts';
+import { mediaTypeOf } from './media-type.ts';
+
+/** Most bytes of one. */
+export const MEDIA_BYTES_MAX = 20 * 1_024 * 1_024;
+/** Of a text: what is held for a document by address (prompt.ts) pays for no more, however dense it is. */
+const TEXT_BYTES_MAX = 450_000;
+/** Of one call together: what several of the largest would do to the process's memory is no caller's to decide. */
+const TOTAL_BYTES_MAX = 64 * 1_024 * 1_024;
+const ITEMS_MAX = 20;
+const TIME_MS = 10_000;
+const CONNECT_MS = 5_000;
+const REDIRECTS_MAX = 3;
+const AT_ONCE = 4;
+
+export interface MediaWish {
+  readonly type: MediaType;
+  readonly url: string;
+}
+
+export interface Media {
+  readonly base64: string;
+  readonly media_type: string;
+}
+
+/** Fetched media by kind and address. */
+export type FetchedMedia = Map<string, Media>;
+
+function keyOf({ type, url }: MediaWish): string {
+  return `${type} ${url}`;
+}
+
+function* wishesOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter): Generator<MediaWish> {
+  for (const part of parts) {
+    if (part.type === 'tool_result' || part.type === 'search_result') yield* wishesOf(part.content, adapter);
+    else if ('src' in part && 'url' in part.src && adapter.inlines?.(part.type, part.src.url) === true) {
+      yield { type: part.type, url: part.src.url };
+    }
+  }
+}
+
+/** What of `request` must be fetched for `adapter` and is not in `have`, each once; [] for most requests. */
+export function wantedMedia(
+  request: CanonicalRequest,
+  adapter: Adapter | undefined,
+  have: FetchedMedia | null,
+): MediaWish[] {
+  if (adapter?.inlines === undefined) return [];
+  const wanted = new Map<string, MediaWish>();
+  for (const content of contentsOf(request)) {
+    for (const wish of wishesOf(content, adapter)) {
+      if (have?.has(keyOf(wish)) !== true) wanted.set(keyOf(wish), wish);
+    }
+  }
+  return [...wanted.values()];
+}
+
+/** All that may name media: messages, or the inputs of an embed task. */
+function contentsOf({ messages, task }: CanonicalRequest): (readonly (Part | EmbedPart)[])[] {
+  if (task?.kind !== 'embed') return messages.map(({ content }) => content);
+  return task.input.filter(isContent).map(({ content }) => content);
+}
+
+function withBytes<P extends Part | EmbedPart>(part: P, adapter: Adapter, media: FetchedMedia): P {
+  if (part.type === 'tool_result' || part.type === 'search_result') {
+    return { ...part, content: part.content.map((inner) => withBytes(inner, adapter, media)) };
+  }
+  if (!('src' in part) || !('url' in part.src)) return part;
+  const { url } = part.src;
+  const found =
+    adapter.inlines?.(part.type, url) === true ? media.get(keyOf({ type: part.type, url })) : undefined;
+  return found === undefined ? part : { ...part, src: found };
+}
+
+/** `request` with the fetched media of `adapter` in place of their addresses. */
+export function withMedia(
+  request: CanonicalRequest,
+  adapter: Adapter | undefined,
+  media: FetchedMedia | null,
+): CanonicalRequest {
+  if (media === null || adapter?.inlines === undefined) return request;
+  if (request.task?.kind === 'embed') {
+    const input = request.task.input.map((item) =>
+      isContent(item) ? { content: item.content.map((part) => withBytes(part, adapter, media)) } : item,
+    );
+    return { ...request, task: { ...request.task, input } };
+  }
+  const messages = request.messages.map((message) => ({
+    ...message,
+    content: message.content.map((part) => withBytes(part, adapter, media)),
+  }));
+  return { ...request, messages };
+}
+
+/** Members that hold an address of media, in all dialects. */
+const ADDRESS = new Set(['url', 'image_url', 'video_url', 'file_url']);
+
+/** Path of the member of `value` (a parsed body) whose media address is `url`; null where there is none. */
+export function pathOfUrl(value: unknown, url: string, path = ''): string | null {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = pathOfUrl(value[i], url, `${path}[${i}]`);
+      if (found !== null) return found;
+    }
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const at = path === '' ? name : `${path}.${name}`;
+      if (member === url && ADDRESS.has(name)) return at;
+      const found = pathOfUrl(member, url, at);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** Names the faulty member in the caller's words; run where a fetch failed only. */
+export type ParamOf = (url: string) => string | null;
+
+/** How the media of one call are fetched. */
+export interface Fetching {
+  readonly paramOf: ParamOf;
+  /** The call is over: what is under way ends, nothing further begins. */
+  readonly signal: AbortSignal;
+}
+
+interface Item extends MediaWish, Fetching {}
+
+function refuse(
+  code: 'media_fetch_failed' | 'invalid_media',
+  item: Item,
+  message: string,
+  facts: { reason: string; status?: number },
+): never {
+  const param = item.paramOf(item.url);
+  throw new ServiceError(code, message, {
+    ...(param === null ? {} : { param }),
+    details: { ...facts, media: item.type },
+  });
+}
+
+function redirectOf(answer: EgressAnswer, url: string): string | null {
+  if (answer.fault !== null || ![301, 302, 303, 307, 308].includes(answer.status)) return null;
+  const { location } = answer.headers;
+  return typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url).href : null;
+}
+
+/** One address, its redirects followed: each is asked of the guard as if the caller had named it. */
+async function fetchOne(egress: Egress, item: Item): Promise<Media> {
+  const deadline = monotonicMs() + TIME_MS;
+  let { url } = item;
+  for (let hop = 0; ; hop++) {
+    // The guard lets http pass in development; media never come that way.
+    const form = url.startsWith('https://') ? await egress.refusalOf(url) : 'must begin with https://';
+    if (form !== null) {
+      refuse('media_fetch_failed', item, `The media address ${form}.`, { reason: 'address' });
+    }
+    const left = Math.max(1, Math.ceil(deadline - monotonicMs()));
+    const answer = await egress.exchange({
+      url,
+      method: 'GET',
+      headers: { 'user-agent': 'svc-media/1', accept: '*/*', 'accept-encoding': 'identity' },
+      body: null,
+      connect_ms: Math.min(CONNECT_MS, left),
+      total_ms: left,
+      body_bytes_max: MEDIA_BYTES_MAX,
+      signal: item.signal,
+    });
+    const next = hop < REDIRECTS_MAX ? redirectOf(answer, url) : null;
+    if (next === null) return mediaOf(answer, item, monotonicMs() >= deadline);
+    url = next;
+  }
+}
+
+function mediaOf(answer: EgressAnswer, item: Item, late: boolean): Media {
+  if (answer.fault !== null) {
+    refuse('media_fetch_failed', item, 'The media address could not be fetched.', { reason: answer.fault });
+  }
+  const { status, headers, body, complete } = answer;
+  if (status !== 200) {
+    const message = `The media address answered with status ${status}.`;
+    refuse('media_fetch_failed', item, message, { reason: 'status', status });
+  }
+  if (!complete && body.length >= MEDIA_BYTES_MAX) {
+    refuse('invalid_media', item, 'The media is larger than 20 MiB.', { reason: 'too_large' });
+  }
+  if (!complete) {
+    const reason = late ? 'timeout' : 'cut';
+    refuse('media_fetch_failed', item, 'The media did not arrive whole.', { reason });
+  }
+  const told = headers['content-type'];
+  const media_type = mediaTypeOf(item.type, typeof told === 'string' ? told : '', body);
+  if (media_type === null || body.length === 0) {
+    refuse('invalid_media', item, `What was fetched is not of kind ${item.type}.`, { reason: 'kind' });
+  }
+  if (media_type.startsWith('text/') && body.length > TEXT_BYTES_MAX) {
+    const message = `A text by address may have ${TEXT_BYTES_MAX} bytes; send a longer one as text.`;
+    refuse('invalid_media', item, message, { reason: 'too_large' });
+  }
+  return { base64: body.toString('base64'), media_type };
+}
+
+/**
+ * What is in `have` and `wishes`, which are fetched a few at once.
+ * @throws ServiceError media_fetch_failed, invalid_media with the `param` that `how.paramOf` names.
+ */
+export async function fetchMedia(
+  egress: Egress,
+  wishes: readonly MediaWish[],
+  have: FetchedMedia | null,
+  how: Fetching,
+): Promise<FetchedMedia> {
+  const media: FetchedMedia = new Map(have);
+  const extra = wishes[ITEMS_MAX - media.size];
+  if (extra !== undefined) {
+    const message = `At most ${ITEMS_MAX} media of a call can be given by address.`;
+    refuse('invalid_media', { ...extra, ...how }, message, { reason: 'too_many' });
+  }
+  let next = 0;
+  let total = 0;
+  let failed = false;
+  const work = async (): Promise<void> => {
+    while (!failed && !how.signal.aborted && next < wishes.length) {
+      const wish = wishes[next++] as MediaWish;
+      const found = await fetchOne(egress, { ...wish, ...how });
+      total += (found.base64.length * 3) >> 2;
+      if (total > TOTAL_BYTES_MAX) {
+        const message = 'The media given by address are larger than 64 MiB together.';
+        refuse('invalid_media', { ...wish, ...how }, message, { reason: 'too_large' });
+      }
+      media.set(keyOf(wish), found);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, wishes.length) }, work));
+  } finally {
+    // After a fault the others begin no further one.
+    failed = true;
+  }
+  return media;
+}

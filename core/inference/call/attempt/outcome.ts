@@ -1,0 +1,234 @@
+// From a provider's fault to what the caller is told (decisions 4.6 table 2, 4.8 rows 5 to 11).
+import type { Endpoint } from '../../../catalog/index.ts';
+import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../../kernel/index.ts';
+import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
+import type { Admitted } from '../admit/admit.ts';
+import type { AttemptRecord, CallDeps } from '../types.ts';
+import type { Attempt } from './attempt.ts';
+
+const codeOf: Record<FaultClass, ErrorCode> = {
+  context_length: 'context_length_exceeded',
+  content_filter: 'content_filtered',
+  client: 'invalid_request',
+  auth: 'upstream_error',
+  quota: 'upstream_error',
+  model_missing: 'upstream_error',
+  server: 'upstream_error',
+  too_large: 'request_too_large',
+  rate_limit: 'upstream_rate_limited',
+  overloaded: 'upstream_overloaded',
+  network: 'upstream_error',
+  timeout: 'upstream_timeout',
+  protocol: 'upstream_invalid_response',
+  stream: 'upstream_error',
+  truncated: 'upstream_incomplete',
+  idle: 'upstream_timeout',
+};
+
+const sentenceOf: Partial<Record<ErrorCode, string>> = {
+  upstream_error: 'The provider failed to answer. Nothing was charged; try again.',
+  upstream_rate_limited:
+    'Every endpoint of this model is throttled at the moment. Try again after the time given.',
+  upstream_overloaded: 'The provider is overloaded. Nothing was charged; try again shortly.',
+  upstream_timeout: 'The provider did not answer in time. Nothing was charged; try again.',
+  upstream_invalid_response:
+    'The provider answered in a form that cannot be read. Nothing was charged; try again.',
+  upstream_incomplete: 'The answer was cut off by the provider. Nothing was charged; try again.',
+};
+
+/** What a caller is told whose call the process could not finish before its end (4.8 row 20). */
+export const RESTARTING: StreamFault = {
+  code: 'overloaded',
+  message: 'The gateway is restarting. Nothing was charged.',
+};
+
+/** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
+export const TIME_IS_UP: StreamFault = {
+  code: 'deadline_exceeded',
+  message: 'The time allowed for this call is used up.',
+};
+
+/** What a caller is told whose running answer the gateway ended itself (4.8 rows 17 and 18). */
+export const CUT = {
+  credit: {
+    code: 'credit_limit_reached',
+    message: 'The balance allows no longer answer; it was ended here.',
+  },
+  budget: {
+    code: 'credit_limit_reached',
+    message: 'The budget of the key or its project allows no longer answer; it was ended here.',
+  },
+  cap: { code: 'cap_enforced', message: 'The provider passed the output cap; the answer was ended here.' },
+} as const;
+
+/** Classes whose own text helps the caller and tells nothing of our accounts. */
+const told: ReadonlySet<FaultClass> = new Set(['client', 'context_length', 'content_filter', 'too_large']);
+
+const SECRETS = [
+  /\b(?:sk|pk|rk|svc|gsk|xai|key|org|proj|req|acct|user)[-_][A-Za-z0-9_-]{6,}/g,
+  /\barn:aws[a-z-]*:[^\s"'<>)]+/g,
+  /\b(?:AKIA|ASIA|ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{8,}/g,
+  /\bhttps?:\/\/[^\s"'<>)]+/g,
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+];
+
+/** A provider's text with keys, account ids, addresses and request ids replaced; at most 2,000 characters. */
+export function redact(text: string): string {
+  let clean = text;
+  for (const pattern of SECRETS) clean = clean.replace(pattern, '[redacted]');
+  return clean.length > 2_000 ? `${clean.slice(0, 2_000)}…` : clean;
+}
+
+/** What `fault` would have been as an HTTP refusal: of an error inside a 200 the class that it tells of. */
+export function effectiveClass(fault: UpstreamFault): FaultClass {
+  return fault.class === 'stream' && fault.inner !== undefined ? fault.inner : fault.class;
+}
+
+/** Whether `fault` is about the request itself, whoever is asked and with whatever key. */
+export function isOfRequest(fault: UpstreamFault): boolean {
+  return told.has(effectiveClass(fault));
+}
+
+/** `fault` as it may be shown: of a call with an own key without that key, which whoever calls may not know. */
+function withoutKey(
+  deps: Pick<CallDeps, 'own_keys'>,
+  endpoint: Endpoint,
+  fault: UpstreamFault,
+): UpstreamFault {
+  if (endpoint.own_key === undefined) return fault;
+  const hide = (text: string) => deps.own_keys.hide(endpoint, text);
+  return {
+    ...fault,
+    message: hide(fault.message),
+    ...(fault.code === undefined ? {} : { code: hide(fault.code) }),
+    ...(fault.type === undefined ? {} : { type: hide(fault.type) }),
+  };
+}
+
+/** Classes that are our own finding: there is no text of the provider to show. */
+const found: ReadonlySet<FaultClass> = new Set(['network', 'timeout', 'idle', 'protocol', 'truncated']);
+
+/** Whether `fault` is what a provider says to the caller's own account there. */
+function isOwnFault(fault: UpstreamFault, { own_key }: Endpoint): boolean {
+  return own_key !== undefined && !found.has(effectiveClass(fault));
+}
+
+/** The refusal that ends a call whose attempts all failed; `faults` in the order of attempts, at least one. */
+export function refusalOf(
+  deps: Pick<CallDeps, 'own_keys'>,
+  faults: readonly { fault: UpstreamFault; endpoint: Endpoint }[],
+  attempts: readonly AttemptRecord[],
+): ServiceError {
+  const last = faults[faults.length - 1] as { fault: UpstreamFault; endpoint: Endpoint };
+  // Throttling is told only when it is the whole truth: one other failure means that waiting may not help.
+  const throttled = faults.every(({ fault }) => effectiveClass(fault) === 'rate_limit');
+  const lastOther = faults.findLast(({ fault }) => effectiveClass(fault) !== 'rate_limit');
+  const { fault: said, endpoint } = throttled || lastOther === undefined ? last : lastOther;
+  const fault = withoutKey(deps, endpoint, said);
+  const kind = effectiveClass(fault);
+  const own = isOwnFault(fault, endpoint);
+  const code = own && kind === 'auth' ? 'byok_key_rejected' : codeOf[kind];
+  const details: JsonObject = { upstream: upstreamDetails(fault, endpoint) };
+  if (attempts.length > 1) {
+    details['attempts'] = attempts.map((attempt) => ({
+      provider: attempt.endpoint.provider,
+      outcome: attempt.error_class === '' ? attempt.outcome : attempt.error_class,
+      http_status: attempt.http_status,
+    }));
+  }
+  const waits = faults
+    .map((item) => item.fault.retry_after_ms)
+    .filter((ms): ms is number => ms !== undefined);
+  const shown = own || told.has(kind);
+  const message = shown ? redact(fault.message) : (sentenceOf[code] ?? 'The provider failed to answer.');
+  return new ServiceError(code, message || 'The provider refused the request.', {
+    details,
+    ...(shown && fault.param !== undefined ? { param: fault.param } : {}),
+    ...(code === 'upstream_rate_limited'
+      ? { retry_after_ms: waits.length > 0 ? Math.min(...waits) : 5_000 }
+      : {}),
+  });
+}
+
+function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
+  const details: JsonObject = { provider: endpoint.provider, status: fault.status };
+  if (isOwnFault(fault, endpoint) || told.has(effectiveClass(fault))) {
+    if (fault.code !== undefined) details['code'] = redact(fault.code);
+    if (fault.type !== undefined) details['type'] = redact(fault.type);
+  }
+  return details;
+}
+
+/** The in-stream error after content has gone out; there is no failover any more (4.8 rows 9 to 11). */
+export function streamFaultOf(
+  deps: Pick<CallDeps, 'own_keys'>,
+  said: UpstreamFault,
+  endpoint: Endpoint,
+): StreamFault {
+  const fault = withoutKey(deps, endpoint, said);
+  const code = codeOf[effectiveClass(fault)];
+  const own = isOwnFault(fault, endpoint) ? redact(fault.message) : '';
+  return {
+    code,
+    message: own || (sentenceOf[code] ?? 'The provider ended the answer with an error. Nothing was charged.'),
+  };
+}
+
+/** Word of the attempt row for `fault`. */
+export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
+  return fault.class === 'timeout' || fault.class === 'idle' ? 'timeout' : 'error';
+}
+
+/** Whether a limit that the caller lowered ended `attempt` after the provider had it (row 26). */
+export function isChosenLimit(
+  attempt: Pick<Attempt, 'expired' | 'sent'>,
+  fault: UpstreamFault,
+  { chosen }: Pick<Admitted, 'chosen'>,
+): boolean {
+  return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
+}
+
+/** Classes that may come from the state of the account that the key belongs to. */
+const ofAccount: ReadonlySet<FaultClass> = new Set([
+  'auth',
+  'quota',
+  'rate_limit',
+  'overloaded',
+  'model_missing',
+]);
+
+/**
+ * Counts `fault` against the endpoint's health and lets a refused or throttled provider key rest. An overloaded endpoint
+ * that says for how long rests itself. Nothing of this holds for the sandbox, which fails on purpose: what one tenant
+ * tries out there must not change what others get.
+ */
+export function blame(
+  deps: CallDeps,
+  endpoint: Endpoint,
+  credential: string | null,
+  fault: UpstreamFault,
+): void {
+  if (endpoint.family === 'sandbox') return;
+  const kind = effectiveClass(fault);
+  const now = nowMs();
+  if (endpoint.own_key !== undefined) {
+    deps.own_keys.report(endpoint, kind, fault.retry_after_ms, now);
+    // What one account is told says nothing of the endpoint for all others.
+    if (!ofAccount.has(kind)) deps.health.failed(endpoint.id, kind, now);
+    return;
+  }
+  deps.health.failed(endpoint.id, kind, now);
+  if (kind === 'model_missing' && deps.health.missing(endpoint.id, now)) {
+    const { id: endpoint_id, provider, model_id, upstream_model } = endpoint;
+    deps.log.warn(
+      { alert: 'endpoint_model_missing', endpoint_id, provider, model: model_id, upstream_model },
+      'the provider does not know the model of an endpoint',
+    );
+  }
+  if (kind === 'overloaded' && fault.retry_after_ms !== undefined) {
+    deps.health.rest(endpoint.id, fault.retry_after_ms, now);
+  }
+  if (credential !== null) {
+    deps.credentials.report(credential, kind, fault.retry_after_ms, now, endpoint.id);
+  }
+}

@@ -1,0 +1,71 @@
+// Content of a call for the log of its organisation, where that wishes one (P10): what was asked and answered, in the
+// canonical form. Beside the row, never in it.
+import type { Dialect } from '../../canonical/contract.ts';
+import type { CanonicalAnswer } from '../../canonical/types.ts';
+import type { Idempotency } from '../admit/idempotency.ts';
+import { parseBodyExact } from '../admit/parse.ts';
+import type { CallDeps, CallRecord, Incoming } from '../types.ts';
+
+/** Longer base64 is told by its length: media are not kept. */
+const BASE64_MAX = 1_024;
+
+/** Ends with the call: hands its content over, or gives its room back. */
+export type ContentKeeper = (record: CallRecord, kept: (() => CanonicalAnswer) | null) => void;
+
+/** Whether the answer is assembled: for a replay, or for the log. Zero retention keeps none of the two. */
+export function keepsAnswer(
+  incoming: Incoming,
+  record: CallRecord,
+  idempotency: Idempotency | null,
+): boolean {
+  return !record.zdr && (idempotency !== null || incoming.grant.data_policy.logging);
+}
+
+/** The keeper of a call whose policy and key wish its content logged; null for others, and while the log is behind. */
+export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRecord): ContentKeeper | null {
+  const { body, dialect, headers, grant } = incoming;
+  const { logging, redact } = grant.data_policy;
+  if (!logging || record.zdr) return null;
+  const slot = deps.payloads.open(grant.org_id, body.length);
+  if (slot === null) return null;
+  return (record, kept) => {
+    const { request_id, attempts } = record;
+    if (attempts.length === 0) return slot.free();
+    record.logged = true;
+    const response = responseText(kept);
+    slot.write({
+      ...{ request_id, org_id: grant.org_id, redact },
+      bytes: body.length + (response?.length ?? 0),
+      texts: () => ({ request: requestText(dialect, body, headers), response }),
+    });
+  };
+}
+
+/** Media and vectors as their size alone. */
+function sparing(key: string, value: unknown): unknown {
+  if (key === 'vectors' && Array.isArray(value)) return `[${value.length} vectors]`;
+  if (key !== 'base64' || typeof value !== 'string' || value.length <= BASE64_MAX) return value;
+  return `[base64, ${value.length} characters]`;
+}
+
+/** The request in the canonical form, without what is the gateway's own and without the end user's id. */
+function requestText(dialect: Dialect, body: Buffer, headers: Incoming['headers']): string {
+  const request = dialect.read(parseBodyExact(body), headers);
+  const { svc: _, user: __, cache: ___, warnings: ____, anthropic: _____, echo: ______, ...asked } = request;
+  return JSON.stringify(asked, sparing);
+}
+
+/** What was answered, or as much of it as came; null where nothing did. */
+function responseText(kept: (() => CanonicalAnswer) | null): string | null {
+  if (kept === null) return null;
+  let answer: CanonicalAnswer | null;
+  try {
+    answer = kept();
+  } catch {
+    // The provider's answer never came whole, or was none: the row says so.
+    return null;
+  }
+  if (answer === null) return null;
+  const is_empty = answer.candidates.length === 0 && answer.usage === null;
+  return is_empty ? null : JSON.stringify(answer, sparing);
+}

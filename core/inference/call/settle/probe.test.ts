@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../../../catalog/index.ts';
+import { nowMs } from '../../../kernel/index.ts';
+import { createHealth } from '../../../routing/index.ts';
+import type { AttemptRecord } from '../types.ts';
+import { startNow } from './record.ts';
+
+test('an attempt at a half-open circuit is its probe; one with an own key is none', () => {
+  const health = createHealth();
+  const before = nowMs() - 20_000;
+  for (let i = 0; i < 5; i++) health.failed('ep', 'server', before);
+  const attemptAt = (endpoint: object) => ({ endpoint }) as unknown as AttemptRecord;
+  startNow(
+    attemptAt({ id: 'ep', own_key: { id: 'k' } } satisfies Partial<Record<keyof Endpoint, unknown>>),
+    health,
+  );
+  expect(health.circuit('ep', nowMs())).toBe('half_open');
+  startNow(attemptAt({ id: 'ep' }), health);
+  expect(health.circuit('ep', nowMs())).toBe('open');
+});

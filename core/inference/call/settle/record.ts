@@ -1,0 +1,128 @@
+// The record of a call, filled as it runs; it becomes a request row. It never holds content.
+import { monotonicMs, nowMs } from '../../../kernel/index.ts';
+import type { Warning } from '../../canonical/types.ts';
+import { redactionWarnings } from '../admit/redact.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
+
+/** What a record is begun with; a request that is refused early has no place. */
+type Beginning = Omit<Incoming, 'place'> & { readonly place: CallRecord['place'] };
+
+const USER_AGENT_MAX = 256;
+
+/** A fresh record; `received_at_ms` is the time of admission. */
+export function newRecord(incoming: Beginning, received_at_ms: number): CallRecord {
+  return {
+    request_id: incoming.request_id,
+    grant: incoming.grant,
+    dialect_in: incoming.dialect.name,
+    received_at_ms,
+    traceparent: incoming.headers['traceparent'] ?? '',
+    place: incoming.place,
+    status: 'error',
+    http_status: 0,
+    error_code: '',
+    model: '',
+    endpoint: null,
+    stop: null,
+    usage: null,
+    cost: null,
+    charged_micro_usd: 0,
+    stream: false,
+    zdr: incoming.grant.data_policy.zdr,
+    logged: false,
+    app: '',
+    user_hash: '',
+    tags: {},
+    user_agent: (incoming.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
+    client_ip_prefix: incoming.client_ip_prefix,
+    bytes_in: incoming.body.length,
+    bytes_out: 0,
+    tool_calls: 0,
+    has_images: false,
+    has_tools: false,
+    has_schema: false,
+    ttft_ms: null,
+    upstream_ttft_ms: null,
+    duration_ms: 0,
+    gw_overhead_ms: 0,
+    trace: '',
+    insured: false,
+    warnings: redactionWarnings(incoming),
+    attempts: [],
+  };
+}
+
+/**
+ * Warns of what became of the call. Twenty warnings are shown (4.7.4): behind as many of what was lost of the request
+ * nobody would read this one.
+ */
+export function warn(record: CallRecord, code: string, message: string): void {
+  const { warnings } = record;
+  if (warnings.length < 20) warnings.push({ code, message });
+  else warnings.unshift({ code, message });
+}
+
+/** Tells what is lost on the endpoint of the next attempt in place of what was lost on the last one's. */
+export function tellLost(record: CallRecord, now: readonly Warning[]): void {
+  const { lost = [], warnings } = record;
+  const before = new Set(lost);
+  record.warnings = [...(before.size === 0 ? warnings : warnings.filter((one) => !before.has(one))), ...now];
+  record.lost = now;
+}
+
+/** Gives the call's place back and corrects its tokens to what was used: nothing where nothing was. */
+export function leavePlace({ place, usage }: CallRecord): void {
+  if (place === null) return;
+  place.settle(usage === null ? 0 : usage.input_tokens + usage.output_tokens);
+  place.leave();
+}
+
+/** How the call ended, in the words of its row; from now on it counts against no limit. */
+export function endRecord(
+  record: CallRecord,
+  status: CallRecord['status'],
+  http_status: number,
+  error_code: string,
+): void {
+  record.status = status;
+  record.http_status = http_status;
+  record.error_code = error_code;
+  leavePlace(record);
+}
+
+/** Drops the last attempt: no provider has seen a byte of it, so it was none (4.8 row 13). */
+export function forgetAttempt(record: CallRecord): void {
+  record.attempts.pop();
+  record.endpoint = record.attempts.at(-1)?.endpoint ?? null;
+}
+
+/** Fills the timings of an ended call that ran `total_ms`: what its attempts did not take is the gateway's own. */
+export function timeTaken(record: CallRecord, total_ms: number): void {
+  record.duration_ms = Math.round(total_ms);
+  record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
+  const upstream = record.attempts.reduce((sum, attempt) => sum + (attempt.duration_ms ?? 0), 0);
+  record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
+}
+
+/**
+ * An attempt begins when it is sent, not when it was written. At a half-open circuit it is the probe, unless it goes with
+ * the caller's own key: how that fares may say nothing of the endpoint, and would keep the probe from all others.
+ */
+export function startNow(attempt: AttemptRecord, health: CallDeps['health']): void {
+  attempt.started_at_ms = nowMs();
+  attempt.started = monotonicMs();
+  const { id, own_key } = attempt.endpoint;
+  if (own_key !== undefined) return;
+  if (health.circuit(id, attempt.started_at_ms) === 'half_open') health.probe(id, attempt.started_at_ms);
+}
+
+/** Closes an attempt's row with how it ended and how long it took. */
+export function endAttempt(
+  record: AttemptRecord,
+  outcome: AttemptRecord['outcome'],
+  error_class: AttemptRecord['error_class'],
+): void {
+  record.outcome = outcome;
+  record.error_class = error_class;
+  record.duration_ms = Math.round(monotonicMs() - record.started);
+}

@@ -1,0 +1,137 @@
+// The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
+// answer's end goes out before this has resolved (4.8 principle 6).
+import { microUsd, monotonicMs } from '../../../kernel/index.ts';
+import type {
+  CanonicalAnswer,
+  ReplyEnd,
+  ReplyMeta,
+  Stop,
+  StreamFault,
+  Usage,
+} from '../../canonical/types.ts';
+import type { Admitted } from '../admit/admit.ts';
+import { type Idempotency, sealAnswer } from '../admit/idempotency.ts';
+import { keepBeside } from '../patience.ts';
+import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
+import { warn } from './record.ts';
+import { chargeOf, unitsOf } from './usage.ts';
+
+/** How a call with an attempt ends. */
+export interface Ending {
+  readonly estimated: boolean;
+  readonly stop: Stop | null;
+  /** The gateway ended the answer itself: `stop` is what the caller is told. */
+  readonly forced?: boolean;
+  /** The caller gets this error, and pays (4.8 row 26 with a deadline of its own). */
+  readonly fault?: StreamFault;
+}
+
+export interface Settlement {
+  readonly deps: CallDeps;
+  readonly record: CallRecord;
+  readonly attempt: AttemptRecord;
+  /** When the request came, by the monotonic clock. */
+  readonly started: number;
+  readonly admitted: Admitted;
+  readonly reported: Usage;
+  readonly how: Ending;
+  readonly meta: ReplyMeta;
+  /** The canonical answer for a replay, where it was assembled. */
+  readonly kept: (() => CanonicalAnswer) | null;
+  /** Asked when the settle is written: whether the caller has gone by then. */
+  left(): boolean;
+}
+
+/** Prices and settles; fills the record and returns what the caller is told. Never rejects for a database fault. */
+export async function settleCall(s: Settlement): Promise<ReplyEnd> {
+  const { deps, record, attempt, admitted, how } = s;
+  const { endpoint } = attempt;
+  const held = admitted.watch.amount_micro_usd;
+  const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
+  const { usage, cost, insured } = chargeOf(s.reported, how, {
+    price: endpoint.price,
+    held,
+    ordinary,
+    task: endpoint.task !== undefined,
+  });
+  record.usage = usage;
+  record.stop = how.stop;
+  record.cost = cost;
+  record.insured = insured;
+  attempt.output_tokens = usage.output_tokens;
+  if (!how.estimated && usage.source === 'estimate') {
+    warn(record, 'usage_estimated', 'The provider reported no usage; it was counted.');
+  }
+  if (cost.total_micro_usd > held) {
+    warn(record, 'hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
+  }
+  const { warnings } = record;
+  const timing = {
+    ttft_ms: record.ttft_ms,
+    duration_ms: Math.round(monotonicMs() - s.started),
+    upstream_ttft_ms: attempt.ttft_ms,
+  };
+  const told = { usage, cost, warnings, timing };
+  let end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
+  const replaced = admitted.idempotency !== null && !(await keep(s, end)) && (await isReplaced(s));
+  if (replaced) {
+    record.cost = { ...cost, total_micro_usd: 0, lines: [] };
+    record.insured = true;
+    end = { ...end, cost: record.cost };
+  }
+  const outcome = how.fault === undefined ? 'ok' : 'error';
+  const result = await deps.ledger.settle({
+    ...record.grant.subject,
+    request_id: record.request_id,
+    cost_micro_usd: microUsd(end.cost.total_micro_usd),
+    model_no: admitted.model_no(endpoint),
+    endpoint_no: endpoint.endpoint_no,
+    price_no: endpoint.price.price_no,
+    units: unitsOf(usage, record.insured),
+    estimated: how.estimated || usage.source === 'estimate',
+    outcome: s.left() ? 'cancelled' : outcome,
+    ...(admitted.idempotency === null || replaced ? {} : { claimed: true }),
+  });
+  if (result.status === 'refused') {
+    deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');
+  }
+  record.charged_micro_usd = result.charged_micro_usd ?? end.cost.total_micro_usd;
+  return end;
+}
+
+/**
+ * Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. False where
+ * the call's claim on its key is gone.
+ */
+async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
+  const { deps, record } = s;
+  try {
+    const sealed_answer = sealed(s, end);
+    return await keepBeside(
+      deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer }),
+    );
+  } catch (error) {
+    // The charge does not wait for it, nor for an answer that metering could read and we cannot: a retry is then told
+    // the charge instead of the answer.
+    deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
+    return true;
+  }
+}
+
+/**
+ * Whether the key of an idempotent call belongs to another one by now: this one was taken for lost (its process had no
+ * database for longer than its lease), and of two executions under one key one is paid (4.12).
+ */
+async function isReplaced({ deps, record, admitted }: Settlement): Promise<boolean> {
+  const { scope, key_hash } = (admitted.idempotency as Idempotency).claim;
+  const claim = await keepBeside(deps.claims.find(scope, key_hash)).catch(() => null);
+  return claim !== null && claim.request_id !== record.request_id;
+}
+
+/** The answer as it is stored; null where none was assembled. */
+function sealed({ record, attempt, admitted, kept, meta }: Settlement, end: ReplyEnd): Buffer | null {
+  const material = admitted.idempotency?.material;
+  if (kept === null || attempt.outcome !== 'ok' || material === undefined) return null;
+  const facts = { meta, end, region: attempt.endpoint.region, attempts: record.attempts.length };
+  return sealAnswer(material, record.request_id, { answer: kept(), ...facts });
+}

@@ -1,0 +1,161 @@
+// Usage as it is metered: what a provider reports, made sound, or what was counted where it reports nothing.
+
+import type { PriceVersion } from '../../../catalog/index.ts';
+import { nowMs } from '../../../kernel/index.ts';
+import type { MeteredUnits, OtherUnit, OtherUnits } from '../../../ledger/index.ts';
+import { fitUsage, price, type TokenRatio } from '../../../pricing/index.ts';
+import type { Cost, Stop, Usage } from '../../canonical/types.ts';
+import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
+
+/** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
+const COUNT_MAX = 2_147_483_647;
+
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'cache_write_30m_tokens',
+  'search_units',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+  'requests',
+] as const satisfies readonly (keyof Usage)[];
+
+function isCount(value: number | undefined): boolean {
+  return value === undefined || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
+}
+
+/**
+ * `usage` as reported, or null where it cannot be true (negative, fractional, absurd): a hostile or broken provider's
+ * figures are treated as missing and the text is counted instead (4.8 row 12).
+ */
+export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null {
+  if (usage === null) return null;
+  return COUNTS.every((name) => isCount(usage[name])) ? usage : null;
+}
+
+/**
+ * Usage counted from the text that went in and came out, a lower bound; the provider's own early figures (Anthropic's
+ * message_start) stand for the input where they came.
+ */
+export function estimateUsage(
+  told: Partial<Usage> | null,
+  seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count' | 'countPrompt'> },
+): Usage {
+  const early = soundUsage(told);
+  const known = early?.input_tokens !== undefined;
+  return {
+    input_tokens: known ? (early.input_tokens as number) : seen.ratio.countPrompt(seen.prompt_bytes),
+    output_tokens: seen.ratio.count(seen.output_bytes),
+    cache_read_tokens: early?.cache_read_tokens ?? 0,
+    cache_write_tokens: early?.cache_write_tokens ?? 0,
+    ...(early?.cache_write_5m_tokens === undefined
+      ? {}
+      : { cache_write_5m_tokens: early.cache_write_5m_tokens }),
+    ...(early?.cache_write_1h_tokens === undefined
+      ? {}
+      : { cache_write_1h_tokens: early.cache_write_1h_tokens }),
+    reasoning_tokens: 0,
+    source: 'estimate',
+  };
+}
+
+/** Units of a usage beside its tokens, or parts of them, that a price may bill. */
+const counted = [
+  'search_units',
+  'audio_input_tokens',
+  'audio_output_tokens',
+  'image_input_tokens',
+  'image_output_tokens',
+] as const satisfies readonly (OtherUnit & keyof Usage)[];
+
+function otherUnitsOf(usage: Usage, insured: boolean): OtherUnits | undefined {
+  let other: { [K in OtherUnit]?: number } | undefined = insured ? { insured: 1 } : undefined;
+  for (const name of counted) {
+    const count = usage[name];
+    if (count === undefined || count === 0) continue;
+    other ??= {};
+    other[name] = count;
+  }
+  if (usage.requests === undefined || usage.requests === 1) return other;
+  return { ...other, requests: usage.requests };
+}
+
+/**
+ * The units of the metering record: all that the price of a call is made from. `cache_write_tokens` counts all writes;
+ * the 5 m and 1 h ones are parts of it.
+ */
+export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
+  const other = otherUnitsOf(usage, insured);
+  return {
+    ...(other === undefined ? {} : { other }),
+    input_tokens: usage.input_tokens,
+    output_tokens: usage.output_tokens,
+    cache_read_tokens: usage.cache_read_tokens,
+    cache_write_tokens: usage.cache_write_tokens,
+    cache_write_5m_tokens: usage.cache_write_5m_tokens ?? 0,
+    cache_write_1h_tokens: usage.cache_write_1h_tokens ?? 0,
+    reasoning_tokens: usage.reasoning_tokens,
+  };
+}
+
+/**
+ * What a call costs. Estimated usage is fitted under the hold; an ordinary answer without output and without a proper
+ * end is insured and costs nothing (4.8 principle 3, 4.10).
+ */
+export function chargeOf(
+  reported: Usage,
+  how: { estimated: boolean; stop: Stop | null },
+  terms: { price: PriceVersion; held: number; ordinary: boolean; task?: boolean },
+): { usage: Usage; cost: Cost; insured: boolean } {
+  const usage = how.estimated ? fitUsage(reported, terms.price, terms.held) : reported;
+  const empty = usage.output_tokens === 0;
+  const improper = how.stop === null || how.stop.reason === 'malformed' || how.stop.reason === 'error';
+  const insured = terms.ordinary && empty && improper;
+  const full: Cost = insured
+    ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
+    : price(usage, terms.price);
+  // Only generation always has lines of input and output (4.10).
+  const cost = terms.task === true ? { ...full, lines: full.lines.filter(({ units }) => units > 0) } : full;
+  return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
+}
+
+/**
+ * What a successful attempt of `call` teaches: health of its endpoint, its bytes per token where usage was reported,
+ * and for operators whether that usage is to be believed (4.7.2, 4.8 row 12).
+ */
+export function learn(
+  deps: CallDeps,
+  call: Pick<CallRecord, 'request_id'>,
+  attempt: AttemptRecord,
+  read: { usage: Usage | null; output_bytes: number },
+): void {
+  const { endpoint, ttft_ms, duration_ms } = attempt;
+  if (read.usage === null || read.usage.inconsistent === true) doubt(deps, call, attempt, read.usage);
+  const output_tokens = read.usage?.output_tokens ?? 0;
+  deps.health.succeeded(endpoint.id, { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens }, nowMs());
+  if (read.usage !== null && read.output_bytes > 0) {
+    deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
+  }
+}
+
+/** Logs usage that contradicts itself, and the endpoint of which too many answers have come without any. */
+function doubt(
+  deps: CallDeps,
+  { request_id }: Pick<CallRecord, 'request_id'>,
+  { endpoint }: AttemptRecord,
+  usage: Usage | null,
+): void {
+  const facts = { request_id, endpoint_id: endpoint.id, provider: endpoint.provider };
+  if (usage !== null) {
+    deps.log.warn(facts, 'usage_inconsistent: the counts contradict each other and were cut to fit');
+  } else if (deps.health.unmetered(endpoint.id, nowMs())) {
+    deps.log.warn(facts, 'endpoint flagged: three answers within an hour came without usage');
+  }
+}

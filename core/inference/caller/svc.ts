@@ -1,0 +1,385 @@
+// The caller's `svc` object and the headers that stand in for it (decisions 4.1), and the `svc` object of replies.
+
+import { isObject, type JsonObject } from '../../kernel/index.ts';
+import type { ReplyEnd, ReplyMeta, RouteWish, SvcOptions, Warning } from '../canonical/types.ts';
+import {
+  fail,
+  optionalBoolean,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+  present,
+  refuseUnknown,
+  requireObject,
+  stringMap,
+  unsupported,
+} from './read.ts';
+
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Bounds of row tags: keys, characters of a key, characters of a value (4.1 `metadata`). */
+export const METADATA_LIMITS = { max_keys: 16, max_key: 64, max_value: 512 };
+
+const SVC_KEYS = new Set([
+  'route',
+  'metadata',
+  'compat',
+  'provider_options',
+  'app',
+  'data_policy',
+  'session',
+  'reasoning',
+]);
+const ROUTE_KEYS = new Set([
+  'sort',
+  'fallbacks',
+  'fallback_models',
+  'providers',
+  'endpoints',
+  'require',
+  'data_policy',
+  'affinity',
+  'byok',
+  'max_attempts',
+  'timeouts',
+]);
+const REQUIRE_KEYS = new Set([
+  'zdr',
+  'no_train',
+  'regions',
+  'max_retention_days',
+  'max_price',
+  'quantizations',
+  'capabilities',
+  'parameters',
+]);
+const LIST_KEYS = new Set(['order', 'only', 'ignore']);
+const PRICE_KEYS = new Set(['input', 'output', 'request']);
+const TIMEOUT_KEYS = new Set(['connect_ms', 'first_event_ms', 'idle_ms', 'total_ms']);
+
+/**
+ * Members that would change what was held, priced, routed or isolated, in the words of all wires: model, content,
+ * output cap, number of answers, kinds of output, tools and services with prices of their own, tier, end user, upstream
+ * state and credentials. `sandbox` options never leave the process but follow the rule.
+ */
+const FORBIDDEN_OPTIONS = new Set([
+  ...['model', 'modelid', 'models', 'fallbacks', 'provider', 'route', 'inferencegeo', 'performanceconfig'],
+  ...['messages', 'input', 'contents', 'prompt', 'promptvariables', 'system', 'systeminstruction'],
+  ...['instructions', 'stream', 'streamoptions', 'store', 'user', 'safetyidentifier', 'metadata'],
+  ...['requestmetadata', 'promptcachekey', 'cachedcontent'],
+  ...['maxtokens', 'maxcompletiontokens', 'maxoutputtokens', 'maxnewtokens', 'maxgenlen', 'maxlength'],
+  ...['n', 'bestof', 'candidatecount', 'numresults', 'numgenerations'],
+  ...['modalities', 'responsemodalities', 'tools', 'websearchoptions', 'searchparameters', 'enablesearch'],
+  ...['plugins', 'mcpservers'],
+  ...['guardrailconfig', 'servicetier', 'speed', 'background', 'previousresponseid', 'conversation'],
+  ...['thread', 'container', 'apikey', 'key', 'token', 'accesstoken', 'authorization', 'headers'],
+  ...['extraheaders', 'extrabody', 'apibase', 'baseurl'],
+]);
+/** Members whose own members are those of a body: the rule holds inside them too. */
+const INNER_BODIES = new Set(['generationconfig', 'inferenceconfig', 'additionalmodelrequestfields']);
+const INNER_DEPTH_MAX = 4;
+
+/**
+ * The `svc` object of `body` with the header alternatives merged below it, key by key. `metadata` is the
+ * dialect's own tag object, which stands between the two.
+ * @throws ServiceError invalid_request for an unknown key (`svc.<key>`: a misspelt privacy wish must not pass)
+ * or a wrong value, unsupported_parameter for a forbidden provider option.
+ */
+export function readSvc(
+  body: JsonObject,
+  headers: Headers,
+  metadata: Record<string, string> = {},
+): SvcOptions {
+  const svc = optionalObject(body['svc'], 'svc') ?? {};
+  refuseUnknown(svc, SVC_KEYS, 'svc');
+  return readOptions(svc, 'svc.', headers, metadata);
+}
+
+/**
+ * The same from the members of `svc`, whose paths begin with `at`: the native dialect has them in its body.
+ * @throws ServiceError invalid_request or unsupported_parameter.
+ */
+export function readOptions(
+  svc: JsonObject,
+  at: string,
+  headers: Headers,
+  metadata: Record<string, string> = {},
+): SvcOptions {
+  const options: SvcOptions = {
+    route: readRoute(svc, at, headers),
+    metadata: readMetadata(svc, at, headers, metadata),
+    compat:
+      optionalChoice(svc['compat'], `${at}compat`, COMPATS) ??
+      optionalChoice(headers['x-svc-compat'], 'x-svc-compat', COMPATS) ??
+      'warn',
+    provider_options: readProviderOptions(svc['provider_options'], `${at}provider_options`),
+    reasoning: optionalChoice(svc['reasoning'], `${at}reasoning`, REASONING) ?? 'include',
+  };
+  const app =
+    optionalString(svc['app'], `${at}app`, { max: 64 }) ??
+    optionalString(headers['x-svc-app'], 'x-svc-app', { max: 64 }) ??
+    slug(headers['x-title']);
+  if (app !== undefined && app !== '') options.app = app;
+  const session =
+    optionalString(svc['session'], `${at}session`, { max: 128 }) ??
+    optionalString(headers['x-svc-session'], 'x-svc-session', { max: 128 }) ??
+    headers['x-claude-code-session-id']?.slice(0, 128);
+  if (session !== undefined && session !== '') options.session = session;
+  return options;
+}
+
+const COMPATS = ['strict', 'warn', 'drop'] as const;
+const REASONING = ['include', 'exclude'] as const;
+
+function slug(title: string | undefined): string | undefined {
+  return title
+    ?.toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 64);
+}
+
+function headerObject(headers: Headers, name: string): JsonObject {
+  const text = headers[name];
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    fail(name, `Header '${name}' must be a JSON object.`);
+  }
+  return isObject(value) ? value : fail(name, `Header '${name}' must be a JSON object.`);
+}
+
+function readMetadata(
+  svc: JsonObject,
+  at: string,
+  headers: Headers,
+  own: Record<string, string>,
+): Record<string, string> {
+  const merged =
+    present(headers['x-svc-metadata']) || present(svc['metadata'])
+      ? {
+          ...stringMap(headerObject(headers, 'x-svc-metadata'), 'x-svc-metadata', METADATA_LIMITS),
+          ...own,
+          ...stringMap(svc['metadata'], `${at}metadata`, METADATA_LIMITS),
+        }
+      : own;
+  if (Object.keys(merged).length > METADATA_LIMITS.max_keys) {
+    fail(`${at}metadata`, `Metadata has more than ${METADATA_LIMITS.max_keys} keys in all.`);
+  }
+  return merged;
+}
+
+function readProviderOptions(value: unknown, at: string): Record<string, JsonObject> {
+  const all = optionalObject(value, at);
+  const options: Record<string, JsonObject> = {};
+  if (all === undefined) return options;
+  for (const [provider, members] of Object.entries(all)) {
+    const path = `${at}.${provider}`;
+    const object = requireObject(members, path);
+    refuseOptions(object, path);
+    // By assignment a provider named __proto__ would give its options to all others.
+    Object.defineProperty(options, provider, {
+      value: object,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return options;
+}
+
+function refuseOptions(object: JsonObject, path: string, depth = 0): void {
+  for (const [name, member] of Object.entries(object)) {
+    const param = `${path}.${name}`;
+    const word = optionWord(name);
+    refuseForbidden(name, param);
+    if (!isObject(member)) continue;
+    // The cap of some families sits one object deeper (generationConfig, inferenceConfig).
+    if (INNER_BODIES.has(word) && depth < INNER_DEPTH_MAX) refuseOptions(member, param, depth + 1);
+    else {
+      for (const inner of Object.keys(member)) {
+        if (/token|candidate/i.test(inner)) refuseForbidden(inner, `${param}.${inner}`);
+      }
+    }
+  }
+}
+
+/** `name` as all its spellings. */
+function optionWord(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}
+
+function refuseForbidden(name: string, param: string): void {
+  if (!FORBIDDEN_OPTIONS.has(optionWord(name))) return;
+  unsupported(param, `'${name}' may not be set by provider options; use the field of the request.`);
+}
+
+function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
+  if (!present(headers['x-svc-route']) && !present(svc['route']) && !present(svc['data_policy'])) return {};
+  const head = headerObject(headers, 'x-svc-route');
+  const object = optionalObject(svc['route'], `${at}route`) ?? {};
+  const route = bothRoutes(routeOf(head, 'x-svc-route'), routeOf(object, `${at}route`));
+  const policy = optionalChoice(svc['data_policy'], `${at}data_policy`, DATA_POLICIES);
+  if (policy !== undefined) {
+    // Two different privacy wishes both hold; neither may weaken the other.
+    if (route.data_policy !== undefined && route.data_policy !== policy) {
+      route.require = { ...route.require, [route.data_policy]: true };
+    }
+    route.data_policy = policy;
+  }
+  return route;
+}
+
+/** `body` over `head` key by key (4.1), but for wishes of privacy: those of both hold, and the stricter of two. */
+function bothRoutes(head: RouteWish, body: RouteWish): RouteWish {
+  const route: RouteWish = { ...head, ...body };
+  const both: [RouteWish['data_policy'], RouteWish['data_policy']] = [head.data_policy, body.data_policy];
+  const given = { ...head.require };
+  if (both[0] !== undefined && both[1] !== undefined && both[0] !== both[1]) given[both[0]] = true;
+  const kept = privacyOf(given, body.require ?? {});
+  if (Object.keys(kept).length > 0) route.require = { ...route.require, ...kept };
+  return route;
+}
+
+type Require = NonNullable<RouteWish['require']>;
+
+function privacyOf(head: Require, body: Require): Require {
+  const days = [head.max_retention_days, body.max_retention_days].filter((one) => one !== undefined);
+  return compact({
+    zdr: head.zdr === true ? true : undefined,
+    no_train: head.no_train === true ? true : undefined,
+    regions:
+      head.regions === undefined || body.regions === undefined
+        ? head.regions
+        : inBoth(head.regions, body.regions),
+    max_retention_days: head.max_retention_days === undefined ? undefined : Math.min(...days),
+  });
+}
+
+/** The regions that both lists admit, where `eu` admits `eu-west`; none of them: nothing is admitted. */
+function inBoth(a: readonly string[], b: readonly string[]): string[] {
+  const within = (region: string, wanted: readonly string[]) =>
+    wanted.some((name) => region === name || region.startsWith(`${name}-`));
+  const all = [...a.filter((region) => within(region, b)), ...b.filter((region) => within(region, a))];
+  return [...new Set(all)];
+}
+
+const DATA_POLICIES = ['no_train', 'zdr'] as const;
+
+/**
+ * Reads a route object (`svc.route`, or native `route`). @throws ServiceError invalid_request with a path below
+ * `path` for an unknown key or a wrong value.
+ */
+export function routeOf(object: JsonObject, path: string): RouteWish {
+  refuseUnknown(object, ROUTE_KEYS, path);
+  const timeouts = optionalObject(object['timeouts'], `${path}.timeouts`);
+  const require = optionalObject(object['require'], `${path}.require`);
+  return compact({
+    sort: optionalChoice(object['sort'], `${path}.sort`, ['price', 'latency', 'throughput'] as const),
+    fallbacks: optionalBoolean(object['fallbacks'], `${path}.fallbacks`),
+    fallback_models: optionalStrings(object['fallback_models'], `${path}.fallback_models`, { max: 5 }),
+    providers: listsOf(object['providers'], `${path}.providers`),
+    endpoints: listsOf(object['endpoints'], `${path}.endpoints`),
+    require: require === undefined ? undefined : requireOf(require, `${path}.require`),
+    data_policy: optionalChoice(object['data_policy'], `${path}.data_policy`, DATA_POLICIES),
+    affinity: optionalChoice(object['affinity'], `${path}.affinity`, [
+      'off',
+      'key',
+      'user',
+      'session',
+      'prefix',
+    ] as const),
+    byok: optionalChoice(object['byok'], `${path}.byok`, ['prefer', 'only', 'never'] as const),
+    max_attempts: optionalNumber(object['max_attempts'], `${path}.max_attempts`, {
+      min: 1,
+      max: 6,
+      integer: true,
+    }),
+    timeouts:
+      timeouts === undefined ? undefined : numbersOf(timeouts, `${path}.timeouts`, TIMEOUT_KEYS, true),
+  });
+}
+
+function listsOf(
+  value: unknown,
+  path: string,
+): { order?: string[]; only?: string[]; ignore?: string[] } | undefined {
+  const object = optionalObject(value, path);
+  if (object === undefined) return undefined;
+  refuseUnknown(object, LIST_KEYS, path);
+  return compact({
+    order: optionalStrings(object['order'], `${path}.order`),
+    only: optionalStrings(object['only'], `${path}.only`),
+    ignore: optionalStrings(object['ignore'], `${path}.ignore`),
+  });
+}
+
+function requireOf(object: JsonObject, path: string): NonNullable<RouteWish['require']> {
+  refuseUnknown(object, REQUIRE_KEYS, path);
+  const price = optionalObject(object['max_price'], `${path}.max_price`);
+  return compact({
+    zdr: optionalBoolean(object['zdr'], `${path}.zdr`),
+    no_train: optionalBoolean(object['no_train'], `${path}.no_train`),
+    regions: optionalStrings(object['regions'], `${path}.regions`),
+    max_retention_days: optionalNumber(object['max_retention_days'], `${path}.max_retention_days`, {
+      min: 0,
+      integer: true,
+    }),
+    max_price: price === undefined ? undefined : numbersOf(price, `${path}.max_price`, PRICE_KEYS, false),
+    quantizations: optionalStrings(object['quantizations'], `${path}.quantizations`),
+    capabilities: optionalStrings(object['capabilities'], `${path}.capabilities`),
+    parameters: optionalBoolean(object['parameters'], `${path}.parameters`),
+  });
+}
+
+function numbersOf(
+  object: JsonObject,
+  path: string,
+  known: ReadonlySet<string>,
+  integer: boolean,
+): Record<string, number> {
+  refuseUnknown(object, known, path);
+  const numbers: Record<string, number> = {};
+  for (const key of known) {
+    const value = optionalNumber(object[key], `${path}.${key}`, { min: 0, integer });
+    if (value !== undefined) numbers[key] = value;
+  }
+  return numbers;
+}
+
+type Compacted<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** `object` without its undefined members, so that an absent field stays absent. */
+export function compact<T extends object>(object: T): Compacted<T> {
+  const result: JsonObject = {};
+  for (const key in object) {
+    const value = object[key];
+    if (present(value)) result[key] = value;
+  }
+  return result as Compacted<T>;
+}
+
+/** Warnings as shown: at most 20, then how many more (4.7.4). */
+export function shownWarnings(warnings: readonly Warning[]): (Warning | { code: 'more'; count: number })[] {
+  if (warnings.length <= 20) return [...warnings];
+  return [...warnings.slice(0, 20), { code: 'more', count: warnings.length - 20 }];
+}
+
+/** JSON text of the reply's `svc`; `own` are warnings that writing the reply itself gave rise to. */
+export function svcText(
+  meta: Pick<ReplyMeta, 'request_id' | 'provider' | 'endpoint_id'>,
+  end: Pick<ReplyEnd, 'cost' | 'warnings'> | null,
+  own: readonly Warning[] = [],
+): string {
+  const warnings = shownWarnings(
+    own.length === 0 ? (end?.warnings ?? []) : [...(end?.warnings ?? []), ...own],
+  );
+  const { request_id, provider, endpoint_id } = meta;
+  return JSON.stringify({ request_id, provider, endpoint_id, cost: end?.cost ?? null, warnings });
+}

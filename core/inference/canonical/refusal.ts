@@ -1,0 +1,13 @@
+// A refusal that only the stop tells of. Dialects without a stop word for it tell it by the refusal of the message
+// (decisions 4.7.2 "Stop reasons out"); an ordinary end would pass what was cut off for an answer.
+import { isObject } from '../../kernel/index.ts';
+import type { RefusalPart, Stop } from './types.ts';
+
+const SAID = 'The model refused to go on.';
+
+/** The refusal that `stop` is to be told by, in the provider's words where it gave any; null where none is missing. */
+export function impliedRefusal(stop: Stop | null | undefined, told: boolean): RefusalPart | null {
+  if (stop?.reason !== 'refusal' || told) return null;
+  const why = isObject(stop.detail) ? stop.detail['explanation'] : undefined;
+  return { type: 'refusal', text: typeof why === 'string' && why !== '' ? why : SAID };
+}

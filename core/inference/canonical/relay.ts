@@ -1,0 +1,65 @@
+// The canonical lane as a relay: decode, keep count, write; one piece out for each read in.
+import type { Relay, RelayState, StreamDecoder, StreamWriter } from './contract.ts';
+import { EventTracker } from './relay-state.ts';
+import type { CanonicalEvent, ReplyEnd, StreamFault } from './types.ts';
+
+class CanonicalRelay implements Relay {
+  readonly #decoder: StreamDecoder;
+  readonly #writer: StreamWriter;
+  readonly #tracker = new EventTracker();
+
+  constructor(decoder: StreamDecoder, writer: StreamWriter) {
+    this.#decoder = decoder;
+    this.#writer = writer;
+  }
+
+  get state(): RelayState {
+    return this.#tracker.state;
+  }
+
+  push(bytes: Buffer): string {
+    return this.#write(this.#decoder.push(bytes));
+  }
+
+  close(): string {
+    return this.#write(this.#decoder.end());
+  }
+
+  end(end: ReplyEnd): string {
+    return this.#writer.end(end);
+  }
+
+  fail(fault: StreamFault, end: ReplyEnd): string {
+    return this.#writer.fail(fault, end);
+  }
+
+  keepAlive(): string {
+    return this.#writer.keepAlive();
+  }
+
+  #write(events: CanonicalEvent[]): string {
+    let out = '';
+    const told = toldOf(events);
+    for (let i = 0; i < events.length; i++) {
+      // What follows a fault is nobody's answer; the call ends with `fail`.
+      if (this.#tracker.state.fault !== null) break;
+      const event = events[i] as CanonicalEvent;
+      this.#tracker.see(event);
+      if (i < told) out += this.#writer.write(event);
+    }
+    return out;
+  }
+}
+
+/** How many of `events` are written: parts that a decoder closes because of a fault have not ended. */
+function toldOf(events: readonly CanonicalEvent[]): number {
+  let told = events.findIndex(({ type }) => type === 'error');
+  if (told < 0) return events.length;
+  while (events[told - 1]?.type === 'part_stop') told--;
+  return told;
+}
+
+/** A relay that decodes with `decoder` and writes with `writer`; faults are kept in its state, not written. */
+export function canonicalRelay(decoder: StreamDecoder, writer: StreamWriter): Relay {
+  return new CanonicalRelay(decoder, writer);
+}

@@ -1,0 +1,75 @@
+// How canonical parts look as content blocks of an answer; shared by the whole answer and the stream.
+import { isObject } from '../../../../kernel/index.ts';
+import { type ForeignState, wrapState } from '../../../canonical/reasoning.ts';
+import type { Citation, Part, ReasoningPart, ToolCallPart, Warning } from '../../../canonical/types.ts';
+import { writeCitation } from '../words/citations.ts';
+
+const FORMAT = 'anthropic-claude-v1';
+
+/** The warning for a part that this dialect has no block for. */
+export function droppedPart(part: Part): Warning {
+  return {
+    code: 'content_dropped',
+    message: `A part of type '${part.type}' cannot be shown in this dialect.`,
+  };
+}
+
+/** JSON text of `citations`: an array, or null when there are none. */
+export function citationsText(citations: readonly Citation[] | undefined): string {
+  if (citations === undefined || citations.length === 0) return 'null';
+  return JSON.stringify(citations.map(writeCitation));
+}
+
+/** What must come back with the next turn for reasoning of another family; `model` made it. */
+function foreignState(part: ReasoningPart, model: string): ForeignState {
+  return {
+    f: part.format,
+    m: model,
+    ...(part.signature === undefined ? {} : { s: part.signature }),
+    ...(part.data === undefined ? {} : { d: part.data }),
+    ...(part.id === undefined ? {} : { i: part.id }),
+  };
+}
+
+/**
+ * The signature of a thinking block: the family's own byte for byte, any other reasoning's state in an
+ * envelope, so that a later turn knows whose it is. '' for own reasoning that came without one.
+ */
+export function signatureOf(part: ReasoningPart, model: string): string {
+  return part.format === FORMAT ? (part.signature ?? '') : wrapState(foreignState(part, model));
+}
+
+/** The `data` of a redacted_thinking block. */
+export function sealedData(part: ReasoningPart, model: string): string {
+  return part.format === FORMAT ? (part.data ?? '') : wrapState(foreignState(part, model));
+}
+
+/** Signature of the empty thinking block that carries the signature of a tool call (4.7.3, Gemini). */
+export function callSignature(part: ToolCallPart, signature: string, model: string): string {
+  return wrapState({ f: part.format ?? 'unknown', m: model, s: signature, t: part.id });
+}
+
+/** The `n`th call with an id: one that came without gets the request's (4.7.3). */
+export function withId(part: ToolCallPart, request_id: string, n: number): ToolCallPart {
+  return part.id === '' ? { ...part, id: `call_${request_id}_${n}` } : part;
+}
+
+/** `tool_use` block with `input` as JSON text. */
+export function toolUse(part: ToolCallPart, input: string): string {
+  return (
+    `{"type":"tool_use","id":${JSON.stringify(part.id)},"name":${JSON.stringify(part.name)}` +
+    `,"input":${input},"caller":{"type":"direct"}}`
+  );
+}
+
+/** Arguments as an object's JSON text: what a model wrote that is none goes below the key `arguments`. */
+export function inputOf(part: ToolCallPart): string {
+  if (part.kind === 'custom') return `{"input":${JSON.stringify(part.arguments)}}`;
+  if (part.arguments.trim() === '') return '{}';
+  try {
+    if (isObject(JSON.parse(part.arguments))) return part.arguments;
+  } catch {
+    // Cut by the output cap, or not JSON at all: the caller sees what there is.
+  }
+  return `{"arguments":${JSON.stringify(part.arguments)}}`;
+}

@@ -1,0 +1,78 @@
+// A whole answer as one message (decisions 4.2 "Reply").
+
+import { svcText } from '../../../caller/svc.ts';
+import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
+import { writeStop } from '../words/stop.ts';
+import { writeUsage } from '../words/usage.ts';
+import {
+  callSignature,
+  citationsText,
+  droppedPart,
+  inputOf,
+  sealedData,
+  signatureOf,
+  toolUse,
+  withId,
+} from './blocks.ts';
+
+function thinking(text: string, signature: string): string {
+  return `{"type":"thinking","thinking":${JSON.stringify(text)},"signature":${JSON.stringify(signature)}}`;
+}
+
+/** JSON texts of the blocks of one part; what the dialect cannot show is told in `warnings`. */
+function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[]): string[] {
+  switch (part.type) {
+    case 'text':
+      return [
+        `{"type":"text","text":${JSON.stringify(part.text)},"citations":${citationsText(part.citations)}}`,
+      ];
+    case 'refusal':
+      return [`{"type":"text","text":${JSON.stringify(part.text)},"citations":null}`];
+    case 'reasoning':
+      if (meta.reasoning === 'exclude') return [];
+      if (part.kind !== 'encrypted') return [thinking(part.text, signatureOf(part, model))];
+      return [`{"type":"redacted_thinking","data":${JSON.stringify(sealedData(part, model))}}`];
+    case 'tool_call': {
+      const block = toolUse(part, inputOf(part));
+      if (part.signature === undefined) return [block];
+      return [thinking('', callSignature(part, part.signature, model)), block];
+    }
+    case 'server_tool':
+      if (part.family === 'anthropic_messages') return [JSON.stringify(part.payload)];
+      break;
+    default:
+  }
+  warnings.push(droppedPart(part));
+  return [];
+}
+
+/**
+ * The stop that the caller is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons
+ * out").
+ */
+export function toldStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
+  const told = end.stop ?? stop ?? { reason: 'end_turn' };
+  if (told.reason === 'malformed') {
+    warnings.push({ code: 'malformed_output', message: 'The provider says that its answer is malformed.' });
+  }
+  return refused && told.reason === 'end_turn' ? { ...told, reason: 'refusal' } : told;
+}
+
+/** The reply as JSON text: every key of the dialect is there, null where there is nothing to tell. */
+export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
+  const candidate = answer.candidates[0];
+  let calls = 0;
+  const content = (candidate?.content ?? []).map((part) =>
+    part.type === 'tool_call' ? withId(part, meta.request_id, calls++) : part,
+  );
+  const warnings: Warning[] = [];
+  const model = answer.upstream_model ?? meta.model;
+  const blocks = content.flatMap((part) => blocksOf(part, meta, model, warnings));
+  const refused = content.some((part) => part.type === 'refusal');
+  const stop = toldStop(candidate?.stop ?? null, end, refused, warnings);
+  return (
+    `{"id":"${meta.request_id}","type":"message","role":"assistant","model":${JSON.stringify(meta.model)}` +
+    `,"content":[${blocks.join(',')}],${writeStop(stop)},"container":null,"diagnostics":null` +
+    `,"usage":${writeUsage(end.usage, answer.service_tier)},"svc":${svcText(meta, end, warnings)}}`
+  );
+}

@@ -1,0 +1,46 @@
+// One server-sent event as the raw lane sees it.
+import { isObject } from '../../../../kernel/index.ts';
+
+/** Ends an event. */
+export const BLANK_LINE = Buffer.from('\n\n');
+
+/** An event of `type` in the one form that every client reads. */
+export function eventOf(type: string, data: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`event: ${type}\ndata: `), Buffer.from(data), BLANK_LINE]);
+}
+
+interface Lines {
+  event: string | null;
+  /** null: a comment, or nothing. */
+  data: string | null;
+  /** Exactly one event line and one data line, each with one blank behind its colon. */
+  plain: boolean;
+}
+
+/** The lines of one event, whose line ends are LF. */
+export function readLines(text: string): Lines {
+  const lines: Lines = { event: null, data: null, plain: true };
+  let n = 0;
+  for (const line of text.replace(/\n+$/, '').split('\n')) {
+    n++;
+    if (line.startsWith('data:')) {
+      const value = line.slice(line[5] === ' ' ? 6 : 5);
+      lines.plain &&= line[5] === ' ' && n === 2 && lines.data === null;
+      lines.data = lines.data === null ? value : `${lines.data}\n${value}`;
+    } else if (line.startsWith('event:')) {
+      lines.event = line.slice(line[6] === ' ' ? 7 : 6);
+      lines.plain &&= line[6] === ' ' && n === 1;
+    } else lines.plain = false;
+  }
+  return lines;
+}
+
+/** Whether `bytes` are an event whose data is a whole JSON object. */
+export function isWholeEvent(bytes: Buffer): boolean {
+  const { data } = readLines(bytes.toString('utf8'));
+  try {
+    return data !== null && isObject(JSON.parse(data));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,407 @@
+// The raw lane's stream: one piece out for each read in, events copied as they came. Only three are
+// rewritten: `message_start` (id, model, svc), the last `message_delta` (svc, held until the cost is
+// settled), `message_stop` (held with it). A delta is known again by its learnt prefix and costs a comparison
+// and a look for its end quote.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { svcText } from '../../../caller/svc.ts';
+import { ProtocolFault, type Relay, type RelayState } from '../../../canonical/contract.ts';
+import { newRelayState } from '../../../canonical/relay-state.ts';
+import type { ReplyEnd, ReplyMeta, StreamFault } from '../../../canonical/types.ts';
+import { Rest } from '../../../wire/rest.ts';
+import {
+  changeMembers,
+  type Edit,
+  memberOf,
+  scanObject,
+  splice,
+  startsWith,
+  stringEnd,
+} from '../../../wire/scan.ts';
+import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
+import {
+  blockStop,
+  errorEvent,
+  MESSAGE_STOP,
+  MessagesWriter,
+  messageDelta,
+  PING,
+  startUsage,
+} from '../caller/writer.ts';
+import { classifyEvent } from '../upstream/classify.ts';
+import { TRUNCATED } from '../upstream/decoder.ts';
+import { readStop } from '../words/stop.ts';
+import { mergeWireUsage, readEarlyUsage, readUsage, writeDeltaUsage, writeUsage } from '../words/usage.ts';
+import { BLANK_LINE, eventOf, isWholeEvent, readLines } from './events.ts';
+import { textBytes, withMissing } from './text.ts';
+
+const LF = 10;
+const CR = 13;
+const EMPTY = Buffer.alloc(0);
+/** `"}}` with an index or padding of a provider's own behind it. */
+const CLOSING_MAX = 64;
+const DELTA_EVENT = Buffer.from('event: content_block_delta\n');
+const USAGE_KEYS = [
+  'input_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+  'output_tokens',
+  'output_tokens_details',
+  'server_tool_use',
+];
+/** What no client can place without the message that it belongs to. */
+const NEEDS_START: ReadonlySet<string> = new Set([
+  ...['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
+]);
+/** Where the text of a delta begins, by its kind. */
+const TEXT_STARTS = ['_delta","text":"', '_delta","thinking":"', '_delta","partial_json":"'].map((text) =>
+  Buffer.from(text),
+);
+
+interface Block {
+  index: unknown;
+  /** A tool call whose arguments no delta has brought yet. */
+  awaits_input: boolean;
+  /** No delta at all yet. */
+  untouched: boolean;
+}
+
+/**
+ * Copies into own memory: what lives as long as a stream must not pin the read or a pooled slab it came from.
+ */
+function own(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+export class MessagesRelay implements Relay {
+  readonly state: RelayState = newRelayState();
+  readonly #meta: ReplyMeta;
+  readonly #rest = new Rest();
+  /** The last byte of the last read was a CR. */
+  #after_cr = false;
+  #started = false;
+  #block: Block | null = null;
+  #prefix: Buffer = EMPTY;
+  #usage: JsonObject | null = null;
+  #held: Buffer | null = null;
+  #stop_event: Buffer | null = null;
+  #over = false;
+
+  constructor(meta: ReplyMeta) {
+    this.#meta = meta;
+  }
+
+  push(bytes: Buffer): Buffer {
+    if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
+    const b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
+    if (this.#rest.length > 0 && !this.#rest.blankLineWith(b)) {
+      this.#keep(b);
+      return EMPTY;
+    }
+    return this.#events(this.#rest.take(b));
+  }
+
+  close(): Buffer {
+    if (this.#over || this.state.fault !== null) return EMPTY;
+    let out: Buffer = EMPTY;
+    if (this.#rest.length > 0 && !this.state.finished) {
+      // A server that forgets the last blank line has still said its last event, if it is whole.
+      const tail = this.#rest.take(BLANK_LINE);
+      if (isWholeEvent(tail)) out = this.#events(tail);
+    }
+    const { state } = this;
+    if (state.stop === null && !state.finished && state.fault === null) {
+      state.fault = { ...TRUNCATED };
+    }
+    return out;
+  }
+
+  end(end: ReplyEnd): Buffer {
+    if (this.#over) return EMPTY;
+    if (!this.#started) {
+      this.#over = true;
+      return Buffer.from(new MessagesWriter(this.#meta).end(end));
+    }
+    const svc = svcText(this.#meta, end);
+    const last = this.#stop_event ?? Buffer.from(MESSAGE_STOP);
+    const pieces: Buffer[] = [];
+    if (this.#held !== null && end.stop === undefined) {
+      pieces.push(this.#settled(this.#held, svc, end), last);
+    } else {
+      const stop = end.stop ?? this.state.stop ?? { reason: 'end_turn' };
+      pieces.push(Buffer.from(this.#closeBlock() + messageDelta(stop, end.usage, svc)), last);
+    }
+    this.#over = true;
+    return Buffer.concat(pieces);
+  }
+
+  fail(fault: StreamFault, end: ReplyEnd): string {
+    if (this.#over) return '';
+    this.#over = true;
+    return errorEvent(fault, this.#meta, end);
+  }
+
+  keepAlive(): string {
+    return this.#over ? '' : PING;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX) throw new ProtocolFault('an event passes 8 MiB');
+    this.#rest.add(bytes);
+  }
+
+  /** `bytes` with every line end as LF; a CR LF pair may be cut by a read. */
+  #plainLines(bytes: Buffer): Buffer {
+    const out = Buffer.allocUnsafe(bytes.length);
+    let n = 0;
+    for (const byte of bytes) {
+      if (byte !== LF || !this.#after_cr) out[n++] = byte === CR ? LF : byte;
+      this.#after_cr = byte === CR;
+    }
+    return out.subarray(0, n);
+  }
+
+  /** Handles every whole event of `b` and keeps what is left. */
+  #events(b: Buffer): Buffer {
+    const pieces: Buffer[] = [];
+    let copied = 0;
+    let at = 0;
+    for (;;) {
+      if (at >= b.length || this.state.fault !== null || this.state.finished) break;
+      const known = this.#known(b, at);
+      if (known > 0) {
+        at = known;
+        continue;
+      }
+      const blank = b.indexOf(BLANK_LINE, at);
+      if (blank < 0) break;
+      const to = blank + 2;
+      const piece = this.#event(b, at, to);
+      if (piece !== null) {
+        if (at > copied) pieces.push(b.subarray(copied, at));
+        if (piece.length > 0) pieces.push(piece);
+        copied = to;
+      }
+      at = to;
+    }
+    if (copied === 0 && at === b.length) return b;
+    if (at > copied) pieces.push(b.subarray(copied, at));
+    if (this.state.fault === null && !this.state.finished && at < b.length) this.#keep(b.subarray(at));
+    if (pieces.length === 0) return EMPTY;
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  /** Where the event at `from` ends, when it is a delta with the learnt prefix: counted, it stays as it is. Else 0. */
+  #known(b: Buffer, from: number): number {
+    const { length } = this.#prefix;
+    if (length === 0 || !startsWith(b, from, this.#prefix)) return 0;
+    const end = stringEnd(b, from + length);
+    if (end < 0 || hasLine(b, from + length, end)) return 0;
+    // Behind the text stand a few closing marks; where more stands, the event is read in full.
+    let to = end + 1;
+    const near = Math.min(b.length - 1, to + CLOSING_MAX);
+    while (to < near && b[to] !== LF) to++;
+    if (b[to] !== LF || b[to + 1] !== LF) return 0;
+    this.state.output_bytes += textBytes(b, from + length, end);
+    if (end > from + length) (this.#block as Block).awaits_input = false;
+    return to + 2;
+  }
+
+  /**
+   * One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing.
+   */
+  #event(b: Buffer, from: number, to: number): Buffer | null {
+    const read = readLines(b.toString('utf8', from, to));
+    if (read.data === null) return EMPTY;
+    let data: unknown;
+    try {
+      data = JSON.parse(read.data);
+    } catch {
+      throw new ProtocolFault('the data of an event is not JSON');
+    }
+    if (!isObject(data) || typeof data['type'] !== 'string') return EMPTY;
+    const { type } = data;
+    // The official clients go by the event line, so an event without it gets it.
+    const plain = read.plain && read.event === type ? null : eventOf(type, read.data);
+    if (!this.#started && NEEDS_START.has(type)) throw new ProtocolFault(`${type} before message_start`);
+    switch (type) {
+      case 'message_start':
+        return this.#start(data, read.data);
+      case 'content_block_start':
+        this.#blockStart(data);
+        return this.#released(plain, b, from, to);
+      case 'content_block_delta':
+        this.#delta(data, b, from, to);
+        return this.#released(plain, b, from, to);
+      case 'content_block_stop':
+        this.#blockStop();
+        return this.#released(plain, b, from, to);
+      case 'message_delta':
+        return this.#messageDelta(data, plain ?? own(b.subarray(from, to)));
+      case 'message_stop':
+        this.state.finished = true;
+        this.#stop_event = plain ?? own(b.subarray(from, to));
+        return EMPTY;
+      case 'error':
+        this.state.fault = classifyEvent(data);
+        return EMPTY;
+      default:
+        return plain;
+    }
+  }
+
+  /** Content after a `message_delta`: that one was not the last, so it goes out as it came. */
+  #released(plain: Buffer | null, b: Buffer, from: number, to: number): Buffer | null {
+    const held = this.#held;
+    if (held === null) return plain;
+    this.#held = null;
+    return Buffer.concat([held, plain ?? b.subarray(from, to)]);
+  }
+
+  #start(data: JsonObject, text: string): Buffer {
+    if (this.#started) return EMPTY;
+    this.#started = true;
+    const message = data['message'];
+    const usage = isObject(message) ? message['usage'] : undefined;
+    this.state.early_usage = readEarlyUsage(usage);
+    if (isObject(usage)) {
+      this.#usage = mergeWireUsage(null, usage);
+      if (typeof usage['service_tier'] === 'string') this.state.service_tier = usage['service_tier'];
+    }
+    const body = Buffer.from(text);
+    const top = scanObject(body);
+    const member = top === null ? undefined : memberOf(top, 'message');
+    const inner = member === undefined ? null : scanObject(body, member.from);
+    if (inner === null) throw new ProtocolFault('message_start without a message');
+    const changes: Record<string, string> = {
+      id: `"${this.#meta.request_id}"`,
+      model: JSON.stringify(this.#meta.model),
+      ...withMissing.message(inner),
+      svc: svcText(this.#meta, null),
+    };
+    const counts = memberOf(inner, 'usage');
+    const told = counts === undefined ? null : scanObject(body, counts.from);
+    const edits: Edit[] = [];
+    if (told === null) {
+      // Clients read the counts of `message_start` without asking whether there are any.
+      changes['usage'] = writeUsage(startUsage(this.state.early_usage ?? undefined, this.#meta), undefined);
+    } else {
+      const missing: Record<string, string> = withMissing.usage(told);
+      const { input_tokens: input, output_tokens: output } = usage as JsonObject;
+      if (isZero(usage)) missing['input_tokens'] = String(Math.max(1, this.#meta.input_estimate));
+      else if (typeof input !== 'number') missing['input_tokens'] = '0';
+      if (typeof output !== 'number') missing['output_tokens'] = '1';
+      edits.push(...changeMembers(told, missing));
+    }
+    edits.push(...changeMembers(inner, changes));
+    return eventOf('message_start', splice(body, edits));
+  }
+
+  #blockStart(data: JsonObject): void {
+    const block = isObject(data['content_block']) ? data['content_block'] : {};
+    const { type } = block;
+    this.#prefix = EMPTY;
+    if (type === 'tool_use') this.state.tool_calls++;
+    this.#block = { index: data['index'], awaits_input: type === 'tool_use', untouched: true };
+    const first = type === 'thinking' ? block['thinking'] : type === 'text' ? block['text'] : '';
+    if (typeof first === 'string' && first !== '') this.#count(first);
+    if (type !== 'text' && type !== 'thinking') this.state.semantic = true;
+  }
+
+  #count(text: unknown): void {
+    this.state.semantic = true;
+    if (typeof text === 'string') this.state.output_bytes += Buffer.byteLength(text);
+  }
+
+  #delta(data: JsonObject, b: Buffer, from: number, to: number): void {
+    const delta = isObject(data['delta']) ? data['delta'] : {};
+    this.#block ??= { index: data['index'], awaits_input: false, untouched: true };
+    this.#block.untouched = false;
+    const text = delta['text'] ?? delta['thinking'] ?? delta['partial_json'];
+    this.#count(text);
+    if (delta['partial_json'] !== undefined && text !== '') this.#block.awaits_input = false;
+    if (b.compare(DELTA_EVENT, 0, DELTA_EVENT.length, from, from + DELTA_EVENT.length) !== 0) return;
+    for (const needle of TEXT_STARTS) {
+      const at = b.indexOf(needle, from);
+      // The first text of the event: its data line begins with type and index, which hold no such characters.
+      if (at >= 0 && at < to) this.#prefix = own(b.subarray(from, at + needle.length));
+      if (at >= 0 && at < to) return;
+    }
+  }
+
+  #blockStop(): void {
+    // A call without arguments counts as `{}`, as it does in the canonical form.
+    if (this.#block?.awaits_input === true) this.state.output_bytes += 2;
+    this.#block = null;
+    this.#prefix = EMPTY;
+  }
+
+  #messageDelta(data: JsonObject, bytes: Buffer): Buffer {
+    const released = this.#held ?? EMPTY;
+    this.#held = bytes;
+    const stop = isObject(data['delta']) ? readStop(data['delta']) : null;
+    if (stop !== null) {
+      this.state.stop = stop;
+      this.state.semantic = true;
+    }
+    const { usage } = data;
+    if (isObject(usage)) {
+      this.#usage = mergeWireUsage(this.#usage, usage);
+      if (typeof usage['output_tokens'] === 'number')
+        this.state.usage = readUsage(this.#usage) ?? this.state.usage;
+    }
+    return released;
+  }
+
+  /** End of the block that a cut of ours leaves open; a call gets the delta that clients wait for. */
+  #closeBlock(): string {
+    const block = this.#block;
+    if (block === null) return '';
+    this.#block = null;
+    const index = typeof block.index === 'number' ? block.index : 0;
+    const empty =
+      `{"type":"content_block_delta","index":${index}` +
+      ',"delta":{"type":"input_json_delta","partial_json":""}}';
+    const delta =
+      block.awaits_input && block.untouched ? `event: content_block_delta\ndata: ${empty}\n\n` : '';
+    return delta + blockStop(index);
+  }
+
+  /** The held `message_delta` with svc, every key, and our counts where the upstream told none. */
+  #settled(held: Buffer, svc: string, end: ReplyEnd): Buffer {
+    const body = Buffer.from(readLines(held.toString('utf8')).data as string);
+    const top = scanObject(body);
+    if (top === null)
+      return Buffer.from(messageDelta(this.state.stop ?? { reason: 'end_turn' }, end.usage, svc));
+    const changes: Record<string, string> = { svc };
+    const delta = memberOf(top, 'delta');
+    const inner = delta === undefined ? null : scanObject(body, delta.from);
+    const edits = inner === null ? [] : changeMembers(inner, withMissing.delta(inner));
+    const usage = memberOf(top, 'usage');
+    const counts = usage === undefined ? null : scanObject(body, usage.from);
+    if (this.state.usage === null || counts === null) changes['usage'] = writeDeltaUsage(end.usage);
+    else {
+      const absent: Record<string, string> = {};
+      for (const key of USAGE_KEYS) {
+        if (memberOf(counts, key) === undefined) absent[key] = JSON.stringify(this.#usage?.[key] ?? null);
+      }
+      edits.push(...changeMembers(counts, absent));
+    }
+    edits.push(...changeMembers(top, changes));
+    return eventOf('message_delta', splice(body, edits));
+  }
+}
+
+function isZero(usage: unknown): boolean {
+  if (!isObject(usage)) return true;
+  const keys = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+  return keys.every((key) => typeof usage[key] !== 'number' || usage[key] === 0);
+}
+
+/** Whether a line ends within [from, to): then the event does, and its text was cut. */
+function hasLine(b: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (b[i] === LF) return true;
+  return false;
+}

@@ -1,0 +1,133 @@
+// A whole message of the family into the canonical form.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import type {
+  CanonicalAnswer,
+  CanonicalRequest,
+  Citation,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+} from '../../../canonical/types.ts';
+import { parseExact } from '../../../wire/exact.ts';
+import { readCitation } from '../words/citations.ts';
+import { readStop } from '../words/stop.ts';
+import { readUsage } from '../words/usage.ts';
+import { errorIn } from './classify.ts';
+
+export const FORMAT = 'anthropic-claude-v1';
+
+/**
+ * Names of the custom tools that were sent as functions with one field `input` (decisions 4.1 "tools[]
+ * custom").
+ */
+export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const tool of request.tools ?? []) if (tool.kind === 'custom') names.add(tool.name);
+  return names;
+}
+
+/** The free text that an emulated custom tool was called with. */
+export function customInput(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isObject(value) && typeof value['input'] === 'string') return value['input'];
+  } catch {
+    // The model's own words are a better argument than none.
+  }
+  return json;
+}
+
+/** The reasoning part of a `thinking` block's start; deltas fill it. */
+export function thinkingPart(block: JsonObject): ReasoningPart {
+  const part: ReasoningPart = {
+    type: 'reasoning',
+    text: typeof block['thinking'] === 'string' ? block['thinking'] : '',
+    kind: 'full',
+    format: FORMAT,
+  };
+  if (typeof block['signature'] === 'string' && block['signature'] !== '')
+    part.signature = block['signature'];
+  return part;
+}
+
+/** The tool call of a `tool_use` block with `json` as its arguments. */
+export function callPart(block: JsonObject, json: string, custom: ReadonlySet<string>): ToolCallPart {
+  const name = typeof block['name'] === 'string' ? block['name'] : '';
+  const kind = custom.has(name) ? 'custom' : 'function';
+  return {
+    type: 'tool_call',
+    id: typeof block['id'] === 'string' ? block['id'] : '',
+    name,
+    arguments: kind === 'custom' && json !== '' ? customInput(json) : json,
+    kind,
+  };
+}
+
+/** A block that only this family can read again. */
+export function serverPart(block: JsonObject): Part {
+  const name = typeof block['name'] === 'string' ? block['name'] : String(block['type']);
+  return { type: 'server_tool', family: 'anthropic_messages', name, payload: block };
+}
+
+/** The part of one whole content block; what is not known stays whole, for its own family. */
+export function readContentBlock(block: JsonObject, custom: ReadonlySet<string>): Part {
+  switch (block['type']) {
+    case 'text': {
+      const cited = Array.isArray(block['citations']) ? block['citations'].map(readCitation) : [];
+      const citations = cited.filter((item): item is Citation => item !== null);
+      return {
+        type: 'text',
+        text: typeof block['text'] === 'string' ? block['text'] : '',
+        ...(citations.length > 0 ? { citations } : {}),
+      };
+    }
+    case 'thinking':
+      return thinkingPart(block);
+    case 'redacted_thinking':
+      return {
+        type: 'reasoning',
+        text: '',
+        kind: 'encrypted',
+        data: String(block['data'] ?? ''),
+        format: FORMAT,
+      };
+    case 'tool_use':
+      return callPart(block, JSON.stringify(block['input'] ?? {}), custom);
+    default:
+      return serverPart(block);
+  }
+}
+
+/** What to throw for a 200 body that parses to `wire` and is no message. */
+export function notMessage(wire: unknown): ProtocolFault {
+  const fault = errorIn(wire);
+  return fault === null ? new ProtocolFault('the answer is not a message') : new StreamErrorFault(fault);
+}
+
+/** @throws StreamErrorFault for an error object, ProtocolFault when `body` is not a message of this family otherwise. */
+export function decodeMessage(body: Buffer, request: CanonicalRequest): CanonicalAnswer {
+  let wire: unknown;
+  try {
+    wire = parseExact(body.toString('utf8'));
+  } catch {
+    throw new ProtocolFault('the answer is not JSON');
+  }
+  if (!isObject(wire) || !Array.isArray(wire['content'])) throw notMessage(wire);
+  const custom = emulatedTools(request);
+  const content: Part[] = [];
+  for (const block of wire['content']) {
+    if (!isObject(block)) throw new ProtocolFault('a content block is not an object');
+    content.push(readContentBlock(block, custom));
+  }
+  const usage = wire['usage'];
+  return {
+    candidates: [{ index: 0, content, stop: readStop(wire) }],
+    usage: readUsage(usage),
+    ...(typeof wire['model'] === 'string' ? { upstream_model: wire['model'] } : {}),
+    ...(typeof wire['id'] === 'string' ? { upstream_id: wire['id'] } : {}),
+    ...(isObject(usage) && typeof usage['service_tier'] === 'string'
+      ? { service_tier: usage['service_tier'] }
+      : {}),
+  };
+}

@@ -1,0 +1,292 @@
+// What this family cannot say of a request (decisions 4.7.2 "Family out", 4.7.4). Its own dialect goes up as
+// it came, so there only what the endpoint does not list is lost.
+import { isObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import { extLosses } from '../../../canonical/ext-losses.ts';
+import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
+import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { BREAKPOINTS_MAX, keepsRole, replayable, splitSystem, takesDocument } from './content.ts';
+import { capOf, planThinking } from './thinking.ts';
+
+type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
+
+/** Body members of this dialect that work only with a beta, by the start of its name. */
+const GATED: Record<string, string> = {
+  context_management: 'context-management-',
+  mcp_servers: 'mcp-client-',
+  fallbacks: 'server-side-fallback-',
+  compaction: 'compact-',
+  task_budget: 'task-budgets-',
+  diagnostics: 'cache-diagnosis-',
+  thread: 'message-threads-',
+  fallback_credit_token: 'fallback-credit-',
+  container: 'skills-',
+};
+
+const CLIENT_TOOLS = /^(?:bash|text_editor|memory|computer|browser)_/;
+
+/** The betas of `request` that the endpoint lists; `*` lists all. */
+export function listedBetas(request: CanonicalRequest, target: Target): string[] {
+  const { betas } = target.capabilities;
+  return (request.anthropic?.betas ?? []).filter((beta) => betas.includes('*') || betas.includes(beta));
+}
+
+/**
+ * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when
+ * listed.
+ */
+export function runsTool(tool: Tool, target: Target): boolean {
+  if (tool.family !== 'anthropic_messages') return false;
+  const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
+  if (CLIENT_TOOLS.test(type)) return true;
+  const listed = target.capabilities.server_tools;
+  return listed.includes('*') || listed.includes(type) || listed.includes(type.replace(/_\d{8}$/, ''));
+}
+
+/** Everything of `request` that would be lost on `target`; [] when nothing. */
+export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
+  const losses: Loss[] = [];
+  const say: Say = (kind, code, param, message) => {
+    losses.push({ class: kind, code, param, message });
+  };
+  const own = request.dialect === 'messages';
+  betas(request, target, say);
+  tools(request, target, own, say);
+  sampling(request, target, own, say);
+  if (own) {
+    if (request.service_tier === 'fast' && !target.capabilities.parameters.includes('speed')) {
+      say('behaviour', 'service_tier_ignored', 'speed', 'Fast mode has no price on this endpoint.');
+    }
+    gated(request, target, say);
+    ownHistory(request, say);
+  } else {
+    losses.push(...extLosses(request));
+    output(request, target, say);
+    history(request, target, say);
+    losses.push(...planThinking(request, target, capOf(request, target)).losses);
+  }
+  return losses;
+}
+
+function betas(request: CanonicalRequest, target: Target, say: Say): void {
+  const listed = listedBetas(request, target);
+  for (const beta of request.anthropic?.betas ?? []) {
+    if (!listed.includes(beta))
+      say('hint', 'beta_ignored', 'anthropic-beta', `Beta '${beta}' is not offered here.`);
+  }
+}
+
+function gated(request: CanonicalRequest, target: Target, say: Say): void {
+  const listed = listedBetas(request, target);
+  const inner = request.ext?.['output_config'];
+  for (const name of [...Object.keys(request.ext ?? {}), ...(isObject(inner) ? Object.keys(inner) : [])]) {
+    const prefix = GATED[name];
+    if (prefix === undefined) continue;
+    // `*` stands for betas that have since become part of the API, which clients then no longer name.
+    const open = target.capabilities.betas.includes('*') || listed.some((beta) => beta.startsWith(prefix));
+    if (!open)
+      say('content', 'beta_member_unsupported', name, `'${name}' needs a beta that is not offered here.`);
+  }
+}
+
+function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say): void {
+  request.tools?.forEach((tool, i) => {
+    const param = toolPath(tool, i);
+    if (isForeignSearch(tool, 'anthropic_messages')) {
+      for (const loss of searchLosses(tool, param, target)) {
+        say(loss.class, loss.code, loss.param, loss.message);
+      }
+    } else if (!target.capabilities.tools) {
+      say('content', 'tools_unsupported', param, 'This model takes no tools.');
+    } else if (tool.kind === 'server') {
+      if (!runsTool(tool, target))
+        say('content', 'server_tool', param, `Tool '${tool.name}' is not offered here.`);
+    } else if (tool.kind === 'custom') {
+      const grammar = tool.format !== undefined && tool.format['type'] !== 'text';
+      if (grammar)
+        say('content', 'custom_tool_grammar', `${param}.format`, 'A grammar cannot be kept to here.');
+      else say('behaviour', 'custom_tool_emulated', param, 'Sent as a function with one text field.');
+    }
+    if (!own && tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
+      const names = Object.keys(tool.ext).join(', ');
+      say('hint', 'tool_option_dropped', param, `Not carried to this provider: ${names}.`);
+    }
+  });
+}
+
+function sampling(request: CanonicalRequest, target: Target, own: boolean, say: Say): void {
+  const { generation } = request;
+  const drop = (name: keyof typeof generation, why: string): void => {
+    if (generation[name] !== undefined) say('behaviour', 'sampling_dropped', name, why);
+  };
+  if (target.flags.includes('rejects_sampling')) {
+    for (const name of ['temperature', 'top_p', 'top_k'] as const)
+      drop(name, 'This model takes no sampling fields.');
+  } else if (!own) {
+    if (planThinking(request, target, capOf(request, target)).on) {
+      const why = 'This model takes no such field while it reasons.';
+      if (generation.temperature !== 1) drop('temperature', why);
+      drop('top_k', why);
+      if ((generation.top_p ?? 1) < 0.95) drop('top_p', why);
+    } else if ((generation.temperature ?? 0) > 1) {
+      say('behaviour', 'temperature_clamped', 'temperature', 'This provider takes 0 to 1; 1 is used.');
+    }
+  }
+  const why = 'This provider has no such field.';
+  const absent = [
+    'frequency_penalty',
+    'presence_penalty',
+    'repetition_penalty',
+    'seed',
+    'logit_bias',
+    'min_p',
+  ] as const;
+  for (const name of [...absent, 'top_a'] as const) drop(name, why);
+  if (generation.logprobs !== undefined) say('content', 'logprobs_unsupported', 'logprobs', why);
+  if ((generation.candidates ?? 1) > 1)
+    say('content', 'candidates_unsupported', 'n', 'One answer at a time only.');
+}
+
+function output(request: CanonicalRequest, target: Target, say: Say): void {
+  const { output: wish, service_tier, cache } = request;
+  for (const kind of wish?.modalities ?? []) {
+    if (kind !== 'text')
+      say('content', 'modality_unsupported', 'modalities', `No ${kind} output on this provider.`);
+  }
+  if (wish?.audio !== undefined)
+    say('content', 'modality_unsupported', 'audio', 'No audio output on this provider.');
+  if (wish?.verbosity !== undefined) {
+    say('behaviour', 'verbosity_dropped', 'verbosity', 'This provider has no such field.');
+  }
+  if (wish?.format?.type === 'json') {
+    say('behaviour', 'json_object_as_instruction', 'response_format', 'Asked for by an instruction.');
+  } else if (wish?.format?.type === 'json_schema' && !target.capabilities.json_schema) {
+    say('content', 'json_schema_unsupported', 'response_format', 'This model keeps to no schema.');
+  }
+  if (service_tier !== undefined && service_tier !== 'auto' && service_tier !== 'default') {
+    say('behaviour', 'service_tier_ignored', 'service_tier', `Tier '${service_tier}' is not offered here.`);
+  }
+  if (cache?.hint !== undefined && !target.capabilities.cache) {
+    say('hint', 'cache_hint_dropped', 'cache', 'This model has no prompt cache to control.');
+  }
+}
+
+function history(request: CanonicalRequest, target: Target, say: Say): void {
+  const { messages } = request;
+  const { system, rest } = splitSystem(messages);
+  const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));
+  if (moved >= 0) {
+    const param = `messages[${system.length + moved}]`;
+    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
+  }
+  if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
+    say(
+      'content',
+      'prefill_unsupported',
+      `messages[${messages.length - 1}]`,
+      'This model does not continue an answer.',
+    );
+  }
+  let breakpoints = (request.tools ?? []).filter((tool) => tool.cache !== undefined).length;
+  messages.forEach((message, i) => {
+    if (message.name !== undefined) {
+      say('hint', 'name_dropped', `messages[${i}].name`, 'This provider knows no names.');
+    }
+    for (const name of Object.keys(message.ext ?? {})) {
+      // `developer` is `system` outside its own families: nothing is lost.
+      if (name === 'role') continue;
+      const kind = name === 'audio' ? 'content' : 'behaviour';
+      say(
+        kind,
+        'unknown_parameter_dropped',
+        `messages[${i}].${name}`,
+        'Unknown fields are not carried over.',
+      );
+    }
+    message.content.forEach((part, j) => {
+      if (part.cache !== undefined) breakpoints++;
+      lostOfPart(part, `messages[${i}].content[${j}]`, message.role, target, say);
+    });
+  });
+  if (breakpoints > BREAKPOINTS_MAX) {
+    say(
+      'hint',
+      'cache_hint_dropped',
+      'cache_control',
+      `Only the last ${BREAKPOINTS_MAX} breakpoints are kept.`,
+    );
+  } else if (breakpoints > 0 && !target.capabilities.cache) {
+    say('hint', 'cache_hint_dropped', 'cache_control', 'This model has no prompt cache to control.');
+  }
+}
+
+function lostOfPart(part: Part, param: string, role: string, target: Target, say: Say): void {
+  if (part.ext !== undefined && Object.keys(part.ext).length > 0) {
+    say('behaviour', 'unknown_parameter_dropped', param, 'Unknown fields are not carried over.');
+  }
+  switch (part.type) {
+    case 'image':
+      if (!target.capabilities.vision)
+        say('content', 'image_unsupported', param, 'This model sees no images.');
+      else if (role === 'assistant')
+        say('content', 'image_unsupported', param, 'Images of an answer stay behind.');
+      else if (part.detail !== undefined && part.detail !== 'auto') {
+        say('hint', 'image_detail_dropped', `${param}.detail`, 'This provider chooses the detail itself.');
+      }
+      return fileOf(part.src, param, say);
+    case 'audio':
+    case 'video':
+      return say('content', `${part.type}_unsupported`, param, `This provider takes no ${part.type}.`);
+    case 'document':
+      fileOf(part.src, param, say);
+      if (!takesDocument(part.src, target) && !('file_id' in part.src)) {
+        say('content', 'document_unsupported', param, 'This endpoint cannot read the document.');
+      }
+      return;
+    case 'reasoning':
+      if (replayable(part)) return;
+      return say(
+        'hint',
+        'reasoning_signature_dropped',
+        param,
+        'Reasoning of another family cannot be continued here.',
+      );
+    case 'text':
+      if (part.citations?.some((citation) => citation.kind === 'url' && (citation.opaque ?? '') === '')) {
+        say('hint', 'citation_dropped', param, 'Web citations of other providers are not sent back.');
+      }
+      return;
+    case 'server_tool':
+      if (part.family === 'anthropic_messages') return;
+      return say('content', 'server_tool', param, 'A server tool of another family cannot be replayed.');
+    case 'tool_result':
+    case 'search_result':
+      for (const [i, inner] of part.content.entries())
+        lostOfPart(inner, `${param}.content[${i}]`, role, target, say);
+      return;
+    case 'tool_call':
+    case 'refusal':
+  }
+}
+
+function fileOf(src: object, param: string, say: Say): void {
+  if ('file_id' in src && 'family' in src && src.family !== 'anthropic_messages') {
+    say('content', 'file_unsupported', param, 'A file of another provider cannot be read here.');
+  }
+}
+
+function ownHistory(request: CanonicalRequest, say: Say): void {
+  request.messages.forEach((message, i) => {
+    message.content.forEach((part, j) => {
+      if (part.type === 'reasoning' && part.format !== 'anthropic-claude-v1') {
+        const param = `messages[${i}].content[${j}]`;
+        say(
+          'hint',
+          'reasoning_signature_dropped',
+          param,
+          'Reasoning of another family cannot be continued here.',
+        );
+      }
+    });
+  });
+}

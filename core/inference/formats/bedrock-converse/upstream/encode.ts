@@ -1,0 +1,157 @@
+// A canonical request as the body of `POST /model/{id}/converse[-stream]` (decisions 4.7.2, column bedrock_converse),
+// written as text so that schemas and arguments keep their bytes.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import type { CanonicalRequest } from '../../../canonical/types.ts';
+import { listedBetas } from '../../anthropic-messages/upstream/losses.ts';
+import { capOf } from '../../anthropic-messages/upstream/thinking.ts';
+import { contentContext, splitSystem, writeMessages, writeSystem } from './content.ts';
+import { makerOf } from './model.ts';
+import { planReasoning, type ReasoningPlan } from './reasoning.ts';
+import { SEQUENCE_PATHS } from './stop.ts';
+import { writeTools } from './tools.ts';
+
+const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
+/** Service tiers that the API names beside the ordinary one. */
+export const TIERS: readonly string[] = ['flex', 'priority'];
+
+type Members = Map<string, string>;
+
+function objectText(members: Members): string {
+  const texts: string[] = [];
+  for (const [name, json] of members) texts.push(`${JSON.stringify(name)}:${json}`);
+  return `{${texts.join(',')}}`;
+}
+
+/** Cache hints of `request`, each of which wants a cache point. */
+export function cacheHints(request: CanonicalRequest): number {
+  let n = request.cache?.hint === undefined ? 0 : 1;
+  for (const tool of request.tools ?? []) if (tool.cache !== undefined) n++;
+  for (const { content } of request.messages) {
+    for (const part of content) {
+      const inner = part.type === 'tool_result' && part.content.some(({ cache }) => cache !== undefined);
+      if (part.cache !== undefined || inner) n++;
+    }
+  }
+  return n;
+}
+
+function inferenceConfig(
+  request: CanonicalRequest,
+  target: Target,
+  max_tokens: number | null,
+  plan: ReasoningPlan,
+): Members {
+  const { temperature, top_p, stop } = request.generation;
+  const config: Members = new Map();
+  const cap = max_tokens ?? (plan.budget ? capOf(request, target) : null);
+  if (cap !== null) config.set('maxTokens', String(cap));
+  if (stop !== undefined && stop.length > 0) config.set('stopSequences', JSON.stringify(stop));
+  if (target.flags.includes('rejects_sampling')) return config;
+  const free = !plan.on || makerOf(target) !== 'anthropic';
+  if (temperature !== undefined && (free || temperature === 1)) {
+    config.set('temperature', String(Math.min(1, Math.max(0, temperature))));
+  }
+  if (top_p !== undefined && (free || top_p >= 0.95)) config.set('topP', String(top_p));
+  return config;
+}
+
+/** How the endpoint spells `top_k` among the additional fields; null when it takes none. */
+export function topKField(target: Target): 'top_k' | 'inferenceConfig' | null {
+  if (target.flags.includes('rejects_sampling')) return null;
+  const maker = makerOf(target);
+  if (maker === 'amazon') return 'inferenceConfig';
+  return maker === 'anthropic' || target.capabilities.parameters.includes('top_k') ? 'top_k' : null;
+}
+
+function additionalFields(request: CanonicalRequest, target: Target, plan: ReasoningPlan): Members {
+  const fields: Members = new Map();
+  const { top_k } = request.generation;
+  const name = topKField(target);
+  if (top_k !== undefined && name !== null && !(plan.on && makerOf(target) === 'anthropic')) {
+    fields.set(name, name === 'top_k' ? String(top_k) : `{"topK":${top_k}}`);
+  }
+  if (plan.field !== null) fields.set(...plan.field);
+  if (makerOf(target) === 'anthropic') {
+    const betas = listedBetas(request, target);
+    if (betas.length > 0) fields.set('anthropic_beta', JSON.stringify(betas));
+  }
+  return fields;
+}
+
+function outputConfig(request: CanonicalRequest, target: Target, effort: string | null): Members {
+  const config: Members = new Map();
+  const format = request.output?.format;
+  if (effort !== null) config.set('effort', `"${effort}"`);
+  if (format?.type === 'json_schema' && target.capabilities.json_schema) {
+    const name = format.name === undefined ? {} : { name: format.name };
+    // The schema travels as text inside the JSON.
+    const jsonSchema = { schema: JSON.stringify(format.schema ?? {}), ...name };
+    config.set('textFormat', JSON.stringify({ type: 'json_schema', structure: { jsonSchema } }));
+  }
+  return config;
+}
+
+/** The caller's own members for this provider, last; those of our own objects join them instead of replacing them. */
+function addExtra(members: Members, ours: Readonly<Record<string, Members>>, extra: JsonObject): void {
+  for (const [name, value] of Object.entries(extra)) {
+    const joined = Object.hasOwn(ours, name) ? ours[name] : undefined;
+    if (joined === undefined || !isObject(value)) {
+      members.set(name, JSON.stringify(value));
+      continue;
+    }
+    for (const [inner, member] of Object.entries(value)) {
+      // What was held for stays as it was written.
+      if (inner !== 'maxTokens') joined.set(inner, JSON.stringify(member));
+    }
+  }
+}
+
+/** Path of `model`: an id may be an ARN, with colons and slashes. */
+export function conversePath(model: string, stream: boolean): string {
+  return `/model/${encodeURIComponent(model)}/${stream ? 'converse-stream' : 'converse'}`;
+}
+
+function setUnlessEmpty(members: Members, name: string, inner: Members): void {
+  if (inner.size > 0) members.set(name, objectText(inner));
+}
+
+/** The request for `target`; what `losses` named is left out here. @throws ServiceError invalid_media */
+export function encodeRequest(
+  request: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+): UpstreamRequest {
+  const plan = planReasoning(request, target, options.max_tokens ?? capOf(request, target));
+  const context = contentContext(target, cacheHints(request));
+  const members: Members = new Map();
+  const tools = writeTools(request, context);
+  const { system, rest } = splitSystem(request.messages);
+  const blocks = writeSystem(system, context);
+  if (request.output?.format?.type === 'json') blocks.push(`{"text":"${JSON_INSTRUCTION}"}`);
+  if (blocks.length > 0) members.set('system', `[${blocks.join(',')}]`);
+  members.set('messages', `[${writeMessages(rest, context, request.cache?.hint).join(',')}]`);
+  if (tools.config !== null) members.set('toolConfig', tools.config);
+  const inference = inferenceConfig(request, target, options.max_tokens, plan);
+  setUnlessEmpty(members, 'outputConfig', outputConfig(request, target, plan.effort));
+  const tier = request.service_tier;
+  if (tier !== undefined && TIERS.includes(tier) && target.capabilities.parameters.includes('service_tier')) {
+    members.set('serviceTier', `{"type":"${tier}"}`);
+  }
+  const additional = additionalFields(request, target, plan);
+  if (tools.additional !== null) additional.set('tool_choice', tools.additional);
+  if (makerOf(target) === 'anthropic' && (request.generation.stop?.length ?? 0) > 1) {
+    members.set(
+      'additionalModelResponseFieldPaths',
+      JSON.stringify([SEQUENCE_PATHS[options.stream ? 1 : 0]]),
+    );
+  }
+  const ours = { inferenceConfig: inference, additionalModelRequestFields: additional };
+  addExtra(members, ours, options.extra);
+  for (const [name, inner] of Object.entries(ours)) setUnlessEmpty(members, name, inner);
+  return {
+    path: conversePath(target.upstream_model, options.stream),
+    headers: [],
+    body: Buffer.from(objectText(members)),
+  };
+}

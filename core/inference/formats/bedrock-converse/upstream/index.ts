@@ -1,0 +1,21 @@
+// Amazon Bedrock's Converse API as a provider family.
+import type { Adapter } from '../../../canonical/contract.ts';
+import { classifyAnswer } from './classify.ts';
+import { counting } from './count.ts';
+import { decodeAnswer } from './decode.ts';
+import { ConverseDecoder } from './decoder.ts';
+import { encodeRequest } from './encode.ts';
+import { findLosses } from './losses.ts';
+
+/** Reads and writes `POST {base_url}/model/{id}/converse` and `…/converse-stream`. */
+export const bedrockConverse: Adapter = {
+  family: 'bedrock_converse',
+  // The API takes bytes, and addresses of AWS's own store, which the gateway's account and not the caller's would open.
+  inlines: () => true,
+  losses: findLosses,
+  encode: encodeRequest,
+  decode: decodeAnswer,
+  decoder: (request, target) => new ConverseDecoder(request, target),
+  classify: classifyAnswer,
+  counting,
+};

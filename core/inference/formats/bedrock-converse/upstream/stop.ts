@@ -1,0 +1,42 @@
+// Stop reasons of Converse (decisions 4.7.2).
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { CanonicalRequest, Stop, StopReason } from '../../../canonical/types.ts';
+
+const reasonOf: Readonly<Record<string, StopReason>> = {
+  end_turn: 'end_turn',
+  max_tokens: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  tool_use: 'tool_use',
+  content_filtered: 'content_filter',
+  guardrail_intervened: 'content_filter',
+  model_context_window_exceeded: 'context_window',
+  malformed_model_output: 'malformed',
+  malformed_tool_use: 'malformed',
+  // Not in the API's list, but what models of Anthropic end with; Converse passes their words on.
+  refusal: 'refusal',
+  pause_turn: 'pause',
+};
+
+/** Where models of Anthropic tell which sequence stopped them: in whole answers and in streams. */
+export const SEQUENCE_PATHS = ['/stop_sequence', '/delta/stop_sequence'];
+
+function sequenceIn(fields: unknown): string | null {
+  if (!isObject(fields)) return null;
+  const { delta } = fields;
+  const said = fields['stop_sequence'] ?? (isObject(delta) ? delta['stop_sequence'] : undefined);
+  return typeof said === 'string' && said !== '' ? said : null;
+}
+
+/** The stop of a whole answer or of `messageStop`; null while there is none. An unknown word is an ordinary end. */
+export function readStop(wire: JsonObject, request: CanonicalRequest): Stop | null {
+  const raw = wire['stopReason'];
+  if (typeof raw !== 'string') return null;
+  const stop: Stop = { reason: Object.hasOwn(reasonOf, raw) ? reasonOf[raw]! : 'end_turn', raw };
+  if (stop.reason !== 'stop_sequence') return stop;
+  const { stop: asked = [] } = request.generation;
+  // Other makers do not say which; of one there is no doubt.
+  const sequence =
+    sequenceIn(wire['additionalModelResponseFields']) ?? (asked.length === 1 ? asked[0] : null);
+  if (typeof sequence === 'string') stop.sequence = sequence;
+  return stop;
+}

@@ -1,0 +1,39 @@
+// Endpoints that turn texts and images into vectors or put documents in order: Cohere, Jina, Voyage, Gemini, and OpenAI with the
+// servers compatible with it.
+import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
+import type { UpstreamFault } from '../../../canonical/types.ts';
+import { classify as classifyOpenAi } from '../../openai-chat/upstream/classify.ts';
+import { decodeTask } from './decode.ts';
+import { encodeTask } from './encode.ts';
+import { lossesOf } from './losses.ts';
+
+export { countImages, hasImages, isContent, isTokens } from './inputs.ts';
+export { dimensionLosses } from './losses.ts';
+export { searchUnits, unitsBound } from './search-units.ts';
+export { settleTask } from './settle-task.ts';
+export { vectorOfJson } from './vectors.ts';
+
+/** Words of a refusal for a text that is too long, which these servers put in their own ways. */
+const TOO_LONG = /too many tokens|too long|maximum (?:input|sequence) length|exceeds? the (?:maximum|max)/i;
+/** Google answers a wrong key with 400. */
+const WRONG_KEY = /api key not valid|api_key_invalid/i;
+
+function classify(status: number, headers: Readonly<Record<string, string>>, body: Buffer): UpstreamFault {
+  const fault = classifyOpenAi(status, headers, body);
+  if (fault.class !== 'client') return fault;
+  if (WRONG_KEY.test(fault.message)) return { ...fault, class: 'auth' };
+  return TOO_LONG.test(fault.message) ? { ...fault, class: 'context_length' } : fault;
+}
+
+/** The adapter of family `embed_rerank`. Its answers are whole; `task` of the request is always there. */
+export const embedRerank: Adapter = {
+  family: 'embed_rerank',
+  losses: lossesOf,
+  inlines: () => true,
+  encode: encodeTask,
+  decode: decodeTask,
+  decoder(): StreamDecoder {
+    throw new Error('vectors and rankings are not streamed');
+  },
+  classify,
+};

@@ -1,0 +1,77 @@
+// What of a task would be lost on an endpoint (decisions 4.4, 4.7.2 `embed_rerank`).
+import type { Target } from '../../../canonical/contract.ts';
+import type { CanonicalRequest, EmbedTask, Loss } from '../../../canonical/types.ts';
+import { hasImages, isContent, isTokens, pathOf } from './inputs.ts';
+import { isBundled } from './tokens.ts';
+import { inputTypeOn, takes, type Wire, wireOf } from './wires.ts';
+
+/** Losses of a request with a task; one without loses nothing here, for it never comes here. */
+export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
+  const { task } = request;
+  if (task === undefined) return [];
+  const wire = wireOf(target);
+  const losses = task.kind === 'embed' ? embedLosses(task, target, wire) : [];
+  if (!wire.open || request.dialect !== 'embeddings') {
+    for (const param of Object.keys(request.ext ?? {})) {
+      losses.push({
+        class: 'behaviour',
+        code: 'unknown_parameter_dropped',
+        param,
+        message: `'${param}' cannot be carried to this endpoint.`,
+      });
+    }
+  }
+  return losses;
+}
+
+function embedLosses(task: EmbedTask, target: Target, wire: Wire): Loss[] {
+  const losses: Loss[] = dimensionLosses(task, target);
+  if (task.input_type !== undefined && inputTypeOn(target, task.input_type) === null) {
+    losses.push({
+      class: 'hint',
+      code: 'input_type_dropped',
+      param: 'input_type',
+      message: `The endpoint has no word for input_type '${task.input_type}'.`,
+    });
+  }
+  if (task.input.length > wire.inputs_max) {
+    const message = `The endpoint takes at most ${wire.inputs_max} inputs a call; split the list.`;
+    losses.push({ class: 'content', code: 'unsupported_parameter', param: 'input', message });
+  }
+  if (!wire.tokens && !isBundled(target.tokenizer) && task.input.some(isTokens)) {
+    const message = 'The endpoint takes text, and the tokenizer of these token ids is not known; send text.';
+    losses.push({ class: 'content', code: 'unsupported_parameter', param: 'input', message });
+  }
+  losses.push(...imageLosses(task, wire));
+  return losses;
+}
+
+/** Images where the provider's wire has no word for them, or more parts than it takes of one input. */
+function imageLosses(task: EmbedTask, wire: Wire): Loss[] {
+  const lost = (param: string, message: string): Loss => ({
+    ...{ class: 'content', code: 'unsupported_parameter' },
+    ...{ param, message },
+  });
+  if (!hasImages(task)) return [];
+  const { images } = wire;
+  if (images === 'none') return [lost(firstImage(task), 'The endpoint makes vectors of text alone.')];
+  if (images === 'mixed') return [];
+  const i = task.input.findIndex((input) => isContent(input) && input.content.length > 1);
+  if (i < 0) return [];
+  return [lost(`${pathOf(task, i)}.content`, 'The endpoint takes one text or one image an input.')];
+}
+
+function firstImage(task: EmbedTask): string {
+  const places = task.input.map((input) =>
+    isContent(input) ? input.content.findIndex((part) => part.type === 'image') : -1,
+  );
+  const i = places.findIndex((at) => at >= 0);
+  return `${pathOf(task, i)}.content[${places[i]}]`;
+}
+
+/** The loss of `dimensions` where the endpoint always gives its own number of them. */
+export function dimensionLosses(task: EmbedTask, target: Target): Loss[] {
+  if (task.dimensions === undefined || takes(target, 'dimensions')) return [];
+  const message = 'The endpoint gives vectors of its own length; the gateway never shortens one.';
+  return [{ class: 'content', code: 'unsupported_parameter', param: 'dimensions', message }];
+}

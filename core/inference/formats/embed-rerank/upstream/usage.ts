@@ -1,0 +1,107 @@
+// What providers of embeddings and rankings say that a call used (decisions 4.7.2 `embed_rerank`).
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { EmbedTask, RerankTask, Usage } from '../../../canonical/types.ts';
+import { countImages, isContent } from './inputs.ts';
+import { estimatedUnits } from './search-units.ts';
+import type { WireName } from './wires.ts';
+
+/** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
+const COUNT_MAX = 2_147_483_647;
+
+function usageWith(input_tokens: number, source: Usage['source']): Usage {
+  return {
+    input_tokens,
+    output_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    source,
+  };
+}
+
+function billedUnits(value: JsonObject): JsonObject {
+  const meta = value['meta'];
+  const billed = isObject(meta) ? meta['billed_units'] : undefined;
+  return isObject(billed) ? billed : {};
+}
+
+/** The first of `values` that can be a count; what a broken server says instead counts as not told. */
+function firstCount(...values: unknown[]): number | null {
+  return values.find((value): value is number => Number.isInteger(value) && isSmall(value as number)) ?? null;
+}
+
+function isSmall(count: number): boolean {
+  return count >= 0 && count <= COUNT_MAX;
+}
+
+function inputTokens(value: JsonObject): number | null {
+  const usage = isObject(value['usage']) ? value['usage'] : {};
+  const metadata = isObject(value['usageMetadata']) ? value['usageMetadata'] : {};
+  return firstCount(
+    usage['prompt_tokens'],
+    usage['input_tokens'],
+    usage['total_tokens'],
+    billedUnits(value)['input_tokens'],
+    metadata['promptTokenCount'],
+  );
+}
+
+/** Tokens of the images among the prompt's, as the providers that count them tell; null where none is told. */
+function imageTokens(value: JsonObject, total: number): number | null {
+  const usage = isObject(value['usage']) ? value['usage'] : {};
+  const texts = firstCount(usage['text_tokens']);
+  // Voyage tells the text's and the total.
+  if (texts !== null) return Math.max(0, total - texts);
+  const metadata = isObject(value['usageMetadata']) ? value['usageMetadata'] : {};
+  // Its two surfaces spell the member differently.
+  const told = metadata['promptTokensDetails'] ?? metadata['promptTokenDetails'];
+  const details = Array.isArray(told) ? told : [];
+  const image = details.filter(isObject).find(({ modality }) => modality === 'IMAGE');
+  return image === undefined ? null : firstCount(image['tokenCount']);
+}
+
+/** The least that an image is counted as by a provider that tells nothing (Gemini's tile). */
+const IMAGE_TOKENS_LEAST = 258;
+/** Bytes of text that make a token at the least, as for every text that is not told. */
+const TEXT_BYTES = 6;
+
+/** Usage of an embedding; null where the provider tells none and only text was sent, which is counted elsewhere. */
+export function embedUsage(value: JsonObject, task: EmbedTask): Usage | null {
+  // Cohere bills images beside the tokens of texts.
+  const beside = firstCount(billedUnits(value)['image_tokens']);
+  const told = inputTokens(value);
+  const images = countImages(task);
+  if (told === null && beside === null) return images === 0 ? null : countedUsage(task, images);
+  const tokens = (told ?? 0) + (beside ?? 0);
+  const image = beside ?? imageTokens(value, tokens) ?? 0;
+  const usage = usageWith(tokens, 'provider');
+  return image === 0 ? usage : { ...usage, image_input_tokens: Math.min(image, tokens) };
+}
+
+/** A lower bound. */
+function countedUsage({ input }: EmbedTask, images: number): Usage {
+  let bytes = 0;
+  for (const item of input) {
+    if (typeof item === 'string') bytes += Buffer.byteLength(item);
+    else if (isContent(item)) {
+      for (const part of item.content) if (part.type === 'text') bytes += Buffer.byteLength(part.text);
+    }
+  }
+  const image_input_tokens = images * IMAGE_TOKENS_LEAST;
+  const tokens = Math.floor(bytes / TEXT_BYTES) + image_input_tokens;
+  return { ...usageWith(tokens, 'estimate'), image_input_tokens };
+}
+
+/**
+ * Usage of a ranking. Units are what the provider billed; where it bills tokens, or tells nothing, they are counted,
+ * and only in the latter case the whole is an estimate.
+ */
+export function rerankUsage(value: JsonObject, task: RerankTask, wire: WireName): Usage {
+  const tokens = inputTokens(value);
+  const units = firstCount(billedUnits(value)['search_units']);
+  const told = units !== null || (tokens !== null && wire !== 'cohere');
+  return {
+    ...usageWith(tokens ?? 0, told ? 'provider' : 'estimate'),
+    search_units: units ?? estimatedUnits(task),
+  };
+}

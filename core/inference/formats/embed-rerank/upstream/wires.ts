@@ -1,0 +1,108 @@
+// How the providers of embeddings and rankings differ: one table, by the kind of the provider (decisions 4.4, 4.7.2).
+import type { ProviderKind } from '../../../../catalog/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import type { InputType } from '../../../canonical/types.ts';
+
+export type WireName = 'openai' | 'cohere' | 'jina' | 'voyage' | 'gemini';
+
+export interface Wire {
+  readonly name: WireName;
+  /** The provider's words for what texts are for; a word that is missing cannot be said. */
+  readonly input_types: Readonly<Partial<Record<InputType, string>>>;
+  /** Most texts of one call. */
+  readonly inputs_max: number;
+  /** Takes token ids. */
+  readonly tokens: boolean;
+  /** Whether an input may hold images: not at all, alone, or among texts and other images. */
+  readonly images: 'none' | 'alone' | 'mixed';
+  /** Takes members that we do not know. */
+  readonly open: boolean;
+}
+
+const wires: Readonly<Record<WireName, Wire>> = {
+  openai: {
+    name: 'openai',
+    input_types: {
+      query: 'query',
+      document: 'document',
+      classification: 'classification',
+      clustering: 'clustering',
+    },
+    inputs_max: 2_048,
+    tokens: true,
+    images: 'none',
+    open: true,
+  },
+  cohere: {
+    name: 'cohere',
+    input_types: {
+      query: 'search_query',
+      document: 'search_document',
+      classification: 'classification',
+      clustering: 'clustering',
+    },
+    inputs_max: 96,
+    tokens: false,
+    images: 'mixed',
+    open: false,
+  },
+  jina: {
+    name: 'jina',
+    input_types: {
+      query: 'retrieval.query',
+      document: 'retrieval.passage',
+      classification: 'classification',
+      clustering: 'separation',
+    },
+    inputs_max: 2_048,
+    tokens: false,
+    images: 'alone',
+    open: true,
+  },
+  voyage: {
+    name: 'voyage',
+    input_types: { query: 'query', document: 'document' },
+    inputs_max: 1_000,
+    tokens: false,
+    images: 'mixed',
+    open: true,
+  },
+  gemini: {
+    name: 'gemini',
+    input_types: {
+      query: 'RETRIEVAL_QUERY',
+      document: 'RETRIEVAL_DOCUMENT',
+      classification: 'CLASSIFICATION',
+      clustering: 'CLUSTERING',
+    },
+    inputs_max: 100,
+    tokens: false,
+    images: 'mixed',
+    open: false,
+  },
+};
+
+const wireOfKind: Readonly<Partial<Record<ProviderKind, WireName>>> = {
+  cohere: 'cohere',
+  jina: 'jina',
+  voyage: 'voyage',
+  gemini: 'gemini',
+};
+
+/** The wire of `target`; what is not known is compatible with OpenAI. */
+export function wireOf(target: Pick<Target, 'kind'>): Wire {
+  return wires[(target.kind === undefined ? undefined : wireOfKind[target.kind]) ?? 'openai'];
+}
+
+/** Whether `target` takes the optional `parameter`, as its catalog entry says. */
+export function takes(target: Target, parameter: string): boolean {
+  return target.capabilities.parameters.includes(parameter);
+}
+
+/** The provider's word for `input_type`, or null where it has none. OpenAI itself knows none: the catalog must list it. */
+export function inputTypeOn(target: Target, input_type: InputType | undefined): string | null {
+  if (input_type === undefined) return null;
+  const wire = wireOf(target);
+  if (wire.name === 'openai' && !takes(target, 'input_type')) return null;
+  return wire.input_types[input_type] ?? null;
+}

@@ -1,0 +1,132 @@
+// A GenerateContentResponse, whole or one chunk of many, into canonical events.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import type { CanonicalEvent, CanonicalRequest, UpstreamFault } from '../../../canonical/types.ts';
+import { emulatedTools } from '../../anthropic-messages/upstream/decode.ts';
+import { CandidateReader, type ReadingRules } from './candidate.ts';
+import { blockIn, errorIn } from './classify.ts';
+import { readEarlyUsage, readUsage } from './usage.ts';
+
+/** More answers than any model gives. */
+const CANDIDATES_MAX = 64;
+
+const UNSPECIFIED: UpstreamFault = {
+  class: 'stream',
+  inner: 'server',
+  status: 200,
+  message: 'The provider ended the answer without content or reason.',
+  code: 'FINISH_REASON_UNSPECIFIED',
+};
+
+// The caller's text is kept only where the provider may name sources in it.
+function rulesOf(request: CanonicalRequest): ReadingRules {
+  const keeps_text = request.tools?.some(({ kind }) => kind === 'server') === true;
+  return { custom: emulatedTools(request), keeps_text };
+}
+
+function queriesIn(candidate: JsonObject): number {
+  const grounding = candidate['groundingMetadata'];
+  const queries = isObject(grounding) ? grounding['webSearchQueries'] : undefined;
+  return Array.isArray(queries) ? queries.length : 0;
+}
+
+// Charged is the tier that the provider says it served.
+function tierOf(wire: unknown): { service_tier?: string } {
+  const tier = isObject(wire) ? wire['serviceTier'] : undefined;
+  return typeof tier === 'string' && tier !== '' ? { service_tier: tier.toLowerCase() } : {};
+}
+
+export class ChunkReader {
+  readonly #rules: ReadingRules;
+  readonly #candidates: CandidateReader[] = [];
+  #started = false;
+  /** The last counts told; every chunk has the ones up to it. */
+  #usage: unknown = null;
+  #reported: unknown = null;
+  /** Queries of each candidate: metadata repeat and grow from chunk to chunk. */
+  readonly #queries: number[] = [];
+  readonly #one_a_prompt: boolean;
+  /** Some candidate has stopped. */
+  stopped = false;
+
+  constructor(request: CanonicalRequest, target: Target) {
+    this.#rules = rulesOf(request);
+    this.#one_a_prompt = target.flags.includes('search_per_prompt');
+  }
+
+  /** Events of one chunk. Returns the fault that it reports, after which nothing counts; null when there is none. */
+  take(data: JsonObject, out: CanonicalEvent[]): UpstreamFault | null {
+    const error = errorIn(data);
+    if (error !== null) return error;
+    if (isObject(data['usageMetadata'])) this.#usage = data['usageMetadata'];
+    if (!this.#started) this.#start(data, out);
+    const blocked = blockIn(data);
+    if (blocked !== null) {
+      this.report(out);
+      return blocked;
+    }
+    const candidates = Array.isArray(data['candidates']) ? data['candidates'] : [];
+    for (const wire of candidates) {
+      if (!isObject(wire)) continue;
+      this.#search(wire);
+      const before = out.length;
+      if (!this.#candidate(wire).take(wire, out)) return UNSPECIFIED;
+      if (out.length > before && out.at(-1)?.type === 'stop') this.stopped = true;
+    }
+    // Counts on the way are of a part of the answer only; from the first stop on they are the bill.
+    if (this.stopped) this.report(out);
+    return null;
+  }
+
+  /** Reports the last counts, if they are new. */
+  report(out: CanonicalEvent[]): void {
+    if (this.#usage === this.#reported) return;
+    this.#reported = this.#usage;
+    const usage = readUsage(this.#usage);
+    if (usage === null) return;
+    const searches = this.#searches();
+    if (searches > 0) usage.search_units = searches;
+    out.push({ type: 'usage', usage, ...tierOf(this.#usage) });
+  }
+
+  /** What the provider bills as searches: each query, or before its third generation each prompt that led to one. */
+  #searches(): number {
+    const queries = this.#queries.reduce((sum, count) => sum + count, 0);
+    return this.#one_a_prompt ? Math.min(queries, 1) : queries;
+  }
+
+  #search(candidate: JsonObject): void {
+    const queries = queriesIn(candidate);
+    const at = typeof candidate['index'] === 'number' ? candidate['index'] : 0;
+    if (queries <= (this.#queries[at] ?? 0) || at < 0 || at >= CANDIDATES_MAX) return;
+    this.#queries[at] = queries;
+    // Told after the counts, they change the bill.
+    this.#reported = null;
+  }
+
+  /** Closes open parts. */
+  close(out: CanonicalEvent[]): void {
+    for (const candidate of this.#candidates) candidate?.close(out);
+  }
+
+  #start(data: JsonObject, out: CanonicalEvent[]): void {
+    this.#started = true;
+    const early = readEarlyUsage(data['usageMetadata']);
+    out.push({
+      type: 'start',
+      ...(typeof data['modelVersion'] === 'string' ? { upstream_model: data['modelVersion'] } : {}),
+      ...(typeof data['responseId'] === 'string' ? { upstream_id: data['responseId'] } : {}),
+      ...(early === null ? {} : { usage: early }),
+    });
+  }
+
+  #candidate(wire: JsonObject): CandidateReader {
+    const told = wire['index'];
+    const index = typeof told === 'number' && told >= 0 && told < CANDIDATES_MAX ? Math.floor(told) : 0;
+    const known = this.#candidates[index];
+    if (known !== undefined) return known;
+    const candidate = new CandidateReader(index, this.#rules);
+    this.#candidates[index] = candidate;
+    return candidate;
+  }
+}

@@ -1,0 +1,83 @@
+// The family's event stream into canonical events. It has no end mark: the connection closes behind the last chunk.
+import { isObject } from '../../../../kernel/index.ts';
+import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
+import type { CanonicalEvent, CanonicalRequest, UpstreamFault } from '../../../canonical/types.ts';
+import { parseExact } from '../../../wire/exact.ts';
+import { SseReader } from '../../../wire/sse.ts';
+import { ChunkReader } from './chunks.ts';
+
+/** The connection closed before a finish reason was told (4.8 row 10). */
+const TRUNCATED: UpstreamFault = {
+  class: 'truncated',
+  status: 200,
+  message: 'The stream ended without a finish reason.',
+};
+
+/** Only arguments are given on; other numbers need no exactness, and it costs. */
+function parse(text: string): unknown {
+  return text.includes('"functionCall"') ? parseExact(text) : JSON.parse(text);
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export class GeminiDecoder implements StreamDecoder {
+  readonly #sse = new SseReader();
+  readonly #chunks: ChunkReader;
+  #over = false;
+
+  constructor(request: CanonicalRequest, target: Target) {
+    this.#chunks = new ChunkReader(request, target);
+  }
+
+  push(bytes: Buffer): CanonicalEvent[] {
+    return this.#guard((out) => {
+      for (const event of this.#sse.push(bytes)) this.#event(event.data, out);
+    });
+  }
+
+  end(): CanonicalEvent[] {
+    return this.#guard((out) => {
+      // The bytes behind the last blank line count only when they are a whole event; a cut one tells nothing.
+      for (const event of this.#sse.end()) if (isWhole(event.data)) this.#event(event.data, out);
+      if (this.#over) return;
+      this.#over = true;
+      this.#chunks.close(out);
+      this.#chunks.report(out);
+      if (this.#chunks.stopped) out.push({ type: 'finish' });
+      else out.push({ type: 'error', fault: { ...TRUNCATED } });
+    });
+  }
+
+  #guard(read: (out: CanonicalEvent[]) => void): CanonicalEvent[] {
+    const out: CanonicalEvent[] = [];
+    if (this.#over) return out;
+    try {
+      read(out);
+    } catch (problem) {
+      this.#over = true;
+      const message = problem instanceof Error ? problem.message : 'unreadable event';
+      const fault: UpstreamFault = { class: 'protocol', status: 200, message: message.slice(0, 2_000) };
+      out.push({ type: 'error', fault });
+    }
+    return out;
+  }
+
+  #event(text: string, out: CanonicalEvent[]): void {
+    // Proxies in front of the provider end with OpenAI's mark.
+    if (this.#over || text === '' || text === '[DONE]') return;
+    const data = parse(text);
+    if (!isObject(data)) return;
+    const fault = this.#chunks.take(data, out);
+    if (fault === null) return;
+    this.#over = true;
+    this.#chunks.close(out);
+    out.push({ type: 'error', fault });
+  }
+}

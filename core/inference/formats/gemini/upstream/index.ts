@@ -1,0 +1,22 @@
+// Google's Gemini API as a provider family.
+import type { Adapter } from '../../../canonical/contract.ts';
+import { classifyAnswer } from './classify.ts';
+import { isVideoPage } from './content.ts';
+import { counting } from './count.ts';
+import { decodeResponse } from './decode.ts';
+import { GeminiDecoder } from './decoder.ts';
+import { encodeRequest } from './encode.ts';
+import { findLosses } from './losses.ts';
+
+/** Reads and writes `POST {base_url}/models/{model}:generateContent` and `:streamGenerateContent?alt=sse`. */
+export const gemini: Adapter = {
+  family: 'gemini',
+  // Only a video page is something that the provider looks up by itself.
+  inlines: (type, url) => !(type === 'video' && isVideoPage(url)),
+  losses: findLosses,
+  encode: encodeRequest,
+  decode: decodeResponse,
+  decoder: (request, target) => new GeminiDecoder(request, target),
+  classify: classifyAnswer,
+  counting,
+};

@@ -1,0 +1,92 @@
+// The caller's reasoning wish in this family's words, by what the model lets one control (decisions 4.7.2): models with
+// `effort` take a level, models with `budget` a number of tokens.
+import type { Target } from '../../../canonical/contract.ts';
+import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
+import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
+
+export interface ThinkingPlan {
+  /** JSON text of `thinkingConfig`, or null when nothing is sent. */
+  config: string | null;
+  losses: Loss[];
+}
+
+/**
+ * Range of budgets that every model with budgets takes.
+ * @see https://ai.google.dev/gemini-api/docs/thinking (Flash ends at 24,576, Flash-Lite begins at 512)
+ */
+const BUDGET_MIN = 512;
+const BUDGET_MAX = 24_576;
+/** The model chooses. */
+const DYNAMIC = -1;
+
+function loss(code: string, message: string): Loss {
+  return { class: 'behaviour', code, param: 'reasoning', message };
+}
+
+function plan(members: readonly string[], losses: Loss[] = []): ThinkingPlan {
+  return { config: members.length === 0 ? null : `{${members.join(',')}}`, losses };
+}
+
+/** Whether the model is told a level: with both controls the level, which its makers prefer. */
+export function takesLevel(target: Target): boolean {
+  return target.capabilities.reasoning_controls.includes('effort');
+}
+
+function levelOf(effort: Exclude<Effort, 'none'>, target: Target, losses: Loss[]): string {
+  const adjusted = (used: string): string => {
+    losses.push(
+      loss('effort_adjusted', `Effort '${effort}' is not offered by this model; '${used}' is used.`),
+    );
+    return used.toUpperCase();
+  };
+  if (effort === 'xhigh' || effort === 'max') return adjusted('high');
+  if (effort === 'minimal' && !target.capabilities.parameters.includes('minimal_thinking'))
+    return adjusted('low');
+  return effort.toUpperCase();
+}
+
+function switchedOff(target: Target): ThinkingPlan {
+  const controls = target.capabilities.reasoning_controls;
+  if (controls.includes('off')) return plan(['"thinkingBudget":0']);
+  if (controls.length === 0) return plan([]);
+  const losses = [
+    loss('reasoning_not_disabled', 'This model cannot switch reasoning off; its lowest effort is used.'),
+  ];
+  if (!takesLevel(target)) return plan([`"thinkingBudget":${BUDGET_MIN}`], losses);
+  const level = target.capabilities.parameters.includes('minimal_thinking') ? 'MINIMAL' : 'LOW';
+  return plan([`"thinkingLevel":"${level}"`], losses);
+}
+
+function budgetOf(tokens: number, max_tokens: number): number {
+  return Math.max(BUDGET_MIN, Math.min(tokens, BUDGET_MAX, max_tokens - 1));
+}
+
+/** What to send for the wish of `request` under an output cap of `max_tokens`, and what of it is lost. */
+export function planThinking(request: CanonicalRequest, target: Target, max_tokens: number): ThinkingPlan {
+  const wish = request.reasoning;
+  if (wish === undefined || Object.keys(wish).length === 0) return plan([]);
+  if (wish.mode === 'off' || wish.effort === 'none') return switchedOff(target);
+  const controls = target.capabilities.reasoning_controls;
+  if (!target.capabilities.reasoning && controls.length === 0) {
+    return plan([], [loss('reasoning_dropped', 'This model does not reason.')]);
+  }
+  const losses: Loss[] = [];
+  const members = wish.display === 'omitted' ? [] : ['"includeThoughts":true'];
+  const { effort, max_tokens: budget } = wish;
+  if (takesLevel(target)) {
+    const asked = effort ?? (budget === undefined ? undefined : budgetToEffort(budget, max_tokens));
+    if (asked !== undefined && asked !== 'none') {
+      members.unshift(`"thinkingLevel":"${levelOf(asked, target, losses)}"`);
+    }
+  } else if (controls.includes('budget')) {
+    const asked = budget ?? (effort === undefined ? undefined : effortToBudget(effort, max_tokens));
+    const tokens = asked === undefined ? DYNAMIC : budgetOf(asked, max_tokens);
+    if (budget !== undefined && tokens !== budget) {
+      losses.push(loss('effort_adjusted', `A thinking budget of ${tokens} tokens is used.`));
+    }
+    members.unshift(`"thinkingBudget":${tokens}`);
+  } else if (effort !== undefined || budget !== undefined) {
+    losses.push(loss('reasoning_dropped', 'How much this model reasons cannot be set.'));
+  }
+  return plan(members, losses);
+}

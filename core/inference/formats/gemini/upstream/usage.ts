@@ -1,0 +1,81 @@
+// The family's usage (decisions 4.7.2): the prompt holds what the cache gave, thoughts stand beside the candidates, and
+// counts of 0 are left out.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { Usage } from '../../../canonical/types.ts';
+
+/** A count as the wire gives it; undefined for anything that no honest server sends. */
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function ofModality(details: unknown, modality: string): number {
+  if (!Array.isArray(details)) return 0;
+  let sum = 0;
+  for (const item of details) {
+    if (isObject(item) && item['modality'] === modality) sum += count(item['tokenCount']) ?? 0;
+  }
+  return sum;
+}
+
+/** Tokens of `modality` that are paid as input: what of them came out of the cache is not. */
+function inputOf(wire: JsonObject, modality: string): number {
+  const all =
+    ofModality(wire['promptTokensDetails'], modality) +
+    ofModality(wire['toolUsePromptTokensDetails'], modality);
+  return Math.max(0, all - ofModality(wire['cacheTokensDetails'], modality));
+}
+
+interface InputSide {
+  input_tokens: number;
+  cache_read_tokens: number;
+  inconsistent: boolean;
+}
+
+// The prompt's total is authoritative: what is said to be cached is cut to it.
+function inputSide(wire: JsonObject, prompt: number): InputSide {
+  const told = count(wire['cachedContentTokenCount']) ?? 0;
+  const cached = Math.min(told, prompt);
+  const tools = count(wire['toolUsePromptTokenCount']) ?? 0;
+  return { input_tokens: prompt - cached + tools, cache_read_tokens: cached, inconsistent: told > prompt };
+}
+
+/** Canonical usage of a `usageMetadata` object; null when it lacks the prompt's count. */
+export function readUsage(wire: unknown): Usage | null {
+  if (!isObject(wire)) return null;
+  const prompt = count(wire['promptTokenCount']);
+  if (prompt === undefined) return null;
+  const { inconsistent, ...input } = inputSide(wire, prompt);
+  const thoughts = count(wire['thoughtsTokenCount']) ?? 0;
+  const tools = count(wire['toolUsePromptTokenCount']) ?? 0;
+  const total = count(wire['totalTokenCount']) ?? 0;
+  // A server that tells the total alone has told the rest.
+  const candidates = count(wire['candidatesTokenCount']) ?? Math.max(0, total - prompt - tools - thoughts);
+  if (wire['candidatesTokenCount'] !== undefined && count(wire['candidatesTokenCount']) === undefined)
+    return null;
+  const usage: Usage = {
+    ...input,
+    output_tokens: candidates + thoughts,
+    cache_write_tokens: 0,
+    reasoning_tokens: thoughts,
+    source: 'provider',
+  };
+  if (inconsistent) usage.inconsistent = true;
+  if (tools > 0) usage.tool_prompt_tokens = tools;
+  const parts = [
+    ['audio_input_tokens', Math.min(inputOf(wire, 'AUDIO'), usage.input_tokens)],
+    ['image_input_tokens', Math.min(inputOf(wire, 'IMAGE'), usage.input_tokens)],
+    ['audio_output_tokens', Math.min(ofModality(wire['candidatesTokensDetails'], 'AUDIO'), candidates)],
+    ['image_output_tokens', Math.min(ofModality(wire['candidatesTokensDetails'], 'IMAGE'), candidates)],
+  ] as const;
+  for (const [name, tokens] of parts) if (tokens > 0) usage[name] = tokens;
+  return usage;
+}
+
+/** What a first chunk tells of the input; null when it tells nothing. */
+export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
+  if (!isObject(wire)) return null;
+  const prompt = count(wire['promptTokenCount']);
+  if (prompt === undefined) return null;
+  const { input_tokens, cache_read_tokens } = inputSide(wire, prompt);
+  return { input_tokens, cache_read_tokens, cache_write_tokens: 0 };
+}

@@ -1,0 +1,26 @@
+// The native dialect: the canonical form as a wire of its own, strict and with versions.
+
+import { chatError } from '../../../caller/error.ts';
+import type { Dialect } from '../../../canonical/contract.ts';
+import { nativeParam, UNKNOWN } from './params.ts';
+import { nativeWarnings } from './pieces.ts';
+import { readNative } from './read.ts';
+import { writeNative } from './write.ts';
+import { NativeWriter } from './writer.ts';
+
+export { nativeWarnings };
+
+/** POST /v1/svc/generate. */
+export const native: Dialect = {
+  name: 'native',
+  read: readNative,
+  write: writeNative,
+  writer: (meta) => new NativeWriter(meta),
+  error(error, request_id) {
+    const envelope = chatError(error, request_id);
+    const told = envelope['error'] as { param: string | null };
+    const own = error.details['reason'] === UNKNOWN.reason;
+    if (told.param !== null && !own) told.param = nativeParam(told.param);
+    return envelope;
+  },
+};

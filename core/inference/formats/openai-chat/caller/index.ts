@@ -1,0 +1,28 @@
+// The chat completions dialect: what OpenAI's clients, and the many that copied them, speak.
+
+import { chatError } from '../../../caller/error.ts';
+import type { Dialect, RawLane } from '../../../canonical/contract.ts';
+import { RawChatRelay } from '../raw/relay.ts';
+import { rawRequest } from '../raw/request.ts';
+import { rawWhole } from '../raw/whole.ts';
+import { readChat } from './read.ts';
+import { writeChat } from './write.ts';
+import { ChatWriter } from './writer.ts';
+
+/** POST /v1/chat/completions. */
+export const chat: Dialect = {
+  name: 'chat',
+  read: readChat,
+  write: writeChat,
+  writer: (meta) => new ChatWriter(meta),
+  error: chatError,
+};
+
+/** Chat callers on endpoints of family `openai_chat`. */
+export const rawChat: RawLane = {
+  dialect: 'chat',
+  family: 'openai_chat',
+  request: rawRequest,
+  whole: rawWhole,
+  relay: (meta, request, target) => new RawChatRelay(meta, request, target),
+};

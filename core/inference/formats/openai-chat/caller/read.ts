@@ -1,0 +1,346 @@
+// Body of POST /v1/chat/completions into the canonical request: every field of decisions 4.1.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import {
+  fail,
+  optionalArray,
+  optionalBoolean,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+  present,
+  requireObject,
+  requireString,
+  stringMap,
+  unsupported,
+} from '../../../caller/read.ts';
+import { readStart } from '../../../caller/start.ts';
+import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import type {
+  CanonicalRequest,
+  Effort,
+  Generation,
+  OutputWish,
+  ReasoningWish,
+} from '../../../canonical/types.ts';
+import { readResponses } from '../../openai-responses/caller/read.ts';
+import { readMessages } from './messages.ts';
+import { readToolChoice, readTools } from './tools.ts';
+
+/** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
+const NAMED = new Set([
+  ...[
+    'model',
+    'messages',
+    'functions',
+    'function_call',
+    'max_tokens',
+    'max_completion_tokens',
+    'temperature',
+  ],
+  ...[
+    'top_p',
+    'stop',
+    'top_k',
+    'min_p',
+    'top_a',
+    'repetition_penalty',
+    'frequency_penalty',
+    'presence_penalty',
+  ],
+  ...['seed', 'logit_bias', 'verbosity', 'logprobs', 'top_logprobs', 'n', 'tools', 'tool_choice'],
+  ...['parallel_tool_calls', 'response_format', 'reasoning_effort', 'reasoning', 'thinking', 'modalities'],
+  ...[
+    'audio',
+    'service_tier',
+    'prompt_cache_key',
+    'user',
+    'safety_identifier',
+    'metadata',
+    'store',
+    'stream',
+  ],
+  ...['stream_options', 'svc'],
+]);
+
+/** Fields by which compatible servers reach state, accounts or addresses: on pool accounts they are not the caller's. */
+const STATE = new Set([
+  ...['previous_response_id', 'conversation', 'background', 'prompt', 'container', 'thread', 'thread_id'],
+  ...[
+    'api_key',
+    'api_base',
+    'base_url',
+    'api_version',
+    'headers',
+    'extra_headers',
+    'extra_body',
+    'organization',
+  ],
+]);
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** @throws ServiceError invalid_request or unsupported_parameter with `param` */
+export function readChat(value: unknown, headers: Headers): CanonicalRequest {
+  // An editor sends responses bodies here; their answer is one of this dialect (design 15).
+  if (isObject(value) && !present(value['messages']) && present(value['input'])) {
+    return readResponses(value, headers);
+  }
+  const start = readStart(value, headers, metadataOf);
+  const { body, model, stream, svc, warnings } = start;
+  refuseState(body);
+  const { messages, legacy } = readMessages(body['messages']);
+  const legacy_functions = legacy || present(body['functions']) || present(body['function_call']);
+  if (excludesReasoning(body)) svc.reasoning = 'exclude';
+  const streamOptions = optionalObject(body['stream_options'], 'stream_options');
+  if (optionalBoolean(body['store'], 'store') === true) {
+    warnings.push({
+      code: 'store_ignored',
+      param: 'store',
+      message: 'Answers are never stored at the provider.',
+    });
+  }
+  const request: CanonicalRequest = {
+    model,
+    messages,
+    ...compact({
+      tools: readTools(body),
+      tool_choice: readToolChoice(body),
+      parallel_tools: parallelOf(body, legacy_functions),
+      reasoning: readReasoning(body),
+      output: readOutput(body),
+      cache: readCache(body),
+      service_tier: optionalString(body['service_tier'], 'service_tier'),
+      user: userOf(body),
+      ext: readExt(body),
+    }),
+    generation: readGeneration(body),
+    stream,
+    include_usage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
+    svc,
+    dialect: 'chat',
+    warnings,
+  };
+  if (legacy_functions) request.legacy_functions = true;
+  return request;
+}
+
+function metadataOf(body: JsonObject): Record<string, string> | undefined {
+  return stringMap(body['metadata'], 'metadata', METADATA_LIMITS);
+}
+
+function refuseState(body: JsonObject): void {
+  for (const name in body) {
+    if (!STATE.has(name) || !present(body[name])) continue;
+    unsupported(name, `'${name}' refers to state or accounts at the provider.`, { reason: 'stateless' });
+  }
+}
+
+/** The older function form knows one call at a time. */
+function parallelOf(body: JsonObject, legacy: boolean): boolean | undefined {
+  const wish = optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls');
+  return wish ?? (legacy ? false : undefined);
+}
+
+/** The caller's end user under either name. @throws ServiceError invalid_request */
+export function userOf(body: JsonObject): string | undefined {
+  const user = optionalString(body['user'], 'user');
+  const safety = optionalString(body['safety_identifier'], 'safety_identifier');
+  return user ?? safety;
+}
+
+/** Sampling, cap, stops and number of answers. @throws ServiceError invalid_request with `param` */
+export function readGeneration(body: JsonObject): Generation {
+  const number = (name: string, min: number, max?: number, integer = false): number | undefined =>
+    present(body[name])
+      ? optionalNumber(body[name], name, max === undefined ? { min, integer } : { min, max, integer })
+      : undefined;
+  return compact({
+    max_tokens: readCap(body),
+    temperature: number('temperature', 0, 2),
+    top_p: number('top_p', 0, 1),
+    top_k: number('top_k', 0, undefined, true),
+    min_p: number('min_p', 0, 1),
+    top_a: number('top_a', 0, 1),
+    repetition_penalty: number('repetition_penalty', 0, 2),
+    frequency_penalty: number('frequency_penalty', -2, 2),
+    presence_penalty: number('presence_penalty', -2, 2),
+    seed: optionalNumber(body['seed'], 'seed', { integer: true }),
+    stop: readStop(body['stop']),
+    logit_bias: readBias(body['logit_bias']),
+    logprobs: readLogprobs(body),
+    candidates: number('n', 1, 8, true),
+  });
+}
+
+const CAP_LIMITS = { min: 1, integer: true };
+
+function readCap(body: JsonObject): number | undefined {
+  const older = optionalNumber(body['max_tokens'], 'max_tokens', CAP_LIMITS);
+  const newer = optionalNumber(body['max_completion_tokens'], 'max_completion_tokens', CAP_LIMITS);
+  if (older !== undefined && newer !== undefined && older !== newer) {
+    fail('max_tokens', "'max_tokens' and 'max_completion_tokens' differ.");
+  }
+  return newer ?? older;
+}
+
+function readStop(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return [value];
+  const list = optionalStrings(value, 'stop', { max: 16 });
+  return list?.length === 0 ? undefined : list;
+}
+
+function readBias(value: unknown): Record<string, number> | undefined {
+  const object = optionalObject(value, 'logit_bias');
+  if (object === undefined) return undefined;
+  const bias: Record<string, number> = {};
+  for (const [token, weight] of Object.entries(object)) {
+    const number = optionalNumber(weight, `logit_bias.${token}`, { min: -100, max: 100 });
+    if (number !== undefined) bias[token] = number;
+  }
+  return bias;
+}
+
+function readLogprobs(body: JsonObject): number | undefined {
+  const asked = optionalBoolean(body['logprobs'], 'logprobs') ?? false;
+  const top = optionalNumber(body['top_logprobs'], 'top_logprobs', { min: 0, max: 20, integer: true });
+  if (!asked && top !== undefined && top > 0) fail('top_logprobs', "'top_logprobs' needs 'logprobs': true.");
+  return asked ? (top ?? 0) : undefined;
+}
+
+/** The three ways to ask for reasoning must agree; the first one present wins what the others leave open. */
+function readReasoning(body: JsonObject): ReasoningWish | undefined {
+  if (!present(body['reasoning_effort']) && !present(body['reasoning']) && !present(body['thinking'])) {
+    return undefined;
+  }
+  const wishes: [string, ReasoningWish][] = [];
+  const effort = optionalChoice(body['reasoning_effort'], 'reasoning_effort', EFFORTS);
+  if (effort !== undefined) wishes.push(['reasoning_effort', effortWish(effort)]);
+  const reasoning = optionalObject(body['reasoning'], 'reasoning');
+  if (reasoning !== undefined) wishes.push(['reasoning', objectWish(reasoning)]);
+  const thinking = optionalObject(body['thinking'], 'thinking');
+  if (thinking !== undefined) wishes.push(['thinking', thinkingWish(thinking)]);
+  let merged: ReasoningWish | undefined;
+  for (const [param, wish] of wishes) {
+    if (merged !== undefined && conflicts(merged, wish)) {
+      fail(param, `'${param}' contradicts another wish about reasoning in this request.`);
+    }
+    merged = { ...wish, ...merged };
+  }
+  return merged === undefined || Object.keys(merged).length === 0 ? undefined : merged;
+}
+
+function conflicts(a: ReasoningWish, b: ReasoningWish): boolean {
+  const off = (wish: ReasoningWish): boolean => wish.mode === 'off';
+  const on = (wish: ReasoningWish): boolean =>
+    (wish.mode !== undefined && !off(wish)) ||
+    (wish.effort !== undefined && !off(wish)) ||
+    wish.max_tokens !== undefined;
+  if ((off(a) && on(b)) || (off(b) && on(a))) return true;
+  const differ = <T>(x: T | undefined, y: T | undefined): boolean =>
+    x !== undefined && y !== undefined && x !== y;
+  return differ(a.effort, b.effort) || differ(a.max_tokens, b.max_tokens);
+}
+
+function effortWish(effort: Effort): ReasoningWish {
+  return effort === 'none' ? { mode: 'off', effort } : { effort };
+}
+
+function objectWish(object: JsonObject): ReasoningWish {
+  const effort = optionalChoice(object['effort'], 'reasoning.effort', EFFORTS);
+  const enabled = optionalBoolean(object['enabled'], 'reasoning.enabled');
+  const max_tokens = optionalNumber(object['max_tokens'], 'reasoning.max_tokens', { min: 0, integer: true });
+  const wish: ReasoningWish = effort === undefined ? {} : effortWish(effort);
+  if (enabled !== undefined) {
+    const mode = enabled ? 'enabled' : 'off';
+    if (conflicts(wish, { mode }))
+      fail('reasoning.enabled', "'reasoning.enabled' contradicts 'reasoning.effort'.");
+    wish.mode = mode;
+  }
+  if (max_tokens !== undefined) wish.max_tokens = max_tokens;
+  if (present(object['summary'])) wish.display = 'summary';
+  return wish;
+}
+
+function thinkingWish(object: JsonObject): ReasoningWish {
+  const type = optionalChoice(object['type'], 'thinking.type', ['enabled', 'disabled', 'adaptive'] as const);
+  const budget = optionalNumber(object['budget_tokens'], 'thinking.budget_tokens', { min: 0, integer: true });
+  const wish: ReasoningWish = {};
+  if (type !== undefined) wish.mode = type === 'disabled' ? 'off' : type;
+  if (budget !== undefined && wish.mode !== 'off') wish.max_tokens = budget;
+  return wish;
+}
+
+function excludesReasoning(body: JsonObject): boolean {
+  const reasoning = optionalObject(body['reasoning'], 'reasoning');
+  return optionalBoolean(reasoning?.['exclude'], 'reasoning.exclude') ?? false;
+}
+
+function readOutput(body: JsonObject): OutputWish | undefined {
+  const output: OutputWish = compact({
+    modalities: optionalStrings(body['modalities'], 'modalities'),
+    format: readFormat(body),
+    verbosity: optionalChoice(body['verbosity'], 'verbosity', ['low', 'medium', 'high'] as const),
+    audio: optionalObject(body['audio'], 'audio'),
+  });
+  return Object.keys(output).length === 0 ? undefined : output;
+}
+
+function readFormat(body: JsonObject): OutputWish['format'] {
+  const format = optionalObject(body['response_format'], 'response_format');
+  if (format === undefined) return undefined;
+  switch (requireString(format['type'], 'response_format.type')) {
+    case 'text':
+      return { type: 'text' };
+    case 'json_object':
+      return { type: 'json' };
+    case 'json_schema': {
+      const path = 'response_format.json_schema';
+      const schema = requireObject(format['json_schema'], path);
+      return {
+        type: 'json_schema',
+        name: requireString(schema['name'], `${path}.name`),
+        ...compact({
+          schema: optionalObject(schema['schema'], `${path}.schema`),
+          strict: optionalBoolean(schema['strict'], `${path}.strict`),
+        }),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const KNOWN_FORMATS = new Set<unknown>(['text', 'json_object', 'json_schema']);
+
+function readCache(body: JsonObject): CanonicalRequest['cache'] {
+  const key = optionalString(body['prompt_cache_key'], 'prompt_cache_key');
+  const retention = optionalString(body['prompt_cache_retention'], 'prompt_cache_retention');
+  const options = optionalObject(body['prompt_cache_options'], 'prompt_cache_options');
+  const cache: NonNullable<CanonicalRequest['cache']> = {};
+  if (key !== undefined) cache.key = key;
+  if (retention === '24h') cache.hint = { ttl: '24h' };
+  else if (retention !== undefined || options !== undefined) {
+    cache.hint = options?.['ttl'] === '30m' ? { ttl: '30m' } : {};
+  }
+  return Object.keys(cache).length === 0 ? undefined : cache;
+}
+
+function readExt(body: JsonObject): JsonObject | undefined {
+  const ext: JsonObject = {};
+  let any = false;
+  for (const name in body) {
+    if (NAMED.has(name) || !present(body[name])) continue;
+    ext[name] = body[name];
+    any = true;
+  }
+  const format = optionalObject(body['response_format'], 'response_format');
+  if (format !== undefined && !KNOWN_FORMATS.has(format['type'])) {
+    ext['response_format'] = format;
+    any = true;
+  }
+  // Modalities other than text are checked where an endpoint is chosen; their shape is the provider's business.
+  optionalArray(body['modalities'], 'modalities');
+  return any ? ext : undefined;
+}

@@ -1,0 +1,116 @@
+// The caller's own bytes for an endpoint of the same dialect: only the fields that are ours are rewritten
+// (decisions 4, conventions), so that numbers, order and fields we do not know survive.
+import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import type { CanonicalRequest } from '../../../canonical/types.ts';
+import {
+  changeMembers,
+  duplicated,
+  type Edit,
+  memberOf,
+  scanObject,
+  splice,
+  type TopLevel,
+} from '../../../wire/scan.ts';
+import { CHAT_PATH } from '../upstream/encode.ts';
+import { capName, has, hasPaid, paidMembers, takes } from '../words/fields.ts';
+import { historyEdits, quirkChanges } from './quirks.ts';
+
+/** @throws ServiceError invalid_json when a key of an object that is rewritten occurs twice */
+export function rawRequest(
+  body: Buffer,
+  request: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+  text?: string,
+): UpstreamRequest {
+  const top = scanned(body, undefined, text);
+  const changes: Record<string, string | null> = {
+    model: JSON.stringify(target.upstream_model),
+    svc: null,
+    // Tags are ours, unless the provider's account is the caller's.
+    ...(options.own_key === true ? {} : { metadata: null }),
+  };
+  const present = (name: string): boolean => isPresent(body, top, name);
+  identityChanges(changes, present, options);
+  if (present('store') || takes(target, 'store')) changes['store'] = 'false';
+  if (!takes(target, 'service_tier')) changes['service_tier'] = null;
+  for (const [name, feature] of paidMembers) if (!hasPaid(target, feature)) changes[name] = null;
+  capChanges(changes, top, body, target, options);
+  const edits = streamEdits(changes, body, top, request, target);
+  if (target.flags.length > 0) {
+    quirkChanges(changes, body, top, target, options);
+    edits.push(...historyEdits(body, top, target));
+  }
+  for (const [name, value] of Object.entries(options.extra as JsonObject))
+    changes[name] = JSON.stringify(value);
+  return { path: CHAT_PATH, headers: [], body: splice(body, [...changeMembers(top, changes), ...edits]) };
+}
+
+/** The members of the object at `from`. @throws ServiceError invalid_json when a key occurs twice */
+export function scanned(body: Buffer, from?: number, text?: string): TopLevel {
+  const top = scanObject(body, from, text);
+  if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
+  const twice = duplicated(top);
+  if (twice !== null) {
+    // An upstream that takes the other copy would see another model, cap or tier than was held and priced.
+    throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
+  }
+  return top;
+}
+
+/** Whether `name` is there and not null. */
+export function isPresent(body: Buffer, top: TopLevel, name: string): boolean {
+  const member = memberOf(top, name);
+  return member !== undefined && body[member.from] !== 0x6e;
+}
+
+/** Only HMACs of end user and cache key leave the process, under the names that the caller used. */
+export function identityChanges(
+  changes: Record<string, string | null>,
+  present: (name: string) => boolean,
+  { user, cache_key }: EncodeOptions,
+): void {
+  for (const name of ['user', 'safety_identifier']) {
+    if (present(name)) changes[name] = user === null ? null : JSON.stringify(user);
+  }
+  if (present('prompt_cache_key'))
+    changes['prompt_cache_key'] = cache_key === null ? null : JSON.stringify(cache_key);
+}
+
+function capChanges(
+  changes: Record<string, string | null>,
+  top: TopLevel,
+  body: Buffer,
+  target: Target,
+  { max_tokens }: EncodeOptions,
+): void {
+  if (max_tokens === null) return;
+  const written = isPresent(body, top, 'max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens';
+  const name = capName(target, written);
+  changes[name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'] = null;
+  const member = memberOf(top, name);
+  const value = String(max_tokens);
+  if (member === undefined || body.toString('latin1', member.from, member.to) !== value)
+    changes[name] = value;
+}
+
+/** Usage is always asked for; a whole-answer call carries no stream options. */
+export function streamEdits(
+  changes: Record<string, string | null>,
+  body: Buffer,
+  top: TopLevel,
+  request: CanonicalRequest,
+  target: Target,
+): Edit[] {
+  if (!request.stream || has(target, 'no_stream_options')) {
+    changes['stream_options'] = null;
+    return [];
+  }
+  const member = memberOf(top, 'stream_options');
+  if (member === undefined || body[member.from] !== 0x7b) {
+    changes['stream_options'] = '{"include_usage":true}';
+    return [];
+  }
+  return changeMembers(scanned(body, member.from), { include_usage: 'true' });
+}

@@ -1,0 +1,174 @@
+// A whole answer of the same dialect: read for metering, given on with our id, model and `svc` spliced in.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { svcText } from '../../../caller/svc.ts';
+import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../../canonical/types.ts';
+import {
+  changeMembers,
+  duplicated,
+  type Edit,
+  memberOf,
+  scanArray,
+  scanObject,
+  splice,
+  type TopLevel,
+} from '../../../wire/scan.ts';
+import { chatFinish, finishReason } from '../caller/pieces.ts';
+import { usageText } from '../caller/usage.ts';
+import { parseAnswer } from '../upstream/decode.ts';
+import { searchesSold } from '../words/fields.ts';
+import { plainContent } from '../words/parts.ts';
+import { finishFault, stopOf } from '../words/stop.ts';
+import { findUsage, USAGE_FLAGS } from '../words/usage.ts';
+
+/** Names under which servers send reasoning. */
+export const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
+
+/** The change that removes them. */
+export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntries(
+  REASONING_MEMBERS.map((name) => [name, null]),
+);
+
+/** Bytes of the strings in `value`'s members that are output: text, reasoning, arguments. */
+export function outputBytes(message: JsonObject): number {
+  let bytes = length(message['content']) + length(message['refusal']);
+  bytes += length(message['reasoning_content']) || length(message['reasoning']);
+  const calls = message['tool_calls'];
+  if (Array.isArray(calls)) {
+    for (const call of calls) {
+      if (!isObject(call)) continue;
+      const { function: body, custom } = call;
+      if (isObject(body)) bytes += length(body['arguments']);
+      if (isObject(custom)) bytes += length(custom['input']);
+    }
+  }
+  const single = message['function_call'];
+  return isObject(single) ? bytes + length(single['arguments']) : bytes;
+}
+
+function callCount(message: JsonObject): number {
+  const calls = message['tool_calls'];
+  if (Array.isArray(calls) && calls.length > 0) return calls.length;
+  return isObject(message['function_call']) ? 1 : 0;
+}
+
+function length(value: unknown): number {
+  return typeof value === 'string' && value !== '' ? Buffer.byteLength(value) : 0;
+}
+
+/** Whether the upstream's own usage object says what was metered. */
+export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
+  if (usage === null || end.usage.source === 'estimate') return false;
+  return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
+}
+
+function hasList(choice: unknown): boolean {
+  return isObject(choice) && isObject(choice['message']) && Array.isArray(choice['message']['content']);
+}
+
+function withPlainContent(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  return { ...choice, message: plainContent(choice['message']) };
+}
+
+/** @throws StreamErrorFault for an error object, ProtocolFault when `body` is no chat completion otherwise */
+export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target): RawWhole {
+  let value = parseAnswer(body);
+  if ((value['choices'] as unknown[]).some(hasList)) {
+    value = { ...value, choices: (value['choices'] as unknown[]).map(withPlainContent) };
+    body = Buffer.from(JSON.stringify(value));
+  }
+  const choices = (value['choices'] as unknown[]).filter(isObject);
+  const usage = findUsage(value, target.flags, searchesSold(request, target));
+  const tier = value['service_tier'];
+  return {
+    usage,
+    stop: stopOfAll(choices),
+    output_bytes: choices.reduce(
+      (sum, { message }) => sum + (isObject(message) ? outputBytes(message) : 0),
+      0,
+    ),
+    tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),
+    service_tier: typeof tier === 'string' ? tier : null,
+    finish: (meta, end) => finish(body, value, meta, end, keepsUsage(usage, end, target)),
+  };
+}
+
+/** The last choice's stop, or null while any choice has none. */
+function stopOfAll(choices: readonly JsonObject[]): Stop | null {
+  let stop: Stop | null = null;
+  for (const { finish_reason: raw, message } of choices) {
+    if (typeof raw !== 'string' || raw === '') return null;
+    const fault = finishFault(raw);
+    if (fault !== null) throw new StreamErrorFault(fault);
+    const parts = isObject(message) ? message : {};
+    const calls = Array.isArray(parts['tool_calls']) && parts['tool_calls'].length > 0;
+    const refusal = typeof parts['refusal'] === 'string' && parts['refusal'] !== '';
+    stop = stopOf(raw, { refusal, calls: calls || isObject(parts['function_call']) });
+  }
+  return stop;
+}
+
+const NOTHING_SEEN = { refusal: false, calls: false };
+
+/** Whether a choice ends with a word that is not this dialect's. */
+function isOdd({ finish_reason: raw }: JsonObject): boolean {
+  return typeof raw === 'string' && chatFinish(raw, NOTHING_SEEN) !== raw;
+}
+
+function finishEdits(body: Buffer, choice: TopLevel): Edit[] {
+  const member = memberOf(choice, 'finish_reason');
+  const raw: unknown =
+    member === undefined ? null : JSON.parse(body.toString('utf8', member.from, member.to));
+  if (typeof raw !== 'string') return [];
+  const message = memberOf(choice, 'message');
+  const said =
+    message === undefined ? null : (JSON.parse(body.toString('utf8', message.from, message.to)) as unknown);
+  const calls = isObject(said) && Array.isArray(said['tool_calls']) && said['tool_calls'].length > 0;
+  return changeMembers(choice, { finish_reason: JSON.stringify(chatFinish(raw, { refusal: false, calls })) });
+}
+
+function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd, keep: boolean): Buffer {
+  const changes: Record<string, string> = {
+    id: JSON.stringify(meta.request_id),
+    model: JSON.stringify(meta.model),
+    svc: svcText(meta, end),
+  };
+  if (!keep) changes['usage'] = usageText(end.usage);
+  const odd = (value['choices'] as JsonObject[]).some(isOdd);
+  const edits = editsOf(body, changes, meta, end, odd);
+  if (edits !== null) return splice(body, edits);
+  // The scan is not sure, or a key occurs twice: what was parsed is written anew.
+  const text = Buffer.from(JSON.stringify(value));
+  return splice(text, editsOf(text, changes, meta, end, odd) ?? []);
+}
+
+function editsOf(
+  body: Buffer,
+  changes: Record<string, string>,
+  meta: ReplyMeta,
+  end: ReplyEnd,
+  odd: boolean,
+): Edit[] | null {
+  const top = scanObject(body);
+  if (top === null || duplicated(top) !== null) return null;
+  const edits = changeMembers(top, changes);
+  if (end.stop === undefined && meta.reasoning === 'include' && !odd) return edits;
+  const choices = memberOf(top, 'choices');
+  const items = choices === undefined ? null : scanArray(body, choices.from);
+  for (const item of items ?? []) {
+    const choice = scanObject(body, item.from);
+    if (choice === null || duplicated(choice) !== null) return null;
+    if (end.stop !== undefined) {
+      const reason = JSON.stringify(finishReason(end.stop, meta.legacy_functions));
+      edits.push(...changeMembers(choice, { finish_reason: reason }));
+    } else if (odd) {
+      edits.push(...finishEdits(body, choice));
+    }
+    const message = memberOf(choice, 'message');
+    const inner = message === undefined ? null : scanObject(body, message.from);
+    if (meta.reasoning === 'exclude' && inner !== null)
+      edits.push(...changeMembers(inner, WITHOUT_REASONING));
+  }
+  return edits;
+}

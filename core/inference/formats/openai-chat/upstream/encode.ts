@@ -1,0 +1,156 @@
+// Canonical request into the body of an OpenAI-type chat call (decisions 4.7.2, column openai_chat).
+import type { JsonObject } from '../../../../kernel/index.ts';
+import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
+import { chatSearch, runsSearch } from '../../../canonical/web-search.ts';
+import {
+  capName,
+  effortFor,
+  has,
+  isDefaultTier,
+  reasoningObject,
+  rejectsSampling,
+  takes,
+  userField,
+} from '../words/fields.ts';
+import { STOP_MAX } from './losses.ts';
+import { encodeMessages } from './messages.ts';
+
+/** Path below the provider's base URL. */
+export const CHAT_PATH = '/chat/completions';
+
+/** The upstream request; what `losses` named is left out here. */
+export function encodeRequest(
+  request: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+): UpstreamRequest {
+  const body: JsonObject = {
+    model: target.upstream_model,
+    messages: encodeMessages(request.messages, target),
+    ...generation(request, target, options),
+    ...tools(request),
+    ...searchOf(request, target),
+    ...wishes(request, target),
+    // Of the same dialect they are this family's own fields; of another they were losses.
+    ...(request.dialect === 'chat' ? request.ext : {}),
+  };
+  if (takes(target, 'store')) body['store'] = false;
+  const user = userField(target);
+  if (options.user !== null && user !== null) body[user] = options.user;
+  if (options.cache_key !== null && !has(target, 'no_cache_key'))
+    body['prompt_cache_key'] = options.cache_key;
+  if (options.stream) {
+    body['stream'] = true;
+    if (!has(target, 'no_stream_options')) body['stream_options'] = { include_usage: true };
+  }
+  return {
+    path: CHAT_PATH,
+    headers: [],
+    body: Buffer.from(JSON.stringify({ ...body, ...options.extra })),
+  };
+}
+
+function generation(
+  { generation: wish }: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+): JsonObject {
+  const body: JsonObject = {};
+  if (options.max_tokens !== null) body[capName(target)] = options.max_tokens;
+  if (!rejectsSampling(target)) {
+    for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] as const) {
+      if (wish[name] !== undefined) body[name] = wish[name];
+    }
+  }
+  for (const name of ['top_k', 'min_p', 'top_a', 'repetition_penalty'] as const) {
+    if (wish[name] !== undefined && takes(target, name)) body[name] = wish[name];
+  }
+  if (wish.seed !== undefined) body[has(target, 'random_seed') ? 'random_seed' : 'seed'] = wish.seed;
+  if (wish.logit_bias !== undefined) body['logit_bias'] = wish.logit_bias;
+  if (wish.stop !== undefined) body['stop'] = wish.stop.slice(0, STOP_MAX);
+  if (wish.logprobs !== undefined) {
+    body['logprobs'] = true;
+    if (wish.logprobs > 0) body['top_logprobs'] = wish.logprobs;
+  }
+  if (wish.candidates !== undefined && wish.candidates > 1) body['n'] = wish.candidates;
+  return body;
+}
+
+function tools(request: CanonicalRequest): JsonObject {
+  const list = (request.tools ?? []).map(toolOf).filter((tool) => tool !== null);
+  if (list.length === 0) return {};
+  const body: JsonObject = { tools: list };
+  if (request.tool_choice !== undefined)
+    body['tool_choice'] = choiceOf(request.tool_choice, request.tools ?? []);
+  if (request.parallel_tools !== undefined) body['parallel_tool_calls'] = request.parallel_tools;
+  return body;
+}
+
+/** A search is a member of its own here. */
+function searchOf({ tools: list = [] }: CanonicalRequest, target: Target): JsonObject {
+  const search = runsSearch(target) ? list.find((tool) => tool.search !== undefined)?.search : undefined;
+  return search === undefined ? {} : { web_search_options: chatSearch(search) };
+}
+
+function toolOf(tool: Tool): JsonObject | null {
+  if (tool.kind === 'server') return tool.family === 'openai_chat' ? (tool.payload ?? null) : null;
+  const inner: JsonObject = { name: tool.name };
+  if (tool.description !== undefined) inner['description'] = tool.description;
+  if (tool.kind === 'custom') {
+    if (tool.format !== undefined) inner['format'] = formatOf(tool.format);
+    return { type: 'custom', custom: inner };
+  }
+  if (tool.schema !== undefined) inner['parameters'] = tool.schema;
+  if (tool.strict !== undefined) inner['strict'] = tool.strict;
+  return { type: 'function', function: inner };
+}
+
+/** The grammar of a custom tool, which stands in an object of its own here and beside its type in responses. */
+function formatOf(format: JsonObject): JsonObject {
+  const { type, ...grammar } = format;
+  return type === 'grammar' && format['grammar'] === undefined ? { type, grammar } : format;
+}
+
+function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
+  // A choice may name thousands.
+  const custom = new Set(list.filter((tool) => tool.kind === 'custom').map(({ name }) => name));
+  const reference = (name: string): JsonObject => {
+    const kind = custom.has(name) ? 'custom' : 'function';
+    return { type: kind, [kind]: { name } };
+  };
+  if (choice.type === 'tool') return reference(choice.name);
+  if (choice.names === undefined || choice.type === 'none') return choice.type;
+  return {
+    type: 'allowed_tools',
+    allowed_tools: { mode: choice.type, tools: choice.names.map(reference) },
+  };
+}
+
+function wishes(request: CanonicalRequest, target: Target): JsonObject {
+  const body: JsonObject = {};
+  const { output } = request;
+  if (has(target, 'reasoning_object')) {
+    const reasoning = reasoningObject(request, target);
+    if (reasoning !== null) body['reasoning'] = reasoning;
+  } else {
+    const { effort } = effortFor(request, target);
+    if (effort !== null) body['reasoning_effort'] = effort;
+  }
+  if (output?.format?.type === 'json') body['response_format'] = { type: 'json_object' };
+  if (output?.format?.type === 'json_schema') {
+    const { name, schema, strict } = output.format;
+    const json_schema: JsonObject = { name: name ?? 'answer', schema: schema ?? {} };
+    if (strict !== undefined) json_schema['strict'] = strict;
+    body['response_format'] = { type: 'json_schema', json_schema };
+  }
+  if (output?.verbosity !== undefined) body['verbosity'] = output.verbosity;
+  if (output?.modalities !== undefined && takes(target, 'modalities')) {
+    body['modalities'] = output.modalities;
+    if (output.audio !== undefined) body['audio'] = output.audio;
+  }
+  if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
+    body['service_tier'] = request.service_tier;
+  }
+  return body;
+}

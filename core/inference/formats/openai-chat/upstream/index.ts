@@ -1,0 +1,18 @@
+// Endpoints that speak OpenAI's chat completions: OpenAI itself and the many servers compatible with it.
+import type { Adapter } from '../../../canonical/contract.ts';
+import { searchesSold } from '../words/fields.ts';
+import { classify } from './classify.ts';
+import { decodeAnswer } from './decode.ts';
+import { ChatDecoder } from './decoder.ts';
+import { encodeRequest } from './encode.ts';
+import { lossesOf } from './losses.ts';
+
+/** The adapter of family `openai_chat`. */
+export const openaiChat: Adapter = {
+  family: 'openai_chat',
+  losses: lossesOf,
+  encode: encodeRequest,
+  decode: (body, request, target) => decodeAnswer(body, target.flags, searchesSold(request, target)),
+  decoder: (request, target) => new ChatDecoder(target.flags, searchesSold(request, target)),
+  classify,
+};

@@ -1,0 +1,257 @@
+// What of a request would be lost on an OpenAI-type chat endpoint (decisions 4.7.2, column openai_chat).
+import type { JsonObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import { extLosses } from '../../../canonical/ext-losses.ts';
+import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
+import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import {
+  effortFor,
+  has,
+  hasPaid,
+  isDefaultTier,
+  paidMembers,
+  rejectsSampling,
+  speaks,
+  takes,
+} from '../words/fields.ts';
+import { readsSignature, reasoningMember } from './messages.ts';
+
+/** OpenAI's bound on stop sequences. */
+export const STOP_MAX = 4;
+
+type Kind = Loss['class'];
+
+/** Losses of `request` on `target`; in the raw lane the caller's fields go up as they are, so only ours can be lost. */
+export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
+  const losses: Loss[] = [];
+  const lose = (kind: Kind, code: string, param: string, message: string): void => {
+    losses.push({ class: kind, code, param, message });
+  };
+  if (!isDefaultTier(request.service_tier) && !takes(target, 'service_tier')) {
+    lose(
+      'behaviour',
+      'service_tier_ignored',
+      'service_tier',
+      'This endpoint has no price for the service tier.',
+    );
+  }
+  quirkLosses(request, target, lose);
+  if (speaks(target, request.dialect)) {
+    for (const [name, feature] of paidMembers) {
+      if (request.ext?.[name] === undefined || hasPaid(target, feature)) continue;
+      lose('content', 'unsupported_parameter', name, `This endpoint lists no price for '${feature}'.`);
+    }
+    return losses;
+  }
+  losses.push(...extLosses(request));
+  request.messages.forEach((message, i) => {
+    messageLosses(message, `messages[${i}]`, target, lose);
+  });
+  request.tools?.forEach((tool, i) => {
+    if (isForeignSearch(tool, 'openai_chat')) losses.push(...searchLosses(tool, toolPath(tool, i), target));
+    else toolLosses(tool, `tools[${i}]`, lose);
+  });
+  cacheLosses(request, target, lose);
+  generationLosses(request, target, lose);
+  wishLosses(request, target, lose);
+  return losses;
+}
+
+/** What the endpoint itself has no place for, whatever the caller's dialect. */
+function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  if (request.user !== undefined && has(target, 'no_user_field')) {
+    lose('hint', 'user_dropped', 'user', 'This endpoint has no field for the end user.');
+  }
+  if (request.cache?.key !== undefined && has(target, 'no_cache_key')) {
+    lose('hint', 'cache_hint_dropped', 'prompt_cache_key', 'This endpoint takes no cache key.');
+  }
+  const names = has(target, 'no_message_names');
+  // Of another dialect the loss is told with its part.
+  const thoughts = request.dialect === 'chat' && has(target, 'no_reasoning_in');
+  if (!names && !thoughts) return;
+  request.messages.forEach((message, i) => {
+    if (names && message.name !== undefined) {
+      lose('hint', 'name_dropped', `messages[${i}].name`, 'This endpoint takes no names.');
+    }
+    if (thoughts && message.content.some(({ type }) => type === 'reasoning')) {
+      const why = 'Reasoning of earlier turns is not sent to this endpoint.';
+      lose('hint', 'reasoning_signature_dropped', `messages[${i}]`, why);
+    }
+  });
+}
+
+type Lose = (kind: Kind, code: string, param: string, message: string) => void;
+
+/** Members of a message's `ext` that are written here or say nothing of their own. */
+const CARRIED = new Set(['role', 'audio']);
+
+function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
+  const names = Object.keys(ext ?? {}).filter((name) => !carried.has(name));
+  if (names.length === 0) return;
+  lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
+}
+
+/** The blocks that a document was read from; its text is what they say. */
+const SOURCE = new Set(['source']);
+const NOTHING: ReadonlySet<string> = new Set();
+
+function messageLosses(message: Message, path: string, target: Target, lose: Lose): void {
+  extLost(message.ext, path, CARRIED, lose);
+  message.content.forEach((part, j) => {
+    partLosses(part, `${path}.content[${j}]`, target, lose);
+  });
+}
+
+function partLosses(part: Part, path: string, target: Target, lose: Lose): void {
+  if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_chat') {
+    lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
+  }
+  extLost(part.ext, path, part.type === 'document' ? SOURCE : NOTHING, lose);
+  switch (part.type) {
+    case 'audio':
+      if (part.format !== 'wav' && part.format !== 'mp3') {
+        lose('content', 'audio_format_unsupported', path, 'Audio must be wav or mp3 for this endpoint.');
+      }
+      break;
+    case 'video':
+      if (!takes(target, 'video_url')) {
+        lose('content', 'video_unsupported', path, 'This endpoint takes no video.');
+      }
+      break;
+    case 'document':
+      if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
+        lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
+      }
+      if (part.citations === true) {
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+      }
+      break;
+    case 'search_result':
+      lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
+      break;
+    case 'reasoning':
+      if (reasoningMember(target) === null || part.signature !== undefined || part.data !== undefined) {
+        lose(
+          'hint',
+          'reasoning_signature_dropped',
+          path,
+          'Reasoning of earlier turns is not sent to this endpoint.',
+        );
+      }
+      break;
+    case 'tool_result':
+      if (part.content.some((inner) => inner.type !== 'text')) {
+        lose(
+          'behaviour',
+          'tool_media_moved',
+          path,
+          'Media of the tool result are sent in a user message after it.',
+        );
+      }
+      part.content.forEach((inner, k) => {
+        partLosses(inner, `${path}.content[${k}]`, target, lose);
+      });
+      break;
+    case 'server_tool':
+      if (part.family !== 'openai_chat') {
+        lose(
+          'content',
+          'server_tool_unsupported',
+          path,
+          `'${part.name}' can be replayed only to its own provider.`,
+        );
+      }
+      break;
+    case 'tool_call':
+      if (part.signature !== undefined && !readsSignature(part, target)) {
+        const why = 'The signature of another provider is not sent to this endpoint.';
+        lose('hint', 'reasoning_signature_dropped', path, why);
+      }
+      break;
+    case 'text':
+    case 'refusal':
+    case 'image':
+      break;
+  }
+}
+
+function toolLosses(tool: Tool, path: string, lose: Lose): void {
+  if (tool.kind === 'server' && tool.family !== 'openai_chat') {
+    lose('content', 'server_tool_unsupported', path, `Tool '${tool.name}' runs only at its own provider.`);
+  }
+  if (tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
+    lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
+  }
+}
+
+/** Parts that become a member of their message, which has no place for a breakpoint. */
+const UNMARKED: ReadonlySet<Part['type']> = new Set(['reasoning', 'tool_call', 'tool_result']);
+
+function hasLostHint(parts: readonly Part[], written: boolean): boolean {
+  return parts.some(
+    (part) =>
+      (part.cache !== undefined && !(written && !UNMARKED.has(part.type))) ||
+      ('content' in part && hasLostHint(part.content, written)),
+  );
+}
+
+/** One loss for all hints, as they are one wish. */
+function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  const written = takes(target, 'prompt_cache_breakpoint') || takes(target, 'cache_control');
+  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost (4.7.2 "cache hints").
+  if (!written && target.capabilities.cache) return;
+  const lost =
+    request.cache?.hint !== undefined ||
+    request.tools?.some((tool) => tool.cache !== undefined) === true ||
+    request.messages.some(({ content }) => hasLostHint(content, written));
+  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
+}
+
+function generationLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
+  if (generation.max_tokens === 0) {
+    // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+    lose('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
+  }
+  if (generation.stop !== undefined && generation.stop.length > STOP_MAX) {
+    lose('content', 'stop_too_many', 'stop', `This endpoint takes at most ${STOP_MAX} stop sequences.`);
+  }
+  for (const name of ['top_k', 'min_p', 'top_a', 'repetition_penalty'] as const) {
+    if (generation[name] !== undefined && !takes(target, name)) {
+      lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this endpoint.`);
+    }
+  }
+  if (!rejectsSampling(target)) return;
+  for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] as const) {
+    if (generation[name] !== undefined) {
+      lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this model.`);
+    }
+  }
+}
+
+function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  const { lost } = effortFor(request, target);
+  if (lost === 'reasoning_not_disabled') {
+    lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
+  } else if (lost !== null) {
+    lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
+  }
+  if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
+    lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
+  }
+  const modalities = request.output?.modalities?.filter((name) => name !== 'text') ?? [];
+  if (modalities.length > 0 && !takes(target, 'modalities')) {
+    lose(
+      'content',
+      'modality_unsupported',
+      'modalities',
+      `This endpoint cannot give ${modalities.join(', ')}.`,
+    );
+  }
+  const last = request.messages.at(-1);
+  if (last?.role === 'assistant' && !target.capabilities.prefill) {
+    lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');
+  }
+  if ((request.anthropic?.betas.length ?? 0) > 0) {
+    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not known here.');
+  }
+}

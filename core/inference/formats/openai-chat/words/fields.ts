@@ -1,0 +1,129 @@
+// Which wire names an endpoint takes, read from its capabilities and flags.
+import type { JsonObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import { budgetToEffort } from '../../../canonical/reasoning.ts';
+import type { CanonicalRequest, DialectName, Effort } from '../../../canonical/types.ts';
+import { runsSearch } from '../../../canonical/web-search.ts';
+
+/** Whether `target` lists `parameter` among those it takes beyond the common ones. */
+export function takes(target: Target, parameter: string): boolean {
+  return target.capabilities.parameters.includes(parameter);
+}
+
+/** Members that make the provider run, and bill, something of its own → the feature that an endpoint lists for it (4.1). */
+export const paidMembers: readonly (readonly [member: string, feature: string])[] = [
+  ['web_search_options', 'web_search'],
+  ['moderation', 'moderation'],
+];
+
+/** Whether `target` lists the paid `feature`; what is not listed is never bought on the caller's word. */
+export function hasPaid(target: Target, feature: string): boolean {
+  const { server_tools } = target.capabilities;
+  return server_tools.includes('*') || server_tools.includes(feature);
+}
+
+/** Searches of the web that an answer of `target` to `request` is billed as: its models make one for each answer. */
+export function searchesSold({ tools }: Pick<CanonicalRequest, 'tools'>, target: Target): number {
+  return runsSearch(target) && tools?.some(({ search }) => search !== undefined) === true ? 1 : 0;
+}
+
+/**
+ * Flags of an endpoint that change what is sent to it, or how its counts are read, with what each means; presets of the
+ * catalog are made of them.
+ */
+export const FLAGS = {
+  max_tokens_only: 'the output cap is always called `max_tokens`',
+  no_developer_role: 'role `developer` is sent as `system`',
+  no_stream_options: 'takes no `stream_options`; its streams tell usage unasked',
+  no_message_names: '`name` of a message is left out',
+  no_reasoning_in: 'reasoning in the history is left out, also where the client sends back what it was given',
+  reasoning_content_in: 'reasoning in the history is sent as `reasoning_content`',
+  reasoning_in: 'reasoning in the history is sent as `reasoning`',
+  reasoning_object: 'the wish for reasoning is sent as `reasoning: {effort}` or `{max_tokens}`',
+  user_field: 'the hash of the end user goes up as `user`',
+  no_user_field: 'no field for the end user',
+  no_cache_key: 'no `prompt_cache_key`',
+  random_seed: '`seed` is called `random_seed`',
+  tool_id_9: 'ids of tool calls are nine letters or digits',
+  reasoning_outside_completion: 'reasoning tokens are told beside `completion_tokens`',
+  cached_outside_prompt: 'cached tokens are told beside `prompt_tokens`',
+  write_outside_prompt: 'cache writes are told beside `prompt_tokens`',
+  rejects_sampling: '`temperature`, `top_p` and penalties are refused',
+  completions_path: 'has `/completions` too: calls of `/v1/completions` go there as they are',
+} as const;
+
+/** Whether the endpoint has `flag`. */
+export function has(target: Target, flag: keyof typeof FLAGS): boolean {
+  return target.flags.includes(flag);
+}
+
+/** Whether callers of `dialect` are served by their own wire here, so that their bytes go up. */
+export function speaks(target: Target, dialect: DialectName): boolean {
+  return dialect === 'chat' || (dialect === 'completions' && has(target, 'completions_path'));
+}
+
+/** Name of the output cap: what the endpoint lists, else what the caller wrote, else the older name. */
+export function capName(target: Target, written?: string): 'max_tokens' | 'max_completion_tokens' {
+  if (has(target, 'max_tokens_only')) return 'max_tokens';
+  if (takes(target, 'max_completion_tokens')) return 'max_completion_tokens';
+  if (takes(target, 'max_tokens')) return 'max_tokens';
+  return written === 'max_completion_tokens' ? written : 'max_tokens';
+}
+
+/** Whether `tier` is the ordinary one. */
+export function isDefaultTier(tier: string | undefined): boolean {
+  return tier === undefined || tier === 'auto' || tier === 'default';
+}
+
+/** Whether the endpoint refuses sampling parameters (reasoning models). */
+export function rejectsSampling(target: Target): boolean {
+  return target.flags.includes('rejects_sampling');
+}
+
+/**
+ * The `reasoning_effort` for the request's wish, or null to leave it out; `lost` names what the wish becomes where
+ * it cannot be met.
+ */
+export function effortFor(
+  request: CanonicalRequest,
+  target: Target,
+): { effort: Effort | null; lost: 'reasoning_dropped' | 'reasoning_not_disabled' | null } {
+  const wish = request.reasoning;
+  if (wish === undefined) return { effort: null, lost: null };
+  const { reasoning, reasoning_controls: controls, max_output } = target.capabilities;
+  const off = wish.mode === 'off' || wish.effort === 'none';
+  if (!reasoning) return { effort: null, lost: off ? null : 'reasoning_dropped' };
+  if (off) {
+    if (controls.includes('off')) return { effort: 'none', lost: null };
+    return { effort: controls.includes('effort') ? 'minimal' : null, lost: 'reasoning_not_disabled' };
+  }
+  if (!controls.includes('effort'))
+    return { effort: null, lost: hasStrength(request) ? 'reasoning_dropped' : null };
+  if (wish.effort !== undefined) return { effort: wish.effort, lost: null };
+  if (wish.max_tokens !== undefined) {
+    return {
+      effort: budgetToEffort(wish.max_tokens, request.generation.max_tokens ?? max_output),
+      lost: null,
+    };
+  }
+  return { effort: wish.mode === 'enabled' ? 'medium' : null, lost: null };
+}
+
+function hasStrength(request: CanonicalRequest): boolean {
+  return request.reasoning?.effort !== undefined || request.reasoning?.max_tokens !== undefined;
+}
+
+/** Under which name the hash of the end user is sent; null where there is none. */
+export function userField(target: Target): 'user' | 'safety_identifier' | null {
+  if (has(target, 'no_user_field')) return null;
+  return has(target, 'user_field') ? 'user' : 'safety_identifier';
+}
+
+/** The `reasoning` object of endpoints that take one, or null to leave it out. */
+export function reasoningObject(request: CanonicalRequest, target: Target): JsonObject | null {
+  const wish = request.reasoning;
+  if (wish?.max_tokens !== undefined && target.capabilities.reasoning) return { max_tokens: wish.max_tokens };
+  const { effort } = effortFor(request, target);
+  if (effort === null) return null;
+  return effort === 'none' ? { enabled: false } : { effort };
+}

@@ -1,0 +1,16 @@
+// The completions dialect: what older clients of OpenAI's form speak, served by models that answer messages.
+
+import { chatError } from '../../../caller/error.ts';
+import type { Dialect } from '../../../canonical/contract.ts';
+import { readCompletions } from './read.ts';
+import { writeCompletion } from './write.ts';
+import { CompletionsWriter } from './writer.ts';
+
+/** POST /v1/completions. */
+export const completions: Dialect = {
+  name: 'completions',
+  read: readCompletions,
+  write: writeCompletion,
+  writer: (meta) => new CompletionsWriter(meta),
+  error: chatError,
+};

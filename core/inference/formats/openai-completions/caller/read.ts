@@ -1,0 +1,127 @@
+// Body of POST /v1/completions into the canonical request (decisions 4.4): each prompt becomes a message of the user.
+// Nothing is refused here for what only some endpoints can do; their adapters say what they would lose.
+import type { JsonObject } from '../../../../kernel/index.ts';
+import {
+  fail,
+  optionalBoolean,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  present,
+  restOf,
+  stringMap,
+  unsupported,
+} from '../../../caller/read.ts';
+import { readStart } from '../../../caller/start.ts';
+import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import type { CanonicalRequest, CompletionWish, Generation } from '../../../canonical/types.ts';
+import { readGeneration, userOf } from '../../openai-chat/caller/read.ts';
+import { PROMPTS_MAX, type Prompts, readPrompts } from './prompt.ts';
+
+const NAMED = new Set([
+  ...[
+    'model',
+    'prompt',
+    'max_tokens',
+    'max_completion_tokens',
+    'temperature',
+    'top_p',
+    'top_k',
+    'min_p',
+    'top_a',
+    'n',
+    'stop',
+    'seed',
+  ],
+  ...[
+    'repetition_penalty',
+    'frequency_penalty',
+    'presence_penalty',
+    'logit_bias',
+    'stream',
+    'stream_options',
+  ],
+  ...['suffix', 'echo', 'best_of', 'logprobs', 'prompt_cache_key', 'service_tier', 'user'],
+  ...['safety_identifier', 'metadata', 'store', 'svc'],
+]);
+
+/** Fields of the chat dialect that say something; dropping one would change what is asked. */
+const OF_CHAT = [
+  ...['messages', 'input', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format'],
+  ...['modalities', 'audio'],
+] as const;
+
+/** OpenAI's bounds. */
+const BEST_OF_MAX = 20;
+const LOGPROBS_MAX = 20;
+
+/** @throws ServiceError invalid_request or unsupported_parameter with `param` */
+export function readCompletions(value: unknown, headers: Headers): CanonicalRequest {
+  const start = readStart(value, headers, (body) => stringMap(body['metadata'], 'metadata', METADATA_LIMITS));
+  const { body, model, stream, svc, warnings } = start;
+  for (const name of OF_CHAT) {
+    if (present(body[name])) unsupported(name, `'${name}' belongs to POST /v1/chat/completions.`);
+  }
+  const prompts = readPrompts(body['prompt']);
+  const generation = readText(body);
+  if (optionalBoolean(body['store'], 'store') === true) {
+    const message = 'Answers are never stored at the provider.';
+    warnings.push({ code: 'store_ignored', param: 'store', message });
+  }
+  const options = optionalObject(body['stream_options'], 'stream_options');
+  const key = optionalString(body['prompt_cache_key'], 'prompt_cache_key');
+  return {
+    model,
+    messages: prompts.messages,
+    ...compact({
+      cache: key === undefined ? undefined : { key },
+      service_tier: optionalString(body['service_tier'], 'service_tier'),
+      user: userOf(body),
+      completion: readWish(body, prompts, generation.candidates ?? 1),
+    }),
+    ...restOf(body, NAMED),
+    generation,
+    stream,
+    include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,
+    svc,
+    dialect: 'completions',
+    warnings,
+  };
+}
+
+/** Sampling and cap. A cap of 0 asks for the prompt alone, by `echo` and `logprobs`. */
+function readText(body: JsonObject): Generation {
+  // `logprobs` counts here and switches there.
+  const { logprobs: _count, top_logprobs: _top, max_tokens, ...rest } = body;
+  if (max_tokens !== 0) return readGeneration({ ...rest, max_tokens });
+  return { ...readGeneration(rest), max_tokens: 0 };
+}
+
+function readWish(body: JsonObject, prompts: Prompts, n: number): CompletionWish | undefined {
+  const suffix = optionalString(body['suffix'], 'suffix') ?? '';
+  const echo = optionalBoolean(body['echo'], 'echo') ?? false;
+  const best_of =
+    optionalNumber(body['best_of'], 'best_of', { min: 1, max: BEST_OF_MAX, integer: true }) ?? 1;
+  if (present(body['best_of']) && best_of < n) fail('best_of', "'best_of' must be at least 'n'.");
+  const logprobs = readLogprobs(body['logprobs']);
+  const count = prompts.messages.length;
+  if (count * n > PROMPTS_MAX) {
+    fail('n', `A call has at most ${PROMPTS_MAX} choices; ${count} prompts with 'n' ${n} have ${count * n}.`);
+  }
+  const asks = Object.entries({ suffix: suffix !== '', echo, best_of: best_of > 1, logprobs });
+  const wish: CompletionWish = {
+    prompts: count,
+    tokens: prompts.tokens,
+    asks: asks.flatMap(([name, asked]) => (asked ? [name] : [])),
+    best_of,
+  };
+  if (count === 1 && prompts.tokens === 0 && wish.asks.length === 0) return undefined;
+  if (echo) wish.echo = prompts.bytes;
+  return wish;
+}
+
+/** A count; some compatible servers also take a switch. */
+function readLogprobs(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  return optionalNumber(value, 'logprobs', { min: 0, max: LOGPROBS_MAX, integer: true }) !== undefined;
+}

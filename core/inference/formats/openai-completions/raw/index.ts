@@ -1,0 +1,16 @@
+// Callers of the completions dialect on endpoints that have its path (decisions 4.4, row 1).
+import type { RawLane } from '../../../canonical/contract.ts';
+import { speaks } from '../../openai-chat/words/fields.ts';
+import { RawCompletionsRelay } from './relay.ts';
+import { rawCompletionRequest } from './request.ts';
+import { rawCompletionWhole } from './whole.ts';
+
+/** Family `openai_chat` where the endpoint has the flag `completions_path`; elsewhere the prompt becomes a message. */
+export const rawCompletions: RawLane = {
+  dialect: 'completions',
+  family: 'openai_chat',
+  serves: (target) => speaks(target, 'completions'),
+  request: rawCompletionRequest,
+  whole: rawCompletionWhole,
+  relay: (meta, request, target) => new RawCompletionsRelay(meta, request, target),
+};

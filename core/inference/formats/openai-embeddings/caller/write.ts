@@ -1,0 +1,22 @@
+// Vectors as the JSON text of an embeddings reply (decisions 4.4): no `id`, as OpenAI's has none.
+
+import { svcText } from '../../../caller/svc.ts';
+import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Vector } from '../../../canonical/types.ts';
+
+/** JSON text of the value of `vector`: its numbers as they came, or base64 in quotes. */
+export function vectorText({ form, text }: Vector): string {
+  // Base64 has nothing that JSON escapes.
+  return form === 'base64' ? `"${text}"` : text;
+}
+
+/** The whole answer as JSON text. */
+export function writeEmbeddings(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
+  const data = (answer.vectors ?? []).map(
+    (vector, index) => `{"object":"embedding","index":${index},"embedding":${vectorText(vector)}}`,
+  );
+  const tokens = end.usage.input_tokens;
+  return (
+    `{"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(meta.model)},` +
+    `"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}},"svc":${svcText(meta, end)}}`
+  );
+}

@@ -1,0 +1,16 @@
+// The responses dialect: what OpenAI's newer clients and agents speak.
+
+import { chatError } from '../../../caller/error.ts';
+import type { Dialect } from '../../../canonical/contract.ts';
+import { readResponses } from './read.ts';
+import { writeResponse } from './write.ts';
+import { ResponsesWriter } from './writer.ts';
+
+/** POST /v1/responses. */
+export const responses: Dialect = {
+  name: 'responses',
+  read: readResponses,
+  write: writeResponse,
+  writer: (meta) => new ResponsesWriter(meta),
+  error: chatError,
+};

@@ -1,0 +1,134 @@
+// JSON texts of output items and their parts, the same in a whole response and in a stream.
+import { isObject } from '../../../../kernel/index.ts';
+import type { Citation, Logprob, Part, ToolCallPart } from '../../../canonical/types.ts';
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+/** A text part as it begins; clients index into its lists. */
+export const EMPTY_TEXT = '{"type":"output_text","text":"","annotations":[],"logprobs":[]}';
+export const EMPTY_REFUSAL = '{"type":"refusal","refusal":""}';
+
+/** A text part; `annotations` and `logprobs` are JSON texts of list members. */
+export function textPart(text: string, annotations: readonly string[], logprobs: readonly string[]): string {
+  return (
+    `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[${annotations.join(',')}]` +
+    `,"logprobs":[${logprobs.join(',')}]}`
+  );
+}
+
+/** A refusal as a content part. */
+export function refusalPart(text: string): string {
+  return `{"type":"refusal","refusal":${JSON.stringify(text)}}`;
+}
+
+/** `phase` of the message that `part` belongs to, '' for none. */
+export function phaseOf(part: Part): string {
+  const phase = part.ext?.['phase'];
+  return phase === 'commentary' || phase === 'final_answer' ? phase : '';
+}
+
+/** A message of the model; `parts` are JSON texts, `phase` is '' for none. */
+export function messageItem(id: string, status: ItemStatus, parts: readonly string[], phase: string): string {
+  const told = phase === '' ? '' : `,"phase":"${phase}"`;
+  return `{"id":"${id}","type":"message","status":"${status}","role":"assistant","content":[${parts.join(',')}]${told}}`;
+}
+
+/**
+ * A call of a function or custom tool with `text` as its arguments. A custom call is `completed` even where it was cut:
+ * a client in wide use reads no other word.
+ */
+export function callItem(
+  part: ToolCallPart,
+  facts: { id: string; call_id: string; status: ItemStatus; text: string },
+): string {
+  const { id, call_id, text } = facts;
+  const custom = part.kind === 'custom';
+  const status = custom && facts.status === 'incomplete' ? 'completed' : facts.status;
+  const [type, member] = custom ? ['custom_tool_call', 'input'] : ['function_call', 'arguments'];
+  return (
+    `{"id":${JSON.stringify(id)},"type":"${type}","status":"${status}","call_id":${JSON.stringify(call_id)}` +
+    `,"name":${JSON.stringify(part.name)},"${member}":${JSON.stringify(text)}}`
+  );
+}
+
+/** A reasoning item: visible text as one summary, raw reasoning text as content. */
+export function reasoningItem(
+  id: string,
+  text: string,
+  facts: { raw: boolean; encrypted: string | null },
+): string {
+  const { raw, encrypted } = facts;
+  const json = JSON.stringify(text);
+  const summary = text === '' || raw ? '' : `{"type":"summary_text","text":${json}}`;
+  const inner = text === '' ? '' : `{"type":"reasoning_text","text":${json}}`;
+  const content = raw ? `,"content":[${inner}]` : '';
+  const sealed = encrypted === null ? '' : `,"encrypted_content":${JSON.stringify(encrypted)}`;
+  return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${summary}]${content}${sealed}}`;
+}
+
+/** Raw reasoning text is what a model with open weights thinks aloud; any other visible text is a summary of it. */
+export function isRaw(part: Extract<Part, { type: 'reasoning' }>): boolean {
+  return part.kind === 'full' && part.format === 'unknown';
+}
+
+/** An item of this family as it came, for an answer that is given again; null for what is none. */
+export function ownItem(part: Part): { id: string | null; text: string } | null {
+  if (part.type !== 'server_tool' || part.family !== 'openai_responses') return null;
+  const { payload } = part;
+  if (!isObject(payload) || typeof payload['type'] !== 'string') return null;
+  return { id: typeof payload['id'] === 'string' ? payload['id'] : null, text: JSON.stringify(payload) };
+}
+
+/** An annotation of a text of which `length` UTF-16 units are written, or null for a kind without words here. */
+export function annotationText(citation: Citation, length: number): string | null {
+  if (citation.kind === 'url') {
+    const { url, title = citation.url, start: start_index = 0, end: end_index = length } = citation;
+    return JSON.stringify({ type: 'url_citation', start_index, end_index, url, title });
+  }
+  if (citation.kind === 'search_result' || citation.file_id === undefined) return null;
+  const { file_id, title: filename = file_id } = citation;
+  return JSON.stringify({ type: 'file_citation', file_id, filename, index: length });
+}
+
+/** Log probabilities as JSON texts, one per token. */
+export function logprobTexts(logprobs: readonly Logprob[]): string[] {
+  return logprobs.map(({ top, token, logprob, bytes }) =>
+    JSON.stringify({
+      token,
+      logprob,
+      bytes: bytes ?? [],
+      top_logprobs: top.map((other) => ({ ...other, bytes: other.bytes ?? [] })),
+    }),
+  );
+}
+
+/** Call ids of one response: none is empty and none occurs twice, since clients take them for identities. */
+export class CallIds {
+  readonly #seen = new Set<string>();
+  readonly #request_id: string;
+
+  constructor(request_id: string) {
+    this.#request_id = request_id;
+  }
+
+  /** The id of the next call. */
+  take(part: ToolCallPart): string {
+    const own = part.id === '' || this.#seen.has(part.id);
+    const id = own ? `call_${this.#request_id}_${this.#seen.size}` : part.id;
+    this.#seen.add(id);
+    return id;
+  }
+}
+
+/** Ids of items that keep the provider's where they must come back to it, and are unique. */
+export class ItemIds {
+  readonly #seen = new Set<string>();
+
+  /** `wanted` where it is free, else `ours`. */
+  take(wanted: string | null | undefined, ours: string): string {
+    const id =
+      wanted === null || wanted === undefined || wanted === '' || this.#seen.has(wanted) ? ours : wanted;
+    this.#seen.add(id);
+    return id;
+  }
+}

@@ -1,0 +1,246 @@
+// Body of POST /v1/responses into the canonical request: every field of decisions 4.3.
+import type { JsonObject } from '../../../../kernel/index.ts';
+import {
+  fail,
+  optionalBoolean,
+  optionalChoice,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  optionalStrings,
+  present,
+  requireString,
+  restOf,
+  stringMap,
+  unsupported,
+} from '../../../caller/read.ts';
+import { readStart } from '../../../caller/start.ts';
+import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import type {
+  CanonicalRequest,
+  Generation,
+  Message,
+  OutputWish,
+  ReasoningWish,
+} from '../../../canonical/types.ts';
+import { repeated } from './echo.ts';
+import { readInput } from './read-items.ts';
+import { readToolChoice, readTools } from './read-tools.ts';
+
+/** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
+const NAMED = new Set([
+  ...[
+    'model',
+    'input',
+    'instructions',
+    'include',
+    'max_output_tokens',
+    'temperature',
+    'top_p',
+    'top_logprobs',
+  ],
+  ...[
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'reasoning',
+    'text',
+    'truncation',
+    'service_tier',
+    'store',
+  ],
+  ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'user', 'safety_identifier'],
+  ...['metadata', 'stream', 'stream_options', 'background', 'svc'],
+]);
+
+/** What refers to earlier turns or stored objects (4.3), and where the items would go instead. */
+const STATE = ['previous_response_id', 'conversation', 'prompt'] as const;
+/** Fields by which compatible servers reach accounts or addresses: on pool accounts they are not the caller's. */
+const ACCOUNTS = [
+  'api_key',
+  'api_base',
+  'base_url',
+  'headers',
+  'extra_headers',
+  'extra_body',
+  'organization',
+];
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const REASONING = new Set(['effort', 'summary', 'generate_summary']);
+const TEXT = new Set(['format', 'verbosity']);
+const FORMAT = new Set(['type', 'name', 'schema', 'strict']);
+
+/**
+ * Reads a parsed body of responses, wherever it was sent. @throws ServiceError invalid_request or
+ * unsupported_parameter with `param`; `details.reason` is `stateless` for what needs a stored conversation.
+ */
+export function readResponses(value: unknown, headers: Headers): CanonicalRequest {
+  const { body, model, stream, svc, warnings } = readStart(value, headers, metadataOf);
+  refuseState(body);
+  if (optionalBoolean(body['store'], 'store') === true) {
+    const message = 'Answers are never stored; send the items of earlier turns with the next one.';
+    warnings.push({ code: 'store_ignored', param: 'store', message });
+  }
+  const include = readInclude(body);
+  const options = optionalObject(body['stream_options'], 'stream_options');
+  return {
+    model,
+    ...readInput(body['input'], readInstructions(body)),
+    ...compact({
+      tools: readTools(body),
+      tool_choice: readToolChoice(body),
+      parallel_tools: optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
+      reasoning: readReasoning(body),
+      output: readOutput(body),
+      cache: readCache(body),
+      service_tier: optionalString(body['service_tier'], 'service_tier'),
+      user:
+        optionalString(body['user'], 'user') ??
+        optionalString(body['safety_identifier'], 'safety_identifier'),
+      ext: readExt(body, include.raw),
+    }),
+    generation: readGeneration(body, include.logprobs),
+    stream,
+    // Of meaning only where the answer is a chat stream; a response always tells its usage.
+    include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,
+    svc,
+    dialect: 'responses',
+    echo: { members: repeated(body), encrypted_reasoning: include.encrypted_reasoning },
+    warnings,
+  };
+}
+
+function metadataOf(body: JsonObject): Record<string, string> | undefined {
+  return stringMap(body['metadata'], 'metadata', METADATA_LIMITS);
+}
+
+function refuseState(body: JsonObject): void {
+  for (const name of STATE) {
+    if (!present(body[name])) continue;
+    unsupported(name, `'${name}' needs a stored conversation; send the items themselves in 'input'.`, {
+      reason: 'stateless',
+    });
+  }
+  if (optionalBoolean(body['background'], 'background') === true) {
+    unsupported('background', 'Answers are not stored to be fetched later; wait for it or stream it.', {
+      reason: 'stateless',
+    });
+  }
+  for (const name of ACCOUNTS) {
+    if (present(body[name])) unsupported(name, `'${name}' refers to accounts at the provider.`);
+  }
+}
+
+function readInstructions(body: JsonObject): Message[] {
+  const text = optionalString(body['instructions'], 'instructions');
+  return text === undefined || text === '' ? [] : [{ role: 'system', content: [{ type: 'text', text }] }];
+}
+
+interface Include {
+  encrypted_reasoning: boolean;
+  logprobs: boolean;
+  /** What only the family itself can add to its items. */
+  raw: string[];
+}
+
+function readInclude(body: JsonObject): Include {
+  const include: Include = { encrypted_reasoning: false, logprobs: false, raw: [] };
+  optionalStrings(body['include'], 'include')?.forEach((name, i) => {
+    if (name === 'reasoning.encrypted_content') include.encrypted_reasoning = true;
+    else if (name === 'message.output_text.logprobs') include.logprobs = true;
+    else if (name === 'message.input_image.image_url' || /^\w+_call(?:_output)?\./.test(name)) {
+      include.raw.push(name);
+    } else unsupported(`include[${i}]`, `'${name}' is not known in 'include'.`);
+  });
+  return include;
+}
+
+function readGeneration(body: JsonObject, logprobs: boolean): Generation {
+  const top = optionalNumber(body['top_logprobs'], 'top_logprobs', { min: 0, max: 20, integer: true }) ?? 0;
+  return compact({
+    max_tokens: optionalNumber(body['max_output_tokens'], 'max_output_tokens', { min: 1, integer: true }),
+    temperature: optionalNumber(body['temperature'], 'temperature', { min: 0, max: 2 }),
+    top_p: optionalNumber(body['top_p'], 'top_p', { min: 0, max: 1 }),
+    logprobs: logprobs || top > 0 ? top : undefined,
+  });
+}
+
+function readReasoning(body: JsonObject): ReasoningWish | undefined {
+  const object = optionalObject(body['reasoning'], 'reasoning');
+  if (object === undefined) return undefined;
+  const effort = optionalChoice(object['effort'], 'reasoning.effort', EFFORTS);
+  const wish: ReasoningWish = effort === undefined ? {} : { effort };
+  if (effort === 'none') wish.mode = 'off';
+  for (const name of ['summary', 'generate_summary'] as const) {
+    const summary = optionalChoice(object[name], `reasoning.${name}`, [
+      'auto',
+      'concise',
+      'detailed',
+      'none',
+    ]);
+    if (summary !== undefined && summary !== 'none') wish.display = 'summary';
+  }
+  return Object.keys(wish).length === 0 ? undefined : wish;
+}
+
+function readOutput(body: JsonObject): OutputWish | undefined {
+  const text = optionalObject(body['text'], 'text');
+  if (text === undefined) return undefined;
+  const output: OutputWish = compact({
+    format: readFormat(text),
+    verbosity: optionalChoice(text['verbosity'], 'text.verbosity', ['low', 'medium', 'high'] as const),
+  });
+  return Object.keys(output).length === 0 ? undefined : output;
+}
+
+function readFormat(text: JsonObject): OutputWish['format'] {
+  const format = optionalObject(text['format'], 'text.format');
+  if (format === undefined) return undefined;
+  switch (requireString(format['type'], 'text.format.type')) {
+    case 'text':
+      return { type: 'text' };
+    case 'json_object':
+      return { type: 'json' };
+    case 'json_schema':
+      return {
+        type: 'json_schema',
+        name: requireString(format['name'], 'text.format.name'),
+        ...compact({
+          schema: optionalObject(format['schema'], 'text.format.schema'),
+          strict: optionalBoolean(format['strict'], 'text.format.strict'),
+        }),
+      };
+    default:
+      return fail('text.format.type', "'text.format.type' must be one of text, json_object, json_schema.");
+  }
+}
+
+function readCache(body: JsonObject): CanonicalRequest['cache'] {
+  const key = optionalString(body['prompt_cache_key'], 'prompt_cache_key');
+  const retention = optionalString(body['prompt_cache_retention'], 'prompt_cache_retention');
+  const options = optionalObject(body['prompt_cache_options'], 'prompt_cache_options');
+  const cache: NonNullable<CanonicalRequest['cache']> = {};
+  if (key !== undefined) cache.key = key;
+  if (retention === '24h') cache.hint = { ttl: '24h' };
+  else if (retention !== undefined || options !== undefined) {
+    cache.hint = options?.['ttl'] === '30m' ? { ttl: '30m' } : {};
+  }
+  return Object.keys(cache).length === 0 ? undefined : cache;
+}
+
+/** What the canonical form has no name for, by the field it came in. */
+function readExt(body: JsonObject, include: string[]): JsonObject | undefined {
+  const ext: JsonObject = { ...restOf(body, NAMED).ext };
+  if (include.length > 0) ext['include'] = include;
+  if (optionalChoice(body['truncation'], 'truncation', ['auto', 'disabled'] as const) === 'auto') {
+    ext['truncation'] = 'auto';
+  }
+  const reasoning = restOf(optionalObject(body['reasoning'], 'reasoning') ?? {}, REASONING).ext;
+  if (reasoning !== undefined) ext['reasoning'] = reasoning;
+  const text = optionalObject(body['text'], 'text') ?? {};
+  const format = restOf(optionalObject(text['format'], 'text.format') ?? {}, FORMAT).ext;
+  const rest = { ...restOf(text, TEXT).ext, ...(format === undefined ? {} : { format }) };
+  if (Object.keys(rest).length > 0) ext['text'] = rest;
+  return Object.keys(ext).length === 0 ? undefined : ext;
+}

@@ -1,0 +1,105 @@
+// The `Response` object (decisions 4.3 "Reply"): what stands in a whole answer and in five events of a stream.
+import type { ErrorCode } from '../../../../kernel/index.ts';
+import { svcText } from '../../../caller/svc.ts';
+import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage, Warning } from '../../../canonical/types.ts';
+import { repeatedText } from './echo.ts';
+
+/** How a response stands: `incomplete` and `failed` come with why. */
+export type Standing =
+  | { status: 'in_progress' | 'completed' }
+  | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' }
+  | { status: 'failed'; code: FailureCode; message: string };
+
+/** OpenAI's words for a failure that a client's types know and ours can mean. */
+type FailureCode = 'server_error' | 'rate_limit_exceeded' | 'invalid_prompt';
+
+/** JSON text of `usage`; every key that OpenAI sends is there (4.7.2 "to this dialect"). */
+export function usageText(usage: Usage): string {
+  const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+  const { cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens } = usage;
+  return (
+    `{"input_tokens":${input},"input_tokens_details":{"cached_tokens":${cache_read_tokens}` +
+    `,"cache_write_tokens":${cache_write_tokens}},"output_tokens":${output_tokens}` +
+    `,"output_tokens_details":{"reasoning_tokens":${reasoning_tokens}},"total_tokens":${input + output_tokens}}`
+  );
+}
+
+/** How a stop is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons out"). */
+export function standingOf(stop: Stop | null, warnings: Warning[]): Standing {
+  switch (stop?.reason) {
+    case 'max_tokens':
+    case 'context_window':
+      return { status: 'incomplete', reason: 'max_output_tokens' };
+    case 'content_filter':
+      return { status: 'incomplete', reason: 'content_filter' };
+    case 'error':
+      return { status: 'failed', code: 'server_error', message: 'The provider broke the answer off.' };
+    case 'pause':
+    case 'compaction':
+      warnings.push({
+        code: 'turn_paused',
+        message: 'The provider paused the turn; send the answer back to go on.',
+      });
+      break;
+    case 'malformed':
+      warnings.push({ code: 'malformed_output', message: 'The model produced a malformed answer.' });
+      break;
+    default:
+  }
+  return { status: 'completed' };
+}
+
+const LIMITS: ReadonlySet<ErrorCode> = new Set(['rate_limit_exceeded', 'upstream_rate_limited']);
+const PROMPTS: ReadonlySet<ErrorCode> = new Set([
+  ...(['invalid_request', 'content_filtered', 'context_length_exceeded', 'request_too_large'] as const),
+]);
+
+/** The standing of a stream that `fault` ended; its own code stands in `svc.error`. */
+export function failureOf({ code, message }: StreamFault): Standing {
+  if (LIMITS.has(code)) return { status: 'failed', code: 'rate_limit_exceeded', message };
+  return { status: 'failed', code: PROMPTS.has(code) ? 'invalid_prompt' : 'server_error', message };
+}
+
+/** `svc` of a response; a failed one tells its cause. */
+export function svcOf(
+  meta: ReplyMeta,
+  end: ReplyEnd | null,
+  warnings: readonly Warning[],
+  fault?: StreamFault,
+): string {
+  const text = svcText(meta, end, warnings);
+  if (fault === undefined) return text;
+  const { code, message, details = {} } = fault;
+  return `${text.slice(0, -1)},"error":${JSON.stringify({ code, message, details })}}`;
+}
+
+/** What never changes between the events of one response, without braces. */
+export function fixedText(meta: ReplyMeta): string {
+  return (
+    `"id":${JSON.stringify(meta.request_id)},"object":"response","created_at":${meta.created},"background":false` +
+    `,"model":${JSON.stringify(meta.model)},"previous_response_id":null,"store":false,${repeatedText(meta)}`
+  );
+}
+
+/** Epoch seconds when the answer was complete; of a replay, when its first call was. */
+export function completedAt(meta: ReplyMeta, end: ReplyEnd): number {
+  return meta.created + Math.round((end.timing?.duration_ms ?? 0) / 1_000);
+}
+
+/** The response as it stands; `output`, `usage` and `svc` are JSON texts. */
+export function responseText(
+  fixed: string,
+  standing: Standing,
+  facts: { output: string; usage: string; tier: string | null; svc: string; completed_at?: number },
+): string {
+  const { status } = standing;
+  const completed = status === 'completed' ? (facts.completed_at ?? null) : null;
+  const error =
+    status === 'failed' ? JSON.stringify({ code: standing.code, message: standing.message }) : 'null';
+  const details = status === 'incomplete' ? `{"reason":"${standing.reason}"}` : 'null';
+  const { output, usage, tier, svc } = facts;
+  return (
+    `{${fixed},"status":"${status}","completed_at":${completed},"error":${error},"incomplete_details":${details}` +
+    `,"output":[${output}],"service_tier":${JSON.stringify(tier ?? 'default')},"usage":${usage},"svc":${svc}}`
+  );
+}

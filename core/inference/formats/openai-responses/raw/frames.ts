@@ -1,0 +1,76 @@
+// Whole server-sent events out of any split of bytes, for a lane that copies them. Line ends come out as LF.
+import type { JsonObject } from '../../../../kernel/index.ts';
+import { ProtocolFault } from '../../../canonical/contract.ts';
+import { Rest } from '../../../wire/rest.ts';
+import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
+import { BLANK_LINE } from '../../anthropic-messages/raw/events.ts';
+
+const LF = 10;
+const CR = 13;
+
+export class Frames {
+  readonly #rest = new Rest();
+  /** The last byte of the last read was a CR. */
+  #after_cr = false;
+
+  /** The whole events so far, each with its blank line; null while none is whole. @throws ProtocolFault past 8 MiB. */
+  take(bytes: Buffer): Buffer | null {
+    let b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
+    if (!this.#rest.blankLineWith(b)) {
+      this.#keep(b);
+      return null;
+    }
+    b = this.#rest.take(b);
+    const blank = b.lastIndexOf(BLANK_LINE);
+    const to = blank < 0 ? 0 : blank + BLANK_LINE.length;
+    this.#keep(b.subarray(to));
+    return to === 0 ? null : b.subarray(0, to);
+  }
+
+  /** What stood open when the connection closed, as an event; null when nothing did. */
+  end(): Buffer | null {
+    return this.#rest.length === 0 ? null : this.#rest.take(BLANK_LINE);
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX) throw new ProtocolFault('an event passes 8 MiB');
+    this.#rest.add(bytes);
+  }
+
+  /** `bytes` with every line end as LF; a CR LF pair may be cut by a read. */
+  #plainLines(bytes: Buffer): Buffer {
+    const out = Buffer.allocUnsafe(bytes.length);
+    let n = 0;
+    for (const byte of bytes) {
+      if (byte !== LF || !this.#after_cr) out[n++] = byte === CR ? LF : byte;
+      this.#after_cr = byte === CR;
+    }
+    return out.subarray(0, n);
+  }
+}
+
+/** A copy in own memory: what lives as long as a stream must not pin the read that it came from. */
+export function own(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+/** Whether a line ends within [from, to): then the event does, and its text was cut. */
+export function hasLine(b: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (b[i] === LF) return true;
+  return false;
+}
+
+/** Where the event at `at` ends, its blank line included; loose line ends at the end of `b` are an event of nothing. */
+export function eventEnd(b: Buffer, at: number): number {
+  const blank = b.indexOf(BLANK_LINE, at);
+  return blank < 0 ? b.length : blank + BLANK_LINE.length;
+}
+
+/** Place of the item that an event is about. */
+export function indexOf(data: JsonObject): number {
+  const { output_index } = data;
+  return typeof output_index === 'number' ? output_index : 0;
+}

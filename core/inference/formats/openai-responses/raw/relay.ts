@@ -1,0 +1,448 @@
+// The raw lane's stream: events copied as they came, sequence numbers included. Rewritten are those that carry the
+// response (id, model, and `svc` in the last one, held until the cost is settled) and reasoning items whose state the
+// caller did not ask for. A delta is known again by what stands around its number and text, and costs two comparisons.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { ProtocolFault, type Relay, type RelayState, type Target } from '../../../canonical/contract.ts';
+import { newRelayState } from '../../../canonical/relay-state.ts';
+import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../../canonical/types.ts';
+import {
+  changeMembers,
+  type Edit,
+  memberOf,
+  scanObject,
+  splice,
+  startsWith,
+  stringEnd,
+} from '../../../wire/scan.ts';
+import { eventOf, isWholeEvent, readLines } from '../../anthropic-messages/raw/events.ts';
+import { textBytes } from '../../anthropic-messages/raw/text.ts';
+import {
+  failureOf,
+  fixedText,
+  responseText,
+  type Standing,
+  standingOf,
+  svcOf,
+  usageText,
+} from '../caller/response.ts';
+import { ResponsesWriter } from '../caller/writer.ts';
+import { faultIn, responseFault, TRUNCATED } from '../upstream/classify.ts';
+import { isCall, isSearch, nonEmpty } from '../words/parts.ts';
+import { responseOf, stopOf } from '../words/stop.ts';
+import { readUsage } from '../words/usage.ts';
+import { eventEnd, Frames, hasLine, indexOf, own } from './frames.ts';
+import { addedText, DELTAS, type DeltaForm, DONES, type Grown, KEPT_MAX, OpenItem } from './open.ts';
+import { Places } from './place.ts';
+import {
+  byteLength,
+  itemBytes,
+  measure,
+  type Ours,
+  oursOf,
+  responseEdits,
+  unsealed,
+  untold,
+} from './response.ts';
+import { endMembers, ownUsage } from './whole.ts';
+
+const LF = 10;
+const EMPTY = Buffer.alloc(0);
+const KEEP_ALIVE = ': svc keep-alive\n\n';
+/** What may stand behind the text of a delta: log probabilities of none, and padding. */
+const CLOSING_MAX = 256;
+const OPEN_MAX = 512; // items at once: more than any answer has
+
+/** A delta of the open text, up to its number and from there up to its text. */
+interface Learnt {
+  head: Buffer;
+  middle: Buffer;
+  item: OpenItem;
+  text: Grown;
+}
+
+export class ResponsesRelay implements Relay {
+  readonly state: RelayState = newRelayState();
+  #meta: ReplyMeta;
+  readonly #target: Target;
+  readonly #ours: Ours;
+  readonly #frames = new Frames();
+  #started = false;
+  #over = false;
+  /** The number of the next event, if it were ours. */
+  #sequence = 0;
+  #learnt: Learnt | null = null;
+  readonly #places = new Places();
+  readonly #open = new Map<number, OpenItem>();
+  /** JSON texts of items that are done, as the caller saw them. */
+  readonly #items: string[] = [];
+  #items_size = 0;
+  #any_item = false;
+  #searches = 0;
+  /** Places of reasoning items that the caller does not see; the others move up. */
+  readonly #hidden: number[] = [];
+  #last: { type: string; text: Buffer; more: Record<string, string> } | null = null;
+
+  constructor(meta: ReplyMeta, target: Target) {
+    this.#meta = meta;
+    this.#target = target;
+    this.#ours = oursOf(meta);
+  }
+
+  push(bytes: Buffer): Buffer {
+    if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
+    return this.#guard(() => {
+      const b = this.#frames.take(bytes);
+      return b === null ? EMPTY : this.#events(b);
+    });
+  }
+
+  close(): Buffer {
+    if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
+    return this.#guard(() => {
+      // A server that forgets the last blank line has still said its last event, if it is whole.
+      const tail = this.#frames.end();
+      const out = tail !== null && isWholeEvent(tail) ? this.#events(tail) : EMPTY;
+      if (!this.state.finished && this.state.fault === null) this.state.fault = { ...TRUNCATED };
+      return out;
+    });
+  }
+
+  end(end: ReplyEnd): Buffer {
+    if (this.#over) return EMPTY;
+    this.#over = true;
+    if (!this.#started) return Buffer.from(new ResponsesWriter(this.#meta).end(end));
+    const { stop, usage } = this.state;
+    const last = this.#last;
+    if (last === null || end.stop !== undefined) return Buffer.from(this.#cut(end));
+    const members = endMembers(this.#meta, { end, stop, own: ownUsage(usage, end, this.#target) });
+    return this.#event(last.type, this.#withResponse(last.text, { ...last.more, ...members }));
+  }
+
+  fail(fault: StreamFault, end: ReplyEnd): string {
+    if (this.#over) return '';
+    this.#over = true;
+    if (!this.#started) return new ResponsesWriter(this.#meta).fail(fault, end);
+    // What is open stays open: no done event may vouch for it.
+    return this.#finalEvent(failureOf(fault), end, svcOf(this.#meta, end, [], fault));
+  }
+
+  keepAlive(): string {
+    return this.#over ? '' : KEEP_ALIVE;
+  }
+
+  #guard(step: () => Buffer): Buffer {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof ProtocolFault)) throw error;
+      this.state.fault = { class: 'protocol', status: 200, message: error.message };
+      return EMPTY;
+    }
+  }
+
+  /** Handles the events of `b`, all whole. */
+  #events(b: Buffer): Buffer {
+    const pieces: Buffer[] = [];
+    let copied = 0;
+    let at = 0;
+    while (at < b.length && this.state.fault === null && !this.state.finished) {
+      const known = this.#known(b, at);
+      if (known > 0) {
+        at = known;
+        continue;
+      }
+      const to = eventEnd(b, at);
+      const piece = this.#take(b, at, to);
+      if (piece !== null) {
+        if (at > copied) pieces.push(b.subarray(copied, at));
+        if (piece.length > 0) pieces.push(piece);
+        copied = to;
+      }
+      at = to;
+    }
+    if (copied === 0 && at === b.length) return b;
+    if (at > copied) pieces.push(b.subarray(copied, at));
+    if (pieces.length === 0) return EMPTY;
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  /** Where the event at `from` ends, when it is a delta of the learnt form: counted, it stays as it is. Else 0. */
+  #known(b: Buffer, from: number): number {
+    const learnt = this.#learnt;
+    if (learnt === null || !startsWith(b, from, learnt.head)) return 0;
+    let at = from + learnt.head.length;
+    let number = 0;
+    for (let digit = b[at]! - 48; digit >= 0 && digit <= 9; digit = b[++at]! - 48)
+      number = number * 10 + digit;
+    if (!startsWith(b, at, learnt.middle)) return 0;
+    at += learnt.middle.length;
+    const end = stringEnd(b, at);
+    if (end < 0 || hasLine(b, at, end)) return 0;
+    let to = end + 1;
+    const near = Math.min(b.length - 1, to + CLOSING_MAX);
+    while (to < near && b[to] !== LF) to++;
+    if (b[to] !== LF || b[to + 1] !== LF) return 0;
+    const bytes = textBytes(b, at, end);
+    this.#sequence = number + 1;
+    this.state.output_bytes += bytes;
+    learnt.item.told += bytes;
+    learnt.text.append(b, at, end);
+    return to + 2;
+  }
+
+  /** One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing. */
+  #take(b: Buffer, from: number, to: number): Buffer | null {
+    const read = readLines(b.toString('utf8', from, to));
+    if (read.data === null || read.data === '' || read.data === '[DONE]') return EMPTY;
+    let data: unknown;
+    try {
+      data = JSON.parse(read.data);
+    } catch {
+      throw new ProtocolFault('an event is not JSON');
+    }
+    if (!isObject(data)) throw new ProtocolFault('an event is not an object');
+    const type = nonEmpty(data['type']) ?? read.event ?? '';
+    const { error } = data;
+    if (type === 'error' || (error !== undefined && error !== null)) {
+      this.state.fault = responseFault(data);
+      return EMPTY;
+    }
+    if (!this.#started && type !== 'response.created' && type.startsWith('response.')) {
+      throw new ProtocolFault(`${type} before response.created`);
+    }
+    const text = this.#rewritten(type, data, read.data);
+    if (text === null) return EMPTY;
+    if (!this.#ours.exclude && typeof data['sequence_number'] === 'number') {
+      this.#sequence = data['sequence_number'] + 1;
+    }
+    const same = text === read.data && read.plain && read.event === type && !this.#ours.exclude;
+    if (!same) return this.#event(type, Buffer.from(text));
+    if (DELTAS[type] !== undefined) this.#learn(b, from, to, data, DELTAS[type]);
+    return null;
+  }
+
+  /** The text of an event as the caller gets it; null: not at all. */
+  #rewritten(type: string, data: JsonObject, told: string): string | Buffer | null {
+    const text = this.#places.fill(type, data, told);
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        return this.#begun(data, text);
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        this.#terminal(type, data, text);
+        return null;
+      case 'response.output_item.added':
+      case 'response.output_item.done':
+        return this.#item(type, data, text);
+      default:
+        return this.#inside(type, data) ? text : null;
+    }
+  }
+
+  #begun(data: JsonObject, text: string): Buffer {
+    const response = data['response'];
+    if (!isObject(response)) throw new ProtocolFault('an event without its response');
+    this.#started = true;
+    // What we write at the end is of the same response.
+    const { created_at: created } = response;
+    if (typeof created === 'number') this.#meta = { ...this.#meta, created };
+    const tier = nonEmpty(response['service_tier']);
+    if (tier !== null) this.state.service_tier = tier;
+    return this.#withResponse(Buffer.from(text), { svc: svcOf(this.#meta, null, []) });
+  }
+
+  /** The event `text` with its response made ours. */
+  #withResponse(text: Buffer, members: Readonly<Record<string, string>>): Buffer {
+    const top = scanObject(text);
+    const member = top === null ? undefined : memberOf(top, 'response');
+    const inner = member === undefined ? null : scanObject(text, member.from);
+    if (inner === null) throw new ProtocolFault('an event without its response');
+    return splice(text, responseEdits(text, inner, this.#ours, members));
+  }
+
+  #terminal(type: string, data: JsonObject, text: string): void {
+    const response = responseOf(type, data);
+    const { state } = this;
+    state.fault = faultIn(response);
+    if (state.fault !== null) return;
+    const { bytes, calls, searches, refusal } = measure(response['output']);
+    if (!this.#any_item) {
+      // Some servers tell everything in the last event only.
+      state.output_bytes += bytes;
+      state.tool_calls += calls;
+    }
+    state.stop = stopOf(response, { refusal, calls: calls > 0 || state.tool_calls > 0 });
+    state.usage = readUsage(response['usage'], this.#target.flags, Math.max(searches, this.#searches));
+    const tier = nonEmpty(response['service_tier']);
+    if (tier !== null && state.usage !== null) state.service_tier = tier;
+    state.semantic = true;
+    state.finished = true;
+    // An event without its response cannot be given on; the end writes one of our own.
+    if (!isObject(data['response'])) return;
+    this.#last = { type, text: own(Buffer.from(text)), more: untold(data, response, this.#items) };
+  }
+
+  #item(type: string, data: JsonObject, text: string): string | Buffer | null {
+    const item = data['item'];
+    if (!isObject(item)) throw new ProtocolFault('an item is not an object');
+    const done = type === 'response.output_item.done';
+    const place = indexOf(data);
+    if (done && isSearch(item)) this.#searches++;
+    this.#learnt = null;
+    this.#any_item = true;
+    const known = this.#open.get(place);
+    if (known === undefined && !done) this.#opened(place, item);
+    if (this.#ours.exclude && item['type'] === 'reasoning') {
+      if (!done) this.#hidden.push(place);
+      else this.#count(known === undefined || known.told === 0 ? itemBytes(item) : 0);
+      this.#open.delete(place);
+      return null;
+    }
+    const out = this.#ours.sealed || item['type'] !== 'reasoning' ? text : unsealed(text);
+    if (done) this.#done(place, item, known, out);
+    return out;
+  }
+
+  #opened(place: number, item: JsonObject): void {
+    if (this.#open.size >= OPEN_MAX) throw new ProtocolFault(`more than ${OPEN_MAX} items are open`);
+    const open = new OpenItem(this.#shown(place), item);
+    this.#open.set(place, open);
+    if (isCall(item)) open.textOf(item['type'] === 'custom_tool_call' ? 'input' : 'arguments', 0);
+    const plain = item['type'] === 'message' || item['type'] === 'reasoning';
+    if (!plain) this.state.semantic = true;
+    if (isCall(item)) this.state.tool_calls++;
+  }
+
+  #done(place: number, item: JsonObject, known: OpenItem | undefined, text: string | Buffer): void {
+    if (known === undefined && isCall(item)) this.state.tool_calls++;
+    const sealed = nonEmpty(item['encrypted_content']) !== null;
+    const bytes = known === undefined || known.told === 0 ? itemBytes(item) : 0;
+    this.#count(bytes);
+    if (sealed || isCall(item)) this.state.semantic = true;
+    this.#open.delete(place);
+    const body = Buffer.from(text);
+    const top = scanObject(body);
+    const member = top === null ? undefined : memberOf(top, 'item');
+    if (member === undefined || this.#items_size + member.to - member.from > KEPT_MAX) return;
+    this.#items_size += member.to - member.from;
+    this.#items.push(body.toString('utf8', member.from, member.to));
+  }
+
+  #count(bytes: number): void {
+    if (bytes === 0) return;
+    this.state.semantic = true;
+    this.state.output_bytes += bytes;
+  }
+
+  /** An event inside an item, or one we do not know; whether the caller gets it. */
+  #inside(type: string, data: JsonObject): boolean {
+    if (data['output_index'] === undefined) return true;
+    const place = indexOf(data);
+    const hidden = this.#hidden.includes(place);
+    const item = this.#open.get(place);
+    const form = DELTAS[type];
+    if (form !== undefined) this.#delta(data, form, item);
+    else if (item !== undefined) this.#step(type, data, item);
+    return !hidden;
+  }
+
+  /** What is no delta of an open item. */
+  #step(type: string, data: JsonObject, item: OpenItem): void {
+    const member = DONES[type];
+    this.#learnt = null;
+    if (member !== undefined) {
+      const bytes = item.told === 0 ? byteLength(data[member]) : 0;
+      this.#count(bytes);
+      item.told += bytes;
+      item.textDone(data[member]);
+    } else if (type === 'response.content_part.added' || type === 'response.reasoning_summary_part.added') {
+      const added = addedText(data);
+      if (added !== null) item.textOf(added.kind, added.at);
+    } else if (type === 'response.content_part.done' || type === 'response.reasoning_summary_part.done') {
+      item.partDone(data['part']);
+    } else if (type === 'response.output_text.annotation.added') {
+      this.state.semantic = true;
+      item.note(data['annotation']);
+    }
+  }
+
+  #delta(data: JsonObject, { kind, place }: DeltaForm, item: OpenItem | undefined): void {
+    const { delta } = data;
+    if (typeof delta !== 'string' || delta === '') return;
+    const bytes = Buffer.byteLength(delta);
+    this.#count(bytes);
+    if (item === undefined) return;
+    item.told += bytes;
+    const at = place !== null && typeof data[place] === 'number' ? (data[place] as number) : 0;
+    const json = Buffer.from(JSON.stringify(delta));
+    item.textOf(kind, at).append(json, 1, json.length - 1);
+  }
+
+  /** Learns the form of the delta at `from`, where its number stands before its text. */
+  #learn(b: Buffer, from: number, to: number, data: JsonObject, { kind, place }: DeltaForm): void {
+    const item = this.#open.get(indexOf(data));
+    const start = b.indexOf('{', from);
+    const top = item === undefined || start < 0 || start > to ? null : scanObject(b, start);
+    const number = top === null ? undefined : memberOf(top, 'sequence_number');
+    const delta = top === null ? undefined : memberOf(top, 'delta');
+    if (item === undefined || number === undefined || delta === undefined || number.to > delta.from) return;
+    const at = place !== null && typeof data[place] === 'number' ? (data[place] as number) : 0;
+    this.#learnt = {
+      head: own(b.subarray(from, number.from)),
+      middle: own(b.subarray(number.to, delta.from + 1)),
+      item,
+      text: item.textOf(kind, at),
+    };
+  }
+
+  /** One event; where items are left out, with number and place as the caller counts them. */
+  #event(type: string, text: Buffer): Buffer {
+    if (!this.#ours.exclude) return eventOf(type, text);
+    const top = scanObject(text);
+    if (top === null) return eventOf(type, text);
+    const changes: Record<string, string> = {};
+    if (memberOf(top, 'sequence_number') !== undefined) changes['sequence_number'] = String(this.#sequence++);
+    const place = memberOf(top, 'output_index');
+    const index = Number(place && text.toString('latin1', place.from, place.to));
+    if (Number.isInteger(index)) changes['output_index'] = String(this.#shown(index));
+    const edits: Edit[] = changeMembers(top, changes);
+    return eventOf(type, splice(text, edits));
+  }
+
+  /** The place of an item among those that the caller sees. */
+  #shown(place: number): number {
+    return place - this.#hidden.filter((hidden) => hidden < place).length;
+  }
+
+  /** The end that a limit of ours brings: what is open is done as far as it came. */
+  #cut(end: ReplyEnd): string {
+    let out = '';
+    for (const open of this.#open.values()) {
+      const { pieces, item } = open.cut();
+      for (const [type, members] of pieces) out += this.#own(type, members);
+      this.#items.push(item);
+    }
+    const warnings: Warning[] = [];
+    const standing = standingOf(end.stop ?? this.state.stop, warnings);
+    return out + this.#finalEvent(standing, end, svcOf(this.#meta, end, warnings));
+  }
+
+  #finalEvent(standing: Standing, end: ReplyEnd, svc: string): string {
+    const response = responseText(fixedText(this.#meta), standing, {
+      output: this.#items.join(','),
+      usage: usageText(end.usage),
+      tier: this.state.service_tier,
+      svc,
+    });
+    return this.#own(`response.${standing.status}`, `"response":${response}`);
+  }
+
+  /** An event of our own. */
+  #own(type: string, members: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`;
+  }
+}

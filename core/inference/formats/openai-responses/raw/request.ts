@@ -1,0 +1,117 @@
+// The caller's own bytes for an endpoint of the same family: only the fields that are ours are rewritten (decisions 4,
+// conventions), so that numbers, order and fields we do not know survive.
+import { ServiceError } from '../../../../kernel/index.ts';
+import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { isWrapped } from '../../../canonical/reasoning.ts';
+import type { CanonicalRequest } from '../../../canonical/types.ts';
+import {
+  changeMembers,
+  duplicated,
+  type Edit,
+  memberOf,
+  scanArray,
+  scanObject,
+  splice,
+  type TopLevel,
+} from '../../../wire/scan.ts';
+import { rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { asksEncrypted, ENCRYPTED, RESPONSES_PATH } from '../upstream/encode.ts';
+import { isForeign } from '../upstream/losses.ts';
+
+type Changes = Record<string, string | null>;
+
+/** @throws ServiceError invalid_json when a key of the body occurs twice */
+export function rawRequest(
+  body: Buffer,
+  request: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+  text?: string,
+): UpstreamRequest {
+  const top = scanned(body, text);
+  const changes: Changes = {
+    model: JSON.stringify(target.upstream_model),
+    svc: null,
+    // Tags are ours, unless the provider's account is the caller's.
+    ...(options.own_key === true ? {} : { metadata: null }),
+    // Nothing may be kept at a provider, whatever the caller says; the default would be to keep it.
+    store: 'false',
+  };
+  identityChanges(changes, body, top, options);
+  if (!takes(target, 'service_tier')) changes['service_tier'] = null;
+  if (rejectsSampling(target)) for (const name of ['temperature', 'top_p']) changes[name] = null;
+  capChange(changes, body, top, options);
+  if (asksEncrypted(target)) includeChange(changes, body, top);
+  for (const [name, value] of Object.entries(options.extra)) changes[name] = JSON.stringify(value);
+  const edits = changeMembers(top, changes);
+  if (hasForeign(request)) edits.push(...ownInput(body, top));
+  return { path: RESPONSES_PATH, headers: [], body: splice(body, edits) };
+}
+
+function scanned(body: Buffer, text: string | undefined): TopLevel {
+  const top = scanObject(body, undefined, text);
+  if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
+  const twice = duplicated(top);
+  if (twice !== null) {
+    // An upstream that takes the other copy would see another model, cap or tier than was held and priced.
+    throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
+  }
+  return top;
+}
+
+/** JSON text of the member `name`; null where it is absent or null. */
+function valueText(body: Buffer, top: TopLevel, name: string): string | null {
+  const member = memberOf(top, name);
+  if (member === undefined || body[member.from] === 0x6e) return null;
+  return body.toString('utf8', member.from, member.to);
+}
+
+/** Only HMACs of end user and cache key leave the process, under the names that the caller used. */
+function identityChanges(changes: Changes, body: Buffer, top: TopLevel, options: EncodeOptions): void {
+  const { user, cache_key } = options;
+  for (const name of ['user', 'safety_identifier']) {
+    if (valueText(body, top, name) !== null) changes[name] = user === null ? null : JSON.stringify(user);
+  }
+  if (valueText(body, top, 'prompt_cache_key') !== null) {
+    changes['prompt_cache_key'] = cache_key === null ? null : JSON.stringify(cache_key);
+  }
+}
+
+function capChange(changes: Changes, body: Buffer, top: TopLevel, { max_tokens }: EncodeOptions): void {
+  if (max_tokens === null) return;
+  const value = String(max_tokens);
+  if (valueText(body, top, 'max_output_tokens') !== value) changes['max_output_tokens'] = value;
+}
+
+/** Encrypted reasoning is asked for whether the caller wants it or not; who did not is not told it. */
+function includeChange(changes: Changes, body: Buffer, top: TopLevel): void {
+  const text = valueText(body, top, 'include');
+  const listed = text === null ? [] : (JSON.parse(text) as unknown[]);
+  if (!listed.includes(ENCRYPTED)) changes['include'] = JSON.stringify([...listed, ENCRYPTED]);
+}
+
+function hasForeign({ messages }: CanonicalRequest): boolean {
+  return messages.some(({ content }) => content.some(isForeign));
+}
+
+/**
+ * `input` without reasoning items that the provider could not read: those of other families, and those without their
+ * state, which it would look for in its store and refuse the request for.
+ */
+function ownInput(body: Buffer, top: TopLevel): Edit[] {
+  const input = memberOf(top, 'input');
+  const items = input === undefined ? null : scanArray(body, input.from);
+  if (input === undefined || items === null) return [];
+  const kept = items.filter(({ from }) => !isUnreadable(body, from));
+  if (kept.length === items.length) return [];
+  const texts = kept.map(({ from, to }) => body.toString('utf8', from, to));
+  return [{ from: input.from, to: input.to, text: `[${texts.join(',')}]` }];
+}
+
+function isUnreadable(body: Buffer, from: number): boolean {
+  const item = scanObject(body, from);
+  if (item === null || valueText(body, item, 'type') !== '"reasoning"') return false;
+  const text = valueText(body, item, 'encrypted_content');
+  const state: unknown = text === null ? null : JSON.parse(text);
+  return typeof state !== 'string' || state === '' || isWrapped(state);
+}

@@ -1,0 +1,78 @@
+// A whole response of the same family: read for metering, given on with our id, model and `svc` spliced in.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { ProtocolFault, type RawWhole, type Target } from '../../../canonical/contract.ts';
+import type {
+  CanonicalRequest,
+  ReplyEnd,
+  ReplyMeta,
+  Stop,
+  Usage,
+  Warning,
+} from '../../../canonical/types.ts';
+import { duplicated, scanObject, splice } from '../../../wire/scan.ts';
+import { USAGE_FLAGS } from '../../openai-chat/words/usage.ts';
+import { standingOf, svcOf, usageText } from '../caller/response.ts';
+import { parseResponse } from '../upstream/decode.ts';
+import { stopOf } from '../words/stop.ts';
+import { readUsage } from '../words/usage.ts';
+import { measure, oursOf, responseEdits } from './response.ts';
+
+/** @throws StreamErrorFault for an error, ProtocolFault when `body` is no response otherwise */
+export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
+  const value = parseResponse(body);
+  if (!(value['output'] as unknown[]).every(isObject)) throw new ProtocolFault('an item is not an object');
+  const { bytes, calls, searches, refusal } = measure(value['output']);
+  const stop = stopOf(value, { refusal, calls: calls > 0 });
+  // Not done, or ended in a way that we do not know: no answer to be paid for.
+  if (stop === null) throw new ProtocolFault(`a response ended with status '${String(value['status'])}'`);
+  const usage = readUsage(value['usage'], target.flags, searches);
+  const tier = value['service_tier'];
+  return {
+    usage,
+    stop,
+    output_bytes: bytes,
+    tool_calls: calls,
+    service_tier: typeof tier === 'string' ? tier : null,
+    finish: (meta, end) => finish(body, value, meta, { end, stop, own: ownUsage(usage, end, target) }),
+  };
+}
+
+/** Whether our usage object must stand in place of the provider's, because that one does not say what was metered. */
+export function ownUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
+  if (usage === null || end.usage.source === 'estimate') return true;
+  return target.flags.some((flag) => USAGE_FLAGS.includes(flag));
+}
+
+/** Members of a response's end, as JSON texts. */
+export function endMembers(
+  meta: ReplyMeta,
+  how: { end: ReplyEnd; stop: Stop | null; own: boolean },
+): Record<string, string> {
+  const { end, stop, own } = how;
+  const warnings: Warning[] = [];
+  const standing = standingOf(end.stop ?? stop, warnings);
+  const members: Record<string, string> = { svc: svcOf(meta, end, warnings) };
+  if (own) members['usage'] = usageText(end.usage);
+  if (end.stop !== undefined) {
+    members['status'] = JSON.stringify(standing.status);
+    const reason = standing.status === 'incomplete' ? { reason: standing.reason } : null;
+    members['incomplete_details'] = JSON.stringify(reason);
+  }
+  return members;
+}
+
+function finish(
+  body: Buffer,
+  value: JsonObject,
+  meta: ReplyMeta,
+  how: { end: ReplyEnd; stop: Stop | null; own: boolean },
+): Buffer {
+  const ours = oursOf(meta);
+  const members = endMembers(meta, how);
+  const top = scanObject(body);
+  if (top !== null && duplicated(top) === null) return splice(body, responseEdits(body, top, ours, members));
+  // The scan is not sure, or a key occurs twice: what was parsed is written anew.
+  const text = Buffer.from(JSON.stringify(value));
+  const anew = scanObject(text);
+  return anew === null ? text : splice(text, responseEdits(text, anew, ours, members));
+}

@@ -1,0 +1,194 @@
+// Canonical request into the body of a stateless response (decisions 4.7.2, column openai_responses).
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
+import { isForeignSearch, responsesSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
+import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { encodeInput } from './items.ts';
+import { LISTED_SAMPLING } from './losses.ts';
+
+/** Path below the provider's base URL. */
+export const RESPONSES_PATH = '/responses';
+
+export const ENCRYPTED = 'reasoning.encrypted_content';
+export const LOGPROBS = 'message.output_text.logprobs';
+
+/** The upstream request; what `losses` named is left out here. */
+export function encodeRequest(
+  request: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+): UpstreamRequest {
+  const { instructions, items } = encodeInput(request.messages, target);
+  const body: JsonObject = {
+    model: target.upstream_model,
+    input: items,
+    ...(instructions === null ? {} : { instructions }),
+    ...generation(request, target, options),
+    ...tools(request, target),
+    ...wishes(request, target),
+    store: false,
+    include: includes(request, target),
+  };
+  // Of the same dialect they are this family's own fields; of another they were losses.
+  if (request.dialect === 'responses') addOwn(body, request.ext ?? {});
+  if (options.user !== null) body['safety_identifier'] = options.user;
+  if (options.cache_key !== null) body['prompt_cache_key'] = options.cache_key;
+  if (options.stream) body['stream'] = true;
+  return {
+    path: RESPONSES_PATH,
+    headers: [],
+    body: Buffer.from(JSON.stringify({ ...body, ...options.extra })),
+  };
+}
+
+/** Fields that the canonical form does not name; those inside an object that it does name join it. */
+function addOwn(body: JsonObject, { include: _told, reasoning, text, ...rest }: JsonObject): void {
+  Object.assign(body, rest);
+  if (isObject(reasoning)) body['reasoning'] = { ...(body['reasoning'] as JsonObject), ...reasoning };
+  if (!isObject(text)) return;
+  const written = (body['text'] ?? {}) as JsonObject;
+  const format = { ...(written['format'] as JsonObject), ...(text['format'] as JsonObject) };
+  body['text'] = { ...written, ...text, ...(Object.keys(format).length === 0 ? {} : { format }) };
+}
+
+/** Encrypted reasoning is asked for always: nothing is stored, so it is all that a next turn can have. */
+function includes(request: CanonicalRequest, target: Target): string[] {
+  const include = new Set<string>(ownIncludes(request));
+  if (asksEncrypted(target)) include.add(ENCRYPTED);
+  if (request.generation.logprobs !== undefined) include.add(LOGPROBS);
+  return [...include];
+}
+
+function ownIncludes({ dialect, ext }: CanonicalRequest): string[] {
+  const listed = dialect === 'responses' ? ext?.['include'] : undefined;
+  return Array.isArray(listed) ? listed.filter((name) => typeof name === 'string') : [];
+}
+
+/** Whether the endpoint takes the wish: OpenAI refuses it for models that do not reason. */
+export function asksEncrypted(target: Target): boolean {
+  return target.capabilities.reasoning;
+}
+
+function generation(
+  { generation: wish }: CanonicalRequest,
+  target: Target,
+  options: EncodeOptions,
+): JsonObject {
+  const body: JsonObject = {};
+  if (options.max_tokens !== null) body['max_output_tokens'] = options.max_tokens;
+  if (!rejectsSampling(target)) {
+    for (const name of ['temperature', 'top_p'] as const) {
+      if (wish[name] !== undefined) body[name] = wish[name];
+    }
+  }
+  for (const name of LISTED_SAMPLING) {
+    if (wish[name] !== undefined && takes(target, name)) body[name] = wish[name];
+  }
+  if (wish.stop !== undefined && takes(target, 'stop')) body['stop'] = wish.stop;
+  if (wish.logprobs !== undefined && wish.logprobs > 0) body['top_logprobs'] = wish.logprobs;
+  return body;
+}
+
+function tools(request: CanonicalRequest, target: Target): JsonObject {
+  const list = (request.tools ?? [])
+    .map((tool) => toolOf(tool, request, target))
+    .filter((tool) => tool !== null);
+  if (list.length === 0) return {};
+  const body: JsonObject = { tools: list };
+  if (request.tool_choice !== undefined) {
+    body['tool_choice'] = choiceOf(request.tool_choice, request.tools ?? []);
+  }
+  if (request.parallel_tools !== undefined && target.capabilities.parallel_tools) {
+    body['parallel_tool_calls'] = request.parallel_tools;
+  }
+  return body;
+}
+
+function toolOf(tool: Tool, { dialect }: CanonicalRequest, target: Target): JsonObject | null {
+  if (tool.search !== undefined && isForeignSearch(tool, 'openai_responses')) {
+    return runsSearch(target) ? responsesSearch(tool.search) : null;
+  }
+  if (tool.kind === 'server') return tool.family === 'openai_responses' ? (tool.payload ?? null) : null;
+  const own = dialect === 'responses';
+  const body: JsonObject = { type: tool.kind, name: tool.name };
+  if (tool.description !== undefined) body['description'] = tool.description;
+  if (tool.kind === 'custom') {
+    if (tool.format !== undefined) body['format'] = formatOf(tool.format);
+    return own ? { ...body, ...tool.ext } : body;
+  }
+  body['parameters'] = tool.schema ?? { type: 'object', properties: {} };
+  // This API is strict unless told otherwise, every other one is not.
+  if (tool.strict !== undefined || !own) body['strict'] = tool.strict ?? false;
+  return own ? { ...body, ...tool.ext } : body;
+}
+
+/** The grammar of a custom tool, which chat wraps once more. */
+function formatOf(format: JsonObject): JsonObject {
+  const { grammar, ...rest } = format;
+  return isObject(grammar) ? { ...rest, ...grammar } : format;
+}
+
+function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
+  // A choice may name thousands.
+  const tools = new Map(list.map((tool) => [tool.name, tool]));
+  const reference = (name: string): JsonObject => {
+    const tool = tools.get(name);
+    if (tool?.kind === 'server') return { type: tool.payload?.['type'] ?? WEB_SEARCH };
+    return { type: tool?.kind ?? 'function', name };
+  };
+  if (choice.type === 'tool') return reference(choice.name);
+  if (choice.names === undefined || choice.type === 'none') return choice.type;
+  return { type: 'allowed_tools', mode: choice.type, tools: choice.names.map(reference) };
+}
+
+function wishes(request: CanonicalRequest, target: Target): JsonObject {
+  const body: JsonObject = {};
+  const reasoning = reasoningOf(request, target);
+  if (reasoning !== null) body['reasoning'] = reasoning;
+  const format = textFormat(request);
+  const verbosity = request.output?.verbosity;
+  if (format !== null || verbosity !== undefined) {
+    body['text'] = {
+      ...(format === null ? {} : { format }),
+      ...(verbosity === undefined ? {} : { verbosity }),
+    };
+  }
+  if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
+    body['service_tier'] = request.service_tier;
+  }
+  return body;
+}
+
+/** A summary is all of its reasoning that this API shows, and it shows none unless asked. */
+function reasoningOf(request: CanonicalRequest, target: Target): JsonObject | null {
+  const { reasoning: wish } = request;
+  const { effort } = effortFor(request, target);
+  const body: JsonObject = {};
+  if (effort !== null) body['effort'] = effort;
+  const wanted = wish !== undefined && target.capabilities.reasoning && effort !== 'none';
+  const shown = wanted && wish.mode !== 'off' && wish.display !== 'omitted';
+  // Of its own dialect only what was asked for: there the absence of a summary is a wish too.
+  const asked = request.dialect !== 'responses' || wish?.display !== undefined;
+  if (
+    shown &&
+    asked &&
+    request.svc.reasoning === 'include' &&
+    !target.flags.includes('no_reasoning_summary')
+  ) {
+    body['summary'] = wish.display === 'full' ? 'detailed' : 'auto';
+  }
+  return Object.keys(body).length === 0 ? null : body;
+}
+
+function textFormat({ output }: CanonicalRequest): JsonObject | null {
+  if (output?.format?.type === 'json') return { type: 'json_object' };
+  if (output?.format?.type !== 'json_schema') return null;
+  const { name, schema, strict } = output.format;
+  return {
+    type: 'json_schema',
+    name: name ?? 'answer',
+    schema: schema ?? {},
+    ...(strict === undefined ? {} : { strict }),
+  };
+}

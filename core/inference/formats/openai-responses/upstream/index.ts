@@ -1,0 +1,19 @@
+// Endpoints that speak OpenAI's Responses API: OpenAI itself and servers compatible with it. Always stateless.
+import type { Adapter } from '../../../canonical/contract.ts';
+import { classifyAnswer } from './classify.ts';
+import { counting } from './count.ts';
+import { decodeResponse } from './decode.ts';
+import { ResponsesDecoder } from './decoder.ts';
+import { encodeRequest } from './encode.ts';
+import { lossesOf } from './losses.ts';
+
+/** The adapter of family `openai_responses`. */
+export const openaiResponses: Adapter = {
+  family: 'openai_responses',
+  losses: lossesOf,
+  encode: encodeRequest,
+  decode: (body, _request, target) => decodeResponse(body, target.flags),
+  decoder: (_request, target) => new ResponsesDecoder(target.flags),
+  classify: classifyAnswer,
+  counting,
+};

@@ -1,0 +1,267 @@
+// One item of a response as it is told: its parts opened, filled and closed in order. What the events of an item left
+// out, its last event brings: servers send whole arguments, texts or annotations only at the end.
+import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { CanonicalEvent, Part } from '../../../canonical/types.ts';
+import { logprobsOf } from '../../openai-chat/words/parts.ts';
+import {
+  callPart,
+  callText,
+  citationOf,
+  isCall,
+  nonEmpty,
+  objects,
+  position,
+  reasoningPart,
+  serverPart,
+  textPart,
+} from '../words/parts.ts';
+import type { Seen } from '../words/stop.ts';
+
+type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
+
+/** Where an item's events go. */
+export interface Emit {
+  event(event: CanonicalEvent): void;
+  /** Index of the next part. */
+  next(): number;
+  readonly seen: Seen;
+}
+
+/** Kinds of text that an item holds, by what may be appended to each other. */
+type Lane = 'text' | 'refusal' | 'summary' | 'thought' | 'call';
+
+interface Open {
+  lane: Lane;
+  /** Which content, or summary, of its lane is being told. */
+  index: number;
+  part: number;
+}
+
+export class Item {
+  /** Place among the items. */
+  readonly index: number;
+  wire: JsonObject;
+  done = false;
+  /** Its last text was told to be complete. */
+  settled = false;
+  readonly #emit: Emit;
+  #open: Open | null = null;
+  /** Characters told, by lane and index. */
+  readonly #told = new Map<string, number>();
+  /** Annotations told, by index of content. */
+  readonly #cited = new Map<number, number>();
+  #server_told = false;
+  #sealed = false;
+
+  constructor(index: number, wire: JsonObject, emit: Emit) {
+    this.index = index;
+    this.wire = wire;
+    this.#emit = emit;
+  }
+
+  /** It is this item's turn: a call is named at once. */
+  begin(): void {
+    if (isCall(this.wire)) this.#beginCall();
+  }
+
+  take(type: string, event: JsonObject): void {
+    switch (type) {
+      case 'response.output_text.delta':
+        return this.#delta('text', event, 'content_index', logprobsOf({ content: event['logprobs'] }));
+      case 'response.reasoning_summary_text.delta':
+        return this.#delta('summary', event, 'summary_index');
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        return this.#delta('call', event, 'content_index');
+      case 'response.reasoning_text.delta':
+        return this.#delta('thought', event, 'content_index');
+      case 'response.refusal.delta':
+        return this.#delta('refusal', event, 'content_index');
+      case 'response.output_text.done':
+        return this.#settle('text', event, 'content_index', event['text']);
+      case 'response.refusal.done':
+        return this.#settle('refusal', event, 'content_index', event['refusal']);
+      case 'response.reasoning_summary_text.done':
+        return this.#settle('summary', event, 'summary_index', event['text']);
+      case 'response.reasoning_text.done':
+        return this.#settle('thought', event, 'content_index', event['text']);
+      case 'response.function_call_arguments.done':
+        this.#named(event);
+        return this.#settle('call', event, 'content_index', event['arguments']);
+      case 'response.custom_tool_call_input.done':
+        this.#named(event);
+        return this.#settle('call', event, 'content_index', event['input']);
+      case 'response.output_text.annotation.added':
+        return this.#annotation(position(event['content_index']) ?? 0, event['annotation']);
+      case 'response.output_item.done':
+        this.done = true;
+        if (isObject(event['item'])) this.#whole(event['item']);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Ends what is open; an item that only its provider understands is told as a whole. */
+  close(): void {
+    const { type } = this.wire;
+    const own = type === 'message' || type === 'reasoning' || type === undefined || isCall(this.wire);
+    if (!own && !this.#server_told) this.#part(serverPart(this.wire));
+    this.#server_told = true;
+    this.#stop();
+  }
+
+  /** `item` as its provider tells it at the end. */
+  #whole(item: JsonObject): void {
+    this.wire = item;
+    if (isCall(item)) {
+      this.#beginCall();
+      this.#fill('call', 0, callText(item));
+    } else if (item['type'] === 'message') {
+      objects(item['content']).forEach((content, i) => {
+        this.#wholeContent(content, i);
+      });
+    } else if (item['type'] === 'reasoning') {
+      this.#wholeReasoning(item);
+    }
+  }
+
+  #wholeContent(content: JsonObject, i: number): void {
+    if (content['type'] === 'refusal') return this.#fill('refusal', i, content['refusal']);
+    if (content['type'] !== 'output_text') return;
+    const fresh = !this.#told.has(`text ${i}`);
+    this.#fill('text', i, content['text'], fresh ? logprobsOf({ content: content['logprobs'] }) : null);
+    const annotations = Array.isArray(content['annotations']) ? content['annotations'] : [];
+    for (const annotation of annotations.slice(this.#cited.get(i) ?? 0)) this.#annotation(i, annotation);
+  }
+
+  #wholeReasoning(item: JsonObject): void {
+    objects(item['summary']).forEach((summary, i) => {
+      this.#fill('summary', i, summary['text']);
+    });
+    objects(item['content']).forEach((content, i) => {
+      this.#fill('thought', i, content['text']);
+    });
+    const data = nonEmpty(item['encrypted_content']);
+    if (data === null || this.#sealed) return;
+    this.#sealed = true;
+    if (this.#open?.lane !== 'summary') this.#part({ ...reasoningPart(item, 'encrypted'), data });
+    else this.#push({ data });
+  }
+
+  #beginCall(): void {
+    if (this.#open !== null || this.#told.has('call 0')) return;
+    const part = callPart(this.wire);
+    if (part === null) return;
+    this.#emit.seen.calls = true;
+    this.#told.set('call 0', 0);
+    this.#openPart('call', 0, part);
+  }
+
+  /** A call that came without its name may have it with its last arguments. */
+  #named(event: JsonObject): void {
+    if (this.#told.has('call 0')) return;
+    const name = nonEmpty(event['name']);
+    const call_id = nonEmpty(event['call_id']);
+    this.wire = {
+      ...this.wire,
+      ...(name === null ? {} : { name }),
+      ...(call_id === null ? {} : { call_id }),
+    };
+    this.#beginCall();
+  }
+
+  #delta(lane: Lane, event: JsonObject, place: string, logprobs: ReturnType<typeof logprobsOf> = null): void {
+    const text = nonEmpty(event['delta']);
+    if (text === null && logprobs === null) return;
+    this.settled = false;
+    // Arguments belong to a name; until it comes they wait for the whole.
+    if (lane === 'call' && !this.#told.has('call 0')) return;
+    this.#say(lane, lane === 'call' ? 0 : (position(event[place]) ?? 0), text ?? '', logprobs);
+  }
+
+  #settle(lane: Lane, event: JsonObject, place: string, text: unknown): void {
+    this.#fill(lane, lane === 'call' ? 0 : (position(event[place]) ?? 0), text);
+    this.settled = true;
+  }
+
+  /** What of `text` was not told yet. */
+  #fill(lane: Lane, index: number, text: unknown, logprobs: ReturnType<typeof logprobsOf> = null): void {
+    if (typeof text !== 'string') return;
+    const told = this.#told.get(`${lane} ${index}`);
+    if (lane === 'call' && told === undefined) return;
+    const from = told ?? 0;
+    if (text.length <= from) return;
+    const here = this.#open?.lane === lane && this.#open.index === index;
+    // Its part has ended with another one's beginning; what it lacks has no place any more.
+    if (from > 0 && !here) return;
+    this.#say(lane, index, text.slice(from), logprobs);
+  }
+
+  #say(lane: Lane, index: number, text: string, logprobs: ReturnType<typeof logprobsOf>): void {
+    const key = `${lane} ${index}`;
+    const told = this.#told.get(key) ?? 0;
+    const joined = this.#inPart(lane, index);
+    this.#told.set(key, told + text.length);
+    if (lane === 'call') return this.#push({ arguments: text });
+    // Summaries of one item are paragraphs of one part.
+    const said = joined ? `\n\n${text}` : text;
+    this.#push(logprobs === null ? { text: said } : { text: said, logprobs });
+  }
+
+  /** Opens the part for `lane` and `index` where it is not open; whether another paragraph of an open one begins. */
+  #inPart(lane: Lane, index: number): boolean {
+    const open = this.#open;
+    if (open?.lane === lane) {
+      if (open.index === index) return false;
+      if (lane === 'summary' || lane === 'thought') {
+        open.index = index;
+        return true;
+      }
+    }
+    if (lane === 'call') return false;
+    if (lane === 'refusal') this.#emit.seen.refusal = true;
+    this.#openPart(lane, index, this.#partOf(lane));
+    return false;
+  }
+
+  #partOf(lane: Exclude<Lane, 'call'>): Part {
+    if (lane === 'text') return textPart(this.wire);
+    if (lane === 'refusal') return { type: 'refusal', text: '' };
+    return reasoningPart(this.wire, lane === 'summary' ? 'summary' : 'full');
+  }
+
+  #annotation(index: number, annotation: unknown): void {
+    this.#cited.set(index, (this.#cited.get(index) ?? 0) + 1);
+    const citation = citationOf(annotation);
+    if (citation === null) return;
+    this.#inPart('text', index);
+    this.#push({ citation });
+  }
+
+  #openPart(lane: Lane, index: number, content: Part): void {
+    this.#stop();
+    const part = this.#emit.next();
+    this.#open = { lane, index, part };
+    this.#emit.event({ type: 'part_start', candidate: 0, part, content });
+  }
+
+  /** A part that comes whole. */
+  #part(content: Part): void {
+    this.#stop();
+    const to = { candidate: 0, part: this.#emit.next() };
+    this.#emit.event({ type: 'part_start', ...to, content });
+    this.#emit.event({ type: 'part_stop', ...to });
+  }
+
+  #push(delta: Omit<Delta, 'type' | 'candidate' | 'part'>): void {
+    if (this.#open === null) return;
+    this.#emit.event({ type: 'part_delta', candidate: 0, part: this.#open.part, ...delta });
+  }
+
+  #stop(): void {
+    if (this.#open === null) return;
+    this.#emit.event({ type: 'part_stop', candidate: 0, part: this.#open.part });
+    this.#open = null;
+  }
+}

@@ -1,0 +1,270 @@
+// What of a request would be lost on an endpoint of the Responses API (decisions 4.7.2, column openai_responses).
+import type { JsonObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
+import { extLosses } from '../../../canonical/ext-losses.ts';
+import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
+import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
+
+/** Sampling that this API has no field for; servers that take one list it. */
+export const LISTED_SAMPLING = [
+  'top_k',
+  'min_p',
+  'top_a',
+  'repetition_penalty',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+] as const;
+
+/** OpenAI's least output cap; a smaller one is refused, and a larger one than asked for would be paid by the caller. */
+const CAP_MIN = 16;
+
+/** Tools that the caller runs itself; every endpoint of the family takes them. */
+const CLIENT_TOOLS: ReadonlySet<string> = new Set(['local_shell', 'apply_patch']);
+
+type Lose = (kind: Loss['class'], code: string, param: string, message: string) => void;
+
+/** Losses of `request` on `target`; in the raw lane the caller's fields go up as they are, so only ours can be lost. */
+export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
+  const losses: Loss[] = [];
+  const lose: Lose = (kind, code, param, message) => {
+    losses.push({ class: kind, code, param, message });
+  };
+  const own = request.dialect === 'responses';
+  if (!isDefaultTier(request.service_tier) && !takes(target, 'service_tier')) {
+    const why = 'This endpoint has no price for the service tier.';
+    lose('behaviour', 'service_tier_ignored', 'service_tier', why);
+  }
+  request.tools?.forEach((tool, i) => {
+    toolLosses(tool, toolPath(tool, i), { target, own, lose });
+  });
+  samplingLosses(request, target, lose);
+  if (own) {
+    ownHistory(request, lose);
+    return losses;
+  }
+  losses.push(...extLosses(request));
+  request.messages.forEach((message, i) => {
+    messageLosses(message, `messages[${i}]`, lose);
+  });
+  cacheLosses(request, target, lose);
+  generationLosses(request, target, lose);
+  wishLosses(request, target, lose);
+  return losses;
+}
+
+const STATE_LOST = 'Reasoning whose state this provider cannot read is not sent to it.';
+
+/** Reasoning items that came without their state, or with another family's, are left out of the caller's bytes. */
+function ownHistory({ messages }: CanonicalRequest, lose: Lose): void {
+  const lost = messages.some(({ content }) => content.some(isForeign));
+  if (lost) lose('hint', 'reasoning_signature_dropped', 'input', STATE_LOST);
+}
+
+/** Whether `part` comes from a reasoning item that this family cannot read. */
+export function isForeign(part: Part): boolean {
+  if (part.type === 'reasoning') return !isReadable(part);
+  return part.type === 'tool_call' && part.signature !== undefined;
+}
+
+function toolLosses(tool: Tool, path: string, how: { target: Target; own: boolean; lose: Lose }): void {
+  const { target, own, lose } = how;
+  if (isForeignSearch(tool, 'openai_responses')) {
+    for (const loss of searchLosses(tool, path, target)) {
+      lose(loss.class, loss.code, loss.param, loss.message);
+    }
+  } else if (tool.kind === 'server') {
+    if (tool.family !== 'openai_responses') {
+      lose('content', 'server_tool_unsupported', path, `Tool '${tool.name}' runs only at its own provider.`);
+    } else if (!runsTool(tool, target)) {
+      lose('content', 'server_tool', `${path}.type`, `Tool '${tool.name}' is not offered here.`);
+    }
+  }
+  if (!own && tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
+    lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
+  }
+}
+
+/** Whether the endpoint runs this tool of the family: the caller's own always, others when listed and thus priced. */
+function runsTool(tool: Tool, target: Target): boolean {
+  const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
+  const listed = target.capabilities.server_tools;
+  if (CLIENT_TOOLS.has(type) || listed.includes('*')) return true;
+  if (tool.search !== undefined && runsSearch(target)) return true;
+  return listed.includes(type) || listed.includes(type.replace(/_\d{4}_\d{2}_\d{2}$/, ''));
+}
+
+function samplingLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
+  if (!rejectsSampling(target)) return;
+  for (const name of ['temperature', 'top_p'] as const) {
+    if (generation[name] === undefined) continue;
+    lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this model.`);
+  }
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+/** Members of `ext` that are written here or say nothing of their own, by what they stand on. */
+const ON_MESSAGE: ReadonlySet<string> = new Set(['role', 'phase']);
+const ON_TEXT: ReadonlySet<string> = new Set(['phase']);
+const ON_DOCUMENT: ReadonlySet<string> = new Set(['source']);
+
+function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
+  const names = Object.keys(ext ?? {}).filter((name) => !carried.has(name));
+  if (names.length === 0) return;
+  lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
+}
+
+function messageLosses(message: Message, path: string, lose: Lose): void {
+  extLost(message.ext, path, ON_MESSAGE, lose);
+  if (message.name !== undefined) {
+    lose('hint', 'name_dropped', `${path}.name`, 'This provider knows no names.');
+  }
+  const carried = carriedReasoning(message);
+  message.content.forEach((part, j) => {
+    partLosses(part, `${path}.content[${j}]`, { message, carried, lose });
+  });
+}
+
+/** Reasoning whose item has a state that this family reads: a summary may stand beside it as a part of its own. */
+function carriedReasoning({ content }: Message): ReadonlySet<Part> {
+  return new Set(reasoningRuns(content).flatMap((run) => (run.some(isReadable) ? run : [])));
+}
+
+function carriedOn(part: Part): ReadonlySet<string> {
+  if (part.type === 'text' || part.type === 'refusal') return ON_TEXT;
+  return part.type === 'document' ? ON_DOCUMENT : NOTHING;
+}
+
+/** What has no item of its own where the model showed it. */
+const SHOWN: ReadonlySet<Part['type']> = new Set(['image', 'document', 'search_result']);
+
+function partLosses(
+  part: Part,
+  path: string,
+  of: { message: Message; carried: ReadonlySet<Part>; lose: Lose },
+): void {
+  const { message, carried, lose } = of;
+  if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_responses') {
+    lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
+  }
+  extLost(part.ext, path, carriedOn(part), lose);
+  if (message.role === 'assistant' && SHOWN.has(part.type)) {
+    return lose(
+      'content',
+      'media_unsupported',
+      path,
+      'What an assistant has shown cannot be sent back here.',
+    );
+  }
+  switch (part.type) {
+    case 'audio':
+      return lose('content', 'audio_unsupported', path, 'This provider takes no audio.');
+    case 'video':
+      return lose('content', 'video_unsupported', path, 'This provider takes no video.');
+    case 'document':
+      if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
+        lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
+      }
+      if (part.citations === true) {
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+      }
+      return;
+    case 'search_result':
+      return lose(
+        'behaviour',
+        'document_flattened',
+        path,
+        'The search result is sent as text with a header.',
+      );
+    case 'reasoning':
+      if (!carried.has(part)) lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
+      return;
+    case 'tool_call':
+      if (part.signature === undefined) return;
+      return lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
+    case 'tool_result':
+      part.content.forEach((inner, k) => {
+        partLosses(inner, `${path}.content[${k}]`, of);
+      });
+      return;
+    case 'server_tool':
+      if (part.family === 'openai_responses') return;
+      return lose(
+        'content',
+        'server_tool_unsupported',
+        path,
+        `'${part.name}' can be replayed only to its own provider.`,
+      );
+    default:
+      return;
+  }
+}
+
+/** Parts of what a caller says that have a place for a breakpoint. */
+const MARKED: ReadonlySet<Part['type']> = new Set(['text', 'image', 'document', 'search_result']);
+
+function hasLostHint(parts: readonly Part[], written: boolean): boolean {
+  return parts.some(
+    (part) =>
+      (part.cache !== undefined && !(written && MARKED.has(part.type))) ||
+      ('content' in part && hasLostHint(part.content, written)),
+  );
+}
+
+/** One loss for all hints, as they are one wish. */
+function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  const written = takesBreakpoint(target);
+  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost (4.7.2 "cache hints").
+  if (!written && target.capabilities.cache) return;
+  const lost =
+    request.cache?.hint !== undefined ||
+    request.tools?.some((tool) => tool.cache !== undefined) === true ||
+    request.messages.some(({ role, content }) => hasLostHint(content, written && role !== 'assistant'));
+  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
+}
+
+function generationLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
+  const { max_tokens, stop, candidates } = generation;
+  if (max_tokens === 0) {
+    // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+    lose('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
+  } else if (max_tokens !== undefined && max_tokens < CAP_MIN && !target.flags.includes('small_cap')) {
+    lose('content', 'max_tokens_too_small', 'max_tokens', `This endpoint takes no cap below ${CAP_MIN}.`);
+  }
+  if (stop !== undefined && stop.length > 0 && !takes(target, 'stop')) {
+    lose('content', 'stop_unsupported', 'stop', 'This endpoint knows no stop sequences.');
+  }
+  if (candidates !== undefined && candidates > 1) {
+    lose('content', 'candidates_unsupported', 'n', 'This endpoint gives one answer at a time.');
+  }
+  for (const name of LISTED_SAMPLING) {
+    if (generation[name] === undefined || takes(target, name)) continue;
+    lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this endpoint.`);
+  }
+}
+
+function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+  const { lost } = effortFor(request, target);
+  if (lost === 'reasoning_not_disabled') {
+    lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
+  } else if (lost !== null) {
+    lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
+  }
+  if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
+    lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
+  }
+  const modalities = request.output?.modalities?.filter((name) => name !== 'text') ?? [];
+  if (modalities.length > 0) {
+    const why = `This endpoint cannot give ${modalities.join(', ')}.`;
+    lose('content', 'modality_unsupported', 'modalities', why);
+  }
+  if (request.messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
+    lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');
+  }
+  if ((request.anthropic?.betas.length ?? 0) > 0) {
+    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not known here.');
+  }
+}

@@ -1,0 +1,98 @@
+// The adapter of family `sandbox`: it reads the canonical form as it is, so nothing that this form can say is lost.
+import { isObject } from '../../../../kernel/index.ts';
+import { completionLosses } from '../../../canonical/completion-losses.ts';
+import { type Adapter, ProtocolFault, type StreamDecoder } from '../../../canonical/contract.ts';
+import type { CanonicalAnswer, CanonicalEvent } from '../../../canonical/types.ts';
+import { dimensionLosses } from '../../embed-rerank/upstream/index.ts';
+import { classify } from './faults.ts';
+import { bodyText, promptTokens } from './request.ts';
+
+/** Writes JSON, reads canonical events as lines of JSON. */
+export const sandboxAdapter: Adapter = {
+  family: 'sandbox',
+  // Vectors of another length than asked for would be a wrong answer, also from a stand-in; and it answers messages.
+  losses: (request, target) =>
+    request.task?.kind === 'embed' ? dimensionLosses(request.task, target) : completionLosses(request),
+  encode: (request, target, options) => ({
+    path: '/generate',
+    headers: [],
+    body: Buffer.from(
+      bodyText(request, {
+        model: target.upstream_model,
+        max_tokens: options.max_tokens ?? target.capabilities.max_output,
+        // A stand-in for a real provider must not take that provider's extras for its own.
+        options: {
+          ...(target.provider === 'sandbox' ? options.extra : {}),
+          ...request.svc.provider_options['sandbox'],
+        },
+        stream: options.stream,
+      }),
+    ),
+  }),
+  decode,
+  decoder: () => new LineDecoder(),
+  classify,
+  promptTokens,
+};
+
+/** @throws ProtocolFault when `body` is not an answer. */
+function decode(body: Buffer): CanonicalAnswer {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(body.toString());
+  } catch {
+    throw new ProtocolFault('The sandbox answer is not JSON.');
+  }
+  if (!isObject(answer) || !Array.isArray(answer['candidates']) || !('usage' in answer)) {
+    throw new ProtocolFault('The sandbox answer has no candidates.');
+  }
+  return answer as unknown as CanonicalAnswer;
+}
+
+const LINE_FEED = 0x0a;
+
+class LineDecoder implements StreamDecoder {
+  private rest: Buffer | null = null;
+  private broken = false;
+  private open: { candidate: number; part: number } | null = null;
+
+  push(bytes: Buffer): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    if (this.broken) return events;
+    const all = this.rest === null ? bytes : Buffer.concat([this.rest, bytes]);
+    let from = 0;
+    for (let to = all.indexOf(LINE_FEED); to >= 0; to = all.indexOf(LINE_FEED, from)) {
+      const event = eventOf(all.toString('utf8', from, to));
+      from = to + 1;
+      this.follow(event);
+      events.push(event);
+      if (this.broken) break;
+    }
+    this.rest = from < all.length ? all.subarray(from) : null;
+    return events;
+  }
+
+  end(): CanonicalEvent[] {
+    if (this.open === null) return [];
+    const { candidate, part } = this.open;
+    this.open = null;
+    return [{ type: 'part_stop', candidate, part }];
+  }
+
+  private follow(event: CanonicalEvent): void {
+    if (event.type === 'part_start') this.open = { candidate: event.candidate, part: event.part };
+    else if (event.type === 'part_stop') this.open = null;
+    else if (event.type === 'error') this.broken = true;
+  }
+}
+
+function eventOf(line: string): CanonicalEvent {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (isObject(event) && typeof event['type'] === 'string') return event as unknown as CanonicalEvent;
+  } catch {
+    // Told below: a fault is an event.
+  }
+  const message = 'The sandbox sent a line that is not an event.';
+  return { type: 'error', fault: { class: 'protocol', status: 200, message } };
+}

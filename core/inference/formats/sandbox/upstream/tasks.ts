@@ -1,0 +1,132 @@
+// `sandbox/embed` and `sandbox/rerank` (decisions 4.11): vectors of hashed words, and an order by shared words. Equal
+// texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
+import { sha256 } from '../../../../kernel/index.ts';
+import type {
+  CanonicalAnswer,
+  EmbedInput,
+  EmbedPart,
+  EmbedTask,
+  Ranked,
+  RerankTask,
+  Task,
+  Usage,
+} from '../../../canonical/types.ts';
+import {
+  countImages,
+  isContent,
+  isTokens,
+  searchUnits,
+  vectorOfJson,
+} from '../../embed-rerank/upstream/index.ts';
+import { type Refusal, refusal } from './faults.ts';
+import { tokensOf, tokensOfBytes } from './tokens.ts';
+
+const DIMENSIONS = { least: 8, usual: 256, most: 1_536 };
+/** Digits of a number in a vector; more would be noise of the square root. */
+const DIGITS = 9;
+
+/** As for an image in a message. */
+const IMAGE_TOKENS = 100;
+
+/** Lower-case words of `text`; of a text without any the text itself. Token ids and images are words of their own. */
+function wordsOf(text: EmbedInput): readonly string[] {
+  if (typeof text !== 'string') {
+    return isContent(text) ? text.content.flatMap(partWords) : text.map((token) => `#${token}`);
+  }
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu);
+  return words ?? [text];
+}
+
+/** An image by address is known by its address: nothing is fetched for the sandbox. */
+function partWords(part: EmbedPart): readonly string[] {
+  if (part.type === 'text') return wordsOf(part.text);
+  return [`image ${'base64' in part.src ? part.src.base64 : part.src.url}`];
+}
+
+function textTokens(input: EmbedInput): number {
+  if (typeof input === 'string') return tokensOf(input);
+  if (isTokens(input)) return input.length;
+  return input.content.reduce((sum, part) => sum + (part.type === 'text' ? tokensOf(part.text) : 0), 0);
+}
+
+/** A unit vector: each word adds 1 or takes 1 away at a few places that its hash names. */
+function vectorOf(text: EmbedInput, dimensions: number): string {
+  const sums = new Array<number>(dimensions).fill(0);
+  for (const word of wordsOf(text)) {
+    const hash = sha256(word);
+    for (let i = 0; i < 16; i += 4) {
+      const at = hash.readUInt16LE(i) % dimensions;
+      sums[at] = (sums[at] as number) + ((hash[i + 2] as number) % 2 === 0 ? 1 : -1);
+    }
+  }
+  const length = Math.sqrt(sums.reduce((sum, x) => sum + x * x, 0));
+  // Words may cancel out; a vector always points somewhere.
+  if (length === 0) sums[0] = 1;
+  const unit = sums.map((x) => Number((x / (length === 0 ? 1 : length)).toFixed(DIGITS)));
+  return JSON.stringify(unit);
+}
+
+/** Share of the query's words that the document has, less a little for what else it says. */
+function scoreOf(query: ReadonlySet<string>, document: string): number {
+  const words = new Set(wordsOf(document));
+  let shared = 0;
+  for (const word of query) if (words.has(word)) shared++;
+  const all = query.size + words.size - shared;
+  return Number(((shared / query.size) * 0.9 + (shared / all) * 0.1).toFixed(6));
+}
+
+function embedded(task: EmbedTask): CanonicalAnswer | Refusal {
+  const dimensions = task.dimensions ?? DIMENSIONS.usual;
+  if (dimensions < DIMENSIONS.least || dimensions > DIMENSIONS.most) {
+    const message = `dimensions must be from ${DIMENSIONS.least} to ${DIMENSIONS.most}.`;
+    return refusal(400, { message, param: 'dimensions' });
+  }
+  const image_input_tokens = countImages(task) * IMAGE_TOKENS;
+  let tokens = image_input_tokens;
+  for (const input of task.input) tokens += textTokens(input);
+  const vectors = task.input.map((input) => vectorOfJson(vectorOf(input, dimensions)));
+  const usage = usageOf(tokens);
+  return {
+    candidates: [],
+    vectors,
+    usage: image_input_tokens === 0 ? usage : { ...usage, image_input_tokens },
+  };
+}
+
+function ranked(task: RerankTask): CanonicalAnswer {
+  const query = new Set(wordsOf(task.query));
+  const ranking = task.documents.map(
+    (document, index): Ranked => ({ index, relevance_score: scoreOf(query, document) }),
+  );
+  let tokens = 0;
+  for (const document of task.documents) tokens += tokensOf(task.query) + tokensOf(document);
+  const usage = { ...usageOf(tokens), search_units: searchUnits(task, tokensOfBytes) };
+  return { candidates: [], ranking, usage };
+}
+
+function usageOf(input_tokens: number): Usage {
+  return {
+    input_tokens,
+    output_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    source: 'provider',
+  };
+}
+
+/** The whole answer to `task`, or a refusal: attempts up to `fail` get `status` (503). */
+export function taskAnswer(
+  task: Task,
+  call: { model: string; attempt: number; fail: number; status: number | undefined },
+): Refusal {
+  if (call.attempt <= call.fail) return refusal(call.status ?? 503);
+  const answer = task.kind === 'embed' ? embedded(task) : ranked(task);
+  if ('status' in answer) return answer;
+  const headers = { 'content-type': 'application/json' };
+  return {
+    status: 200,
+    headers,
+    body: Buffer.from(JSON.stringify({ ...answer, upstream_model: call.model })),
+  };
+}
