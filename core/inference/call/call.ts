@@ -15,16 +15,7 @@ import { Tries } from './attempt/failover.ts';
 import { answerOf, type Lane } from './attempt/lane.ts';
 import type { FetchedMedia } from './attempt/media.ts';
 import { nextLane, passUnfetched } from './attempt/next-lane.ts';
-import {
-  attemptOutcome,
-  blame,
-  CUT,
-  isChosenLimit,
-  RESTARTING,
-  refusalOf,
-  streamFaultOf,
-  TIME_IS_UP,
-} from './attempt/outcome.ts';
+import * as outcome from './attempt/outcome.ts';
 import { type ContentKeeper, contentKeeper } from './settle/content.ts';
 import {
   endAttempt,
@@ -175,10 +166,10 @@ export class Call implements AttemptListener {
   failed(attempt: Attempt, fault: UpstreamFault): void {
     if (this.over || attempt !== this.attempt) return;
     const { record } = attempt;
-    const chosen = isChosenLimit(attempt, fault, this.admitted as Admitted);
-    endAttempt(record, attemptOutcome(fault), fault.class);
+    const chosen = outcome.isChosenLimit(attempt, fault, this.admitted as Admitted);
+    endAttempt(record, outcome.attemptOutcome(fault), fault.class);
     // A limit of the caller's own choosing says nothing of the endpoint: one tenant must not close it for all.
-    if (!chosen) blame(this.deps, record.endpoint, this.facts?.credential ?? null, fault);
+    if (!chosen) outcome.blame(this.deps, record.endpoint, this.facts?.credential ?? null, fault);
     const semantic = attempt.state?.semantic === true;
     if (this.left_at !== null) {
       // Draining failed: the caller pays for what the provider produced until then (row 15).
@@ -189,11 +180,11 @@ export class Call implements AttemptListener {
     // came in one read with its error.
     if (semantic && this.shown()) {
       if (chosen) return this.timeIsUp(attempt);
-      return this.failInStream(streamFaultOf(this.deps, fault, record.endpoint), attempt);
+      return this.failInStream(outcome.streamFaultOf(this.deps, fault, record.endpoint), attempt);
     }
     if (this.tryAgain(attempt)) return;
     if (chosen) return this.timeIsUp(attempt);
-    this.refuse(refusalOf(this.deps, this.tries.faults, this.record.attempts));
+    this.refuse(outcome.refusalOf(this.deps, this.tries.faults, this.record.attempts));
   }
 
   crashed(attempt: Attempt, error: unknown): void {
@@ -248,11 +239,11 @@ export class Call implements AttemptListener {
   }
 
   /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap (rows 17, 18). */
-  private cut(attempt: Attempt, why: keyof typeof CUT): void {
+  private cut(attempt: Attempt, why: keyof typeof outcome.CUT): void {
     if (this.over || attempt !== this.attempt) return;
     attempt.abort();
     endAttempt(attempt.record, 'ok', '');
-    const { code, message } = CUT[why];
+    const { code, message } = outcome.CUT[why];
     warn(this.record, code, message);
     this.settle(this.estimate(attempt), { estimated: true, stop: { reason: 'max_tokens' }, forced: true });
   }
@@ -411,8 +402,8 @@ export class Call implements AttemptListener {
       endAttempt(attempt.record, 'timeout', 'timeout');
     }
     if (attempt?.sent && (this.admitted as Admitted).chosen.total) return this.timeIsUp(attempt);
-    if (attempt?.state?.semantic && this.streams()) return this.failInStream(TIME_IS_UP, attempt);
-    this.refuse(new ServiceError(TIME_IS_UP.code, TIME_IS_UP.message), 'error');
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(outcome.TIME_IS_UP, attempt);
+    this.refuse(new ServiceError(outcome.TIME_IS_UP.code, outcome.TIME_IS_UP.message), 'error');
   }
 
   /**
@@ -420,7 +411,7 @@ export class Call implements AttemptListener {
    * not drained first: this caller waits for its error, which tells the cost.
    */
   private timeIsUp(attempt: Attempt): void {
-    this.settle(this.estimate(attempt), { estimated: true, stop: null, fault: TIME_IS_UP });
+    this.settle(this.estimate(attempt), { estimated: true, stop: null, fault: outcome.TIME_IS_UP });
   }
 
   /** The process is going down and the call did not finish in time (row 20): ended as a fault of ours, uncharged. */
@@ -428,8 +419,8 @@ export class Call implements AttemptListener {
     if (this.over) return;
     const { attempt } = this;
     attempt?.abort();
-    if (attempt?.state?.semantic && this.streams()) return this.failInStream(RESTARTING, attempt);
-    this.refuse(new ServiceError(RESTARTING.code, RESTARTING.message), 'error');
+    if (attempt?.state?.semantic && this.streams()) return this.failInStream(outcome.RESTARTING, attempt);
+    this.refuse(new ServiceError(outcome.RESTARTING.code, outcome.RESTARTING.message), 'error');
   }
 
   private release(): void {
