@@ -17,12 +17,12 @@ export interface Flag {
   readonly form?: readonly [like: RegExp, words: string];
 }
 
-/** A slug (P1 "Field lengths"). */
+/** A slug. */
 export const SLUG = {
   type: 'text',
   form: [/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, 'up to 40 of a-z, 0-9 and inner hyphens'],
 } as const;
-/** A name that people see (P1). */
+/** A name that people see. */
 export const NAME = { type: 'text', length_max: 120 } as const;
 /** The largest number of a column of 32 bits. */
 export const INT4_MAX = 2_147_483_647;

@@ -1,5 +1,5 @@
-// `POST /v1/graphql` for API keys: the tenant schema run by mercurius (P14, P2 191). Its own HTTP routes are left out:
-// they would execute subscriptions, take trees for text and know one media type.
+// `POST /v1/graphql` for API keys: the tenant schema run by mercurius (docs/graphql.md). Its own HTTP routes are left
+// out: they would execute subscriptions, take trees for text and know one media type.
 import { refusalError, shownError, withExtensions } from '@svc/admin-graphql/shared/errors.ts';
 import { answerType, readParams } from '@svc/admin-graphql/shared/http.ts';
 import {

@@ -1,4 +1,4 @@
-// Prometheus metrics on a listener of their own, never on the public one (design 12). Labels are declared names,
+// Prometheus metrics on a listener of their own, never on the public one. Labels are declared names,
 // never a caller's text: what a caller can choose would grow without bound.
 import { createServer, type Server } from 'node:http';
 import type { CallRecord } from '@svc/core/inference/index.ts';

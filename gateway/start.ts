@@ -218,7 +218,7 @@ async function openOwnTelemetry(
   });
 }
 
-/** Waits for running calls; what is left after `patience_ms` ends uncharged with `overloaded` (4.8 row 20). */
+/** Waits for running calls; what is left after `patience_ms` ends uncharged with `overloaded`. */
 async function drain(calls: CallDeps, patience_ms: number): Promise<void> {
   const deadline = monotonicMs() + patience_ms;
   while (calls.ticker.size > 0 && monotonicMs() < deadline) await pause(20);

@@ -1,5 +1,5 @@
 // What to do about one RoutingPolicy, from what was seen of it and of the service. Pure: a reconcile gathers, asks
-// `decide`, acts on the one step it names, gathers again, until no step is left (house style 10).
+// `decide`, acts on the one step it names, gathers again, until no step is left.
 import type { Finding, Findings } from './conditions.ts';
 import type { Gateways, ServiceFault, VerdictView, VersionView } from './rest.ts';
 import { annotations, conditionOf, isAnnotated, type RoutingPolicy } from './types.ts';

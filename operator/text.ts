@@ -64,7 +64,7 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * The one text of a policy (P15 "Reconcile"): keys sorted, so that two manifests that say the same have the same hash
+ * The one text of a policy: keys sorted, so that two manifests that say the same have the same hash
  * whatever tool wrote them. `version` and `policy` are filled in here.
  */
 export function canonicalText(name: string, policy: object): string {

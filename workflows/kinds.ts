@@ -23,7 +23,7 @@ export function kindOf(type: string): Kind | null {
   return kinds[type] ?? null;
 }
 
-/** How Temporal is asked to start `start`: once, whatever has become of an earlier run (P18). */
+/** How Temporal is asked to start `start`: once, whatever has become of an earlier run. */
 export function startOptions(kind: Kind, start: WorkflowStart) {
   return {
     workflowId: start.workflow_id,

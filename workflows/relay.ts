@@ -1,4 +1,4 @@
-// Tells Temporal what committed facts asked for: starts and signals, at least once and in their order (P18). Ids make
+// Tells Temporal what committed facts asked for: starts and signals, at least once and in their order. Ids make
 // a second telling harmless, so workers need not agree on who tells.
 import { type Listener, listen, type Pool } from '@svc/core/db/index.ts';
 import { type Log, machineMs, now } from '@svc/core/kernel/index.ts';

@@ -17,7 +17,7 @@ import { Runner } from '../shared/run.ts';
 import { staffSchema } from '../staff/schema.ts';
 import { bindYoga } from './yoga.ts';
 
-/** The listener's instance, not yet listening. Its schema is shown in development alone (P14). */
+/** The listener's instance, not yet listening. Its schema is shown in development alone. */
 export function createStaffApp(parts: BindOptions, options: { introspection: boolean }): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   const bound = { ...parts, services: servicesOf(parts) };

@@ -119,7 +119,7 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
       addValidationRule(documentLimits);
       if (introspection === false) addValidationRule(NoSchemaIntrospectionCustomRule);
       return ({ result }) => {
-        // A fault of the document is 400 whatever media type is asked for (P14).
+        // A fault of the document is 400 whatever media type is asked for.
         for (const error of result) {
           const { extensions } = error as { extensions: { http?: object } };
           extensions.http = { status: 400, ...extensions.http, spec: false };
@@ -170,7 +170,7 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
   };
 }
 
-/** Queries by GET only where their text is known here: an address is no place for documents (P14). */
+/** Queries by GET only where their text is known here: an address is no place for documents. */
 function getIsForPersisted(): Plugin {
   return {
     onParams({ params, request }) {
@@ -183,7 +183,7 @@ function getIsForPersisted(): Plugin {
   };
 }
 
-/** A fault of the document: 400 whatever media type is asked for (P14), and one code for text and meaning. */
+/** A fault of the document: 400 whatever media type is asked for, and one code for text and meaning. */
 function ofDocument(error: GraphQLError): GraphQLError {
   const { code = '', http } = error.extensions as { code?: string; http?: object };
   const known = code !== '' && code !== 'GRAPHQL_PARSE_FAILED';

@@ -1,4 +1,4 @@
-// What a caller sees of what was thrown (house style 5): a refusal keeps its code, a defect is masked. Mutations
+// What a caller sees of what was thrown: a refusal keeps its code, a defect is masked. Mutations
 // answer refusals as members of their result, queries as errors of the field.
 import {
   codes,
@@ -88,7 +88,7 @@ function isAboutValue(error: GraphQLError): boolean {
 
 /**
  * `error` as it leaves the service. `explain` turns anything thrown into a refusal and logs what is a defect
- * (gateway/rest); errors about the document stay as they are and get the code of P14.
+ * (gateway/rest); errors about the document stay as they are and get their own code.
  */
 export function shownError(
   error: GraphQLError,

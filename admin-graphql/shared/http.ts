@@ -1,4 +1,5 @@
-// GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out (P14).
+// GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out
+// (docs/graphql.md).
 import { isObject, ServiceError } from '@svc/core/kernel/index.ts';
 import { GraphQLError } from 'graphql';
 import { refuseNesting } from './limits.ts';

@@ -1,5 +1,5 @@
-// What a document may ask for (P14), decided before anything runs. One set for yoga and mercurius: what one refuses
-// the other refuses, in the same words.
+// What a document may ask for (docs/graphql.md), decided before anything runs. One set for yoga and mercurius: what
+// one refuses the other refuses, in the same words.
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import {

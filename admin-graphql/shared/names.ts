@@ -1,4 +1,4 @@
-// GraphQL says camelCase and upper-case enums, everything else snake_case (house style 4). This is the one place
+// GraphQL says camelCase and upper-case enums, everything else snake_case. This is the one place
 // where one becomes the other.
 
 /** `amount_micro_usd` → `amountMicroUsd`. */

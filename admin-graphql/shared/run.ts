@@ -91,7 +91,7 @@ export class Runner {
     return output as Static<O>;
   }
 
-  /** The first answer again where REST or GraphQL gave one under this key (P1): both share path and input. */
+  /** The first answer again where REST or GraphQL gave one under this key: both share path and input. */
   async #once<Output>(
     context: Context,
     operation: Operation,

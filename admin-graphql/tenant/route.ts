@@ -1,5 +1,5 @@
-// The trace of a route (4.9.5) taken apart again, so that a page can draw it. The line is written by core/routing and
-// is stable; what does not fit its grammar answers null and is shown as text.
+// The trace of a route (docs/routing.md#the-trace) taken apart again, so that a page can draw it. The line is written
+// by core/routing and is stable; what does not fit its grammar answers null and is shown as text.
 
 export interface RouteTry {
   readonly outcome: string;

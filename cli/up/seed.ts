@@ -85,7 +85,7 @@ async function seedOwner(context: Context, org_id: Id<'org'>, slug: string): Pro
 async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<DemoOrg> {
   if ((await findOrg(context.db, org.slug)) === null) await createDemoOrg(context, org);
   const { id: org_id } = await getOrg(context, org.slug);
-  // The owner first: keys made by hand count as theirs (P3).
+  // The owner first: keys made by hand count as theirs.
   const console_login = await seedOwner(context, org_id, org.slug);
   const live = await createDemoKey(context, org.slug, 'default');
   const test = await createDemoKey(context, org.slug, 'sandbox');

@@ -1,4 +1,4 @@
-// Stored content of a call for who may see it (P2 19, P4.3); each look is an entry in the audit log (P16).
+// Stored content of a call for who may see it (docs/sign-in.md#roles); each look is an entry in the audit log.
 import { writeAudit } from '../identity/index.ts';
 import { type Context, orgCaller, type Role } from '../kernel/index.ts';
 import { findKeyMaker } from '../keys/index.ts';

@@ -1,5 +1,5 @@
 // The generation record: cost from the ledger, which has it before the answer ends, timings and attempts from
-// analytics, which follow within a second (service-spec "Generation record").
+// analytics, which follow within a second.
 import { type Catalog, type Endpoint, findPriceVersion } from '../catalog/index.ts';
 import { type Context, type KeyCaller, type MemberCaller, type RequestId, ulidMs } from '../kernel/index.ts';
 import { type Metered, meteredUsage, readMeter } from '../ledger/index.ts';
@@ -40,7 +40,7 @@ async function costOf(context: Context, meter: Metered): Promise<Cost> {
   if (version === null) return cost;
   const bill = recompute(meteredUsage(meter), version, meter.cost_micro_usd);
   if (!bill.exact) return cost;
-  // As in the answer: only generation always has lines of input and output (4.10).
+  // As in the answer: only generation always has lines of input and output.
   const isTask = endpointOf(context.services.catalog(), meter)?.task !== undefined;
   const { lines } = bill.cost;
   return { ...cost, lines: isTask ? lines.filter(({ units }) => units > 0) : lines };

@@ -1,4 +1,4 @@
-// GET /v1/limits (P7.8): what plan and keys allow, what is left of it now, and what was refused within a day.
+// GET /v1/limits: what plan and keys allow, what is left of it now, and what was refused within a day.
 import { type Static, Type } from 'typebox';
 import { type Context, type Environment, notFound, nullable, operation, orgCaller } from '../kernel/index.ts';
 import { type KeyRow, keysInUse } from '../keys/index.ts';

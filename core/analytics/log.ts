@@ -1,4 +1,4 @@
-// The asynchronous writer (P12.1): 10,000 rows queue in memory, go in batches of 500 or after 250 ms, and wait in
+// The asynchronous writer: 10,000 rows queue in memory, go in batches of 500 or after 250 ms, and wait in
 // a spool while PostgreSQL is away. The call path never waits for it and is never failed by it.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
 import { type Log, monotonicMs, nowMs, type RequestId, ulidMs } from '../kernel/index.ts';

@@ -1,4 +1,4 @@
-// Looking up calls (P2 16, 17, 19).
+// Looking up calls.
 import { type Static, Type } from 'typebox';
 import {
   type Context,

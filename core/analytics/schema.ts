@@ -1,4 +1,4 @@
-// Wire shapes of request rows and generation records (service-spec "Request row", "Generation record", P3).
+// Wire shapes of request rows and generation records.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
 import { payloadStates } from '../payloads/index.ts';

@@ -32,7 +32,7 @@ function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
 
 /**
  * Inserts rows and their attempts in one statement; a row that is there already stays as it is, unless its call was
- * taken for lost and has ended after all (4.8 row 22: such a settle is charged and corrects the row).
+ * taken for lost and has ended after all (such a settle is charged and corrects the row).
  */
 export async function insertRows(db: Db, batch: readonly RequestRow[]): Promise<void> {
   const { rows, attempts } = batchLiterals(oncePerCall(batch));

@@ -1,4 +1,4 @@
-// One row per call and one per attempt (service-spec "Request row", decisions 4.8 "Row vocabulary").
+// One row per call and one per attempt. What they say of how a call ended: docs/outcomes.md.
 import type { Environment, Id, RequestId } from '../kernel/index.ts';
 
 export const rowStatuses = ['ok', 'error', 'cancelled', 'rejected'] as const;
@@ -74,9 +74,9 @@ export interface RequestRow {
   readonly has_schema: boolean;
   readonly tags: Readonly<Record<string, string>>;
   readonly user_agent: string;
-  /** Network only: IPv4 /24, IPv6 /48 (P12.2). */
+  /** Network only: IPv4 /24, IPv6 /48. */
   readonly client_ip_prefix: string;
-  /** The decision of 4.9.5, or null where none was made. */
+  /** The route's trace (docs/routing.md#the-trace), or null where nothing was decided. */
   readonly route_trace: unknown;
   readonly warnings: readonly unknown[];
   readonly attempt_rows: readonly AttemptRow[];

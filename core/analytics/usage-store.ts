@@ -189,7 +189,7 @@ export async function resumHour(
   });
 }
 
-/** Calls since `since` that ended because no provider had room for them (P7.8). */
+/** Calls since `since` that ended because no provider had room for them. */
 export async function countCapacity(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment; since: Date },

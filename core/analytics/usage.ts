@@ -1,4 +1,4 @@
-// Sums of request rows over a range (P2 20, P13.3): totals, series and groups of one set of figures, so that they add
+// Sums of request rows over a range: totals, series and groups of one set of figures, so that they add
 // up to each other. Hours that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
 import { invalid, nullable, oneOf, operation, orgCaller, Time, TimeIn, timeInMs } from '../kernel/index.ts';

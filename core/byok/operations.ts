@@ -1,4 +1,4 @@
-// Provider keys of an organisation: read, bring, change, delete, try out (P2 49–53).
+// Provider keys of an organisation: read, bring, change, delete, try out.
 import { Type } from 'typebox';
 import { OWN_KEY_FEE_BPS, type Provider } from '../catalog/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -38,7 +38,7 @@ declare module '../kernel/operation.ts' {
 
 const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
-/** Keys serve the whole organisation: a test key changes none (P2 ◆). */
+/** Keys serve the whole organisation: a test key changes none. */
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const KEYS_MAX = 100;
 

@@ -1,4 +1,4 @@
-// Wire shapes of the provider key routes (service-spec "Provider keys (BYOK)", P3).
+// Wire shapes of the provider key routes.
 import { type Static, Type } from 'typebox';
 import { OWN_KEY_FEE_BPS } from '../catalog/index.ts';
 import { nullable, oneOf, Time } from '../kernel/index.ts';

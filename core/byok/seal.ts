@@ -1,4 +1,4 @@
-// How a provider key is stored and what is shown of it (P17).
+// How a provider key is stored and what is shown of it (docs/secrets.md).
 import { deriveKey, open, seal } from '../kernel/index.ts';
 
 const TAIL = 4;

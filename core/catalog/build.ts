@@ -26,7 +26,7 @@ export const TEST = 'test';
 
 /** Calls with a caller's own provider key; no tier's name has a colon. */
 const OWN_KEY = 'byok:';
-/** Share of the list cost that a call with a caller's own provider key costs (P3). */
+/** Share of the list cost that a call with a caller's own provider key costs. */
 export const OWN_KEY_FEE_BPS = 500;
 
 export type PriceContent = Pick<PriceVersion, 'rates' | 'bands' | 'list' | 'fee_bps'>;
@@ -196,7 +196,7 @@ function capabilitiesOf(
 
 /**
  * `listed` without what has no price: a search of the web is billed by the provider and never bought on a caller's word
- * alone (4.1). Google's own word for it is the same tool.
+ * alone. Google's own word for it is the same tool.
  */
 function soldTools(listed: readonly string[], endpoint: FileEndpoint): readonly string[] {
   const tools = listed.map((tool) => (tool === 'google_search' ? 'web_search' : tool));

@@ -1,5 +1,5 @@
 // Loads files into a snapshot and keeps it: readers see one snapshot or the next, never a mixture, and a faulty file
-// leaves the running one in place (design 14).
+// leaves the running one in place.
 import { readFile as readBytes, stat } from 'node:fs/promises';
 import type { Pool } from '../db/index.ts';
 import { type Db, type Log, now } from '../kernel/index.ts';

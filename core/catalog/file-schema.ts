@@ -1,4 +1,4 @@
-// The shape of a providers file (design 14); also the shape of the committed catalog.yaml.
+// The shape of a providers file; also the shape of the committed catalog.yaml.
 import { type Static, Type } from 'typebox';
 import { presetNames } from './presets.ts';
 import { rateKinds } from './types.ts';

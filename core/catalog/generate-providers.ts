@@ -170,7 +170,7 @@ export const providers: FileProvider[] = [
   },
 ];
 
-/** Whether a provider stops billing when a stream is cancelled (decisions 4.8); absent: unknown. */
+/** Whether a provider stops billing when a stream is cancelled; absent: unknown. */
 export const cancelBilling: { readonly [provider: string]: NonNullable<FileEndpoint['cancel_billing']> } = {
   openai: 'stops',
   anthropic: 'stops',

@@ -22,7 +22,7 @@ export interface Merged {
   readonly notices: readonly FileFault[];
 }
 
-/** Id of an endpoint: the same file gives the same ids everywhere, so that policies travel (P1 "Ids"). */
+/** Id of an endpoint: the same file gives the same ids everywhere, so that policies travel. */
 export function endpointId(
   model: string,
   provider: string,

@@ -1,4 +1,4 @@
-// The catalog over REST (P2 5, 6).
+// The catalog over REST.
 import { type Static, Type } from 'typebox';
 import { type Context, lineOf, listOf, oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { findModel } from './catalog.ts';

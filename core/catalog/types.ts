@@ -1,7 +1,7 @@
-// The catalog as the hot path sees it: an immutable snapshot, swapped whole (design 7).
+// The catalog as the hot path sees it: an immutable snapshot, swapped whole.
 import type { Id, NanoUsd } from '../kernel/index.ts';
 
-/** Wire format of a provider endpoint (decisions 4, conventions). */
+/** Wire format of a provider endpoint. */
 export type Family =
   | 'openai_chat'
   | 'openai_responses'
@@ -50,13 +50,16 @@ export const rateKinds = [
   'request',
 ] as const;
 export type RateKind = (typeof rateKinds)[number];
-/** Charged nano-USD per unit; absent kinds follow the fallbacks of 4.10. `input` and `output` always present. */
+/**
+ * Charged nano-USD per unit; absent kinds follow the fallbacks of docs/pricing.md#lines. `input` and `output` always
+ * present.
+ */
 export type Rates = { readonly [K in RateKind]?: NanoUsd } & {
   readonly input: NanoUsd;
   readonly output: NanoUsd;
 };
 
-/** An immutable price: equal content has an equal id, a change makes a new one (decisions 4.10). */
+/** An immutable price: equal content has an equal id, a change makes a new one. */
 export interface PriceVersion {
   readonly id: Id<'price'>;
   /** Number in the ledger's metering record. */
@@ -152,7 +155,7 @@ export interface Model {
   readonly endpoints: readonly Endpoint[];
   /** Name of the tokenizer, where the file tells it. */
   readonly tokenizer?: string;
-  /** Format of signed reasoning that this model reads back (4.7.3), where the file tells it. */
+  /** Format of signed reasoning that this model reads back, where the file tells it. */
   readonly reasoning_format?: string;
 }
 
@@ -189,7 +192,7 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** What a test key sees: every model, answered by two sandbox endpoints (4.11); see `sandboxView`. */
+  /** What a test key sees: every model, answered by two sandbox endpoints; see `sandboxView`. */
   readonly sandbox: ReadonlyMap<string, Model>;
 }
 

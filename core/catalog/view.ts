@@ -1,5 +1,5 @@
-// Models and endpoints as callers see them (service-spec "Model and endpoint"), with the fields that the OpenAI and
-// the Anthropic clients look for in their own lists (4.4). Pure.
+// Models and endpoints as callers see them, with the fields that the OpenAI and
+// the Anthropic clients look for in their own lists. Pure.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
 import type { Endpoint, Model, Rates } from './types.ts';
@@ -181,7 +181,7 @@ export function viewModel(model: Model, for_anthropic: boolean): ModelView {
   };
 }
 
-/** An endpoint on the wire. One without credentials here is disabled; figures come from 20 attempts on (P12.4). */
+/** An endpoint on the wire. One without credentials here is disabled; figures come from 20 attempts on. */
 export function viewEndpoint(endpoint: Endpoint, markup_bps: number): EndpointView {
   const { capabilities } = endpoint;
   return {

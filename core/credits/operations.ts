@@ -1,4 +1,4 @@
-// The customer's view of the ledger (P2 71, 79, 98).
+// The customer's view of the ledger.
 import { Type } from 'typebox';
 import {
   type Context,

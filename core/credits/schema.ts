@@ -1,4 +1,4 @@
-// Wire shapes of the credits routes (service-spec "Balance", "Ledger entry").
+// Wire shapes of the credits routes.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf, Time } from '../kernel/index.ts';
 import { ENTRY_KINDS } from '../ledger/index.ts';
@@ -21,7 +21,7 @@ export const EntryView = Type.Object({
   ref_type: nullable(Type.String()),
   ref_id: nullable(Type.String()),
   created_at: Time,
-  // Last, so that readers of the CSV by position keep the specification's columns.
+  // Last, so that readers of the CSV by position find the columns where they were.
   balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
 });
 export type EntryView = Static<typeof EntryView>;

@@ -1,4 +1,4 @@
-// What staff do with organisations and their credit (P14 staff schema, P16): each act and each look at a customer's
+// What staff do with organisations and their credit (docs/sign-in.md#staff): each act and each look at a customer's
 // rows is an entry of the audit log, in the transaction of the act. Reached over the staff listener alone.
 import { Type } from 'typebox';
 import { writeAudit } from '../identity/index.ts';
@@ -22,7 +22,7 @@ import { findOrg, type Org, searchOrgs } from '../orgs/index.ts';
 import { viewEntry } from './balance.ts';
 import { EntryView } from './schema.ts';
 
-/** One person alone grants up to this; more needs a second one (P4.6), which this release does not have. */
+/** One person alone grants up to this; more needs a second one, which this release does not have. */
 export const GRANT_MAX_MICRO_USD = 100_000_000;
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 // Which errors mean "PostgreSQL cannot be asked now". They become 503 `service_unavailable`, never an
-// authentication fault and never a 500 (decisions 4.6).
+// authentication fault and never a 500 (docs/errors.md).
 
 const NETWORK = new Set([
   'ECONNREFUSED',

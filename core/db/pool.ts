@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Db, Statement } from '../kernel/index.ts';
 
 const INT8 = 20;
-/** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance (house rule 6). */
+/** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance. */
 function parseInt8(text: string): number {
   const n = Number(text);
   if (!Number.isSafeInteger(n)) throw new RangeError(`bigint beyond 2^53-1: ${text}`);

@@ -1,4 +1,4 @@
-// Business settings: values that staff change while programs run, one row each (P1 "Settings").
+// Business settings: values that staff change while programs run, one row each.
 import type { Db } from '../kernel/index.ts';
 
 /** The value of setting `name`, or null when staff have not set it; the reader merges it over its defaults. */

@@ -1,4 +1,4 @@
-// The one way out to addresses that users gave (design 6): names are resolved here, every address is checked at every
+// The one way out to addresses that users gave: names are resolved here, every address is checked at every
 // connection, and the socket goes to a checked one, so that a name that changes its mind leads nowhere.
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -6,7 +6,7 @@ import { buildConnector, Client } from 'undici';
 import type { Config } from '../kernel/index.ts';
 import { type GuardRules, hostOf, isRefusedAddress, parseNetworks, refuseUrl } from './guard.ts';
 
-/** Why there was no HTTP answer (P3 `attempt_log[].error`). */
+/** Why there was no HTTP answer. */
 export type EgressFault = 'timeout' | 'dns' | 'tls' | 'refused' | 'blocked_address';
 
 export interface EgressRequest {

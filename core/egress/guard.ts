@@ -1,5 +1,5 @@
-// Which addresses of others this service may call (P8 "Guard"): the form of a URL, and the network behind it. Pure; who
-// connects is egress.ts, which asks again for every address at every connection.
+// Which addresses of others this service may call (docs/webhooks.md#addresses): the form of a URL, and the network
+// behind it. Pure; who connects is egress.ts, which asks again for every address at every connection.
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.parse>;
@@ -24,7 +24,7 @@ const REFUSED_V4 = [
 ].map((network) => ipaddr.parseCIDR(network));
 
 /**
- * The list of P8 and whatever else is no unicast address of the public Internet: all outside `2000::/3`, and in it the
+ * Whatever is no unicast address of the public Internet: all outside `2000::/3`, and in it the
  * protocols' own range (Teredo carries IPv4, ORCHID is no address) and those of documentation.
  */
 const REFUSED_V6 = [...['::/3', '4000::/2', '8000::/1'], ...['2001::/23', '2001:db8::/32', '3fff::/20']].map(

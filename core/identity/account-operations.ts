@@ -1,4 +1,4 @@
-// A person's own password and second factor (P2 161, 162). All need a fresh proof of the person.
+// A person's own password and second factor. All need a fresh proof of the person.
 import { Type } from 'typebox';
 import { type Context, type Id, invalid, machineMs, operation, ServiceError } from '../kernel/index.ts';
 import { listMemberships } from '../orgs/index.ts';

@@ -1,4 +1,4 @@
-// The audit log (P16): who did what, written in the transaction of the change, chained by hash so that an entry taken
+// The audit log: who did what, written in the transaction of the change, chained by hash so that an entry taken
 // out or altered shows.
 import type { Pool } from '../db/index.ts';
 import { type Caller, type Context, canonicalJson, type Db, sha256 } from '../kernel/index.ts';

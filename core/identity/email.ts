@@ -1,4 +1,4 @@
-// E-mail addresses as identities: kept as typed, compared in one form (P4.1).
+// E-mail addresses as identities: kept as typed, compared in one form (docs/sign-in.md#passwords).
 import { domainToASCII } from 'node:url';
 import { invalid } from '../kernel/index.ts';
 

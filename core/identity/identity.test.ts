@@ -50,7 +50,7 @@ test('a code holds for its step and one either side, and tells which step it was
   }
 });
 
-test('the CSRF token is the HMAC that P4.2 gives, and fits no other session and no other key', () => {
+test('the CSRF token is an HMAC over the session, and fits no other session and no other key', () => {
   expect(csrfOf('csrf-key', 'sess-1')).toBe('CWgUx5MUn1U3_tPMYoC64oQ3v9HkWxHAEWnz_kS6b-E');
   const token = csrfToken(root_key, 'ses_1');
   expect(checkCsrf(root_key, 'ses_1', token)).toBe(true);

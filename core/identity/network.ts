@@ -1,5 +1,5 @@
 // Network addresses: who the client is behind proxies, whether a network list holds it, and its prefix, which is what
-// is stored and throttled (v4 /32, v6 /64; P4.1).
+// is stored and throttled (v4 /32, v6 /64).
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
@@ -25,7 +25,7 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
 
 /**
  * The client's address: the socket's, or where that is a trusted proxy the rightmost hop of `X-Forwarded-For` that is
- * none (P4.2). A hop that is no address ends the walk at the proxy that reported it.
+ * none. A hop that is no address ends the walk at the proxy that reported it.
  */
 export function clientAddress(
   socket_ip: string | null,

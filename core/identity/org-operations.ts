@@ -1,4 +1,4 @@
-// Organisations of a person, their members and sessions (P2 136, 143, 148, 149). The role is the caller's in each.
+// Organisations of a person, their members and sessions. The role is the caller's in each.
 import { Type } from 'typebox';
 import { type Context, isId, listOf, notFound, operation, orgCaller, type Role } from '../kernel/index.ts';
 import { findOrgRecords, listMembers, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';

@@ -1,4 +1,4 @@
-// Passwords: argon2id with the parameters of P4.1, at most four at once per process, and the rules for new ones.
+// Passwords: argon2id (docs/sign-in.md#passwords), at most four at once per process, and the rules for new ones.
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { ServiceError, secureBytes } from '../kernel/index.ts';
 import { isCommon } from './common-passwords.ts';
@@ -71,7 +71,7 @@ function weak(reason: 'length' | 'common' | 'email', message: string, param: str
   return new ServiceError('weak_password', message, { param, details: { reason } });
 }
 
-/** Refuses a new password that is easy to guess (P4.1). @throws ServiceError weak_password with the reason. */
+/** Refuses a new password that is easy to guess. @throws ServiceError weak_password with the reason. */
 export function refuseWeakPassword(password: string, about: { email: string; param: string }): void {
   const text = normal(password);
   const length = [...text].length;

@@ -20,7 +20,7 @@ import { findPersonByEmail, insertPerson, setPassword } from './store.ts';
 import { base32, newTotpSecret, sealTotp } from './totp.ts';
 
 const LETTERS = '23456789abcdefghjkmnpqrstuvwxyz';
-/** P19: the token of `staff create` holds for twelve hours. */
+/** The token of `staff create` holds for twelve hours. */
 const ENROLMENT_HOURS = 12;
 
 /** A password of 99 bits in four groups. */

@@ -1,4 +1,4 @@
-// Wire shapes of sign-in and sessions (P3 "Console session", "Member"; P19).
+// Wire shapes of sign-in and sessions.
 import { type Static, Type } from 'typebox';
 import { lineOf, nullable, oneOf, staffRoles, Time } from '../kernel/index.ts';
 

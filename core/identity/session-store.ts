@@ -131,7 +131,7 @@ export async function rotateSession(
 }
 
 /**
- * Notes that a session and its person were seen; at most once a minute (P4.2). A person whose row is held by a sign-in
+ * Notes that a session and its person were seen; at most once a minute. A person whose row is held by a sign-in
  * or a change is passed over: those hold it while they end sessions, so waiting for it here would be a deadlock.
  */
 export async function touchSession(db: Db, args: { id: Id<'session'>; at: Date }): Promise<void> {

@@ -1,4 +1,4 @@
-// Opening and rotating sessions (P4.2).
+// Opening and rotating sessions (docs/sign-in.md#sessions).
 import { type Context, type Id, ServiceError } from '../kernel/index.ts';
 import { listMemberships, type Membership } from '../orgs/index.ts';
 import { storedAgent } from './audit.ts';
@@ -44,7 +44,7 @@ export function deliver(
   return {};
 }
 
-/** Ends the session whose cookie the browser gives up for a new one (P4.2 "Rotation"), whoever's it is. */
+/** Ends the session whose cookie the browser gives up for a new one, whoever's it is. */
 async function endReplaced(context: Context, who: 'session' | 'staff'): Promise<void> {
   const name = context.services.sign_in.cookies[who];
   const end = who === 'staff' ? endHeldStaffSession : endHeldSession;
@@ -112,7 +112,7 @@ export async function renewSession(
 }
 
 /**
- * Begins a session of staff: 8 hours, 30 minutes idle, unless said otherwise (P4.6 "Staff"). By cookie it ends the one
+ * Begins a session of staff: 8 hours, 30 minutes idle, unless said otherwise. By cookie it ends the one
  * that the browser had.
  */
 export async function openStaffSession(

@@ -1,4 +1,4 @@
-// What sign-in needs to know of the installation: cookie policy, console origins, proxies (P4.2).
+// What sign-in needs to know of the installation: cookie policy, console origins, proxies.
 import { type Config, ConfigError } from '../kernel/index.ts';
 import { type CookiePolicy, cookiePolicy } from './token.ts';
 

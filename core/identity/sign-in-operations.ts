@@ -1,4 +1,4 @@
-// Signing in and out, and the session itself (P2 153 to 159).
+// Signing in and out, and the session itself.
 import { Type } from 'typebox';
 import { type Context, isId, listOf, notFound, operation, ServiceError } from '../kernel/index.ts';
 import { findMembership } from '../orgs/index.ts';

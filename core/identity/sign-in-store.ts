@@ -1,4 +1,4 @@
-// SQL of half-done sign-ins and of counted failures (P4.1).
+// SQL of half-done sign-ins and of counted failures (docs/sign-in.md#failures).
 import type { Db } from '../kernel/index.ts';
 
 /** Stores the challenge of a sign-in that waits for its second factor. */

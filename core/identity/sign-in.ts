@@ -1,4 +1,4 @@
-// The two steps of signing in, for people and for staff (P4.1).
+// The two steps of signing in, for people and for staff (docs/sign-in.md).
 import { type Context, type Id, machineMs, ServiceError } from '../kernel/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
@@ -120,7 +120,7 @@ export async function signIn(
     stored: person?.password_hash ?? null,
     password: input.password,
   }).catch(async (error: unknown) => {
-    // Of an unknown account too: an answer that comes sooner would tell which accounts exist (P4.1).
+    // Of an unknown account too: an answer that comes sooner would tell which accounts exist.
     if (isWrongPassword(error)) await recordRefusal(context, 'auth.login', person);
     throw error;
   });

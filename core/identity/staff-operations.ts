@@ -1,4 +1,4 @@
-// Sign-in of staff, on their own listener (P2 193, 195): password and code, always both.
+// Sign-in of staff, on their own listener: password and code, always both.
 import { Type } from 'typebox';
 import { type Context, type Id, machineMs, operation, type StaffCaller } from '../kernel/index.ts';
 import { writeAudit } from './audit.ts';

@@ -1,5 +1,5 @@
-// How many failed sign-ins an account and an address have (P4.1). Counters live in PostgreSQL, so that every process
-// counts together.
+// How many failed sign-ins an account and an address have (docs/sign-in.md#failures). Counters live in
+// PostgreSQL, so that every process counts together.
 import { type Context, ServiceError, sha256 } from '../kernel/index.ts';
 import { addressPrefix } from './network.ts';
 import {

@@ -1,4 +1,4 @@
-// Session tokens, the cookie that carries one, and the CSRF token that goes with it (P4.2).
+// Session tokens, the cookie that carries one, and the CSRF token that goes with it (docs/sign-in.md#sessions).
 import { deriveKey, equalBytes, hmacSha256, secureBytes, sha256 } from '../kernel/index.ts';
 
 export const SESSION_PREFIX = 'svc-sess-';
@@ -25,12 +25,12 @@ export function hasTokenForm(kind: TokenKind, text: string): boolean {
   return text.startsWith(prefix) && RANDOM.test(text.slice(prefix.length));
 }
 
-/** What is stored of a token: SHA-256 of the whole. Its entropy needs no pepper (P17). */
+/** What is stored of a token: SHA-256 of the whole. Its entropy needs no pepper. */
 export function hashToken(token: string): Buffer {
   return sha256(token);
 }
 
-/** base64url(HMAC-SHA256(`key`, `session_id`)), the formula of P4.2. */
+/** base64url(HMAC-SHA256(`key`, `session_id`)): what pages send as `x-svc-csrf`. */
 export function csrfOf(key: string | Uint8Array, session_id: string): string {
   return hmacSha256(key, session_id).toString('base64url');
 }

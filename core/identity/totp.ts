@@ -1,4 +1,4 @@
-// Second factors: codes by time (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes (P4.1).
+// Second factors: codes by time (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
 import { Secret, TOTP } from 'otpauth';
 import { deriveKey, hmacSha256, open, seal, secureBytes, secureText } from '../kernel/index.ts';
 
@@ -60,7 +60,7 @@ export function stepOfCode(secret: Uint8Array, code: string, at_ms: number): num
   return delta === null ? null : currentStep(at_ms) + delta;
 }
 
-/** `secret` as stored: sealed under the key ring, bound to its owner (P17). */
+/** `secret` as stored: sealed under the key ring, bound to its owner. */
 export function sealTotp(root_key: Uint8Array, owner_id: string, secret: Uint8Array): Buffer {
   return seal(deriveKey(root_key, 'totp'), secret, `totp ${owner_id}`);
 }

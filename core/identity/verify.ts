@@ -15,7 +15,7 @@ import { findStaffSession, touchStaffSession } from './staff-store.ts';
 import { hashToken, hasTokenForm } from './token.ts';
 import type { SessionProof, SessionRow } from './types.ts';
 
-/** `last_seen_at` is written at most this often (P4.2). */
+/** `last_seen_at` is written at most this often. */
 const TOUCH_MS = 60_000;
 
 function ended(): ServiceError {

@@ -70,7 +70,7 @@ export async function issueTopupInvoice(
     topup_id: args.topup_id,
     refund_id: null,
     original_invoice_id: null,
-    // Registration of documents (IRN) is not part of this release (P6.2 "IRN").
+    // Registration of documents (IRN) is not part of this release.
     irn_status: 'not_applicable',
     issued_at: at,
   });

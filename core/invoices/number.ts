@@ -1,4 +1,4 @@
-// Numbers of documents (P6.2): `PFX/yy-yy/nnnnn`, one series per supplier and financial year.
+// Numbers of documents (docs/tax.md#numbers): `PFX/yy-yy/nnnnn`, one series per supplier and financial year.
 
 /** India Standard Time is five and a half hours ahead of UTC and has no summer time. */
 const IST_MS = 5.5 * 3_600_000;

@@ -1,4 +1,4 @@
-// Reading documents (P2 92). A test key sees none: documents are about money, and money is live.
+// Reading documents. A test key sees none: documents are about money, and money is live.
 import { Type } from 'typebox';
 import {
   type Context,
@@ -139,7 +139,7 @@ export const getInvoiceOperation = operation({
   },
   async run(context, { id }) {
     const { org_id } = orgCaller(context);
-    // PostgreSQL takes no NUL in text; an id of another shape is a missing one (P1 "Ids").
+    // PostgreSQL takes no NUL in text; an id of another shape is a missing one.
     if (!seesDocuments(context) || !/^(?:inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)) throw notFound();
     const invoice = await findInvoice(context.db, { org_id, id });
     if (invoice === null) throw notFound();

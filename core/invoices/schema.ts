@@ -1,4 +1,4 @@
-// Wire shape of documents (P3 "Invoice").
+// Wire shape of documents.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf, Time } from '../kernel/index.ts';
 import type { Invoice } from './types.ts';

@@ -1,4 +1,4 @@
-// States of India by GST code, as printed in places of supply (P6.1). Source: the state codes of the GST e-invoice schema.
+// States of India by GST code, as printed in places of supply. Source: the state codes of the GST e-invoice schema.
 
 const states: Readonly<Record<string, string>> = {
   '01': 'Jammu and Kashmir',

@@ -1,4 +1,4 @@
-// Documents and what they are made of. Fields as on the wire (P3 "Invoice").
+// Documents and what they are made of. Fields as on the wire.
 import type { Id } from '../kernel/index.ts';
 import type { BillingAddress } from '../orgs/index.ts';
 

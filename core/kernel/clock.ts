@@ -28,7 +28,7 @@ export function shiftClock(ms: number): void {
   offsetMs = ms;
 }
 
-/** Form of `ts` in request rows: `YYYY-MM-DD hh:mm:ss.mmm`, UTC, without a zone (service-spec "Time"). */
+/** Form of `ts` in request rows: `YYYY-MM-DD hh:mm:ss.mmm`, UTC, without a zone. */
 export function rowTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 23).replace('T', ' ');
 }

@@ -259,7 +259,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return config as Config;
 }
 
-/** Programs found by the tools resolver (`SVC_<TOOL>_BIN`, design 11) are not settings of a program. */
+/** Programs found by the tools resolver (`SVC_<TOOL>_BIN`) are not settings of a program. */
 function isToolVariable(name: string): boolean {
   return name === 'SVC_TOOLS_DIR' || /^SVC_[A-Z_]+_BIN$/.test(name);
 }

@@ -45,7 +45,7 @@ const CRC_TABLE = new Uint32Array(256).map((_, n) => {
   return c;
 });
 
-/** CRC-32 (IEEE 802.3) of ASCII text; the checksum of API keys (P17). */
+/** CRC-32 (IEEE 802.3) of ASCII text; the checksum of API keys. */
 export function crc32(text: string): number {
   let c = 0xffffffff;
   for (let i = 0; i < text.length; i++) c = CRC_TABLE[(c ^ text.charCodeAt(i)) & 255]! ^ (c >>> 8);

@@ -1,4 +1,4 @@
-// CSV as P1 has it: RFC 4180, CRLF, no BOM, numbers bare, and no cell that a spreadsheet would run as a formula.
+// CSV: RFC 4180, CRLF, no BOM, numbers bare, and no cell that a spreadsheet would run as a formula.
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';

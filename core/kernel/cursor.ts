@@ -1,5 +1,5 @@
-// Page cursors: a keyset sealed with eight bytes of HMAC and bound to route, organisation and filters (P1
-// "Cursor"). Nothing secret is inside; a check that fails means the first page, never an error.
+// Page cursors: a keyset sealed with eight bytes of HMAC and bound to route, organisation and filters.
+// Nothing secret is inside; a check that fails means the first page, never an error.
 import { equalBytes, hmacSha256 } from './crypto.ts';
 import type { Context } from './operation.ts';
 

@@ -1,5 +1,5 @@
 // One list of refusals. HTTP status, the dialects' error type, `x-should-retry`, GraphQL code and workflow
-// retry all derive from this table (decisions 4.6 and P1.1; documented in docs/errors.md, compared by a test).
+// retry all derive from this table (documented in docs/errors.md, compared by a test).
 
 interface Code {
   readonly status: number;

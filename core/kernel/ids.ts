@@ -1,9 +1,9 @@
-// Ids are template types, so that a wrong kind does not compile (house rule 6). A request id is a bare ULID.
+// Ids are template types, so that a wrong kind does not compile. A request id is a bare ULID.
 import { monotonicFactory } from 'ulid';
 import { nowMs } from './clock.ts';
 import { secureUnit } from './random.ts';
 
-/** Prefix of each kind of id (service-spec "Ids"). */
+/** Prefix of each kind of id. */
 export const prefixes = {
   org: 'org',
   project: 'prj',
@@ -67,7 +67,7 @@ export function ulidMs(ulid: string): number {
   return ms;
 }
 
-/** 26 Crockford characters of `digest` (at least 17 bytes): the stable part of an endpoint id (P1 "Ids"). */
+/** 26 Crockford characters of `digest` (at least 17 bytes): the stable part of an endpoint id. */
 export function crockford26(digest: Uint8Array): string {
   let text = '';
   let acc = 0;

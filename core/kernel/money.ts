@@ -1,4 +1,4 @@
-// Money is a branded integer `number` (house rule 6): 2^53-1 micro-USD is 9 billion dollars, above any
+// Money is a branded integer `number`: 2^53-1 micro-USD is 9 billion dollars, above any
 // balance here. Products can overflow, so they go through the functions at the end, the only use of BigInt.
 
 declare const unit: unique symbol;
@@ -58,7 +58,7 @@ export function mulDivHalfUp(a: number, b: number, d: number): number {
 
 /**
  * A decimal string of USD per million units as exact thousandths of a nano-USD per unit, so that markup is
- * applied before the one rounding (decisions 4.10). `"2.50"` USD per million is 2,500 nano per token, which is
+ * applied before the one rounding. `"2.50"` USD per million is 2,500 nano per token, which is
  * returned as 2,500,000 (milli-nano). At most six decimals.
  * @throws RangeError when `text` is not such a decimal.
  */

@@ -1,11 +1,11 @@
 // An operation is declared once; routes, OpenAPI, authorisation walk and GraphQL resolvers come from the
-// declaration (design 3). `run` gets everything that is not pure through its context.
+// declaration. `run` gets everything that is not pure through its context.
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Id, Kind, RequestId } from './ids.ts';
 import type { Log } from './log.ts';
 
-/** What a key may do (service-spec "Authentication" 2). `manage:credits` contains `read:credits`; no other containment. */
+/** What a key may do. `manage:credits` contains `read:credits`; no other containment. */
 export const scopes = [
   'inference',
   'read:usage',
@@ -17,28 +17,28 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer';
 export type Environment = 'live' | 'test';
-/** What a member of staff may do; `super` contains all (P2, staff listener). */
+/** What a member of staff may do; `super` contains all. */
 export const staffRoles = ['super', 'finance', 'support', 'catalog', 'compliance'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
 /** Who may call. An operation without an audience does not compile. */
 export type Audience =
   | { readonly kind: 'public' }
-  /** Any one of `scopes` is enough; `any` is every valid key. `sandbox: false` refuses test keys (P2 ◆). */
+  /** Any one of `scopes` is enough; `any` is every valid key. `sandbox: false` refuses test keys. */
   | {
       readonly kind: 'key';
       readonly scopes: readonly [Scope, ...Scope[]] | 'any';
       readonly session?: readonly Role[];
       /** `only` admits nothing but test keys (the sandbox book's refill). */
       readonly sandbox?: boolean | 'only';
-      /** The key may also stand in `x-api-key`: model routes alone (P2). */
+      /** The key may also stand in `x-api-key`: model routes alone. */
       readonly x_api_key?: true;
     }
   /** People alone: a key is told `session_required`. `any` is whoever is signed in, a member or not yet. */
   | {
       readonly kind: 'session';
       readonly roles: readonly [Role, ...Role[]] | 'any';
-      /** Needs a proof of the person not older than 15 minutes (P4.2 "Re-auth"). */
+      /** Needs a proof of the person not older than 15 minutes. */
       readonly reauthenticated?: true;
       /** Reachable with a session that still lacks the second factor its organisation asks for (`/v1/auth/*`). */
       readonly without_second_factor?: true;
@@ -56,7 +56,7 @@ export interface KeyCaller {
   readonly key_id: Id<'key'>;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  /** When the key itself ends; a key cannot make one that lives longer (P17.3). */
+  /** When the key itself ends; a key cannot make one that lives longer. */
   readonly expires_at: Date | null;
 }
 /** A verified session. `org_id` and `role` are null until the user has entered an organisation. */
@@ -69,7 +69,7 @@ export interface SessionCaller {
   readonly email: string;
   readonly org_id: Id<'org'> | null;
   readonly role: Role | null;
-  /** Whose rows are read: live unless `?environment=test` asks for the others (P2). */
+  /** Whose rows are read: live unless `?environment=test` asks for the others. */
   readonly environment: Environment;
   readonly two_factor: boolean;
   /** When the person last proved who they are (sign-in or re-authentication). */
@@ -94,7 +94,7 @@ export interface StaffCaller {
 }
 export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller;
 
-/** One prepared statement; `name` is its label in metrics and logs (house rule 7). */
+/** One prepared statement; `name` is its label in metrics and logs. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -158,14 +158,14 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   /** Refusals beyond the common ones (400, 401, 403, 404, 429, 500). */
   readonly errors: readonly ErrorCode[];
   readonly status?: 200 | 201 | 204;
-  /** `Idempotency-Key` is stored for 24 h (P1): POSTs that make or move money or secrets. */
+  /** `Idempotency-Key` is stored for 24 h: POSTs that make or move money or secrets. */
   readonly idempotent?: true;
   /**
    * Asks an outside party between transactions of its own, so `runOnce` puts none around it: what it wrote before a
    * refusal stays. Running it again under the same `Idempotency-Key` must do no harm.
    */
   readonly own_transactions?: true;
-  /** Browsers of any origin may call, without credentials (P1 "CORS"). */
+  /** Browsers of any origin may call, without credentials. */
   readonly cross_origin?: true;
   /** Second media type of the answer beside JSON, given as a `FileAnswer`. */
   readonly produces?: 'text/csv';

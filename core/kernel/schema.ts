@@ -1,4 +1,4 @@
-// Schema parts that every concept shares (P1 "Field lengths", "Time in", list envelope), and the formats behind
+// Schema parts that every concept shares (text, times, lists: docs/api.md), and the formats behind
 // them. Importing this file registers the formats.
 import { type Static, type TSchema, Type } from 'typebox';
 import Format from 'typebox/format';

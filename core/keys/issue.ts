@@ -127,7 +127,7 @@ function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null
   return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);
 }
 
-/** Who a new key is made by: the person, or the creator of the key that makes it (P3). */
+/** Who a new key is made by: the person, or the creator of the key that makes it. */
 async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Promise<string | null> {
   if (caller.kind === 'session') return caller.user_id;
   const { org_id, key_id } = caller;
@@ -137,14 +137,17 @@ async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Pr
 
 /**
  * When the successor of `old` ends: a person gives it the old lifetime again from now, a key leaves the end where it
- * is (P2 30).
+ * is.
  */
 function endOfSuccessor(caller: KeyCaller | MemberCaller, old: KeyRow, now: Date): Date | null {
   if (old.expires_at === null || caller.kind === 'key') return old.expires_at;
   return new Date(now.getTime() + old.expires_at.getTime() - old.created_at.getTime());
 }
 
-/** `POST /v1/keys`, for a key or a member. @throws ServiceError as P2 27 and P17.3 say. */
+/**
+ * `POST /v1/keys`, for a key or a member.
+ * @throws ServiceError for what the key may not give, and at the plan's bound.
+ */
 export async function issueKey(
   context: Context,
   input: Static<typeof CreateKeyInput>,

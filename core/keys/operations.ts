@@ -1,4 +1,4 @@
-// Operations over API keys (P2 26 to 30).
+// Operations over API keys.
 import { Type } from 'typebox';
 import { changesOf, writeAudit } from '../identity/index.ts';
 import {
@@ -85,7 +85,7 @@ export const listKeysOperation = operation({
     // A test key that asks for live keys sees what it may see of them: none.
     if (sight === 'test' && input.environment === 'live') return page([], '');
     const filter = {
-      // A person reads live rows unless `?environment=test` says otherwise (P2); a live key reads both.
+      // A person reads live rows unless `?environment=test` says otherwise; a live key reads both.
       environment: input.environment ?? (caller.kind === 'session' ? caller.environment : sight),
       project_id: input.project_id ?? null,
       status: input.status ?? null,

@@ -1,10 +1,10 @@
-// What one key may give another (P17.3): no scope it lacks, no life beyond its own, no looser data policy than the
-// organisation's, only API versions that exist.
+// What one key may give another (docs/api.md#who-may-call): no scope it lacks, no life beyond its own, no looser data
+// policy than the organisation's, only API versions that exist.
 import { invalid, type KeyCaller, type MemberCaller, type Scope, ServiceError } from '../kernel/index.ts';
 import type { OrgDataPolicy } from '../orgs/index.ts';
 import type { KeyPolicyWish } from './types.ts';
 
-/** Versions a key can be pinned to, oldest first; new keys get the last (4.5). */
+/** Versions a key can be pinned to, oldest first; new keys get the last. */
 export const svcVersions = ['2026-09-01', '2026-09-09'] as const;
 export const CURRENT_SVC_VERSION = '2026-09-09';
 
@@ -14,7 +14,7 @@ export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
 }
 
 /**
- * A person's role is what admits them to the route, and every role so admitted may grant all scopes (P2 27).
+ * A person's role is what admits them to the route, and every role so admitted may grant all scopes.
  * @throws ServiceError permission_denied naming the first scope that a calling key does not hold.
  */
 export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: readonly Scope[]): void {
@@ -50,7 +50,7 @@ export function refuseUnknownVersion(version: string): void {
   });
 }
 
-/** @throws ServiceError invalid_request where `wish` is looser than the organisation's policy (P3). */
+/** @throws ServiceError invalid_request where `wish` is looser than the organisation's policy. */
 export function refuseLooserPolicy(org: OrgDataPolicy, wish: KeyPolicyWish | null): void {
   const looser = (member: string) =>
     invalid(

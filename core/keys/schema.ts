@@ -1,4 +1,4 @@
-// Wire shapes of the keys routes (service-spec "API key", P3 additions).
+// Wire shapes of the keys routes.
 import { type Static, Type } from 'typebox';
 import { lineOf, nullable, oneOf, scopes, Time, TimeIn } from '../kernel/index.ts';
 

@@ -5,7 +5,7 @@ import { checksumHolds, hashSecret, hasKeyForm, keyHint, newKeySecret } from './
 const LIVE = 'svc-live-0123456789ABCDEFGHIJKLMNOPQRSTUV1fDVvb';
 const TEST = 'svc-test-abcdefghijklmnopqrstuvwxyz0123453tc8vl';
 
-test('the vectors of P17 have form, checksum and digest', () => {
+test('two keys that were computed elsewhere have form, checksum and digest', () => {
   for (const secret of [LIVE, TEST])
     expect([hasKeyForm(secret), checksumHolds(secret)]).toEqual([true, true]);
   expect(hashSecret(LIVE).toString('hex')).toBe(

@@ -1,4 +1,5 @@
-// The form of an API key (P17): `svc-live-` or `svc-test-`, 32 base62 characters (190 bits), 6 of checksum.
+// The form of an API key (docs/secrets.md#api-keys): `svc-live-` or `svc-test-`, 32 base62 characters (190 bits), 6
+// of checksum.
 import { crc32, type Environment, secureText, sha256 } from '../kernel/index.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

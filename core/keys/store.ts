@@ -215,7 +215,7 @@ export async function updateKey(db: Db, key: KeyRow, at: Date): Promise<KeyRow> 
   return rows[0] as KeyRow;
 }
 
-/** Gives the usable keys of a rotation chain one budget: they share its windows (P7.1). */
+/** Gives the usable keys of a rotation chain one budget: they share its windows. */
 export async function setChainBudget(
   db: Db,
   args: {

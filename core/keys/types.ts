@@ -28,9 +28,9 @@ export interface KeyGrant {
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
   readonly subject: Subject;
-  /** Both hold: the key's own, and its plan's over the whole organisation (P7.6). */
+  /** Both hold: the key's own, and its plan's over the whole organisation. */
   readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
-  /** Org policy and key policy combined (4.9.2). */
+  /** Org policy and key policy combined. */
   readonly data_policy: KeyDataPolicy;
   readonly svc_version: string;
   readonly expires_at: Date | null;
@@ -81,7 +81,7 @@ export interface KeyRow {
   readonly revoked_at: Date | null;
 }
 
-/** A key's own data policy: each member may only be stricter than the organisation's (P3). */
+/** A key's own data policy: each member may only be stricter than the organisation's. */
 export interface KeyPolicyWish {
   readonly logging?: 'on' | 'off';
   readonly zdr?: boolean;

@@ -5,7 +5,7 @@ import { statusAt } from './grant.ts';
 import type { KeyView } from './schema.ts';
 import type { KeyRow } from './types.ts';
 
-/** Environments a caller sees: in the test environment only test keys, in the live one both (P2). */
+/** Environments a caller sees: in the test environment only test keys, in the live one both. */
 export function sightOf(caller: KeyCaller | MemberCaller): Environment | null {
   return caller.environment === 'test' ? 'test' : null;
 }

@@ -1,5 +1,6 @@
-// Idempotency claims after the hold (decisions 4.12): claimed in the hold's transaction, ended by the settle's, freed
-// by the release of an uncharged call. The answer is stored beside, sealed with a key that is not kept here.
+// Idempotency claims after the hold (docs/idempotency.md#calls): claimed in the hold's transaction, ended by the
+// settle's, freed by the release of an uncharged call. The answer is stored beside, sealed with a key that is not
+// kept here.
 import { type Db, type MicroUsd, nowMs, type RequestId } from '../kernel/index.ts';
 import { ulidToUuid, uuidToUlid } from './encode.ts';
 

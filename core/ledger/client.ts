@@ -1,5 +1,5 @@
 // The ledger as a running process uses it: lanes for hold, settle, extend and release, the process lease, and the
-// journal that keeps settles when PostgreSQL is away (4.8 row 22).
+// journal that keeps settles when PostgreSQL is away.
 import { createPool, type Pool } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch.ts';
@@ -39,7 +39,7 @@ export interface LedgerOptions {
   /** Directory of the journals; shared by the processes of one machine. */
   readonly journal_dir: string;
   readonly log: Log;
-  /** Commit holds synchronously too; without it a crash of PostgreSQL can lose the newest holds (design 5.9). */
+  /** Commit holds synchronously too; without it a crash of PostgreSQL can lose the newest holds. */
   readonly sync_holds?: boolean;
   /** Life of the lease without renewal, 60 by default. */
   readonly lease_seconds?: number;
@@ -126,7 +126,7 @@ class Ledger implements LedgerHandle {
     this.releases = new Lane(this.releaseLane());
   }
 
-  /** What the lanes share; holds and extensions need not wait for the disk (design 5.9). */
+  /** What the lanes share; holds and extensions need not wait for the disk. */
   private common(sync: 'on' | 'off') {
     return {
       config: {

@@ -59,7 +59,7 @@ const percents = (events: Event[]) =>
     .filter(({ topic }) => topic === 'budget.threshold')
     .map(({ payload }) => payload['threshold_percent']);
 
-test('the thresholds of P7.4 fire once each, by the settle that reaches them', async () => {
+test('thresholds fire once each, by the settle that reaches them', async () => {
   const book = await makeBook(db, { amount: 100_000_000 });
   const { project_no } = subjectOf(book);
   const budget = { book_id: book, subject: { project_no }, cap_micro_usd: microUsd(10_000_000), hard: false };

@@ -1,4 +1,4 @@
-// Kinds of entries (P5.9) and of units. The order is the number in ledger.entry_kind; a test compares the two.
+// Kinds of entries and of units. The order is the number in ledger.entry_kind; a test compares the two.
 
 export const ENTRY_KINDS = [
   'settle',

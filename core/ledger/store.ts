@@ -222,7 +222,7 @@ export async function setBudget(db: Db, budget: Budget): Promise<void> {
   });
 }
 
-/** Lifts the hard rule of the window that runs now (P7.3); false when none was hard. */
+/** Lifts the hard rule of the window that runs now; false when none was hard. */
 export async function resumeBudget(db: Db, subject: Budget['subject']): Promise<boolean> {
   const [kind, no] = subjectOf(subject);
   const { rows } = await db.query<{ resumed: boolean }>({

@@ -6,12 +6,12 @@ import type { OtherUnit } from './kinds.ts';
 export interface Subject {
   /** Book of (org, live | sandbox). */
   readonly book_id: number;
-  /** First key of the rotation chain: its windows go on when a key is rotated (P7.1). */
+  /** First key of the rotation chain: its windows go on when a key is rotated. */
   readonly key_no: number;
   readonly project_no: number;
 }
 
-/** Written in the hold's own transaction; unique by (scope, key) (decisions 4.12). */
+/** Written in the hold's own transaction; unique by (scope, key). */
 export interface IdempotencyClaim {
   /** Project, environment and path. */
   readonly scope: string;
@@ -55,7 +55,7 @@ export interface MeteredUnits {
   readonly other?: OtherUnits;
 }
 
-/** How the call ended, as metered (4.8 "Row vocabulary"). */
+/** How the call ended, as metered. */
 export type MeterOutcome = 'ok' | 'cancelled' | 'error';
 
 export interface Settle extends Subject {

@@ -22,7 +22,7 @@ interface Range {
   readonly to: bigint;
 }
 
-/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest (design 15). */
+/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest. */
 function burnOrder(a: LotState, b: LotState): number {
   if (a.expires !== b.expires) {
     if (a.expires === null) return 1;

@@ -1,4 +1,4 @@
-// The arithmetic of a token bucket (decisions 4.5): capacity is the limit of a minute, the refill is continuous.
+// The arithmetic of a token bucket (docs/limits.md): capacity is the limit of a minute, the refill is continuous.
 // The Lua of `script.ts` does the same in Redis; the contract test holds both to one model.
 import type { Gauge } from './types.ts';
 

@@ -1,4 +1,4 @@
-// How often one caller may ask of management: all that is no inference (P1 "Rate limit of management").
+// How often one caller may ask of management: all that is no inference (docs/limits.md#requests-beside-inference).
 import { ServiceError } from '../kernel/index.ts';
 import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
 
@@ -19,7 +19,7 @@ const whose: Readonly<Record<ManagementScope, string>> = {
   address: 'Your network address',
 };
 
-/** The refusal as callers get it: 429 `rate_limit_exceeded` with the limit, whose it is, and when to come back (4.6). */
+/** The refusal as callers get it: 429 `rate_limit_exceeded` with the limit, whose it is, and when to come back. */
 export function managementError(
   scope: ManagementScope,
   { limit_value, reset_ms }: LimitRefusal,

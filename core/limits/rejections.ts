@@ -1,4 +1,4 @@
-// How many calls the limits refused within a day, by limit (P7.8): hours in UTC, the newest partly filled.
+// How many calls the limits refused within a day, by limit: hours in UTC, the newest partly filled.
 import type { LimitName } from './types.ts';
 
 const HOUR_MS = 3_600_000;

@@ -23,7 +23,7 @@ export function subjectOfKey(
   };
 }
 
-/** The buckets of `grant`: its rotation chain under the key's own limits, its organisation under the plan's (P7.1, P7.6). */
+/** The buckets of `grant`: its rotation chain under the key's own limits, its organisation under the plan's. */
 export function subjectOf(grant: KeyGrant): LimitSubject {
   const { org_id, environment, subject, limits } = grant;
   return {
@@ -51,7 +51,7 @@ const what: Readonly<Record<LimitRefusal['limit'], (value: number) => string>> =
   concurrency: (value) => `${value} calls at once`,
 };
 
-/** The refusal as callers get it: 429 `rate_limit_exceeded` with the limit, whose it is, and when to come back (4.6). */
+/** The refusal as callers get it: 429 `rate_limit_exceeded` with the limit, whose it is, and when to come back. */
 export function limitError({ limit, scope, limit_value, reset_ms }: LimitRefusal): ServiceError {
   const whose = scope === 'key' ? 'This key' : "The organization's plan";
   const message = `${whose} allows ${what[limit](limit_value)}. Try again in ${Math.ceil(reset_ms / 1_000)} s.`;

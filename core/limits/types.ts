@@ -12,7 +12,7 @@ export interface Rates {
   readonly concurrency: number | null;
 }
 
-/** Whose call it is. All keys of a rotation chain share one `key` (P7.1). */
+/** Whose call it is. All keys of a rotation chain share one `key`. */
 export interface LimitSubject {
   /** Keeps what one decision touches on one Redis shard. */
   readonly org_id: string;
@@ -26,7 +26,7 @@ export interface LimitSubject {
 export type LimitName = 'rpm' | 'tpm' | 'concurrency';
 export type LimitScope = 'key' | 'plan';
 
-/** One bucket as callers see it in headers (decisions 4.5). */
+/** One bucket as callers see it in headers. */
 export interface Gauge {
   readonly limit: number;
   /** Whole units left now, never below 0. */
@@ -41,7 +41,7 @@ export interface Standing {
   readonly tokens: Gauge | null;
 }
 
-/** Why a call does not go on (`rate_limit_exceeded`, decisions 4.6). */
+/** Why a call does not go on (`rate_limit_exceeded`). */
 export interface LimitRefusal {
   readonly limit: LimitName;
   readonly scope: LimitScope;
@@ -71,7 +71,7 @@ export interface LimitStore {
   enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal>;
   /** Buckets of key and plan as they stand, without taking anything (`GET /v1/limits`). */
   look(subject: LimitSubject): Promise<LimitView>;
-  /** Calls of the plan of `subject` that were refused within 24 hours (P7.8), a second late over processes. */
+  /** Calls of the plan of `subject` that were refused within 24 hours, a second late over processes. */
   rejections(subject: Pick<LimitSubject, 'plan'>): Promise<Rejections>;
   /** `exact`: one truth for all processes. `local_share`: Redis is away and this process keeps to its part. */
   readonly mode: 'exact' | 'local_share';

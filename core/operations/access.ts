@@ -1,5 +1,5 @@
 // Who may run an operation. One function for every surface and every kind of caller, so that none forgets a rule
-// (P2, P17). The order of P17.2: 401, then 403 by address, second factor, scope and role; bodies come later.
+// (docs/api.md#who-may-call). The order: 401, then 403 by address, second factor, scope and role; bodies come later.
 import {
   type Audience,
   type Caller,
@@ -12,7 +12,7 @@ import {
 } from '../kernel/index.ts';
 import { coversScope } from '../keys/index.ts';
 
-/** A proof of the person counts this long (P4.2 "Re-auth"). */
+/** A proof of the person counts this long. */
 const PROOF_MS = 15 * 60_000;
 
 const bars: Readonly<Record<NonNullable<SessionCaller['barred']>, string>> = {
@@ -29,7 +29,7 @@ function admitKey(audience: Audience, caller: KeyCaller): void {
   if (audience.kind !== 'key') {
     throw new ServiceError('session_required', 'This route is used from a signed-in session.');
   }
-  // The fence of P2 answers before a missing scope (P19).
+  // That it is a test key is answered before a missing scope.
   if (audience.sandbox === false && caller.environment === 'test') {
     throw new ServiceError('sandbox_key_not_allowed', 'A test key cannot do this. Use a live key.');
   }

@@ -1,4 +1,5 @@
-// Idempotency-Key on management POSTs (P1): stored with the fact in one transaction, sealed, kept 24 hours.
+// Idempotency-Key on management POSTs (docs/idempotency.md#everything-else): stored with the fact in one transaction,
+// sealed, kept 24 hours.
 import {
   type Context,
   canonicalJson,

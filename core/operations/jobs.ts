@@ -1,4 +1,4 @@
-// The periodic work of an installation (design 2 "jobs"), led by one process at a time.
+// The periodic work of an installation, led by one process at a time.
 import { prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
 import { type Job, type Leader, lead, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
@@ -106,7 +106,7 @@ function moneyJobs(parts: JobParts): Job[] {
       every_ms: 5 * SECOND,
       async run() {
         const swept = await sweepOnce(pool);
-        // Their calls died with a process (4.8 row 19): the caller finds them as `gateway_lost`.
+        // Their calls died with a process: the caller finds them as `gateway_lost`.
         for (const hold of swept) {
           const owner = await findSubjectOwner(pool, hold);
           if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));

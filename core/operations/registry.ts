@@ -43,7 +43,7 @@ export const staffOperations: readonly Operation[] = checked([
   ...staffCreditOperations,
 ] as unknown as Operation[]);
 
-/** Sign-in of staff, mounted by the staff listener alone (P2 193, 195). */
+/** Sign-in of staff, mounted by the staff listener alone. */
 export const staffListenerOperations: readonly Operation[] = checked(ofStaff as unknown as Operation[]);
 
 function checked(all: readonly Operation[]): readonly Operation[] {

@@ -4,9 +4,9 @@ import type { Operation } from '../kernel/index.ts';
 
 export interface Shape {
   readonly path: Readonly<Record<string, TSchema>>;
-  /** Members of the query string; unknown ones are ignored (P1). */
+  /** Members of the query string; unknown ones are ignored. */
   readonly query: Readonly<Record<string, TSchema>>;
-  /** The body, closed to unknown members (P1); null where the method has none. */
+  /** The body, closed to unknown members; null where the method has none. */
   readonly body: TObject | null;
   /** Names that must be present. */
   readonly required: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-// SQL of stored answers to management POSTs with an Idempotency-Key (P1).
+// SQL of stored answers to management POSTs with an Idempotency-Key (docs/idempotency.md#everything-else).
 import type { Db, Environment } from '../kernel/index.ts';
 
 export interface AnswerKey {

@@ -27,7 +27,7 @@ export interface Billing {
   readonly email: string | null;
 }
 
-/** The billing facts of an organisation; null when there is none. `tax_status` follows from the fields (P6.1). */
+/** The billing facts of an organisation; null when there is none. `tax_status` follows from the fields. */
 export async function findBilling(db: Db, org_id: Id<'org'>): Promise<Billing | null> {
   const { rows } = await db.query<Billing>({
     name: 'orgs.find_billing',

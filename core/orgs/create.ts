@@ -14,7 +14,7 @@ import type { Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
 
 /** Play credit of a new sandbox book, and what a refill tops it up to. */
 export const SANDBOX_CREDIT = microUsd(100_000_000);
-/** Event `credits.low` below 5 USD (P5.9). */
+/** Event `credits.low` below 5 USD. */
 const LOW_BALANCE = microUsd(5_000_000);
 
 /** Of a new organisation, and what `null` in a patch resets a member to. */

@@ -61,7 +61,7 @@ export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> 
   return rows;
 }
 
-/** The owner who has been one longest, null when the organisation has none: who keys of `svcctl` are made for (P3). */
+/** The owner who has been one longest, null when the organisation has none: who keys of `svcctl` are made for. */
 export async function findFirstOwner(db: Db, org_id: Id<'org'>): Promise<Id<'user'> | null> {
   const { rows } = await db.query<{ user_id: Id<'user'> }>({
     name: 'orgs.find_first_owner',

@@ -1,4 +1,4 @@
-// Reading the organisation acted in (P2 138). The list (P2 136) is identity's: it asks what bars a session.
+// Reading the organisation acted in. The list is identity's: it asks what bars a session.
 import { type Static, Type } from 'typebox';
 import { notFound, nullable, oneOf, operation, orgCaller, type Role, Time } from '../kernel/index.ts';
 import { getProjectOperation, listProjectsOperation } from './projects.ts';

@@ -1,4 +1,4 @@
-// Plan limits (P7.7). A key's limit is never above its plan's; null is "by agreement", no bound of the plan.
+// Plan limits (docs/limits.md). A key's limit is never above its plan's; null is "by agreement", no bound of the plan.
 
 export interface PlanLimits {
   readonly rpm: number | null;

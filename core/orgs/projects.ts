@@ -1,4 +1,4 @@
-// Reading projects (P2 32).
+// Reading projects.
 import { type Static, Type } from 'typebox';
 import {
   type Context,

@@ -1,5 +1,4 @@
-// Organisations and projects as other concepts see them. Wire shapes follow service-spec "Organization" and
-// "Project"; the columns carry the same names.
+// Organisations and projects as other concepts see them. Columns and wire shapes carry the same names.
 import type { Environment, Id, Role } from '../kernel/index.ts';
 import type { RedactWish } from '../redaction/index.ts';
 
@@ -61,7 +60,7 @@ export interface GrantFacts {
   readonly sandbox_no: number;
 }
 
-/** `settings.security` of an organisation, as far as sign-in reads it (P4.2). */
+/** `settings.security` of an organisation, as far as sign-in reads it. */
 export interface SecuritySettings {
   readonly session_hours?: number;
   readonly require_2fa?: boolean;

@@ -1,4 +1,4 @@
-// How long content is kept (P10 "Retention job"), and the job that deletes what is older.
+// How long content is kept (docs/data-policy.md#logging), and the job that deletes what is older.
 import type { Pool } from '../db/index.ts';
 import { findDataPolicy, type StoredDataPolicy } from '../orgs/index.ts';
 import { deletePayloads, dropEmptyDays, findNextOrg } from './store.ts';

@@ -30,7 +30,7 @@ export async function getPolicy(context: Context, name: string): Promise<PolicyR
 }
 
 /**
- * The scope of a write. Whoever acts in the test environment rules test projects alone (P2): everything else routes
+ * The scope of a write. Whoever acts in the test environment rules test projects alone: everything else routes
  * live calls too. @throws ServiceError not_found, sandbox_key_not_allowed.
  */
 async function scopeOf(context: Context, wish: ScopeWish | undefined): Promise<Id<'project'> | null> {

@@ -1,4 +1,5 @@
-// Several action sets as one (4.9.2): what protects only ever tightens, preferences of the later set win.
+// Several action sets as one (docs/policies.md#policy-key-and-request-together): what protects only
+// ever tightens, preferences of the later set win.
 import type { ActionKey, Actions } from './types.ts';
 
 type Names = readonly string[];

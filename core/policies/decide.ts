@@ -1,4 +1,4 @@
-// Which rules of a policy a call meets, and what they ask together (4.9.5 steps 1 to 3). Pure.
+// Which rules of a policy a call meets, and what they ask together. Pure.
 import type { Environment } from '../kernel/index.ts';
 import { combine, type Effective, protectsAsMuch } from './combine.ts';
 import { matchesGlob } from './glob.ts';

@@ -1,4 +1,4 @@
-// The policy language as JSON schema (4.9.3), and in the form that a custom resource definition takes.
+// The policy language as JSON schema (docs/policies.md), and in the form that a custom resource definition takes.
 import { PolicyDocument } from './types.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };

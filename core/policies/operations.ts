@@ -1,4 +1,4 @@
-// Operations over routing policies (P2 37 to 46; the dry run stands with the router, which it asks).
+// Operations over routing policies (the dry run stands with the router, which it asks).
 import { Type } from 'typebox';
 import { type Context, listOf, notFound, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { activate, deactivate, getPolicy, rollback } from './activate.ts';

@@ -1,4 +1,4 @@
-// Who may write a policy that a manifest rules (P15 "Ownership").
+// Who may write a policy that a manifest rules (docs/kubernetes.md#who-may-change-it).
 import { type Context, invalid, orgCaller, ServiceError } from '../kernel/index.ts';
 import { findKeyMaker } from '../keys/index.ts';
 import { findMembership } from '../orgs/index.ts';
@@ -15,7 +15,7 @@ export interface Writer {
   readonly release: boolean;
 }
 
-/** A person by their role; a key by what its creator is now (P17.2), or who made it could send it instead. */
+/** A person by their role; a key by what its creator is now, or who made it could send it instead. */
 async function refuseTakeOver(context: Context): Promise<void> {
   const caller = orgCaller(context);
   const maker = caller.kind === 'key' ? await findKeyMaker(context.db, caller) : null;

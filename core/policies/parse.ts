@@ -1,4 +1,5 @@
-// A policy's text: YAML 1.2 core schema, at most 64 KiB, one document, without anchors, aliases and tags (4.9.1).
+// A policy's text: YAML 1.2 core schema, at most 64 KiB, one document, without anchors, aliases and tags
+// (docs/policies.md#the-text).
 import {
   type Document,
   isAlias,
@@ -14,7 +15,7 @@ import {
 } from 'yaml';
 import type { Step } from './walk.ts';
 
-/** UTF-8 bytes of a policy's text (P1 "Field lengths"). */
+/** UTF-8 bytes of a policy's text. */
 export const POLICY_BYTES_MAX = 65_536;
 /** More than the deepest policy has; the reader recurses, so that text of nothing but brackets ends its stack. */
 const DEPTH_MAX = 32;

@@ -1,4 +1,4 @@
-// Wire shapes of policies (service-spec "Routing policy", P3 "Policy version additions").
+// Wire shapes of policies.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf, Time } from '../kernel/index.ts';
 import { policyName } from './types.ts';

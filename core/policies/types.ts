@@ -1,4 +1,4 @@
-// The one source of the policy language (decisions 4.9.1, 4.9.3): types, JSON schema, the custom resource's structural
+// The one source of the policy language (docs/policies.md): types, JSON schema, the custom resource's structural
 // schema and the check of a stored policy all derive from what stands here. Nothing of Node and nothing else of ours
 // is imported, so that clients can use it too.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
@@ -82,7 +82,7 @@ export const actionKeys = [
 ] as const;
 export type ActionKey = (typeof actionKeys)[number];
 
-/** Keys of the grammar that this release refuses by name (design 15). */
+/** Keys of the grammar that this release refuses by name. */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
 /** Keys that are checked and stored, but not executed yet: each is told in `notices`. */
 export const unexecutedKeys = ['canary', 'shadow', 'experiment'] as const;

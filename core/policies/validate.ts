@@ -1,4 +1,5 @@
-// The verdict on a policy's text: syntax, then shape, then meaning; each fault with its path, line and column (4.9.3).
+// The verdict on a policy's text: syntax, then shape, then meaning; each fault with its path, line and column
+// (docs/policies.md).
 import type { Catalog } from '../catalog/index.ts';
 import { type Place, parsePolicyText } from './parse.ts';
 import { checkSemantics } from './semantics.ts';

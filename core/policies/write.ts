@@ -42,7 +42,7 @@ export function writeVersion(
     const found = await findPolicy(context.db, org_id, name);
     const policy = found?.deleted_at === null ? found : null;
     const managed_by = ownerAfter(context, policy, writer);
-    // Last of the refusals about the caller (P17.2): who may not write learns nothing of the text.
+    // Last of the refusals about the caller: who may not write learns nothing of the text.
     refuseInvalid(verdict);
     if (!wish.fresh && policy === null) throw missing();
     if (wish.fresh) {

@@ -136,7 +136,7 @@ test('a call on the own key costs the fee on the list cost, which has no markup'
 test('markup and tier are applied to the exact list price and rounded once', () => {
   const list = { input: '2.50', output: '10.00', cache_read: '0.0375', request: '0' };
   expect(chargedRates(list, 0)).toEqual({ input: 2500, output: 10000, cache_read: 38, request: 0 });
-  // P17 vector: list 2500 nano, tier 1250 bps → 2813.
+  // List 2500 nano, tier 1250 bps → 2813.
   expect(chargedRates(list, 0, 1250).input).toBe(2813);
   expect(chargedRates(list, 1000, 1250).input).toBe(3094);
   expect(chargedRates({ input: '0.0001', output: '0.000001' }, 0)).toEqual({ input: 1, output: 1 });

@@ -1,4 +1,4 @@
-// The price function: a bill is a pure function of usage and an immutable price version (decisions 4.10), so that
+// The price function: a bill is a pure function of usage and an immutable price version (docs/pricing.md), so that
 // anyone can recompute it from the reply alone.
 import type { PriceVersion, RateKind, Rates } from '../catalog/index.ts';
 import { mulDivHalfUp } from '../kernel/index.ts';
@@ -20,8 +20,9 @@ export function ratesFor(price: Pick<PriceVersion, 'rates' | 'bands'>, prompt_to
 }
 
 /**
- * Nano-USD per unit of `kind` with the fallbacks of 4.10; null where the kind is not separately priced, so that its
- * units stay in `input` or `output`. A 1 h cache write without a rate costs 1.6 × the plain one (Anthropic's ratio).
+ * Nano-USD per unit of `kind` with the fallbacks of docs/pricing.md#lines; null where the kind is not separately
+ * priced, so that its units stay in `input` or `output`. A 1 h cache write without a rate costs 1.6 × the plain one
+ * (Anthropic's ratio).
  */
 export function rateOf(rates: Rates, kind: RateKind): number | null {
   const own = rates[kind];
@@ -121,7 +122,7 @@ function sum(lines: readonly CostLine[]): number {
 }
 
 /**
- * The cost of `usage` at `price` in micro-USD: one line per kind in the order of 4.10, each
+ * The cost of `usage` at `price` in micro-USD: one line per kind in the order of docs/pricing.md#lines, each
  * `(units × unit_price_nano + 500) div 1000`, total = sum of lines. `input` and `output` are always present. At the
  * price of a call with the caller's own provider key the only line is `byok_fee`, whose units are the list cost in
  * micro-USD.
@@ -161,7 +162,7 @@ function largest(max: number, fits: (n: number) => boolean): number {
 
 /**
  * `usage` with its own counts lowered, first of output, then of input, until it costs at most `ceiling_micro_usd`.
- * For estimated usage only (4.10: never charged above the hold): the lines then still recompute exactly, which a
+ * For estimated usage only, which is never charged above the hold: the lines then still recompute exactly, which a
  * total cut by hand would not.
  */
 export function fitUsage(usage: Usage, version: PriceVersion, ceiling_micro_usd: number): Usage {

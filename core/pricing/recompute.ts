@@ -11,7 +11,7 @@ export interface Recomputed {
 
 /**
  * The cost of what was metered at `version` in micro-USD, held against what was settled. An `insured` answer costs
- * nothing and has no lines (4.8 principle 3).
+ * nothing and has no lines.
  * @throws RangeError as `price`.
  */
 export function recompute(

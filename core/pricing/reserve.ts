@@ -1,5 +1,5 @@
 // What is held before a call: never less than the call can cost while its usage stays within the bounds, and not so
-// much more that an agent's 64k cap locks the balance (decisions 4.10 "Reserve").
+// much more that an agent's 64k cap locks the balance (docs/pricing.md#holds).
 import type { Endpoint, RateKind } from '../catalog/index.ts';
 import { type MicroUsd, microUsd, mulDivCeil, mulDivFloor } from '../kernel/index.ts';
 import { rateOf } from './price.ts';
@@ -167,8 +167,8 @@ function naturalCap(endpoint: Reserved, wish: ReserveInput): number {
 }
 
 /**
- * C of 4.10 for one endpoint: the caller's cap, else the smallest of the model's maximum, what the context leaves
- * and what credit affords (half of the balance, but at least min(2,048, all of it)).
+ * The output cap C (docs/pricing.md#holds) for one endpoint: the caller's cap, else the smallest of the model's
+ * maximum, what the context leaves and what credit affords (half of the balance, but at least min(2,048, all of it)).
  */
 export function outputCap(endpoint: Reserved, wish: ReserveInput): { tokens: number; by_credit: boolean } {
   // A cap of the caller's is no larger: the route leaves other endpoints out. One of its policy may be.

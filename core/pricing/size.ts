@@ -1,4 +1,4 @@
-// Token counts without a tokenizer (bytes-v1 of 4.10): bounds before the call, estimates after it. A tokenizer on
+// Token counts without a tokenizer (`bytes-v1`): bounds before the call, estimates after it. A tokenizer on
 // the hot path costs milliseconds and is quadratic on runs of one character; bytes cost microseconds.
 import type { PromptSize } from './types.ts';
 
@@ -72,7 +72,7 @@ export function countText(text: string): number {
   return textTokens(size);
 }
 
-/** Upper bound of the prompt's tokens: text, 16 per message, and the media rules of 4.10. */
+/** Upper bound of the prompt's tokens: text, 16 per message, and the media rules of docs/pricing.md#holds. */
 export function inputTokensBound(size: PromptSize): number {
   let tokens = textTokens(size) + size.messages * MESSAGE_TOKENS;
   for (const image of size.images) tokens += image.detail === 'low' ? IMAGE_LOW_TOKENS : IMAGE_TOKENS;
@@ -91,7 +91,7 @@ function leastTokens(bytes: number): number {
 }
 
 /**
- * Measured bytes per token of one endpoint's settled answers, a decaying average (design 15). Counts what a
+ * Measured bytes per token of one endpoint's settled answers, a decaying average. Counts what a
  * cancelled stream delivered; until there are 100 observations ⌊bytes / 6⌋, which favours the caller.
  */
 export class TokenRatio {

@@ -1,6 +1,6 @@
 // Usage in, cost out.
 
-/** Disjoint on the input side: prompt = input + cache_read + cache_write (decisions 4.7.1). */
+/** Disjoint on the input side: prompt = input + cache_read + cache_write. */
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
@@ -20,7 +20,7 @@ export interface Usage {
   rejected_prediction_tokens?: number;
   search_units?: number;
   requests?: number;
-  /** The provider's counts contradicted each other and were cut to fit (4.7.2); told to operators, never to callers. */
+  /** The provider's counts contradicted each other and were cut to fit; told to operators, never to callers. */
   inconsistent?: true;
   source: 'provider' | 'estimate';
 }
@@ -39,7 +39,7 @@ export interface Cost {
   estimated?: boolean;
 }
 
-/** What the bounds of 4.10 need to know of a prompt; plain numbers, so that pricing stands above inference. */
+/** What the bounds of a hold need to know of a prompt; plain numbers, so that pricing stands above inference. */
 export interface PromptSize {
   /** UTF-8 bytes of all text: messages, system, tools and schemas. */
   text_bytes: number;

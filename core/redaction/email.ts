@@ -1,5 +1,5 @@
 // The preset `email`, by hand: each `@` is looked at once, so a text of nothing but local parts stays linear. The
-// expression is P10's, leftmost first:
+// expression, leftmost first:
 // [A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}
 import type { Scan } from './types.ts';
 

@@ -1,4 +1,4 @@
-// Trying a redaction policy out (P2 48). Nothing of the sample is stored.
+// Trying a redaction policy out. Nothing of the sample is stored.
 import { Type } from 'typebox';
 import { oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { checkPatterns } from './custom.ts';

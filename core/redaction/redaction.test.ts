@@ -12,7 +12,7 @@ const all = new Redactor({ presets, patterns: [] });
 const only = (preset: Preset) => new Redactor({ presets: [preset], patterns: [] });
 const redacted = (text: string, redactor = all) => redactText(redactor, text).text;
 
-/** The expressions as P10 has them. */
+/** The presets as expressions of RE2: what they must find. */
 const expressions: Record<Preset, string> = {
   api_key:
     '\\b(?:svc-(?:live|test)-[0-9A-Za-z]{38}|svc_scim_[0-9A-Za-z]{38}|svc-sess-[A-Za-z0-9_-]{43}|sk-ant-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{20,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22,}|xox[abprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20}|whsec_[A-Za-z0-9+/=]{24,}|hf_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,})|-----BEGIN [A-Z ]*PRIVATE KEY-----[\\s\\S]+?-----END [A-Z ]*PRIVATE KEY-----',

@@ -1,5 +1,6 @@
-// Calls that belong together at one endpoint, because the provider's prompt cache is there (4.9.1 `affinity`). What a
-// process remembers is a hint: it moves an endpoint first, it never keeps another from being tried.
+// Calls that belong together at one endpoint, because the provider's prompt cache is there
+// (docs/policies.md#affinity). What a process remembers is a hint: it moves an endpoint first, it never keeps another
+// from being tried.
 import { hmacSha256 } from '../kernel/index.ts';
 import type { RouteAffinity, SettledInput } from './types.ts';
 

@@ -1,4 +1,5 @@
-// Whether a fault lets another endpoint be tried (decisions 4.6 table 2, policy `failover.on`).
+// Whether a fault lets another endpoint be tried (docs/outcomes.md#faults-of-a-provider,
+// docs/policies.md#failover).
 import type { Endpoint } from '../catalog/index.ts';
 
 const STANDARD: readonly string[] = [];

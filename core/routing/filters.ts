@@ -1,13 +1,14 @@
-// The filters of 4.9.5 step 5, in their order; the first that refuses names the reason. Security filters come before
-// all others but the endpoint's own state, so that a trace shows a privacy exclusion as one. What is not known of an
-// endpoint counts against it wherever a wish protects (retention, quantization, region, training, parameters).
+// The filters of docs/policies.md#why-an-endpoint-is-left-out, in their order; the first that refuses names the
+// reason. Security filters come before all others but the endpoint's own state, so that a trace shows a privacy
+// exclusion as one. What is not known of an endpoint counts against it wherever a wish protects (retention,
+// quantization, region, training, parameters).
 import type { Catalog, Endpoint, ModelTask } from '../catalog/index.ts';
 import { ratesFor } from '../pricing/index.ts';
 import { bitsOf, type EndpointFacts } from './facts.ts';
 import type { Figures } from './health.ts';
 import type { ExclusionReason, OwnKeys, OwnKeyUse, RouteLoss, SettledInput } from './types.ts';
 
-/** The wishes of request and key combined once per call; security wishes only ever tighten (4.9.2). */
+/** The wishes of request and key combined once per call; security wishes only ever tighten. */
 export interface Demands {
   readonly zdr: boolean;
   readonly no_train: boolean;
@@ -115,7 +116,7 @@ function ownKeyProviders(catalog: Catalog): ReadonlySet<string> {
   return found;
 }
 
-/** What `input` asks of an endpoint, with the key's data policy folded in (4.9.2: any true wins, lists intersect). */
+/** What `input` asks of an endpoint, with the key's data policy folded in: any true wins, lists intersect. */
 export function demandsOf(input: SettledInput, catalog: Catalog): Demands {
   const { wish, data_policy } = input;
   const { require, lists } = wish;
@@ -144,7 +145,7 @@ export function demandsOf(input: SettledInput, catalog: Catalog): Demands {
   };
 }
 
-/** Whether `wanted` names the endpoint, by provider or by id (4.9.1 `providers`). */
+/** Whether `wanted` names the endpoint, by provider or by id. */
 function names(wanted: ReadonlySet<string>, endpoint: Endpoint): boolean {
   return wanted.has(endpoint.provider) || wanted.has(endpoint.id);
 }
@@ -176,7 +177,7 @@ function hasNamed(endpoint: Endpoint, wanted: Names): boolean {
   });
 }
 
-/** Whether `losses` rule an endpoint out (4.7.4). */
+/** Whether `losses` rule an endpoint out. */
 export function isLossy(losses: readonly RouteLoss[], input: SettledInput): boolean {
   if (losses.length === 0) return false;
   if (input.compat === 'strict' || input.wish.require?.parameters === true) return true;

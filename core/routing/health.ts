@@ -8,7 +8,7 @@ const FAILURES_MIN = 5;
 const OPEN_MS = 15_000;
 const SAMPLES = 128;
 const WINDOW_MS = BUCKET_MS * BUCKETS;
-/** So many answers without usage within an hour flag an endpoint (4.8 row 12). */
+/** So many answers without usage within an hour flag an endpoint. */
 const UNMETERED_MAX = 3;
 const UNMETERED_WITHIN_MS = 3_600_000;
 /** An endpoint whose provider did not know its model stands as one that always fails for so long. */
@@ -291,7 +291,7 @@ class EndpointHealth {
 
 /**
  * The health of all endpoints as this process sees it. The circuit of an endpoint opens at five failures that are more
- * than half of the last 30 s, and lets one probe pass after 15 s (4.9.5 step 11).
+ * than half of the last 30 s, and lets one probe pass after 15 s.
  */
 export function createHealth(): Health {
   const endpoints = new Map<string, EndpointHealth>();

@@ -1,4 +1,4 @@
-// What a policy refuses outright: `deny`, and `limits` of a single call (4.9.1).
+// What a policy refuses outright: `deny`, and `limits` of a single call (docs/policies.md#keys).
 import type { Endpoint } from '../catalog/index.ts';
 import { ServiceError } from '../kernel/index.ts';
 import type { Ruling } from '../policies/index.ts';

@@ -1,4 +1,4 @@
-// The dry run of a policy (P2 42): what a call would meet, without attempt, hold or charge.
+// The dry run of a policy: what a call would meet, without attempt, hold or charge.
 import { type Static, Type } from 'typebox';
 import {
   type Context,

@@ -1,6 +1,7 @@
-// The caller's own provider keys in the choice (4.9.1 `byok`): what they can answer of a model is tried before anything
-// that the pool answers of it, wherever the caller's order names its provider. A key that may not fall back keeps the
-// whole call off the pool, and not only its own provider: the caller does not want to pay for tokens here.
+// The caller's own provider keys in the choice (docs/providers.md#keys-of-your-callers): what they can answer of a
+// model is tried before anything that the pool answers of it, wherever the caller's order names its provider. A key
+// that may not fall back keeps the whole call off the pool, and not only its own provider: the caller does not want
+// to pay for tokens here.
 import type { Model } from '../catalog/index.ts';
 import { factsOfModel } from './facts.ts';
 import { cheapReason, type Demands, isLossy, lateReason, ownUses, seenReason } from './filters.ts';

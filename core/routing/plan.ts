@@ -1,4 +1,4 @@
-// The choice: catalog, wishes and health in, an ordered plan with reasons out (decisions 4.9.5). `planRoute` is what a
+// The choice (docs/routing.md): catalog, wishes and health in, an ordered plan with reasons out. `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
 import { type Catalog, findModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
@@ -41,7 +41,10 @@ const MAX_ATTEMPTS = 3;
 const FALLBACKS_MAX = 5;
 const least = { connect_ms: 1_000, first_event_ms: 5_000, idle_ms: 10_000, total_ms: 10_000 };
 
-/** Attempt limits of 4.8, or the policy's; a request may lower them, down to a floor. */
+/**
+ * The standard limits of an attempt (docs/routing.md#limits-of-an-attempt), or the policy's; a request may lower
+ * them, down to a floor.
+ */
 export function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_deadline: boolean } {
   const standard: Timeouts = {
     connect_ms: 5_000,

@@ -1,5 +1,6 @@
-// The order in which the endpoints of one model are tried (4.9.5 steps 7 to 9). Only as many are put in order as can be
-// tried at all: sorting a thousand for an attempt or three would cost more than the rest of the decision.
+// The order in which the endpoints of one model are tried (docs/routing.md#how-a-call-finds-its-endpoint). Only as
+// many are put in order as can be tried at all: sorting a thousand for an attempt or three would cost more than the
+// rest of the decision.
 import type { Endpoint } from '../catalog/index.ts';
 import { spreadOf } from './facts.ts';
 import { type Candidates, score } from './score.ts';

@@ -1,4 +1,4 @@
-// Scores of the endpoints that passed (4.9.5 step 8): per dimension best ÷ own, and their weighted sum.
+// Scores of the endpoints that passed (docs/routing.md#scores): per dimension best ÷ own, and their weighted sum.
 import type { Endpoint } from '../catalog/index.ts';
 import { ratesFor } from '../pricing/index.ts';
 import type { Figures } from './health.ts';

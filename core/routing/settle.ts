@@ -1,4 +1,5 @@
-// Request and policy as one wish (4.9.2): security is tightened by either, a preference is the request's unless it is
+// Request and policy as one wish (docs/policies.md#policy-key-and-request-together): security is
+// tightened by either, a preference is the request's unless it is
 // locked, attempts and time limits of the policy can only be lowered.
 import { type Catalog, findModel } from '../catalog/index.ts';
 import { cheaper, type Effective, type Ruling } from '../policies/index.ts';

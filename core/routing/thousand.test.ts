@@ -1,4 +1,4 @@
-// A decision over a thousand endpoints (design 9): under 200 µs on an idle machine, which `make bench` holds it to.
+// A decision over a thousand endpoints: under 200 µs on an idle machine, which `make bench` holds it to.
 import { expect, test } from 'vitest';
 import { measureDecisions } from './thousand.fixture.ts';
 

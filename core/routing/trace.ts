@@ -1,4 +1,5 @@
-// The route in one line (4.9.5): stable fields in a stable order, at most 1,024 bytes, so that it fits a header.
+// The route in one line (docs/routing.md#the-trace): stable fields in a stable order, at most 1,024 bytes, so that it
+// fits a header.
 import type { RoutePlan } from './types.ts';
 
 const BYTES_MAX = 1_024;

@@ -6,7 +6,7 @@ import type { Effective, Ruling } from '../policies/index.ts';
 import type { AffinityKind, AffinityMemory } from './affinity.ts';
 import type { HealthView } from './health.ts';
 
-/** `svc.route` of 4.1, also the header `x-svc-route`; meanings of 4.9.1. */
+/** `svc.route` of a body, also the header `x-svc-route`; meanings as in docs/policies.md#keys. */
 export interface RouteWish {
   sort?: 'price' | 'latency' | 'throughput';
   fallbacks?: boolean;
@@ -44,7 +44,7 @@ export interface RouteFeatures {
   /** Names of provider-run tools that are offered. */
   readonly server_tools: readonly string[];
   readonly stream: boolean;
-  /** Upper bound of the prompt in tokens (4.10). */
+  /** Upper bound of the prompt in tokens. */
   readonly input_tokens_bound: number;
   /** The caller's cap, null when none was given. */
   readonly max_tokens: number | null;
@@ -62,7 +62,7 @@ export interface RouteFeatures {
   readonly service_tier?: string;
 }
 
-/** A thing that would be lost on an endpoint (4.7.4); the same shape as the canonical form's. */
+/** A thing that would be lost on an endpoint; the same shape as the canonical form's. */
 export interface RouteLoss {
   readonly class: 'hint' | 'behaviour' | 'content';
   readonly code: string;
@@ -72,7 +72,7 @@ export interface RouteLoss {
   readonly essential?: true;
 }
 
-/** Why an endpoint is out, in the order in which the filters are asked (4.9.5). */
+/** Why an endpoint is out, in the order in which the filters are asked. */
 export const exclusionReasons = [
   'status',
   'environment',
@@ -182,13 +182,13 @@ export interface RouteAffinity {
 
 export type Sort = 'price' | 'latency' | 'throughput' | 'uptime' | 'balanced';
 
-/** Request and policy as one wish (4.9.2): what protects is tightened, preferences are settled. */
+/** Request and policy as one wish: what protects is tightened, preferences are settled. */
 export interface SettledWish extends Omit<RouteWish, 'sort'> {
   readonly sort?: Sort;
   readonly weights?: NonNullable<Effective['weights']>;
   readonly prefer?: NonNullable<Effective['prefer']>;
   readonly min_uptime?: number;
-  /** Of the policy alone (4.9.1). */
+  /** Of the policy alone. */
   readonly affinity_ttl_s?: number;
   readonly failover?: readonly string[];
   /** Lists of the policy beside those of the request: each must admit the endpoint. */
@@ -238,11 +238,11 @@ export interface RoutePlan {
   readonly policy?: { readonly name: string; readonly rule: string };
   /** Absent: off. */
   readonly affinity?: RouteAffinity;
-  /** `failover.on` of the policy (4.9.1); absent: the standard classes. */
+  /** `failover.on` of the policy; absent: the standard classes. */
   readonly failover?: readonly string[];
   readonly max_attempts: number;
   readonly timeouts: Timeouts;
-  /** The caller lowered the idle or the total limit: a cut by it is the caller leaving (4.8 rows 11, 26). */
+  /** The caller lowered the idle or the total limit: a cut by it is the caller leaving. */
   readonly chosen_deadline: boolean;
   readonly warnings: readonly RouteWarning[];
 }

@@ -143,8 +143,9 @@ async function expire(context: Context, topup: Topup, fact: TopupFact): Promise<
 }
 
 /**
- * Applies `fact` to a top-up that the caller has locked in the open transaction, with every effect that P5.3 names:
- * entry, lot, document, events, tasks at the rail, staff items. Returns what a callback is answered with.
+ * Applies `fact` to a top-up that the caller has locked in the open transaction, with every effect of
+ * docs/topups.md#states: entry, lot, document, events, tasks at the rail, staff items. Returns what a callback is
+ * answered with.
  */
 export async function applyFact(context: Context, topup: Topup, fact: TopupFact): Promise<CallbackAnswer> {
   const answer: CallbackAnswer = { invoice: null, replay: false, topup: topup.id };

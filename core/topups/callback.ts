@@ -1,4 +1,5 @@
-// What a rail tells us (P5.5): verified over raw bytes, taken once, booked in one transaction that waits for nobody.
+// What a rail tells us (docs/topups.md#callbacks): verified over raw bytes, taken once, booked in one transaction
+// that waits for nobody.
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './book.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
@@ -24,7 +25,7 @@ function factsOf(event: RailEvent): EventFacts {
 
 type Named = { readonly topup: Id<'topup'> } | { readonly trouble: 'unknown_topup' | 'names_disagree' };
 
-/** The top-up an event is about. All names that it carries must lead to the same one, of this rail (P5.5, 3). */
+/** The top-up an event is about. All names that it carries must lead to the same one, of this rail. */
 async function identify(context: Context, rail: Rail, event: RailEvent): Promise<Named> {
   const topup_id = event.topup_id !== null && isId('topup', event.topup_id) ? event.topup_id : null;
   const { order_ref } = event;
@@ -81,8 +82,8 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
 }
 
 /**
- * Takes a callback of `rail`: the answer of P5.5, 4. A repeat of an event, or another event about a payment that was
- * booked, answers `replay: true` with what the first one got.
+ * Takes a callback of `rail`: what the rail is answered. A repeat of an event, or another event about a payment that
+ * was booked, answers `replay: true` with what the first one got.
  * @throws ServiceError signature_invalid, signature_expired, invalid_json; anything else means "send it again".
  */
 export async function takeCallback(

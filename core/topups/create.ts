@@ -21,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const QUOTE_MS = 15 * MINUTE_MS;
 /** Rail-b keeps a session for at most 24 hours. */
 const OPEN_SECONDS = 23 * 3_600;
-/** Limits of P17 per organisation. */
+/** Limits per organisation. */
 const PENDING_MAX = 10;
 const PER_DAY_MAX = 30;
 const FAILED_PER_HOUR_MAX = 5;
@@ -266,7 +266,7 @@ export function cancelTopup(context: Context, args: { org_id: Id<'org'>; id: Id<
   });
 }
 
-/** A balance as an organisation's people read it: in its currency at the mid rate, rounded down (P5.2). */
+/** A balance as an organisation's people read it: in its currency at the mid rate, rounded down. */
 export function displayBalance(
   context: Context,
   args: { billing_country: string; billing_currency: string },

@@ -1,4 +1,5 @@
-// Currencies that can be paid in: exponents, least amounts, how people read them (P5.1). Pure.
+// Currencies that can be paid in: exponents, least amounts, how people read them (docs/topups.md#what-credits-cost).
+// Pure.
 import { mulDivFloor } from '../kernel/index.ts';
 
 export const currencies = ['INR', 'USD', 'EUR', 'GBP', 'SGD', 'AED', 'AUD', 'CAD', 'JPY'] as const;

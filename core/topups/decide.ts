@@ -1,4 +1,5 @@
-// The states of a top-up as one pure function (P5.3): where it stands and what happened in, what to do out.
+// The states of a top-up as one pure function (docs/topups.md#states): where it stands and what happened in, what to
+// do out.
 import type { Captured, Topup, TopupFact, TopupStatus } from './types.ts';
 
 export type Decision =

@@ -1,4 +1,4 @@
-// What the workflow `topUp` does step by step (P18): poll, expire, send the receipt. Each step may be repeated and
+// What the workflow `topUp` does step by step: poll, expire, send the receipt. Each step may be repeated and
 // decides from the row, so that a worker killed anywhere leaves nothing half done.
 import { isDatabaseFault } from '../db/index.ts';
 import { findPeople } from '../identity/index.ts';

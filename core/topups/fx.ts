@@ -1,4 +1,5 @@
-// Exchange rates (P5.2, P5.9 "FX"). The release ships a table; a rate is an integer of 1e-8 units per US dollar.
+// Exchange rates (docs/topups.md#what-credits-cost). The release ships a table; a rate is an integer of 1e-8 units
+// per US dollar.
 import { mulDivFloor, mulDivHalfUp } from '../kernel/index.ts';
 import { type Currency, exponentOf } from './currency.ts';
 

@@ -1,4 +1,4 @@
-// Quote, make, read and cancel top-ups (P2 81–84).
+// Quote, make, read and cancel top-ups.
 import { Type } from 'typebox';
 import {
   type Context,

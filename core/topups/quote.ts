@@ -1,4 +1,4 @@
-// What credits cost (P5.2). Pure; integers only.
+// What credits cost (docs/topups.md#what-credits-cost). Pure; integers only.
 import { type Supplier, type TaxTerms, taxTerms } from '../invoices/index.ts';
 import { ServiceError } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
@@ -38,7 +38,7 @@ export interface PriceFacts {
   readonly promised: { readonly fx_day: string; readonly rate_e8: number } | null;
 }
 
-/** The rail that serves a billing country (P5.1). */
+/** The rail that serves a billing country. */
 export function railOf(country: string): RailName {
   return country === 'IN' ? 'rail-a' : 'rail-b';
 }

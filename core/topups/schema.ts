@@ -1,4 +1,4 @@
-// Wire shapes of quotes and top-ups (service-spec "Top-up quote", "Top-up"; P3 "Top-up additions").
+// Wire shapes of quotes and top-ups.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf, Time } from '../kernel/index.ts';
 import { railNames, type Topup, topupStatuses } from './types.ts';

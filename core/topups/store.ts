@@ -115,7 +115,7 @@ export async function listTopups(
   return rows;
 }
 
-/** How many top-ups an organisation has open, made since `day`, and lost since `hour` (limits of P17). */
+/** How many top-ups an organisation has open, made since `day`, and lost since `hour`. */
 export async function countRecent(
   db: Db,
   args: { org_id: Id<'org'>; day: Date; hour: Date },

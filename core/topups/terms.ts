@@ -1,4 +1,4 @@
-// Business values of top-ups: defaults of the release under what staff have set (P5.1, P5.2).
+// Business values of top-ups: defaults of the release under what staff have set (docs/topups.md#what-credits-cost).
 import { readSetting } from '../db/index.ts';
 import { readGstRate, readSupplier } from '../invoices/index.ts';
 import type { Db } from '../kernel/index.ts';
@@ -13,7 +13,7 @@ export interface FeeItem {
   readonly fixed_minor?: number;
 }
 
-/** Business values of setting `topups`, over their defaults (P5.1, P5.2). */
+/** Business values of setting `topups`, over their defaults. */
 export interface TopupTerms {
   readonly spread_bps: number;
   /** Most credits that one top-up buys. */

@@ -62,7 +62,7 @@ export type TopupFact =
   /** The rail could not be asked for an order. */
   | { readonly kind: 'unreachable'; readonly message: string };
 
-/** What a rail's callback is answered with (P5.5, 4). */
+/** What a rail's callback is answered with. */
 export interface CallbackAnswer {
   readonly invoice: string | null;
   readonly replay: boolean;

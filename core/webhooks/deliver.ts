@@ -5,7 +5,7 @@ import { type AttemptParts, attemptDelivery, type Outcome } from './attempt.ts';
 import { claimDeliveries } from './delivery-store.ts';
 import type { Claimed } from './types.ts';
 
-/** Attempts at once in a process, and at one endpoint (P8 "Worker"). */
+/** Attempts at once in a process, and at one endpoint. */
 export const IN_FLIGHT_MAX = 64;
 export const IN_FLIGHT_PER_ENDPOINT_MAX = 4;
 

@@ -1,4 +1,4 @@
-// Deliveries: the log, a test, sending again (P2 67–70).
+// Deliveries: the log, a test, sending again.
 import { Type } from 'typebox';
 import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -38,7 +38,7 @@ const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false 
 const DEFAULT_LIMIT = 50;
 const ofDelivery = Type.Object({ id: Type.String(), delivery: Type.String({ description: 'an integer' }) });
 
-/** The delivery that a path names; text that is no integer names none (P1 "Ids"). */
+/** The delivery that a path names; text that is no integer names none. */
 async function getDelivery(context: Context, webhook: WebhookRow, text: string): Promise<DeliveryRow> {
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
   const found = Number.isSafeInteger(id)
@@ -94,7 +94,7 @@ export const getDeliveryOperation = operation({
   },
 });
 
-/** Sending something to somebody is an act like any other (P16). */
+/** Sending something to somebody is an act like any other. */
 function auditSent(
   context: Context,
   action: string,

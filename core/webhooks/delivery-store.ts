@@ -1,4 +1,4 @@
-// SQL of events and their deliveries. Leases run by the database's clock (house rule 6); when a delivery is due, by the
+// SQL of events and their deliveries. Leases run by the database's clock; when a delivery is due, by the
 // product's.
 import type { Db, Id } from '../kernel/index.ts';
 import type { Claimed, DeliveryRow, LoggedAttempt } from './types.ts';

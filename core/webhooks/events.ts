@@ -1,4 +1,4 @@
-// The catalog of events (P8): what an endpoint can subscribe to. `data` of each is described in docs/webhooks.md.
+// The catalog of events: what an endpoint can subscribe to. `data` of each is described in docs/webhooks.md.
 
 export const eventTypes = {
   'budget.threshold': 'A key or project reached an alert threshold of its budget.',

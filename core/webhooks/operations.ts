@@ -1,4 +1,4 @@
-// Endpoints: read, make, change, delete, rotate (P2 61–66).
+// Endpoints: read, make, change, delete, rotate.
 import { Type } from 'typebox';
 import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -36,7 +36,7 @@ import { type WebhookRow, webhookStatuses } from './types.ts';
 
 const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
-/** Endpoints serve live and test keys alike: a test key changes none (P2 ◆). */
+/** Endpoints serve live and test keys alike: a test key changes none. */
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-// How long deliveries and payloads are kept (P8 "Redeliver").
+// How long deliveries and payloads are kept (docs/webhooks.md#watching-and-trying).
 import { type Db, now } from '../kernel/index.ts';
 import { purgeDeliveries } from './delivery-store.ts';
 

@@ -17,7 +17,7 @@ export type KeyNamer = (
   subject: { key_no: number },
 ) => Promise<{ readonly key_id: Id<'key'>; readonly project_id: Id<'project'> } | null>;
 
-/** The body of an event: written once, sent as it is ever after (P8 "Body"). */
+/** The body of an event: written once, sent as it is ever after. */
 export function eventBody(event: {
   readonly id: Id<'event'>;
   readonly type: string;

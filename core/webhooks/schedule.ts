@@ -1,4 +1,5 @@
-// What follows from an attempt, as data and pure functions: when the next one is, and when an endpoint is given up (P8).
+// What follows from an attempt, as data and pure functions: when the next one is, and when an endpoint is given up
+// (docs/webhooks.md#answering).
 import type { EgressFault } from '../egress/index.ts';
 
 /** Seconds after the failure of attempt 1, 2, ...: ten attempts in about three days. */
@@ -10,7 +11,7 @@ const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 const FAILING_MS_MAX = 5 * 24 * 3_600_000;
 const FAILURES_MIN = 10;
 
-/** One attempt as its log shows it (P3 `attempt_log[]`). */
+/** One attempt as its log shows it. */
 export interface AttemptResult {
   /** HTTP status, 0 when there was none. */
   readonly code: number;

@@ -1,4 +1,4 @@
-// Wire shapes of the webhook routes (service-spec "Org webhook", "Webhook delivery"; P3 "Webhook additions").
+// Wire shapes of the webhook routes.
 import { type Static, Type } from 'typebox';
 import { nullable, oneOf, Time } from '../kernel/index.ts';
 import {

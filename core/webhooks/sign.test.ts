@@ -12,7 +12,7 @@ import {
 
 const root_key = Buffer.alloc(32, 7);
 
-test('the vector of P8 is signed as written', () => {
+test('the example of docs/webhooks.md#what-arrives is signed as written', () => {
   const body =
     '{"id":"evt_01JD0000000000000000000000","type":"topup.completed","timestamp":"2026-11-21T10:00:00.000Z","org_id":"org_01JD0000000000000000000001","data":{"topup_id":"tup_01JD0000000000000000000002","credits_micro":11107346}}';
   const headers = signedHeaders({

@@ -1,4 +1,4 @@
-// Secrets of endpoints and the signatures made with them (Standard Webhooks 1.0, P8).
+// Secrets of endpoints and the signatures made with them (Standard Webhooks 1.0).
 // @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 import { Webhook } from 'standardwebhooks';
 import { deriveKey, open, seal, secureBytes } from '../kernel/index.ts';
@@ -20,7 +20,7 @@ function bindingOf(webhook_id: string): string {
   return `webhook ${webhook_id} secret`;
 }
 
-/** `secret` as stored: sealed under the key ring, bound to its endpoint (P17). */
+/** `secret` as stored: sealed under the key ring, bound to its endpoint. */
 export function sealSecret(root_key: Uint8Array, webhook_id: string, secret: string): Buffer {
   return seal(deriveKey(root_key, 'webhook secret'), Buffer.from(secret), bindingOf(webhook_id));
 }

@@ -2,7 +2,7 @@
 
 let last = { address: '', prefix: '' };
 
-/** The network of an address: IPv4 /24, IPv6 /48 (P12.2); '' when there is none. */
+/** The network of an address: IPv4 /24, IPv6 /48; '' when there is none. */
 export function networkPrefix(address: string | undefined): string {
   if (address === undefined) return '';
   // Callers behind one load balancer share an address, and most of all others call more than once in a row.

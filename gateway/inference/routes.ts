@@ -40,7 +40,7 @@ export interface InferenceRoutesDeps {
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** Path → what is asked about a call without making one. */
   readonly questions: ReadonlyMap<string, Question>;
-  /** While true, new calls are refused and connections closed (4.8 row 20). */
+  /** While true, new calls are refused and connections closed. */
   draining(): boolean;
 }
 

@@ -43,7 +43,7 @@ export function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: Se
     .send(errorBody(error, request.id, surfaceOf(request.url)));
 }
 
-/** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id (4.4). */
+/** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id. */
 export function rewriteModelPath(url: string): string {
   if (!url.startsWith('/v1/models/')) return url;
   const end = url.indexOf('?');
@@ -51,7 +51,7 @@ export function rewriteModelPath(url: string): string {
   return path.replace(/%2f/i, '/') + url.slice(path.length);
 }
 
-/** Responses are not kept, so nothing below their route can be fetched, deleted, cancelled or listed (4.3). */
+/** Responses are not kept, so nothing below their route can be fetched, deleted, cancelled or listed. */
 function unknownRoute(path: string): ServiceError {
   if (!path.startsWith('/v1/responses/')) {
     return new ServiceError('route_not_found', 'There is no such route. See /docs.');

@@ -1,4 +1,4 @@
-// Routes of the registry: authenticate, admit, read the input, run, answer. In this order (P17.2): a denied caller
+// Routes of the registry: authenticate, admit, read the input, run, answer. In this order: a denied caller
 // learns neither whether its body was valid nor whether the target exists.
 import type { RequestLog } from '@svc/core/analytics/index.ts';
 import type { ByokBook } from '@svc/core/byok/index.ts';
@@ -74,7 +74,7 @@ function isCrossOrigin({ audience, cross_origin, method }: Operation): boolean {
   return cross_origin === true || (audience.kind === 'public' && method === 'GET');
 }
 
-/** Routes of people, sign-in among them: console pages may call with their cookie (P1 "CORS"). */
+/** Routes of people, sign-in among them: console pages may call with their cookie. */
 function isForSessions({ audience, method }: Operation): boolean {
   if (audience.kind === 'public') return method !== 'GET';
   return audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined);
@@ -137,7 +137,7 @@ async function answer(
   return reply.code(status).type(JSON_TYPE).send(JSON.stringify(output));
 }
 
-/** Compressed bodies are read on inference routes alone (P1 "Body size"). @throws ServiceError unsupported_media_type. */
+/** Compressed bodies are read on inference routes alone. @throws ServiceError unsupported_media_type. */
 function refuseEncoding(request: FastifyRequest): void {
   const encoding = headerOf(request, 'content-encoding') ?? 'identity';
   if (encoding.trim().toLowerCase() === 'identity') return;

@@ -1,4 +1,4 @@
-// From anything thrown to the body a caller sees (decisions 4.6). A refusal keeps its code, a database that is away
+// From anything thrown to the body a caller sees (docs/errors.md). A refusal keeps its code, a database that is away
 // is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
 import { chatError, messagesError } from '@svc/core/inference/index.ts';

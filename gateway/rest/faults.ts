@@ -1,5 +1,5 @@
-// All faults of a value against its schema, in the words of P1 (reason, dotted path), at most twenty. The compiled
-// check decides; this walk only explains, and covers what our schemas use.
+// All faults of a value against its schema, in the words of docs/api.md#bodies-and-answers, at most twenty. The
+// compiled check decides; this walk only explains, and covers what our schemas use.
 import type { TSchema } from 'typebox';
 import Format from 'typebox/format';
 

@@ -1,4 +1,4 @@
-// Headers that every answer carries (P1, 4.5), and those of cross-origin calls.
+// Headers that every answer carries (docs/api.md#headers), and those of cross-origin calls.
 
 /** The three names of the request id: clients of each dialect read another one. */
 export function answerHeaders(request_id: string, is_https: boolean): Record<string, string> {
@@ -46,7 +46,7 @@ export const crossOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers': exposed,
 };
 
-/** For a call from a console page to a route that admits sessions: that origin, with its cookie (P1 "CORS"). */
+/** For a call from a console page to a route that admits sessions: that origin, with its cookie. */
 export function consoleHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,

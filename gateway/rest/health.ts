@@ -1,4 +1,4 @@
-// `/healthz`: the process answers. `/readyz`: it can serve; names what cannot (P2 15).
+// `/healthz`: the process answers. `/readyz`: it can serve; names what cannot.
 import type { Pool } from '@svc/core/db/index.ts';
 import type { FastifyInstance } from 'fastify';
 

@@ -1,4 +1,5 @@
-// From a request to an operation's input: path, query string by declared type, body as it is (P1).
+// From a request to an operation's input: path, query string by declared type, body as it is
+// (docs/api.md#bodies-and-answers).
 import { type Operation, parseJson, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
 import { type TSchema, Type } from 'typebox';
@@ -53,7 +54,7 @@ function readQuery(query: Shape['query'], given: RawInput['query']): Record<stri
 }
 
 /**
- * Text that no column takes, whichever field it stands in: U+0000 (P1 "Field lengths") and halves of surrogate pairs,
+ * Text that no column takes, whichever field it stands in: U+0000 and halves of surrogate pairs,
  * which are no characters. `param` is where `value` stands.
  */
 function badText(value: unknown, param: string): Fault | null {

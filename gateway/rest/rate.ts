@@ -1,4 +1,5 @@
-// The rate limit of management (P1): of a key or a session over all its routes, of an address over public ones. Taken
+// The rate limit of management (docs/limits.md#requests-beside-inference): of a key or a session over
+// all its routes, of an address over public ones. Taken
 // once the caller is known and before anything is looked up for them.
 import { addressPrefix, type SignInSettings } from '@svc/core/identity/index.ts';
 import { goDuration } from '@svc/core/inference/index.ts';

@@ -1,4 +1,4 @@
-// Traces and metrics for a collector, by OTLP over HTTP (decisions: off unless an address is configured). Everything is
+// Traces and metrics for a collector, by OTLP over HTTP (off unless an address is configured). Everything is
 // made after a call has ended and waits in bounded queues: a collector that is slow or away costs spans, never a call.
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';

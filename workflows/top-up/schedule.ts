@@ -1,5 +1,6 @@
-// When a top-up is looked at (P5.5, 7), as a pure function of its age. Ages and not times: the product's clock and
-// Temporal's differ when the development clock is moved, and a workflow that starts late must not start over.
+// When a top-up is looked at (docs/topups.md#callbacks), as a pure function of its age. Ages and not times: the
+// product's clock and Temporal's differ when the development clock is moved, and a workflow that starts late must not
+// start over.
 import type { TopupStatus } from '@svc/core/topups/index.ts';
 
 const MINUTE_MS = 60_000;

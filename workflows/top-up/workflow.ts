@@ -1,4 +1,4 @@
-// Follows one top-up from its checkout to its end (P18 `topUp`): asks the rail what no callback has told, expires what
+// Follows one top-up from its checkout to its end: asks the rail what no callback has told, expires what
 // nobody paid, mails the receipt. It books nothing by itself that a callback could not have booked, and can be lost,
 // repeated or late without harm: every step decides from the row.
 import {
@@ -35,7 +35,7 @@ export const clockMoved = defineSignal('clock_moved');
 export const state = defineQuery<TopUpState>('state');
 
 const MINUTE_MS = 60_000;
-/** P18: each try half a minute, tries without limit. */
+/** Each try half a minute, tries without limit. */
 const defaults: ActivityOptions = {
   startToCloseTimeout: '30 seconds',
   retry: {

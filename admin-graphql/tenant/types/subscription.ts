@@ -1,4 +1,5 @@
-// What is followed live. Streams run on the console's address alone (P14); the gateway refuses them before this.
+// What is followed live. Streams run on the console's address alone (docs/graphql.md); the gateway refuses them
+// before this.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';

@@ -20,7 +20,7 @@ export function useOrg(): OrgPlace {
   return place;
 }
 
-/** Whether the role may make and revoke keys, and whether it may move money (P4.3). */
+/** Whether the role may make and revoke keys, and whether it may move money. */
 export function may(role: Org['role'], what: 'keys' | 'money'): boolean {
   const allowed = { keys: ['owner', 'admin', 'developer'], money: ['owner', 'admin', 'billing'] } as const;
   return (allowed[what] as readonly string[]).includes(role);

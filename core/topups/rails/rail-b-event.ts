@@ -1,4 +1,4 @@
-// From an event of rail-b to a fact (P5.4 "Events"). What an event says about itself is enough: nothing is fetched.
+// From an event of rail-b to a fact. What an event says about itself is enough: nothing is fetched.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Captured, TopupFact } from '../types.ts';
 import type { RailEvent } from './types.ts';

@@ -1,4 +1,4 @@
-// Rail-b through its official client (P5.4). The address is a setting, so that tests and `make up` use a simulator.
+// Rail-b through its official client. The address is a setting, so that tests and `make up` use a simulator.
 import Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';

@@ -1,4 +1,4 @@
-// Signatures of rail-b callbacks (P5.4): `t=<seconds>,v1=<hex>[,v1=<hex>…]`, HMAC-SHA256 over `t.` and the raw bytes.
+// Signatures of rail-b callbacks: `t=<seconds>,v1=<hex>[,v1=<hex>…]`, HMAC-SHA256 over `t.` and the raw bytes.
 import { equalBytes, hmacSha256, ServiceError } from '../../kernel/index.ts';
 
 const TOLERANCE_SECONDS = 300;

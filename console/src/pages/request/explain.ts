@@ -232,7 +232,7 @@ export interface CostLine {
   readonly micro: string;
 }
 
-/** The cost computed anew from units and prices alone (4.10): each line once rounded, half up, then added. */
+/** The cost computed anew from units and prices alone: each line once rounded, half up, then added. */
 export function recompute(lines: readonly CostLine[]): bigint {
   return lines.reduce((sum, { units, nano }) => sum + (BigInt(units) * BigInt(nano) + 500n) / 1000n, 0n);
 }
