@@ -5,8 +5,11 @@ import { databaseUrl } from '../installation.ts';
 
 export const command: Command = {
   async run() {
-    const applied = await migrate(databaseUrl());
-    const text = applied.length === 0 ? 'up to date' : applied.map((name) => `applied ${name}`).join('\n');
-    return { json: { applied }, text };
+    const { applied, newer } = await migrate(databaseUrl());
+    const lines = [
+      ...applied.map((name) => `applied ${name}`),
+      ...newer.map((name) => `warning: of a later release, compatible with this one: ${name}`),
+    ];
+    return { json: { applied, newer }, text: lines.length === 0 ? 'up to date' : lines.join('\n') };
   },
 };

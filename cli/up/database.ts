@@ -62,7 +62,7 @@ export async function startDatabase(start: Start): Promise<Database> {
 export async function prepareDatabase(start: Start, url: string): Promise<Demo> {
   const { migrate } = await import('@svc/core/db/index.ts');
   await step('schema', 'migrating', async () => {
-    const applied = await migrate(url).catch((error: Error) => {
+    const { applied } = await migrate(url).catch((error: Error) => {
       throw new CannotStart(
         `The database at ${new URL(url).host} cannot be brought to this release: ${error.message}`,
       );

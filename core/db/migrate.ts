@@ -1,74 +1,141 @@
 // Forward-only migrations: numbered .sql files, each in one transaction with its row in `svc_migration`.
 // An advisory lock makes two starters take turns; a changed released file is refused by its checksum.
+//
+// Programs of the release before run on while a migration is applied, so each file says in its first line which
+// programs can: `-- compatible_from: 0017` are those that know migration 17. It is kept with the row, so that `migrate`
+// of an older release can tell whether the database is still one that it can work with.
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { sha256Hex } from '../kernel/index.ts';
 
 const LOCK = 7_305_118_201;
-const folder = new URL('./migrations/', import.meta.url);
+const LOCK_NOT_AVAILABLE = '55P03';
+const COMPATIBLE = /^-- compatible_from: (\d{4})$/m;
 
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** Programs that know the migrations up to this one go on working after it. */
+  readonly compatible_from: number;
 }
 
-/** All migrations of this release in order. @throws Error on a gap or a doubled number. */
-export async function listMigrations(): Promise<Migration[]> {
+export interface Migrated {
+  /** Names in order; none when the database was current. */
+  readonly applied: readonly string[];
+  /** Names of migrations of a later release, all of which this release can work with. */
+  readonly newer: readonly string[];
+}
+
+export interface MigrateOptions {
+  /** Where the files are; those of this release by default. */
+  readonly folder?: URL;
+  /**
+   * A lock that a migration wants is waited for so long and then asked for again after a pause: behind a lock that
+   * waits for a reader (a verification reads for minutes), every call would queue.
+   */
+  readonly lock?: { readonly wait_ms: number; readonly pause_ms: number; readonly tries: number };
+}
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+const PATIENCE = { wait_ms: 100, pause_ms: 400, tries: 300 };
+
+/** All migrations of this release in order. @throws Error on a gap, a doubled number or a first line that says nothing. */
+export async function listMigrations(folder: URL = FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const migrations: Migration[] = [];
   for (const name of names) {
     const version = Number(name.slice(0, 4));
     if (version !== migrations.length + 1) throw new Error(`migration ${name} is out of sequence`);
     const sql = await readFile(new URL(name, folder), 'utf8');
-    migrations.push({ version, name, sql, checksum: sha256Hex(sql) });
+    const compatible_from = Number(COMPATIBLE.exec(sql.slice(0, sql.indexOf('\n')))?.[1]);
+    if (!(compatible_from >= 1 && compatible_from <= version))
+      throw new Error(
+        `migration ${name} does not begin with "-- compatible_from: " and a number up to its own`,
+      );
+    migrations.push({ version, name, sql, checksum: sha256Hex(sql), compatible_from });
   }
   return migrations;
 }
 
+interface Applied {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly compatible_from: number;
+}
+
 /**
- * Brings the database at `url` to this release; returns the names applied, none when it was current.
- * @throws Error when a released file changed or the database is newer than this release.
+ * Compares what the database has with what this release knows.
+ * @throws Error when a released file changed, or a newer migration is none that this release can work with.
  */
-export async function migrate(url: string): Promise<string[]> {
-  const migrations = await listMigrations();
+function compare(rows: readonly Applied[], migrations: readonly Migration[]): Applied[] {
+  const newer = rows.filter((row) => row.version > migrations.length);
+  for (const row of rows) {
+    const known = migrations[row.version - 1];
+    if (known !== undefined && known.checksum !== row.checksum)
+      throw new Error(`migration ${row.name} differs from the one applied`);
+    if (known === undefined && row.compatible_from > migrations.length)
+      throw new Error(`the database is newer than this release and not compatible with it: ${row.name}`);
+  }
+  return newer;
+}
+
+/** One try at one migration; false when a lock that it needs was not to be had in time. */
+async function apply(client: pg.Client, migration: Migration, wait_ms: number): Promise<boolean> {
+  await client.query('begin');
+  try {
+    await client.query(`select set_config('lock_timeout', $1, true)`, [`${wait_ms}ms`]);
+    await client.query(
+      'insert into svc_migration (version, name, checksum, compatible_from) values ($1, $2, $3, $4)',
+      [migration.version, migration.name, migration.checksum, migration.compatible_from],
+    );
+    await client.query(migration.sql);
+    await client.query('commit');
+    return true;
+  } catch (error) {
+    await client.query('rollback');
+    if ((error as pg.DatabaseError).code === LOCK_NOT_AVAILABLE) return false;
+    throw new Error(`migration ${migration.name}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * Brings the database at `url` to this release. One that is ahead of it is left as it is, when all that is newer is
+ * compatible with this release.
+ * @throws Error when a released file changed, the database is too new, or a lock could not be had.
+ */
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<Migrated> {
+  const migrations = await listMigrations(options.folder);
+  const { wait_ms, pause_ms, tries } = options.lock ?? PATIENCE;
   const client = new pg.Client({ connectionString: url, application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query(`
       create table if not exists svc_migration (
-        version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`);
-    const { rows } = await client.query<{ version: number; checksum: string; name: string }>(
-      'select version, name, checksum from svc_migration order by version',
+        version int primary key, name text not null, checksum text not null, compatible_from int not null,
+        applied_at timestamptz not null default now())`);
+    const { rows } = await client.query<Applied>(
+      'select version, name, checksum, compatible_from from svc_migration order by version',
     );
-    const done = new Map(rows.map((row) => [row.version, row]));
-    for (const row of rows) {
-      const known = migrations[row.version - 1];
-      if (known === undefined) throw new Error(`the database is newer than this release: ${row.name}`);
-      if (known.checksum !== row.checksum)
-        throw new Error(`migration ${row.name} differs from the one applied`);
-    }
+    const newer = compare(rows, migrations).map((row) => row.name);
+    const done = new Set(rows.map((row) => row.version));
     const applied: string[] = [];
     for (const migration of migrations) {
       if (done.has(migration.version)) continue;
-      await client.query('begin');
-      try {
-        await client.query('insert into svc_migration (version, name, checksum) values ($1, $2, $3)', [
-          migration.version,
-          migration.name,
-          migration.checksum,
-        ]);
-        await client.query(migration.sql);
-        await client.query('commit');
-      } catch (error) {
-        await client.query('rollback');
-        throw new Error(`migration ${migration.name}: ${(error as Error).message}`, { cause: error });
+      let left = tries;
+      while (!(await apply(client, migration, wait_ms))) {
+        if (--left === 0)
+          throw new Error(
+            `migration ${migration.name}: something long reads its tables; migrate again after it`,
+          );
+        await new Promise((resolve) => setTimeout(resolve, pause_ms));
       }
       applied.push(migration.name);
     }
-    return applied;
+    return { applied, newer };
   } finally {
     await client.end();
   }

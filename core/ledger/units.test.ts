@@ -149,7 +149,7 @@ test.each([
   expect(await readMeter(db, id!)).toBe(null);
 });
 
-test('a batch without other units is sent as the version before sends it', () => {
+test('a batch without other units sends nothing for them', () => {
   const settle = settleOf(subject, newRequestId(), 5);
   const { length } = meterNumbers([settle, settle]);
   expect(length).toBe(20 + 24 * 8);

@@ -9,7 +9,7 @@ const OID_UUID = 2950;
 const EPOCH_2000_MICROS = 946_684_800_000_000n;
 /** Column of the first of the twelve metered numbers in a row of `meter`. */
 const FIRST_NUMBER = 7;
-/** Column of the other units, as PostgreSQL writes an array; left out in old dumps, null for most calls. */
+/** Column of the other units, as PostgreSQL writes an array; null for most calls. */
 const OTHER_UNITS = 19;
 
 /** Head of a book without blocks. */

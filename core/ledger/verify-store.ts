@@ -96,15 +96,9 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
     // Numbers of our own table: a cursor takes no parameters.
     where = `where book_id in (${['-1', ...rows.map((row) => row.id)].join(', ')})`;
   }
-  const { rowCount } = await client.query(
-    `select from pg_attribute where attrelid = 'ledger.meter'::regclass and attname = 'other_units'`,
-  );
-  // A database that is yet to be migrated can be looked at first.
-  const isOld = rowCount === 0;
   return {
     async *rows(table) {
-      const { columns: all, order } = TABLES[table];
-      const columns = isOld ? all.replace(', other_units', ', null') : all;
+      const { columns, order } = TABLES[table];
       await client.query(
         `declare c_${table} no scroll cursor for select ${asText(columns)} from ledger.${table} t ${where} order by ${order}`,
       );
@@ -124,11 +118,10 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
   };
 }
 
-/** Opens a dump that `dumpLedger` made, now or before there were other units. @throws Error when `dir` holds none. */
+/** Opens a dump that `dumpLedger` made. @throws Error when `dir` holds none. */
 export async function openDump(dir: string, org_id: string | null): Promise<Source> {
   const manifest = JSON.parse(await readFile(join(dir, 'ledger.json'), 'utf8')) as { version: number };
-  // Version 1 has no other units: a row of `meter` ends before them.
-  if (manifest.version !== 1 && manifest.version !== DUMP_VERSION)
+  if (manifest.version !== DUMP_VERSION)
     throw new Error(`a dump of version ${manifest.version} cannot be read`);
   async function* read(table: TableName): AsyncIterable<Row> {
     const lines = createInterface({ input: createReadStream(join(dir, `${table}.ndjson`)) });

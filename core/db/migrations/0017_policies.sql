@@ -1,4 +1,5 @@
--- Routing policies: immutable versions by name, and which of them rules a scope (decisions 4.9, P2 37 to 46).
+-- compatible_from: 0017
+-- Routing policies: immutable versions by name, and which of them rules a scope.
 
 create table policy (
   org_id text not null references org,

@@ -1,3 +1,4 @@
+-- compatible_from: 0024
 -- What calls said, kept only where an organisation has switched logging on; sealed, partitioned by UTC day.
 
 create table request_payload (
@@ -13,9 +14,6 @@ create index request_payload_org on request_payload (org_id, ts);
 
 -- A day nobody prepared (a moved test clock, a process that slept) still finds room.
 create table request_payload_default partition of request_payload default;
-
--- When logging was last switched off: what was stored until then goes, also where it is on again since.
-alter table org add column logging_off_at timestamptz;
 
 -- Makes the partitions of `first` to `last` that are missing; a day whose rows already lie in the default partition
 -- stays there. Owner's rights, so that the runtime role needs none on tables.

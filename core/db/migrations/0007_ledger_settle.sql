@@ -1,32 +1,5 @@
--- Units that few calls have (searches, sound, pictures, a number of requests other than one, an insured answer), in
--- the metering record beside the seven counts of tokens, so that every settled cost recomputes from the record and its
--- price version alone.
---
--- Safe while the version before still runs: the functions keep their signatures, and a batch without other units is
--- written and hashed byte for byte as before. Rows from before have none (null).
-
-create table ledger.unit_kind (
-  kind smallint primary key,
-  name text not null unique
-);
-insert into ledger.unit_kind (kind, name) values
-  (1, 'search_units'), (2, 'audio_input_tokens'), (3, 'audio_output_tokens'), (4, 'image_input_tokens'),
-  (5, 'image_output_tokens'), (6, 'requests'), (7, 'insured');
-grant select on ledger.unit_kind to svc_runtime;
-
-create function ledger.units_are_known(p_units int[]) returns boolean language plpgsql immutable as $$
--- Pairs of kind and count, kinds known and ascending, counts not negative. Having none is null, never an empty array.
--- Not in SQL: of such a function the planner looks into the body at every insert, whether it is called or not.
-declare
-  v_last int := 0;
-begin
-  if array_ndims(p_units) is distinct from 1 or cardinality(p_units) % 2 <> 0 then return false; end if;
-  for i in 1..cardinality(p_units) by 2 loop
-    if (p_units[i] between v_last + 1 and 7 and p_units[i + 1] >= 0) is not true then return false; end if;
-    v_last := p_units[i];
-  end loop;
-  return true;
-end $$;
+-- compatible_from: 0007
+-- Settles of a batch: what calls cost, their metering records, the lots they burn.
 
 create function ledger.units_by_item(p_nums int[], p_items int) returns text[] language plpgsql immutable as $$
 -- What stands in `p_nums` behind the twelve integers of each item: of each item its other units as an array literal.
@@ -62,15 +35,55 @@ create function ledger.units_send(p_units text[]) returns bytea language sql imm
   select coalesce(string_agg(int4send(u.i::int) || array_send(u.units::int[]), '' order by u.i), '')
   from unnest(p_units) with ordinality u(units, i) where u.units is not null
 $$;
-revoke all on function ledger.units_are_known, ledger.units_by_item, ledger.units_alone, ledger.units_send from public;
 
--- -------------------------------------------------------------------------------------------------- settle
+create function ledger.first_lot(p_book bigint) returns bigint language sql stable as $$
+  -- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest.
+  select lot_no from ledger.lot where book_id = p_book and is_open
+  order by expires_at, is_grant desc, lot_no limit 1
+$$;
+
+create function ledger.burn_lots(
+  p_book bigint, p_block bigint, p_amount bigint, p_lot bigint, p_paid_only boolean, p_before timestamptz
+) returns bigint language plpgsql as $$
+-- Burns `p_amount` from the open lots in burn order, or from `p_lot` alone; returns the granted part of it.
+declare
+  v_left bigint := p_amount;
+  v_granted bigint := 0;
+  v_part bigint;
+  l ledger.lot;
+begin
+  for l in
+    select * from ledger.lot x where x.book_id = p_book and x.is_open and (p_lot is null or x.lot_no = p_lot)
+      and not (p_paid_only and x.is_grant) and (p_before is null or x.created_at < p_before)
+    order by x.expires_at, x.is_grant desc, x.lot_no
+  loop
+    exit when v_left = 0;
+    v_part := least(v_left, l.amount - l.burned);
+    update ledger.lot x set burned = x.burned + v_part, is_open = x.burned + v_part < x.amount
+    where x.lot_no = l.lot_no;
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
+    values (l.lot_no, l.burned, l.burned + v_part, p_book, p_block);
+    if l.is_grant then v_granted := v_granted + v_part; end if;
+    v_left := v_left - v_part;
+  end loop;
+  -- Lots hold available + held (L5), so this is a defect, and nothing of the batch may stand.
+  if v_left > 0 then raise exception 'lots short in book %', p_book using errcode = 'XX001'; end if;
+  return v_granted;
+end $$;
+
+create function ledger.tell_low(p_book bigint, p_balance bigint, p_mark bigint, p_now timestamptz) returns void
+language sql as $$
+  insert into public.outbox (org_id, topic, payload, created_at)
+  select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
+  from ledger.book where book_id = p_book
+$$;
+
 -- Items ascend by (book, request id), so that the metering records of a block have an order of their own and a
 -- doubled id shows. p_nums: twelve integers per item, in the order of the columns of ledger.meter from model_no to
 -- estimated; behind those of all items three for each other unit: place of its item, kind, count, kinds ascending
 -- within an item. Letters of o_status: s settled   l settled late, without a hold   d settled before   u unknown
 -- book, key or project   e refused. o_charged is null when every charge equals its cost.
-create or replace function ledger.settle_run(
+create function ledger.settle_run(
   p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[],
   p_id uuid[], p_bix int[], p_kix int[], p_pix int[], p_cost bigint[], p_nums int[], p_now timestamptz,
   out o_status text, out o_charged bigint[], out o_available bigint[]
@@ -245,7 +258,7 @@ begin
   end if;
 end $$;
 
-create or replace function ledger.settle(
+create function ledger.settle(
   p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[],
   p_id uuid[], p_bix int[], p_kix int[], p_pix int[], p_cost bigint[], p_nums int[], p_claimed uuid[],
   p_now timestamptz, out o_status text, out o_charged bigint[], out o_available bigint[]
@@ -284,24 +297,4 @@ begin
     update ledger.idempotency t set state = 'done', ended_at = p_now, cost = q.cost from ledger.meter q
     where t.request_id = any (p_claimed) and q.request_id = t.request_id and t.state = 'running';
   end if;
-end $$;
-
--- Last, because its lock lasts to the end of the transaction. It waits for readers (a verification reads for minutes),
--- and behind a lock that waits every settle would queue with its book locked: so it asks in short tries.
-do $$
-begin
-  for attempt in 1..300 loop
-    begin
-      perform set_config('lock_timeout', '100ms', true);
-      -- Rows from before hold null, so that there is nothing to look through.
-      alter table ledger.meter add column other_units int[],
-        add constraint other_units_are_known
-          check (other_units is null or ledger.units_are_known(other_units)) not valid;
-      perform set_config('lock_timeout', '0', true);
-      return;
-    exception when lock_not_available then perform pg_sleep(0.4);
-    end;
-  end loop;
-  raise exception 'ledger.meter is being read by something long; migrate again when that has ended'
-    using errcode = '55P03';
 end $$;

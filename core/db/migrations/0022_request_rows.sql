@@ -1,3 +1,4 @@
+-- compatible_from: 0022
 -- Request rows, partitioned by UTC day. `ts` is the time inside the request id, so an id alone finds its day.
 
 create table request_row (
@@ -48,6 +49,9 @@ create table request_row (
   client_ip_prefix text not null,
   route_trace jsonb,
   warnings jsonb not null,
+  -- How often the answer of the call was given again. Counted after the row is written, so it is no member of
+  -- `request_row_v1`.
+  replays int not null default 0 constraint replays_not_negative check (replays >= 0),
   primary key (request_id, ts)
 ) partition by range (ts);
 create index request_row_walk on request_row (org_id, environment, ts desc, request_id desc);

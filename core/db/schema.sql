@@ -1,0 +1,2398 @@
+-- What all migrations together make, read from the catalog of a migrated database: to be read, never run.
+-- Partitions of days and months are left out. `make schema` writes it; core/db/schema.test.ts fails where it is not current.
+
+create schema catalog;
+grant usage on schema catalog to svc_runtime;
+
+create schema ledger;
+grant usage on schema ledger to svc_runtime;
+
+create schema public;
+grant usage on schema public to public;
+grant usage on schema public to svc_runtime;
+alter default privileges in schema public grant select, usage on sequences to svc_runtime;
+alter default privileges in schema public grant delete, insert, select, update on tables to svc_runtime;
+
+create sequence public.api_key_no as integer increment 1 minvalue 1 maxvalue 2147483647 start 1;
+
+create sequence public.policy_activation_no as bigint increment 1 minvalue 1 maxvalue 9223372036854775807 start 1;
+
+create sequence public.project_no as integer increment 1 minvalue 1 maxvalue 2147483647 start 1;
+
+create table catalog.endpoint (
+  endpoint_no integer not null generated always as identity,
+  id text not null,
+  model_no integer not null,
+  provider text not null,
+  upstream_model text not null,
+  region text not null,
+  created_at timestamp with time zone not null,
+  constraint endpoint_pkey PRIMARY KEY (endpoint_no),
+  constraint endpoint_id_once UNIQUE (id),
+  constraint endpoint_model_no_fkey FOREIGN KEY (model_no) REFERENCES catalog.model(model_no)
+);
+CREATE INDEX endpoint_of_model ON catalog.endpoint USING btree (model_no);
+CREATE TRIGGER endpoint_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.endpoint FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.endpoint to svc_runtime;
+
+create table catalog.model (
+  model_no integer not null generated always as identity,
+  id text not null,
+  created_at timestamp with time zone not null,
+  constraint model_pkey PRIMARY KEY (model_no),
+  constraint model_id_once UNIQUE (id)
+);
+CREATE TRIGGER model_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.model FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.model to svc_runtime;
+
+create table catalog.price_history (
+  history_no integer not null generated always as identity,
+  endpoint_no integer not null,
+  use text not null,
+  price_no integer not null,
+  effective_from timestamp with time zone not null,
+  constraint price_history_pkey PRIMARY KEY (history_no),
+  constraint price_history_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no),
+  constraint price_history_price_no_fkey FOREIGN KEY (price_no) REFERENCES catalog.price_version(price_no)
+);
+CREATE INDEX price_history_of_endpoint ON catalog.price_history USING btree (endpoint_no, use, history_no);
+CREATE TRIGGER price_history_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.price_history FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.price_history to svc_runtime;
+
+create table catalog.price_version (
+  price_no integer not null generated always as identity,
+  id text not null,
+  endpoint_no integer not null,
+  use text not null,
+  content jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint price_version_pkey PRIMARY KEY (price_no),
+  constraint price_id_once UNIQUE (id),
+  constraint price_version_endpoint_no_fkey FOREIGN KEY (endpoint_no) REFERENCES catalog.endpoint(endpoint_no)
+);
+CREATE INDEX price_version_of_endpoint ON catalog.price_version USING btree (endpoint_no);
+CREATE TRIGGER price_version_is_never_changed BEFORE DELETE OR UPDATE OR TRUNCATE ON catalog.price_version FOR EACH STATEMENT EXECUTE FUNCTION catalog.refuse_change();
+grant insert, select on catalog.price_version to svc_runtime;
+
+create table ledger.block (
+  book_id bigint not null,
+  block_no bigint not null,
+  first_seq bigint not null,
+  entries integer not null,
+  meters integer not null,
+  created_at timestamp with time zone not null,
+  hash bytea not null,
+  constraint one_block_per_number PRIMARY KEY (book_id, block_no),
+  constraint block_is_not_empty CHECK (((entries >= 0) AND (meters >= 0) AND ((entries + meters) > 0)))
+);
+grant select on ledger.block to svc_runtime;
+
+create table ledger.book (
+  book_id bigint not null generated always as identity,
+  org_id text not null,
+  environment smallint not null,
+  available bigint not null default 0,
+  held bigint not null default 0,
+  granted bigint not null default 0,
+  seq bigint not null default 0,
+  block_no bigint not null default 0,
+  head bytea not null default decode(repeat('00'::text, 32), 'hex'::text),
+  last_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  current_lot_no bigint,
+  low_mark bigint,
+  exhausted_on date,
+  constraint book_pkey PRIMARY KEY (book_id),
+  constraint one_book_per_org_and_environment UNIQUE (org_id, environment),
+  constraint available_never_negative CHECK ((available >= 0)),
+  constraint environment_is_live_or_test CHECK ((environment = ANY (ARRAY[1, 2]))),
+  constraint granted_is_part_of_the_balance CHECK (((granted >= 0) AND (granted <= (available + held)))),
+  constraint held_never_negative CHECK ((held >= 0))
+) with (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+grant select on ledger.book to svc_runtime;
+
+create table ledger.budget (
+  kind smallint not null,
+  subject integer not null,
+  book_id bigint not null,
+  cap bigint,
+  hard boolean not null default true,
+  alerts smallint[] not null default '{50,80,100}'::smallint[],
+  constraint one_budget_per_subject PRIMARY KEY (kind, subject),
+  constraint budget_is_of_key_or_project CHECK ((kind = ANY (ARRAY[1, 2]))),
+  constraint cap_never_negative CHECK ((cap >= 0)),
+  constraint budget_book_id_fkey FOREIGN KEY (book_id) REFERENCES ledger.book(book_id)
+);
+grant select on ledger.budget to svc_runtime;
+
+create table ledger.burn (
+  lot_no bigint not null,
+  from_micro bigint not null,
+  to_micro bigint not null,
+  book_id bigint not null,
+  block_no bigint not null,
+  constraint burn_starts_once_per_place PRIMARY KEY (lot_no, from_micro),
+  constraint burn_range_not_empty CHECK ((to_micro > from_micro)),
+  constraint burn_starts_within_lot CHECK ((from_micro >= 0))
+);
+grant select on ledger.burn to svc_runtime;
+
+create table ledger.entry (
+  book_id bigint not null,
+  seq bigint not null,
+  amount bigint not null,
+  balance_after bigint not null,
+  created_at timestamp with time zone not null,
+  request_id uuid,
+  kind smallint not null,
+  ref_type text,
+  ref_id text,
+  constraint one_entry_per_seq PRIMARY KEY (book_id, seq),
+  constraint amount_zero_only_where_written_off CHECK (((amount <> 0) OR (kind = ANY (ARRAY[1, 3, 17, 19])))),
+  constraint balance_never_negative CHECK ((balance_after >= 0)),
+  constraint entry_kind_is_known CHECK (((kind >= 1) AND (kind <= 21))),
+  constraint reference_iff_not_settle CHECK ((((ref_type IS NOT NULL) AND (ref_id IS NOT NULL)) = (kind <> 1))),
+  constraint request_id_iff_settle CHECK (((request_id IS NOT NULL) = (kind = 1))),
+  constraint settle_never_adds CHECK (((kind <> 1) OR (amount <= 0)))
+);
+CREATE UNIQUE INDEX entry_moves_once_per_reference ON ledger.entry USING btree (book_id, kind, ref_type, ref_id) WHERE ((ref_id IS NOT NULL) AND (kind <> 16));
+CREATE INDEX entry_other_than_settle ON ledger.entry USING btree (book_id, seq) WHERE (kind <> 1);
+grant select on ledger.entry to svc_runtime;
+
+create table ledger.entry_kind (
+  kind smallint not null,
+  name text not null,
+  constraint entry_kind_pkey PRIMARY KEY (kind),
+  constraint entry_kind_name_key UNIQUE (name)
+);
+grant select on ledger.entry_kind to svc_runtime;
+
+create table ledger.hold (
+  hold_id uuid not null,
+  book_id bigint not null,
+  amount bigint not null,
+  key_no integer not null,
+  project_no integer not null,
+  lease_id integer not null,
+  constraint hold_pkey PRIMARY KEY (hold_id),
+  constraint hold_never_negative CHECK ((amount >= 0))
+) with (fillfactor=95, autovacuum_vacuum_threshold=50000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_cost_delay=0);
+grant select on ledger.hold to svc_runtime;
+
+create table ledger.idempotency (
+  scope text not null,
+  key_hash bytea not null,
+  fingerprint bytea not null,
+  request_id uuid not null,
+  book_id bigint not null,
+  lease_id integer not null,
+  state text not null default 'running'::text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  cost bigint,
+  http_status smallint,
+  sealed_answer bytea,
+  constraint one_claim_per_key PRIMARY KEY (scope, key_hash),
+  constraint idempotency_request_id_key UNIQUE (request_id),
+  constraint claim_ended_iff_done CHECK (((ended_at IS NOT NULL) = (state = 'done'::text))),
+  constraint claim_state_is_known CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
+);
+CREATE INDEX idempotency_ended ON ledger.idempotency USING btree (ended_at) WHERE (state = 'done'::text);
+grant delete, insert, select, update on ledger.idempotency to svc_runtime;
+
+create table ledger.lease (
+  lease_id integer not null generated always as identity,
+  process text not null,
+  seconds integer not null,
+  expires_at timestamp with time zone not null,
+  constraint lease_pkey PRIMARY KEY (lease_id),
+  constraint lease_has_a_length CHECK ((seconds > 0))
+) with (fillfactor=10);
+grant delete, insert, select, update on ledger.lease to svc_runtime;
+
+create table ledger.lot (
+  lot_no bigint not null generated always as identity,
+  lot_id text not null,
+  book_id bigint not null,
+  seq bigint not null,
+  is_grant boolean not null,
+  expires_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  created_at timestamp with time zone not null,
+  amount bigint not null,
+  burned bigint not null default 0,
+  is_open boolean not null default true,
+  constraint lot_pkey PRIMARY KEY (lot_no),
+  constraint lot_lot_id_key UNIQUE (lot_id),
+  constraint burned_within_lot CHECK (((burned >= 0) AND (burned <= amount))),
+  constraint lot_amount_positive CHECK ((amount > 0)),
+  constraint lot_is_open_iff_something_is_left CHECK ((is_open = (burned < amount))),
+  constraint lot_book_id_fkey FOREIGN KEY (book_id) REFERENCES ledger.book(book_id)
+) with (fillfactor=20, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+CREATE INDEX lot_burn_order ON ledger.lot USING btree (book_id, expires_at, is_grant DESC, lot_no) WHERE is_open;
+CREATE INDEX lot_by_book ON ledger.lot USING btree (book_id, lot_no);
+CREATE INDEX lot_expiring ON ledger.lot USING btree (expires_at) WHERE (is_open AND (expires_at < 'infinity'::timestamp with time zone));
+grant select on ledger.lot to svc_runtime;
+
+create table ledger.meter (
+  request_id uuid not null,
+  book_id bigint not null,
+  block_no bigint not null,
+  seq bigint,
+  cost bigint not null,
+  key_no integer not null,
+  project_no integer not null,
+  model_no integer not null,
+  endpoint_no integer not null,
+  price_no integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cache_read_tokens integer not null,
+  cache_write_tokens integer not null,
+  cache_write_5m_tokens integer not null,
+  cache_write_1h_tokens integer not null,
+  reasoning_tokens integer not null,
+  outcome smallint not null,
+  estimated boolean not null,
+  other_units integer[],
+  constraint request_is_metered_once PRIMARY KEY (request_id),
+  constraint entry_iff_it_cost_something CHECK (((seq IS NOT NULL) = (cost > 0))),
+  constraint metered_cost_never_negative CHECK ((cost >= 0)),
+  constraint other_units_are_known CHECK (((other_units IS NULL) OR ledger.units_are_known(other_units))),
+  constraint outcome_is_known CHECK (((outcome >= 0) AND (outcome <= 2)))
+) partition by RANGE (request_id);
+grant select on ledger.meter to svc_runtime;
+
+create table ledger.meter_default partition of ledger.meter DEFAULT;
+grant select on ledger.meter_default to svc_runtime;
+
+create table ledger.unit_kind (
+  kind smallint not null,
+  name text not null,
+  constraint unit_kind_pkey PRIMARY KEY (kind),
+  constraint unit_kind_name_key UNIQUE (name)
+);
+grant select on ledger.unit_kind to svc_runtime;
+
+create table ledger.win (
+  kind smallint not null,
+  subject integer not null,
+  start date not null,
+  book_id bigint not null,
+  cap bigint,
+  hard boolean not null,
+  alerted smallint not null default 0,
+  next_alert bigint,
+  exhausted_at timestamp with time zone,
+  spent bigint not null default 0,
+  held bigint not null default 0,
+  constraint one_window_per_subject_and_start PRIMARY KEY (kind, subject, start),
+  constraint window_held_never_negative CHECK ((held >= 0)),
+  constraint window_spent_never_negative CHECK ((spent >= 0))
+) with (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+CREATE INDEX win_by_book ON ledger.win USING btree (book_id);
+grant select on ledger.win to svc_runtime;
+
+create table ledger.writeoff (
+  book_id bigint not null,
+  seq bigint not null,
+  amount bigint not null,
+  request_id uuid,
+  constraint one_writeoff_per_entry PRIMARY KEY (book_id, seq),
+  constraint writeoff_request_id_key UNIQUE (request_id),
+  constraint writeoff_positive CHECK ((amount > 0))
+);
+grant select on ledger.writeoff to svc_runtime;
+
+create table public.api_key (
+  id text not null,
+  key_no integer not null,
+  chain_no integer not null,
+  org_id text not null,
+  project_id text not null,
+  environment text not null,
+  name text not null,
+  hash bytea not null,
+  hint text not null,
+  scopes text[] not null,
+  status text not null default 'active'::text,
+  rpm integer,
+  tpm integer,
+  concurrency integer,
+  budget_daily_micro bigint,
+  budget_hard boolean not null default true,
+  alerts integer[] not null default '{50,80,100}'::integer[],
+  svc_version text not null,
+  data_policy jsonb,
+  created_by text,
+  managed_by text,
+  rotated_from text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_hash_once UNIQUE (hash),
+  constraint api_key_key_no_key UNIQUE (key_no),
+  constraint api_key_rotated_once UNIQUE (rotated_from),
+  constraint api_key_budget_daily_micro_check CHECK ((budget_daily_micro >= 0)),
+  constraint api_key_concurrency_check CHECK ((concurrency > 0)),
+  constraint api_key_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint api_key_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint api_key_id_check CHECK ((id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint api_key_revoked_at_iff_revoked CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
+  constraint api_key_rotating_ends CHECK (((status <> 'rotating'::text) OR (expires_at IS NOT NULL))),
+  constraint api_key_rpm_check CHECK ((rpm > 0)),
+  constraint api_key_scopes_check CHECK ((cardinality(scopes) > 0)),
+  constraint api_key_status_check CHECK ((status = ANY (ARRAY['active'::text, 'rotating'::text, 'revoked'::text]))),
+  constraint api_key_tpm_check CHECK ((tpm > 0)),
+  constraint api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint api_key_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+  constraint api_key_rotated_from_fkey FOREIGN KEY (rotated_from) REFERENCES api_key(id)
+);
+CREATE INDEX api_key_chain ON public.api_key USING btree (chain_no);
+CREATE INDEX api_key_project ON public.api_key USING btree (project_id);
+CREATE INDEX api_key_walk ON public.api_key USING btree (org_id, created_at DESC, id DESC);
+CREATE TRIGGER api_key_announces AFTER INSERT OR UPDATE OF status, scopes, rpm, tpm, concurrency, expires_at, svc_version, data_policy, hash ON public.api_key FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+grant delete, insert, select, update on public.api_key to svc_runtime;
+
+create table public.audit_chain (
+  org_id text not null,
+  day date not null,
+  chain_seq integer not null,
+  hash bytea not null,
+  constraint audit_chain_pkey PRIMARY KEY (org_id, day)
+);
+grant insert, select, update on public.audit_chain to svc_runtime;
+
+create table public.audit_entry (
+  id bigint not null generated always as identity,
+  org_id text not null,
+  day date not null,
+  chain_seq integer not null,
+  at timestamp with time zone not null,
+  actor_type text not null,
+  actor_id text,
+  actor_display text not null,
+  action text not null,
+  target_type text,
+  target_id text,
+  target_display text,
+  before jsonb,
+  after jsonb,
+  reason text,
+  ip_prefix text,
+  user_agent text,
+  request_id text,
+  outcome text not null,
+  prev_hash bytea not null,
+  hash bytea not null,
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_place_once UNIQUE (org_id, day, chain_seq),
+  constraint audit_entry_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'key'::text, 'staff'::text, 'scim'::text, 'system'::text, 'operator'::text]))),
+  constraint audit_entry_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint audit_entry_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'denied'::text]))),
+  constraint audit_entry_prev_hash_check CHECK ((octet_length(prev_hash) = 32))
+);
+CREATE INDEX audit_entry_walk ON public.audit_entry USING btree (org_id, id DESC);
+CREATE TRIGGER audit_entry_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+grant insert, select on public.audit_entry to svc_runtime;
+
+create table public.byok_change (
+  xid xid8 not null default pg_current_xact_id(),
+  org_id text not null,
+  at timestamp with time zone not null default clock_timestamp()
+);
+CREATE INDEX byok_change_xid ON public.byok_change USING btree (xid);
+grant delete, insert, select, update on public.byok_change to svc_runtime;
+
+create table public.byok_key (
+  id text not null,
+  org_id text not null,
+  provider_id text not null,
+  label text not null,
+  secret_sealed bytea not null,
+  hint text not null,
+  status text not null default 'active'::text,
+  fallback_to_pool boolean not null,
+  created_by text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  validated_at timestamp with time zone,
+  constraint byok_key_pkey PRIMARY KEY (id),
+  constraint byok_label_is_unique UNIQUE (org_id, provider_id, label),
+  constraint byok_key_id_check CHECK ((id ~ '^byok_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint byok_key_label_check CHECK ((char_length(label) <= 64)),
+  constraint byok_key_status_check CHECK ((status = ANY (ARRAY['active'::text, 'rejected'::text]))),
+  constraint byok_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE TRIGGER byok_key_announces AFTER INSERT OR DELETE OR UPDATE OF secret_sealed, hint, fallback_to_pool ON public.byok_key FOR EACH ROW EXECUTE FUNCTION announce_byok_change();
+grant delete, insert, select, update on public.byok_key to svc_runtime;
+
+create table public.grant_change (
+  xid xid8 not null default pg_current_xact_id(),
+  org_id text not null,
+  key_id text,
+  at timestamp with time zone not null default clock_timestamp()
+);
+CREATE INDEX grant_change_xid ON public.grant_change USING btree (xid);
+grant delete, insert, select, update on public.grant_change to svc_runtime;
+
+create table public.idempotency (
+  org_id text not null,
+  environment text not null,
+  path text not null,
+  key_hash bytea not null,
+  fingerprint bytea not null,
+  started_at timestamp with time zone not null,
+  status integer,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_pkey PRIMARY KEY (org_id, environment, path, key_hash),
+  constraint idempotency_body_with_status CHECK (((status IS NULL) = (body IS NULL)))
+);
+CREATE INDEX idempotency_expiry ON public.idempotency USING btree (expires_at);
+grant delete, insert, select, update on public.idempotency to svc_runtime;
+
+create table public.invoice (
+  id text not null,
+  org_id text not null,
+  supplier_id text not null,
+  number text not null,
+  fy text not null,
+  kind text not null,
+  status text not null default 'issued'::text,
+  currency text not null,
+  place_of_supply text not null,
+  supplier jsonb not null,
+  recipient jsonb not null,
+  lines jsonb not null,
+  hsn_sac text not null,
+  tax_rate_bps integer not null,
+  taxable_minor bigint not null,
+  cgst_minor bigint not null,
+  sgst_minor bigint not null,
+  igst_minor bigint not null,
+  total_minor bigint not null,
+  endorsement text not null default ''::text,
+  fx_rate numeric(20,8) not null,
+  credits_micro bigint not null,
+  topup_id text,
+  refund_id text,
+  original_invoice_id text,
+  irn_status text not null,
+  irn text,
+  irn_qr text,
+  ack_no text,
+  ack_at timestamp with time zone,
+  pdf_sha256 text,
+  issued_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  constraint invoice_pkey PRIMARY KEY (id),
+  constraint invoice_number_once UNIQUE (supplier_id, number),
+  constraint invoice_cgst_minor_check CHECK ((cgst_minor >= 0)),
+  constraint invoice_credit_note_names_original CHECK (((kind = 'credit_note'::text) = (original_invoice_id IS NOT NULL))),
+  constraint invoice_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint invoice_id_check CHECK ((id ~ '^(inv|cn)_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint invoice_igst_minor_check CHECK ((igst_minor >= 0)),
+  constraint invoice_irn_status_check CHECK ((irn_status = ANY (ARRAY['not_applicable'::text, 'pending'::text, 'generated'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint invoice_kind_check CHECK ((kind = ANY (ARRAY['tax_invoice'::text, 'export_invoice'::text, 'credit_note'::text, 'receipt'::text]))),
+  constraint invoice_number_check CHECK ((char_length(number) <= 16)),
+  constraint invoice_receipt_has_no_tax CHECK (((kind <> 'receipt'::text) OR (total_minor = taxable_minor))),
+  constraint invoice_sgst_minor_check CHECK ((sgst_minor >= 0)),
+  constraint invoice_status_check CHECK ((status = ANY (ARRAY['issued'::text, 'cancelled'::text]))),
+  constraint invoice_tax_is_of_one_state_or_two CHECK (((cgst_minor = sgst_minor) AND ((igst_minor = 0) OR (cgst_minor = 0)))),
+  constraint invoice_tax_rate_bps_check CHECK ((tax_rate_bps >= 0)),
+  constraint invoice_taxable_minor_check CHECK ((taxable_minor >= 0)),
+  constraint invoice_total_is_the_sum CHECK ((total_minor = (((taxable_minor + cgst_minor) + sgst_minor) + igst_minor))),
+  constraint invoice_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint invoice_original_invoice_id_fkey FOREIGN KEY (original_invoice_id) REFERENCES invoice(id)
+);
+CREATE UNIQUE INDEX invoice_topup_once ON public.invoice USING btree (topup_id) WHERE (kind <> 'credit_note'::text);
+CREATE INDEX invoice_walk ON public.invoice USING btree (org_id, issued_at DESC, id DESC);
+grant insert, select on public.invoice to svc_runtime;
+grant update (irn_status, irn, irn_qr, ack_no, ack_at, pdf_sha256, sent_at) on public.invoice to svc_runtime;
+
+create table public.invoice_counter (
+  supplier text not null,
+  series text not null,
+  fy text not null,
+  last_no integer not null,
+  constraint invoice_counter_pkey PRIMARY KEY (supplier, series, fy),
+  constraint invoice_counter_fy_check CHECK ((fy ~ '^\d\d-\d\d$'::text)),
+  constraint invoice_counter_last_no_check CHECK ((last_no >= 1)),
+  constraint invoice_counter_series_check CHECK ((series ~ '^[A-Z][A-Z0-9]{0,3}$'::text))
+);
+grant insert, select, update on public.invoice_counter to svc_runtime;
+
+create table public.org (
+  id text not null,
+  slug text not null,
+  name text not null,
+  kind text not null default 'team'::text,
+  status text not null default 'active'::text,
+  plan_id text not null default 'payg'::text,
+  billing_country text not null,
+  billing_currency text not null,
+  legal_name text,
+  gstin text,
+  tax_status text not null default 'unregistered'::text,
+  billing_email text,
+  billing_address jsonb,
+  settings jsonb not null default '{}'::jsonb,
+  data_policy jsonb not null,
+  pepper bytea not null,
+  live_book_id bigint not null,
+  sandbox_book_id bigint not null,
+  parent_org_id text,
+  reseller_tier_id text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  logging_off_at timestamp with time zone,
+  constraint org_pkey PRIMARY KEY (id),
+  constraint org_live_book_id_key UNIQUE (live_book_id),
+  constraint org_sandbox_book_id_key UNIQUE (sandbox_book_id),
+  constraint org_slug_once UNIQUE (slug),
+  constraint org_billing_country_check CHECK ((billing_country ~ '^[A-Z]{2}$'::text)),
+  constraint org_billing_currency_check CHECK ((billing_currency ~ '^[A-Z]{3}$'::text)),
+  constraint org_closed_at_iff_closed CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+  constraint org_id_check CHECK ((id ~ '^org_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint org_kind_check CHECK ((kind = ANY (ARRAY['team'::text, 'personal'::text, 'reseller'::text, 'child'::text]))),
+  constraint org_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint org_pepper_check CHECK ((octet_length(pepper) = 32)),
+  constraint org_plan_id_check CHECK ((plan_id = ANY (ARRAY['payg'::text, 'team'::text, 'scale'::text, 'enterprise'::text]))),
+  constraint org_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
+  constraint org_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'closed'::text]))),
+  constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
+  constraint org_parent_org_id_fkey FOREIGN KEY (parent_org_id) REFERENCES org(id)
+);
+CREATE TRIGGER org_announces AFTER UPDATE OF status, plan_id, data_policy, pepper ON public.org FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+grant delete, insert, select, update on public.org to svc_runtime;
+
+create table public.org_member (
+  org_id text not null,
+  user_id text not null,
+  role text not null,
+  status text not null default 'active'::text,
+  source text not null,
+  joined_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint org_member_pkey PRIMARY KEY (org_id, user_id),
+  constraint org_member_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'viewer'::text]))),
+  constraint org_member_source_check CHECK ((source = ANY (ARRAY['invite'::text, 'sso'::text, 'scim'::text, 'owner'::text]))),
+  constraint org_member_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
+  constraint org_member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint org_member_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
+);
+CREATE INDEX org_member_of_person ON public.org_member USING btree (user_id);
+grant delete, insert, select, update on public.org_member to svc_runtime;
+
+create table public.outbox (
+  outbox_id bigint not null generated always as identity,
+  org_id text not null,
+  topic text not null,
+  payload jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+grant delete, insert, select, update on public.outbox to svc_runtime;
+
+create table public.person (
+  id text not null,
+  email text not null,
+  email_key text not null,
+  name text not null default ''::text,
+  password_hash text not null,
+  password_changed_at timestamp with time zone not null,
+  totp_pending bytea,
+  totp_secret bytea,
+  totp_confirmed_at timestamp with time zone,
+  totp_last_step bigint not null default '-1'::integer,
+  last_seen_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint person_pkey PRIMARY KEY (id),
+  constraint person_email_once UNIQUE (email_key),
+  constraint person_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint person_id_check CHECK ((id ~ '^usr_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint person_name_check CHECK ((char_length(name) <= 120)),
+  constraint person_totp_confirmed CHECK (((totp_secret IS NULL) = (totp_confirmed_at IS NULL)))
+);
+grant delete, insert, select, update on public.person to svc_runtime;
+
+create table public.policy (
+  org_id text not null,
+  name text not null,
+  newest integer not null,
+  managed_by text,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint policy_pkey PRIMARY KEY (org_id, name),
+  constraint policy_deleted_is_unmanaged CHECK (((deleted_at IS NULL) OR (managed_by IS NULL))),
+  constraint policy_managed_by_check CHECK (((char_length(managed_by) >= 1) AND (char_length(managed_by) <= 512))),
+  constraint policy_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+  constraint policy_newest_check CHECK ((newest > 0)),
+  constraint policy_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.policy to svc_runtime;
+
+create table public.policy_activation (
+  activation_no bigint not null default nextval('policy_activation_no'::regclass),
+  org_id text not null,
+  project_id text,
+  name text not null,
+  version integer not null,
+  activated_at timestamp with time zone not null,
+  activated_by text not null,
+  ended_at timestamp with time zone,
+  previous_no bigint,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint policy_activation_pkey PRIMARY KEY (activation_no),
+  constraint policy_activation_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint policy_activation_org_id_name_version_fkey FOREIGN KEY (org_id, name, version) REFERENCES policy_version(org_id, name, version) ON DELETE CASCADE,
+  constraint policy_activation_previous_no_fkey FOREIGN KEY (previous_no) REFERENCES policy_activation(activation_no) ON DELETE SET NULL,
+  constraint policy_activation_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+CREATE INDEX policy_activation_previous ON public.policy_activation USING btree (previous_no) WHERE (previous_no IS NOT NULL);
+CREATE INDEX policy_activation_walk ON public.policy_activation USING btree (org_id, name, version);
+CREATE UNIQUE INDEX policy_active_once ON public.policy_activation USING btree (org_id, COALESCE(project_id, ''::text)) WHERE (ended_at IS NULL);
+CREATE TRIGGER policy_activation_announces AFTER INSERT OR DELETE OR UPDATE OF ended_at ON public.policy_activation FOR EACH ROW EXECUTE FUNCTION announce_policy_change();
+grant delete, insert, select, update on public.policy_activation to svc_runtime;
+
+create table public.policy_change (
+  xid xid8 not null default pg_current_xact_id(),
+  org_id text not null,
+  at timestamp with time zone not null default clock_timestamp()
+);
+CREATE INDEX policy_change_xid ON public.policy_change USING btree (xid);
+grant delete, insert, select, update on public.policy_change to svc_runtime;
+
+create table public.policy_gateway (
+  gateway_id text not null,
+  process_name text not null,
+  seen pg_snapshot not null,
+  seen_at timestamp with time zone not null,
+  constraint policy_gateway_pkey PRIMARY KEY (gateway_id)
+);
+grant delete, insert, select, update on public.policy_gateway to svc_runtime;
+
+create table public.policy_version (
+  org_id text not null,
+  name text not null,
+  version integer not null,
+  yaml text not null,
+  content_hash text not null,
+  notices jsonb not null,
+  managed_by text,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint policy_version_pkey PRIMARY KEY (org_id, name, version),
+  constraint policy_version_content_hash_check CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint policy_version_version_check CHECK ((version > 0)),
+  constraint policy_version_yaml_check CHECK (((octet_length(yaml) >= 1) AND (octet_length(yaml) <= 65536))),
+  constraint policy_version_org_id_name_fkey FOREIGN KEY (org_id, name) REFERENCES policy(org_id, name)
+);
+CREATE TRIGGER policy_version_is_immutable BEFORE UPDATE ON public.policy_version FOR EACH ROW EXECUTE FUNCTION refuse_policy_version_change();
+grant delete, insert, select, update on public.policy_version to svc_runtime;
+
+create table public.project (
+  id text not null,
+  live_no integer not null default nextval('project_no'::regclass),
+  sandbox_no integer not null default nextval('project_no'::regclass),
+  org_id text not null,
+  slug text not null,
+  name text not null,
+  environment text not null,
+  status text not null default 'active'::text,
+  budget_monthly_micro bigint,
+  budget_hard boolean not null default true,
+  alerts integer[] not null default '{50,80,100}'::integer[],
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint project_pkey PRIMARY KEY (id),
+  constraint project_live_no_key UNIQUE (live_no),
+  constraint project_sandbox_no_key UNIQUE (sandbox_no),
+  constraint project_budget_monthly_micro_check CHECK ((budget_monthly_micro >= 0)),
+  constraint project_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint project_id_check CHECK ((id ~ '^prj_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint project_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
+  constraint project_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
+  constraint project_status_check CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text]))),
+  constraint project_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE UNIQUE INDEX project_slug_once ON public.project USING btree (org_id, slug) WHERE (status = 'active'::text);
+CREATE TRIGGER project_announces AFTER UPDATE OF status ON public.project FOR EACH ROW EXECUTE FUNCTION announce_grant_change();
+grant delete, insert, select, update on public.project to svc_runtime;
+
+create table public.rail_event (
+  rail text not null,
+  event_id text not null,
+  type text not null,
+  topup_id text,
+  payment_ref text,
+  facts jsonb not null,
+  answer jsonb not null,
+  received_at timestamp with time zone not null,
+  constraint rail_event_once PRIMARY KEY (rail, event_id),
+  constraint rail_event_event_id_check CHECK (((char_length(event_id) >= 1) AND (char_length(event_id) <= 255))),
+  constraint rail_event_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text])))
+);
+CREATE INDEX rail_event_of_nobody ON public.rail_event USING btree (received_at) WHERE ((topup_id IS NULL) AND (payment_ref IS NULL));
+grant insert, select on public.rail_event to svc_runtime;
+grant update (topup_id, payment_ref, answer) on public.rail_event to svc_runtime;
+
+create table public.rail_task (
+  rail_task_id bigint not null generated always as identity,
+  rail text not null,
+  kind text not null,
+  ref text not null,
+  topup_id text,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  last_error text,
+  next_at timestamp with time zone not null,
+  done_at timestamp with time zone,
+  constraint rail_task_pkey PRIMARY KEY (rail_task_id),
+  constraint rail_task_once UNIQUE (rail, kind, ref),
+  constraint rail_task_kind_check CHECK ((kind = ANY (ARRAY['refund_payment'::text, 'close_order'::text]))),
+  constraint rail_task_rail_check CHECK ((rail = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint rail_task_topup_id_fkey FOREIGN KEY (topup_id) REFERENCES topup(id)
+);
+CREATE INDEX rail_task_waiting ON public.rail_task USING btree (next_at) WHERE (done_at IS NULL);
+grant delete, insert, select, update on public.rail_task to svc_runtime;
+
+create table public.recovery_code (
+  user_id text not null,
+  hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint recovery_code_pkey PRIMARY KEY (user_id, hash),
+  constraint recovery_code_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint recovery_code_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
+);
+grant delete, insert, select, update on public.recovery_code to svc_runtime;
+
+create table public.request_attempt (
+  request_id text not null,
+  call_ts timestamp with time zone not null,
+  attempt integer not null,
+  ts timestamp with time zone not null,
+  provider text not null,
+  endpoint_id text not null,
+  pool_id text not null,
+  key_hint text not null,
+  outcome text not null,
+  http_status integer not null,
+  error_class text not null,
+  ttft_ms double precision,
+  duration_ms double precision,
+  output_tokens bigint not null,
+  constraint request_attempt_pkey PRIMARY KEY (request_id, attempt, call_ts),
+  constraint request_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'error'::text, 'timeout'::text, 'cancelled'::text, 'hedge_lost'::text])))
+) partition by RANGE (call_ts);
+grant delete, insert, select, update on public.request_attempt to svc_runtime;
+
+create table public.request_attempt_default partition of request_attempt DEFAULT;
+grant delete, insert, select, update on public.request_attempt_default to svc_runtime;
+
+create table public.request_payload (
+  request_id text not null,
+  ts timestamp with time zone not null,
+  org_id text not null,
+  sealed bytea not null,
+  constraint request_payload_pkey PRIMARY KEY (request_id, ts)
+) partition by RANGE (ts);
+CREATE INDEX request_payload_org ON ONLY public.request_payload USING btree (org_id, ts);
+grant delete, insert, select, update on public.request_payload to svc_runtime;
+
+create table public.request_payload_default partition of request_payload DEFAULT;
+grant delete, insert, select, update on public.request_payload_default to svc_runtime;
+
+create table public.request_row (
+  request_id text not null,
+  ts timestamp with time zone not null,
+  org_id text not null,
+  environment text not null,
+  project_id text not null,
+  key_id text not null,
+  model text not null,
+  provider text not null,
+  endpoint_id text not null,
+  region text not null,
+  status text not null,
+  http_status integer not null,
+  error_code text not null,
+  stop_reason text not null,
+  attempts integer not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  usage_source text not null,
+  cost_micro bigint not null,
+  ttft_ms double precision,
+  duration_ms double precision,
+  upstream_ttft_ms double precision,
+  gw_overhead_ms double precision,
+  stream boolean not null,
+  byok boolean not null,
+  zdr boolean not null,
+  logged boolean not null,
+  app_id text not null,
+  user_hash text not null,
+  cell text not null,
+  dialect_in text not null,
+  upstream_model text not null,
+  price_version_id text not null,
+  bytes_in bigint not null,
+  bytes_out bigint not null,
+  tool_calls integer not null,
+  has_images boolean not null,
+  has_tools boolean not null,
+  has_schema boolean not null,
+  tags jsonb not null,
+  user_agent text not null,
+  client_ip_prefix text not null,
+  route_trace jsonb,
+  warnings jsonb not null,
+  replays integer not null default 0,
+  constraint request_row_pkey PRIMARY KEY (request_id, ts),
+  constraint replays_not_negative CHECK ((replays >= 0)),
+  constraint request_row_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint request_row_status_check CHECK ((status = ANY (ARRAY['ok'::text, 'error'::text, 'cancelled'::text, 'rejected'::text])))
+) partition by RANGE (ts);
+CREATE INDEX request_row_walk ON ONLY public.request_row USING btree (org_id, environment, ts DESC, request_id DESC);
+grant delete, insert, select, update on public.request_row to svc_runtime;
+
+create table public.request_row_default partition of request_row DEFAULT;
+grant delete, insert, select, update on public.request_row_default to svc_runtime;
+
+create table public.sandbox_refill (
+  org_id text not null,
+  day date not null,
+  refills integer not null,
+  constraint sandbox_refill_pkey PRIMARY KEY (org_id, day),
+  constraint sandbox_refill_refills_check CHECK (((refills >= 1) AND (refills <= 10))),
+  constraint sandbox_refill_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.sandbox_refill to svc_runtime;
+
+create table public.session (
+  id text not null,
+  hash bytea not null,
+  user_id text not null,
+  org_id text,
+  method text not null,
+  transport text not null,
+  two_factor boolean not null,
+  ip_prefix text,
+  user_agent text,
+  proved_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  idle_seconds integer not null,
+  expires_at timestamp with time zone not null,
+  constraint session_pkey PRIMARY KEY (id),
+  constraint session_hash_once UNIQUE (hash),
+  constraint session_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint session_id_check CHECK ((id ~ '^ses_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint session_idle_seconds_check CHECK ((idle_seconds > 0)),
+  constraint session_method_check CHECK ((method = ANY (ARRAY['password'::text, 'saml'::text, 'oidc'::text]))),
+  constraint session_transport_check CHECK ((transport = ANY (ARRAY['cookie'::text, 'bearer'::text]))),
+  constraint session_user_agent_check CHECK ((char_length(user_agent) <= 256)),
+  constraint session_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id),
+  constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES person(id)
+);
+CREATE INDEX session_expiry ON public.session USING btree (expires_at);
+CREATE INDEX session_of_org ON public.session USING btree (org_id, created_at DESC) WHERE (org_id IS NOT NULL);
+CREATE INDEX session_of_person ON public.session USING btree (user_id, created_at);
+grant delete, insert, select, update on public.session to svc_runtime;
+
+create table public.settings (
+  name text not null,
+  value jsonb not null,
+  updated_at timestamp with time zone not null,
+  constraint settings_pkey PRIMARY KEY (name)
+);
+grant delete, insert, select, update on public.settings to svc_runtime;
+
+create table public.sign_in_challenge (
+  hash bytea not null,
+  subject text not null,
+  misses integer not null default 0,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_challenge_pkey PRIMARY KEY (hash),
+  constraint sign_in_challenge_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint sign_in_challenge_misses_check CHECK (((misses >= 0) AND (misses <= 5)))
+);
+CREATE INDEX sign_in_challenge_expiry ON public.sign_in_challenge USING btree (expires_at);
+grant delete, insert, select, update on public.sign_in_challenge to svc_runtime;
+
+create table public.sign_in_throttle (
+  kind text not null,
+  subject bytea not null,
+  window_start timestamp with time zone not null,
+  failures integer not null,
+  locks integer not null default 0,
+  locked_until timestamp with time zone,
+  constraint sign_in_throttle_pkey PRIMARY KEY (kind, subject),
+  constraint sign_in_throttle_failures_check CHECK ((failures >= 0)),
+  constraint sign_in_throttle_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'totp'::text, 'staff'::text]))),
+  constraint sign_in_throttle_subject_check CHECK ((octet_length(subject) = 32))
+);
+CREATE INDEX sign_in_throttle_age ON public.sign_in_throttle USING btree (window_start);
+grant delete, insert, select, update on public.sign_in_throttle to svc_runtime;
+
+create table public.staff (
+  id text not null,
+  email text not null,
+  email_key text not null,
+  password_hash text not null,
+  totp_secret bytea not null,
+  totp_last_step bigint not null default '-1'::integer,
+  roles text[] not null,
+  status text not null default 'active'::text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint staff_pkey PRIMARY KEY (id),
+  constraint staff_email_once UNIQUE (email_key),
+  constraint staff_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint staff_id_check CHECK ((id ~ '^stf_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint staff_roles_check CHECK (((cardinality(roles) > 0) AND (roles <@ ARRAY['super'::text, 'finance'::text, 'support'::text, 'catalog'::text, 'compliance'::text]))),
+  constraint staff_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+grant delete, insert, select, update on public.staff to svc_runtime;
+
+create table public.staff_item (
+  staff_item_id bigint not null generated always as identity,
+  kind text not null,
+  subject text not null,
+  details jsonb not null,
+  created_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  constraint staff_item_pkey PRIMARY KEY (staff_item_id),
+  constraint staff_item_once UNIQUE (kind, subject)
+);
+CREATE INDEX staff_item_open ON public.staff_item USING btree (created_at) WHERE (resolved_at IS NULL);
+grant delete, insert, select, update on public.staff_item to svc_runtime;
+
+create table public.staff_session (
+  id text not null,
+  hash bytea not null,
+  staff_id text not null,
+  transport text not null,
+  ip_prefix text,
+  user_agent text,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  idle_seconds integer not null,
+  expires_at timestamp with time zone not null,
+  constraint staff_session_pkey PRIMARY KEY (id),
+  constraint staff_session_hash_once UNIQUE (hash),
+  constraint staff_session_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint staff_session_id_check CHECK ((id ~ '^ses_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint staff_session_idle_seconds_check CHECK ((idle_seconds > 0)),
+  constraint staff_session_transport_check CHECK ((transport = ANY (ARRAY['cookie'::text, 'bearer'::text]))),
+  constraint staff_session_user_agent_check CHECK ((char_length(user_agent) <= 256)),
+  constraint staff_session_staff_id_fkey FOREIGN KEY (staff_id) REFERENCES staff(id)
+);
+CREATE INDEX staff_session_expiry ON public.staff_session USING btree (expires_at);
+CREATE INDEX staff_session_of_staff ON public.staff_session USING btree (staff_id);
+grant delete, insert, select, update on public.staff_session to svc_runtime;
+
+create table public.topup (
+  id text not null,
+  org_id text not null,
+  book_id bigint not null,
+  gateway text not null,
+  gateway_ref text,
+  payment_ref text,
+  currency text not null,
+  amount_minor bigint not null,
+  tax_minor bigint not null,
+  total_minor bigint not null,
+  fee_minor bigint,
+  fx_day date not null,
+  fx_rate numeric(20,8) not null,
+  credits_micro bigint not null,
+  tax jsonb not null,
+  method text,
+  status text not null default 'pending'::text,
+  source text not null,
+  invoice_id text,
+  lot_id text,
+  failure_code text,
+  failure_message text,
+  refunded_minor bigint not null default 0,
+  refunded_credits_micro bigint not null default 0,
+  disputed boolean not null default false,
+  mandate_id text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  paid_at timestamp with time zone,
+  constraint topup_pkey PRIMARY KEY (id),
+  constraint topup_order_once UNIQUE (gateway, gateway_ref),
+  constraint topup_payment_once UNIQUE (gateway, payment_ref),
+  constraint topup_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint topup_check CHECK (((refunded_minor >= 0) AND (refunded_minor <= total_minor))),
+  constraint topup_check1 CHECK (((refunded_credits_micro >= 0) AND (refunded_credits_micro <= credits_micro))),
+  constraint topup_credits_micro_check CHECK ((credits_micro > 0)),
+  constraint topup_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint topup_fx_rate_check CHECK ((fx_rate > (0)::numeric)),
+  constraint topup_gateway_check CHECK ((gateway = ANY (ARRAY['rail-a'::text, 'rail-b'::text]))),
+  constraint topup_id_check CHECK ((id ~ '^tup_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint topup_paid_has_everything CHECK (((status = 'paid'::text) = ((paid_at IS NOT NULL) AND (invoice_id IS NOT NULL) AND (payment_ref IS NOT NULL) AND (lot_id IS NOT NULL)))),
+  constraint topup_source_check CHECK ((source = ANY (ARRAY['checkout'::text, 'auto'::text, 'staff'::text]))),
+  constraint topup_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'review'::text, 'paid'::text, 'failed'::text, 'expired'::text]))),
+  constraint topup_tax_minor_check CHECK ((tax_minor >= 0)),
+  constraint topup_total_is_the_sum CHECK ((total_minor = (amount_minor + tax_minor))),
+  constraint topup_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoice(id),
+  constraint topup_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX topup_open ON public.topup USING btree (org_id) WHERE (status = 'pending'::text);
+CREATE INDEX topup_walk ON public.topup USING btree (org_id, created_at DESC, id DESC);
+grant insert, select, update on public.topup to svc_runtime;
+
+create table public.topup_quote (
+  org_id text not null,
+  currency text not null,
+  amount_minor bigint not null,
+  fx_day date not null,
+  fx_rate numeric(20,8) not null,
+  quoted_at timestamp with time zone not null,
+  constraint topup_quote_pkey PRIMARY KEY (org_id, currency, amount_minor),
+  constraint topup_quote_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+grant delete, insert, select, update on public.topup_quote to svc_runtime;
+
+create table public.usage_hour (
+  org_id text not null,
+  environment text not null,
+  hour timestamp with time zone not null,
+  project_id text not null,
+  key_id text not null,
+  model text not null,
+  provider text not null,
+  byok boolean not null,
+  app_id text not null,
+  requests bigint not null,
+  ok bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_micro bigint not null,
+  constraint usage_hour_pkey PRIMARY KEY (org_id, environment, hour, project_id, key_id, model, provider, byok, app_id),
+  constraint usage_hour_is_whole CHECK ((date_trunc('hour'::text, hour, 'UTC'::text) = hour))
+);
+grant delete, insert, select, update on public.usage_hour to svc_runtime;
+
+create table public.usage_seal (
+  one boolean not null default true,
+  until timestamp with time zone,
+  constraint usage_seal_pkey PRIMARY KEY (one),
+  constraint usage_seal_is_one CHECK (one)
+);
+grant delete, insert, select, update on public.usage_seal to svc_runtime;
+
+create table public.webhook (
+  id text not null,
+  org_id text not null,
+  url text not null,
+  description text not null default ''::text,
+  events text[] not null,
+  status text not null default 'active'::text,
+  disabled_reason text,
+  failing_since timestamp with time zone,
+  failed_attempts integer not null default 0,
+  secret_sealed bytea not null,
+  secret_hint text not null,
+  previous_secret_sealed bytea,
+  previous_secret_expires_at timestamp with time zone,
+  created_by text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  last_delivery_at timestamp with time zone,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_description_check CHECK ((char_length(description) <= 500)),
+  constraint webhook_disabled_has_a_reason CHECK (((status = 'disabled'::text) = (disabled_reason IS NOT NULL))),
+  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text]))),
+  constraint webhook_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 100))),
+  constraint webhook_failed_attempts_check CHECK ((failed_attempts >= 0)),
+  constraint webhook_failing_counts CHECK (((failing_since IS NULL) = (failed_attempts = 0))),
+  constraint webhook_id_check CHECK ((id ~ '^wh_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+  constraint webhook_previous_secret_ends CHECK (((previous_secret_sealed IS NULL) = (previous_secret_expires_at IS NULL))),
+  constraint webhook_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
+  constraint webhook_url_check CHECK (((char_length(url) >= 1) AND (char_length(url) <= 2048))),
+  constraint webhook_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id)
+);
+CREATE INDEX webhook_of_org ON public.webhook USING btree (org_id, created_at, id);
+grant delete, insert, select, update on public.webhook to svc_runtime;
+
+create table public.webhook_delivery (
+  id bigint not null generated always as identity,
+  webhook_id text not null,
+  org_id text not null,
+  event_id text not null,
+  redelivery integer not null default 0,
+  status text not null,
+  attempts integer not null default 0,
+  attempts_max integer not null,
+  next_at timestamp with time zone not null,
+  lease text,
+  lease_until timestamp with time zone,
+  response_code integer,
+  latency_ms integer,
+  attempt_log jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null,
+  delivered_at timestamp with time zone,
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_once UNIQUE (webhook_id, event_id, redelivery),
+  constraint webhook_delivery_attempts CHECK (((attempts >= 0) AND (attempts <= attempts_max))),
+  constraint webhook_delivery_attempts_max_check CHECK ((attempts_max >= 1)),
+  constraint webhook_delivery_delivered CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
+  constraint webhook_delivery_leased CHECK (((status = 'delivering'::text) = ((lease IS NOT NULL) AND (lease_until IS NOT NULL)))),
+  constraint webhook_delivery_redelivery_check CHECK ((redelivery >= 0)),
+  constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'delivering'::text, 'delivered'::text, 'failed'::text, 'dropped'::text]))),
+  constraint webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_event(id),
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_delivery_age ON public.webhook_delivery USING btree (created_at);
+CREATE INDEX webhook_delivery_event ON public.webhook_delivery USING btree (event_id);
+CREATE INDEX webhook_delivery_queue ON public.webhook_delivery USING btree (webhook_id, next_at, id) WHERE (status = ANY (ARRAY['queued'::text, 'delivering'::text]));
+CREATE INDEX webhook_delivery_walk ON public.webhook_delivery USING btree (webhook_id, id DESC);
+grant delete, insert, select, update on public.webhook_delivery to svc_runtime;
+
+create table public.webhook_event (
+  id text not null,
+  org_id text not null,
+  type text not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_event_pkey PRIMARY KEY (id),
+  constraint webhook_event_id_check CHECK ((id ~ '^evt_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+CREATE INDEX webhook_event_age ON public.webhook_event USING btree (created_at);
+grant delete, insert, select, update on public.webhook_event to svc_runtime;
+
+create table public.workflow_signal (
+  signal_id bigint not null generated always as identity,
+  workflow_id text not null,
+  name text not null,
+  args jsonb not null,
+  created_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  constraint workflow_signal_pkey PRIMARY KEY (signal_id),
+  constraint workflow_signal_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow_start(workflow_id)
+);
+CREATE INDEX workflow_signal_waiting ON public.workflow_signal USING btree (signal_id) WHERE (sent_at IS NULL);
+CREATE TRIGGER workflow_signal_announces AFTER INSERT ON public.workflow_signal FOR EACH STATEMENT EXECUTE FUNCTION announce_workflow();
+grant delete, insert, select, update on public.workflow_signal to svc_runtime;
+
+create table public.workflow_start (
+  workflow_id text not null,
+  type text not null,
+  args jsonb not null,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  constraint workflow_start_pkey PRIMARY KEY (workflow_id),
+  constraint workflow_start_workflow_id_check CHECK (((char_length(workflow_id) >= 1) AND (char_length(workflow_id) <= 128)))
+);
+CREATE INDEX workflow_start_waiting ON public.workflow_start USING btree (created_at) WHERE (started_at IS NULL);
+CREATE TRIGGER workflow_start_announces AFTER INSERT ON public.workflow_start FOR EACH STATEMENT EXECUTE FUNCTION announce_workflow();
+grant delete, insert, select, update on public.workflow_start to svc_runtime;
+
+CREATE OR REPLACE FUNCTION catalog.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'catalog.% is never changed; add a row', tg_table_name;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION ledger.alert(p_kind smallint, p_subject integer, p_start date, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- One `budget.threshold` per threshold that the spend of the window has reached.
+declare
+  w ledger.win;
+  v_alerts smallint[];
+  v_percent smallint;
+begin
+  select * into strict w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = p_start;
+  select b.alerts into strict v_alerts from ledger.budget b where b.kind = p_kind and b.subject = p_subject;
+  for v_percent in
+    select a from unnest(v_alerts) a where a > w.alerted and w.spent >= ledger.threshold(w.cap, a) order by a
+  loop
+    insert into public.outbox (org_id, topic, payload, created_at)
+    select b.org_id, 'budget.threshold',
+      ledger.budget_payload(w) || jsonb_build_object('threshold_percent', v_percent), p_now
+    from ledger.book b where b.book_id = w.book_id;
+    w.alerted := v_percent;
+  end loop;
+  update ledger.win t set alerted = w.alerted, next_alert = ledger.next_alert(w.cap, v_alerts, w.alerted)
+  where t.kind = p_kind and t.subject = p_subject and t.start = p_start;
+end $function$
+;
+revoke execute on function ledger.alert from public;
+
+CREATE OR REPLACE FUNCTION ledger.budget_payload(w ledger.win)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select jsonb_build_object(
+    'scope', case w.kind when 1 then 'key' else 'project' end,
+    case w.kind when 1 then 'key_no' else 'project_no' end, w.subject,
+    'budget_micro', w.cap, 'spend_micro', w.spent, 'hard', w.hard,
+    'window_start', to_char(w.start, 'YYYY-MM-DD"T00:00:00.000Z"'),
+    'window_end', to_char(case w.kind when 1 then w.start + interval '1 day' else w.start + interval '1 month' end,
+                          'YYYY-MM-DD"T00:00:00.000Z"'))
+$function$
+;
+revoke execute on function ledger.budget_payload from public;
+
+CREATE OR REPLACE FUNCTION ledger.burn_lots(p_book bigint, p_block bigint, p_amount bigint, p_lot bigint, p_paid_only boolean, p_before timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+-- Burns `p_amount` from the open lots in burn order, or from `p_lot` alone; returns the granted part of it.
+declare
+  v_left bigint := p_amount;
+  v_granted bigint := 0;
+  v_part bigint;
+  l ledger.lot;
+begin
+  for l in
+    select * from ledger.lot x where x.book_id = p_book and x.is_open and (p_lot is null or x.lot_no = p_lot)
+      and not (p_paid_only and x.is_grant) and (p_before is null or x.created_at < p_before)
+    order by x.expires_at, x.is_grant desc, x.lot_no
+  loop
+    exit when v_left = 0;
+    v_part := least(v_left, l.amount - l.burned);
+    update ledger.lot x set burned = x.burned + v_part, is_open = x.burned + v_part < x.amount
+    where x.lot_no = l.lot_no;
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
+    values (l.lot_no, l.burned, l.burned + v_part, p_book, p_block);
+    if l.is_grant then v_granted := v_granted + v_part; end if;
+    v_left := v_left - v_part;
+  end loop;
+  -- Lots hold available + held (L5), so this is a defect, and nothing of the batch may stand.
+  if v_left > 0 then raise exception 'lots short in book %', p_book using errcode = 'XX001'; end if;
+  return v_granted;
+end $function$
+;
+revoke execute on function ledger.burn_lots from public;
+
+CREATE OR REPLACE FUNCTION ledger.credit(p_book bigint, p_lot_id text, p_amount bigint, p_grant boolean, p_expires timestamp with time zone, p_kind smallint, p_ref_type text, p_ref_id text, p_now timestamp with time zone, OUT o_seq bigint, OUT o_lot_id text, OUT o_replay boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- One entry, one block, one lot, once per (kind, reference): a repeat returns what the first one made.
+declare
+  v ledger.book;
+begin
+  select * into strict v from ledger.book where book_id = p_book for no key update;
+  select e.seq, l.lot_id, true into o_seq, o_lot_id, o_replay
+  from ledger.entry e join ledger.lot l on l.book_id = e.book_id and l.seq = e.seq
+  where e.book_id = p_book and e.kind = p_kind and e.ref_type = p_ref_type and e.ref_id = p_ref_id and e.amount > 0;
+  if found then return; end if;
+  insert into ledger.lot (lot_id, book_id, seq, is_grant, expires_at, created_at, amount)
+  values (p_lot_id, p_book, v.seq + 1, p_grant, p_expires, greatest(v.last_at, p_now), p_amount);
+  o_seq := ledger.post(v, p_amount, case when p_grant then p_amount else 0 end, p_kind, p_ref_type, p_ref_id,
+    timestamptz_send(p_expires) || boolsend(p_grant) || convert_to(p_lot_id, 'UTF8'), p_now);
+  o_lot_id := p_lot_id;
+  o_replay := false;
+end $function$
+;
+revoke execute on function ledger.credit from public;
+grant execute on function ledger.credit to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.debit(p_book bigint, p_amount bigint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot_id text, p_paid_only boolean, p_before timestamp with time zone, p_write_off boolean, p_now timestamp with time zone, OUT o_status text, OUT o_seq bigint, OUT o_taken bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Takes `p_amount` out of one lot, the paid lots or all, once per (kind, reference). Status: ok, replay,
+-- insufficient (nothing was taken). With `p_write_off` it takes what is there and records the rest.
+declare
+  v ledger.book;
+  v_lot bigint;
+  v_reach bigint;
+begin
+  if p_amount <= 0 then raise exception 'a debit is positive' using errcode = '22L03'; end if;
+  select * into strict v from ledger.book where book_id = p_book for no key update;
+  select e.seq, -e.amount into o_seq, o_taken from ledger.entry e
+  where e.book_id = p_book and e.kind = p_kind and e.ref_type = p_ref_type and e.ref_id = p_ref_id and p_kind <> 16;
+  if found then o_status := 'replay'; return; end if;
+  if p_lot_id is not null then
+    select lot_no into strict v_lot from ledger.lot where book_id = p_book and lot_id = p_lot_id;
+  end if;
+  select least(v.available, coalesce(sum(l.amount - l.burned), 0)::bigint) into v_reach from ledger.lot l
+  where l.book_id = p_book and l.is_open and (v_lot is null or l.lot_no = v_lot)
+    and not (p_paid_only and l.is_grant) and (p_before is null or l.created_at < p_before);
+  if v_reach < p_amount and not p_write_off then
+    o_status := 'insufficient'; o_taken := 0; return;
+  end if;
+  o_taken := least(v_reach, p_amount);
+  o_seq := ledger.post(v, -o_taken, -ledger.burn_lots(p_book, v.block_no + 1, o_taken, v_lot, p_paid_only, p_before),
+    p_kind, p_ref_type, p_ref_id, '', p_now);
+  if o_taken < p_amount then
+    insert into ledger.writeoff (book_id, seq, amount) values (p_book, o_seq, p_amount - o_taken);
+  end if;
+  o_status := 'ok';
+end $function$
+;
+revoke execute on function ledger.debit from public;
+grant execute on function ledger.debit to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.exhaust(p_kind smallint, p_subject integer, p_start date, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- `budget.exhausted`, once per window: the guarded update is what makes it once.
+declare
+  w ledger.win;
+begin
+  update ledger.win t set exhausted_at = p_now
+  where t.kind = p_kind and t.subject = p_subject and t.start = p_start and t.exhausted_at is null
+  returning * into w;
+  if found then
+    insert into public.outbox (org_id, topic, payload, created_at)
+    select b.org_id, 'budget.exhausted',
+      ledger.budget_payload(w) || jsonb_build_object('resumes_at', ledger.budget_payload(w) -> 'window_end'), p_now
+    from ledger.book b where b.book_id = w.book_id;
+  end if;
+end $function$
+;
+revoke execute on function ledger.exhaust from public;
+
+CREATE OR REPLACE FUNCTION ledger.expire_lot(p_lot bigint, p_now timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Books the expiry of what is left of a lot and not needed by holds; returns the amount, 0 when nothing moved.
+declare
+  v ledger.book;
+  l ledger.lot;
+  v_amount bigint;
+begin
+  select b.* into v from ledger.book b join ledger.lot x using (book_id) where x.lot_no = p_lot for no key update of b;
+  select * into l from ledger.lot where lot_no = p_lot;
+  if not found or not l.is_open or l.expires_at > p_now then return 0; end if;
+  v_amount := least(l.amount - l.burned, v.available);
+  if v_amount = 0 then return 0; end if;
+  perform ledger.post(v, -v_amount, -ledger.burn_lots(v.book_id, v.block_no + 1, v_amount, p_lot, false, null),
+    16::smallint, 'lot', l.lot_id, '', p_now);
+  return v_amount;
+end $function$
+;
+revoke execute on function ledger.expire_lot from public;
+grant execute on function ledger.expire_lot to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.extend(p_books bigint[], p_id uuid[], p_total bigint[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Raises holds to new totals, in order. Letters: o raised (or high enough), c insufficient credits, b budget,
+-- m missing, e refused.
+declare
+  v_status text := '';
+  h ledger.hold;
+  d bigint;
+  v_day date;
+  v_month date;
+  v_room boolean;
+begin
+  perform from ledger.book where book_id = any (p_books) order by book_id for no key update;
+  for i in 1..cardinality(p_id) loop
+    select * into h from ledger.hold where hold_id = p_id[i] and book_id = any (p_books);
+    if not found then v_status := v_status || 'm'; continue; end if;
+    d := p_total[i] - h.amount;
+    if d <= 0 then v_status := v_status || 'o'; continue; end if;
+    v_day := ledger.ulid_day(h.hold_id);
+    v_month := date_trunc('month', v_day::timestamp)::date;
+    select bool_and(not w.hard or w.cap is null or w.spent + w.held + d <= w.cap) into v_room from ledger.win w
+    where (w.kind, w.subject, w.start) in ((1, h.key_no, v_day), (2, h.project_no, v_month));
+    if v_room is not true then v_status := v_status || 'b'; continue; end if;
+    update ledger.book set available = available - d, held = held + d where book_id = h.book_id and available >= d;
+    if not found then v_status := v_status || 'c'; continue; end if;
+    update ledger.win w set held = held + d
+    where (w.kind, w.subject, w.start) in ((1, h.key_no, v_day), (2, h.project_no, v_month));
+    update ledger.hold set amount = p_total[i] where hold_id = h.hold_id;
+    v_status := v_status || 'o';
+  end loop;
+  return v_status;
+end $function$
+;
+revoke execute on function ledger.extend from public;
+grant execute on function ledger.extend to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.first_lot(p_book bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  -- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest.
+  select lot_no from ledger.lot where book_id = p_book and is_open
+  order by expires_at, is_grant desc, lot_no limit 1
+$function$
+;
+revoke execute on function ledger.first_lot from public;
+
+CREATE OR REPLACE FUNCTION ledger.hold(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease integer, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  v_book bigint;
+  v_claim int;
+  r record;
+  s text;
+begin
+  -- Fences off a process that was forgotten: its lease has lapsed and its holds would be swept at once.
+  perform from ledger.lease where lease_id = p_lease and expires_at > clock_timestamp();
+  if not found then raise exception 'the lease has lapsed' using errcode = '55L01'; end if;
+  begin
+    select x.o_status, x.o_available into o_status, o_available from ledger.hold_run(p_books, p_wkind, p_wsub,
+      p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_amount, p_cix, p_cscope, p_chash, p_cprint, p_lease, p_now) x;
+    return;
+  exception when data_exception or integrity_constraint_violation then null;
+  end;
+  -- A poisoned item or a repeat: all locks first, in order, then each item in a subtransaction of its own.
+  perform from ledger.book where book_id = any (p_books) order by book_id for no key update;
+  o_status := '';
+  for i in 1..cardinality(p_id) loop
+    begin
+      select h.book_id into v_book from ledger.hold h where h.hold_id = p_id[i];
+      if found then
+        s := case when v_book = p_books[p_bix[i]] then 'o' else 'e' end; -- repeat of a hold that stands
+      else
+        v_claim := array_position(p_cix, i);
+        select * into r from ledger.hold_run(p_books[p_bix[i]:p_bix[i]],
+          array[p_wkind[p_kix[i]], p_wkind[p_pix[i]]], array[p_wsub[p_kix[i]], p_wsub[p_pix[i]]],
+          array[p_wstart[p_kix[i]], p_wstart[p_pix[i]]], array[1, 1], p_id[i:i], array[1], array[1], array[2],
+          p_amount[i:i], case when v_claim is null then '{}' else array[1] end, p_cscope[v_claim:v_claim],
+          p_chash[v_claim:v_claim], p_cprint[v_claim:v_claim], p_lease, p_now);
+        s := r.o_status;
+      end if;
+    exception
+      when data_exception then s := case when sqlstate = '22L01' then 'u' else 'e' end;
+      when integrity_constraint_violation then s := 'e';
+    end;
+    o_status := o_status || coalesce(s, 'e');
+  end loop;
+  select array_agg(b.available order by u.i) into o_available
+  from unnest(p_books) with ordinality u(id, i) left join ledger.book b on b.book_id = u.id;
+end $function$
+;
+revoke execute on function ledger.hold from public;
+grant execute on function ledger.hold to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.hold_refused(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cix integer[], p_status text, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+-- What follows from refusals: claims are freed, `credits.exhausted` once per UTC day, `budget.exhausted` once.
+declare
+  r record;
+begin
+  delete from ledger.idempotency t using unnest(p_cix) c(i)
+  where t.request_id = p_id[c.i] and substr(p_status, c.i, 1) in ('c', 'k', 'p', 'e');
+  if strpos(p_status, 'c') > 0 then
+    with x as (select p_books[u.b] as book_id, max(p_wstart[u.k]) as day
+               from unnest(p_bix, p_kix) with ordinality u(b, k, i) where substr(p_status, u.i::int, 1) = 'c' group by 1),
+    t as (update ledger.book t set exhausted_on = x.day from x
+          where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
+          returning t.org_id, t.available, t.low_mark)
+    insert into public.outbox (org_id, topic, payload, created_at)
+    select t.org_id, 'credits.exhausted',
+      jsonb_build_object('available_micro_usd', t.available, 'threshold_micro', coalesce(t.low_mark, 0)), p_now from t;
+  end if;
+  for r in
+    select distinct case substr(p_status, u.i::int, 1) when 'k' then u.k else u.p end as w
+    from unnest(p_kix, p_pix) with ordinality u(k, p, i) where substr(p_status, u.i::int, 1) in ('k', 'p')
+  loop
+    perform ledger.exhaust(p_wkind[r.w], p_wsub[r.w], p_wstart[r.w], p_now);
+  end loop;
+end $function$
+;
+revoke execute on function ledger.hold_refused from public;
+
+CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease integer, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  n int := cardinality(p_id);
+  v_room0 bigint[];
+  v_room bigint[];
+  v_ok boolean[] := array_fill(true, array[n]);
+  v_lost int[];
+  v_count bigint;
+  v_refused boolean := false;
+  a bigint; b int; k int; p int;
+begin
+  select array_agg(x.available) into o_available
+  from (select available from ledger.book where book_id = any (p_books) order by book_id for no key update) x;
+  if cardinality(o_available) is distinct from cardinality(p_books) then
+    raise exception 'unknown book' using errcode = '22L01';
+  end if;
+  o_status := repeat('o', n);
+
+  if cardinality(p_cix) > 0 then
+    delete from ledger.idempotency t using unnest(p_cscope, p_chash) c(scope, hash)
+    where t.scope = c.scope and t.key_hash = c.hash and t.state = 'done' and t.ended_at < p_now - interval '24 hours';
+    with c as (select * from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)),
+    won as (
+      insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
+      select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now from c
+      on conflict on constraint one_claim_per_key do nothing returning request_id)
+    select array_agg(c.i) into v_lost from c
+    where p_id[c.i] not in (select request_id from won)
+      -- A repeat after a lost COMMIT finds its own claim, which it keeps.
+      and not exists (select from ledger.idempotency x
+                      where x.scope = c.scope and x.key_hash = c.hash and x.request_id = p_id[c.i]);
+    for i in 1..coalesce(cardinality(v_lost), 0) loop
+      v_ok[v_lost[i]] := false;
+      o_status := overlay(o_status placing 'd' from v_lost[i] for 1);
+    end loop;
+  end if;
+
+  for pass in 1..2 loop
+    select array_agg(case when w.hard and w.cap is not null then w.cap - w.spent - w.held
+                     else 4611686018427387904 end order by u.i), count(w.book_id)
+    into v_room0, v_count
+    from unnest(p_wkind, p_wsub, p_wstart, p_wbix) with ordinality u(kind, sub, start, bix, i)
+    -- LATERAL with LIMIT leaves the planner one choice, an index probe per window.
+    left join lateral (select * from ledger.win x where x.kind = u.kind and x.subject = u.sub and x.start = u.start
+                       and x.book_id = p_books[u.bix] limit 1) w on true;
+    exit when v_count = cardinality(p_wsub);
+    if pass = 2 then raise exception 'unknown key or project' using errcode = '22L01'; end if;
+    perform ledger.win_create(p_books, p_wkind, p_wsub, p_wstart, p_wbix);
+  end loop;
+
+  v_room := v_room0;
+  for i in 1..n loop
+    a := p_amount[i]; b := p_bix[i]; k := p_kix[i]; p := p_pix[i];
+    if v_ok[i] and a <= o_available[b] and a <= v_room[k] and a <= v_room[p] and a >= 0 then
+      o_available[b] := o_available[b] - a;
+      v_room[k] := v_room[k] - a;
+      v_room[p] := v_room[p] - a;
+    elsif v_ok[i] then
+      v_ok[i] := false;
+      v_refused := true;
+      o_status := overlay(o_status placing case
+        when a is null or a < 0 then 'e' when a > o_available[b] then 'c' when a > v_room[k] then 'k' else 'p'
+        end from i for 1);
+    end if;
+  end loop;
+
+  update ledger.book t set available = u.a, held = t.held + (t.available - u.a)
+  from unnest(p_books, o_available) u(id, a) where t.book_id = u.id and t.available <> u.a;
+  update ledger.win w set held = w.held + (u.r0 - u.r)
+  from unnest(p_wkind, p_wsub, p_wstart, v_room0, v_room) u(kind, sub, start, r0, r)
+  where w.kind = u.kind and w.subject = u.sub and w.start = u.start and u.r0 <> u.r;
+  insert into ledger.hold (hold_id, book_id, amount, key_no, project_no, lease_id)
+  select u.id, p_books[u.b], u.a, p_wsub[u.k], p_wsub[u.p], p_lease
+  from unnest(p_id, p_bix, p_kix, p_pix, p_amount, v_ok) u(id, b, k, p, a, ok) where u.ok;
+  if v_refused then
+    perform ledger.hold_refused(p_books, p_wkind, p_wsub, p_wstart, p_id, p_bix, p_kix, p_pix, p_cix, o_status, p_now);
+  end if;
+end $function$
+;
+revoke execute on function ledger.hold_run from public;
+
+CREATE OR REPLACE FUNCTION ledger.make_meter_partitions(p_first date, p_months integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Makes the missing partitions of `p_months` months from `p_first` on; returns how many were made. A month whose
+-- rows already lie in the default partition is left there.
+declare
+  v_month date := date_trunc('month', p_first::timestamp)::date;
+  v_made int := 0;
+begin
+  for i in 1..p_months loop
+    if to_regclass(format('ledger.meter_%s', to_char(v_month, 'YYYYMM'))) is null
+       and not exists (select from ledger.meter_default where request_id >= ledger.month_floor(v_month)
+                       and request_id < ledger.month_floor((v_month + interval '1 month')::date)) then
+      execute format('create table ledger.meter_%s partition of ledger.meter for values from (%L) to (%L)',
+        to_char(v_month, 'YYYYMM'), ledger.month_floor(v_month),
+        ledger.month_floor((v_month + interval '1 month')::date));
+      v_made := v_made + 1;
+    end if;
+    v_month := (v_month + interval '1 month')::date;
+  end loop;
+  return v_made;
+end $function$
+;
+revoke execute on function ledger.make_meter_partitions from public;
+grant execute on function ledger.make_meter_partitions to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.month_floor(p_month date)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- Smallest request id of the month that holds `p_month`.
+  select (lpad(to_hex((extract(epoch from date_trunc('month', p_month::timestamp)) * 1000)::bigint), 12, '0')
+          || repeat('0', 20))::uuid
+$function$
+;
+revoke execute on function ledger.month_floor from public;
+
+CREATE OR REPLACE FUNCTION ledger.next_alert(p_cap bigint, p_alerts smallint[], p_alerted smallint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- Spend at which the next threshold above `p_alerted` percent is reached; null: none is left, or no budget.
+  select ledger.threshold(p_cap, min(a)) from unnest(p_alerts) a where a > p_alerted
+$function$
+;
+revoke execute on function ledger.next_alert from public;
+
+CREATE OR REPLACE FUNCTION ledger.open_book(p_org text, p_environment smallint, p_low_mark bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- The book of (org, environment), made when it is missing.
+declare
+  v_book bigint;
+begin
+  insert into ledger.book (org_id, environment, low_mark) values (p_org, p_environment, p_low_mark)
+  on conflict do nothing returning book_id into v_book;
+  if v_book is null then
+    select book_id into strict v_book from ledger.book where org_id = p_org and environment = p_environment;
+  end if;
+  return v_book;
+end $function$
+;
+revoke execute on function ledger.open_book from public;
+grant execute on function ledger.open_book to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.post(p_book ledger.book, p_amount bigint, p_granted bigint, p_kind smallint, p_ref_type text, p_ref_id text, p_lot bytea, p_now timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+-- One entry in a block of its own; the caller has locked `p_book` and moved the lots. Returns the seq. `p_lot`: the
+-- terms of the lot that a credit brings, covered by the hash.
+declare
+  v_at timestamptz := greatest(p_book.last_at, p_now);
+  v_before bigint := p_book.available + p_book.held;
+  v_hash bytea := sha256(p_book.head || int8send(p_book.book_id) || int8send(p_book.block_no + 1)
+    || int8send(p_book.seq + 1) || int8send(v_before) || timestamptz_send(v_at) || int8send(p_amount)
+    || int2send(p_kind) || convert_to(p_ref_type || ' ' || p_ref_id, 'UTF8') || p_lot);
+begin
+  insert into ledger.entry (book_id, seq, amount, balance_after, created_at, kind, ref_type, ref_id)
+  values (p_book.book_id, p_book.seq + 1, p_amount, v_before + p_amount, v_at, p_kind, p_ref_type, p_ref_id);
+  insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
+  values (p_book.book_id, p_book.block_no + 1, p_book.seq + 1, 1, 0, v_at, v_hash);
+  update ledger.book set available = available + p_amount, granted = granted + p_granted, seq = seq + 1,
+    block_no = block_no + 1, head = v_hash, last_at = v_at, current_lot_no = ledger.first_lot(p_book.book_id)
+  where book_id = p_book.book_id;
+  if p_book.low_mark > v_before + p_amount and p_book.low_mark <= v_before then
+    perform ledger.tell_low(p_book.book_id, v_before + p_amount, p_book.low_mark, p_now);
+  end if;
+  return p_book.seq + 1;
+end $function$
+;
+revoke execute on function ledger.post from public;
+
+CREATE OR REPLACE FUNCTION ledger.release(p_books bigint[], p_id uuid[])
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select count(*)::int from ledger.release_run(p_books, p_id, false)
+$function$
+;
+revoke execute on function ledger.release from public;
+grant execute on function ledger.release to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.release_run(p_books bigint[], p_id uuid[], p_lapsed boolean)
+ RETURNS TABLE(request_id uuid, book_id bigint, key_no integer, project_no integer, amount bigint)
+ LANGUAGE plpgsql
+AS $function$
+-- Gives holds back and frees their claims; ids without a hold are ignored. With `p_lapsed` only those whose lease
+-- has lapsed still, now that the book is locked.
+#variable_conflict use_column
+begin
+  perform from ledger.book b where b.book_id = any (p_books) order by b.book_id for no key update;
+  return query
+  with d as (
+    delete from ledger.hold t using unnest(p_id) u(id)
+    where t.hold_id = u.id and t.book_id = any (p_books)
+      and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id
+                                    and l.expires_at > clock_timestamp()))
+    returning t.*, ledger.ulid_day(t.hold_id) as day),
+  w as (
+    update ledger.win w set held = w.held - x.a
+    from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
+          from (select 1::smallint as kind, d.key_no as subject, d.day as start, d.amount from d
+                union all
+                select 2::smallint, d.project_no, date_trunc('month', d.day::timestamp)::date, d.amount from d) y
+          group by 1, 2, 3) x
+    where w.kind = x.kind and w.subject = x.subject and w.start = x.start),
+  b as (
+    update ledger.book t set held = t.held - x.a, available = t.available + x.a
+    from (select d.book_id, sum(d.amount)::bigint as a from d group by 1) x where t.book_id = x.book_id),
+  i as (
+    delete from ledger.idempotency t using unnest(p_id) u(id)
+    where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
+      and (not p_lapsed or u.id in (select d.hold_id from d))
+      and not exists (select from ledger.meter q where q.request_id = u.id))
+  select d.hold_id, d.book_id, d.key_no, d.project_no, d.amount from d;
+end $function$
+;
+revoke execute on function ledger.release_run from public;
+
+CREATE OR REPLACE FUNCTION ledger.resume(p_kind smallint, p_subject integer, p_start date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Lifts the hard rule for the rest of one window; false when there is no hard window to lift.
+begin
+  perform from ledger.book b join ledger.win w using (book_id)
+  where w.kind = p_kind and w.subject = p_subject and w.start = p_start for no key update of b;
+  update ledger.win set hard = false, exhausted_at = null
+  where kind = p_kind and subject = p_subject and start = p_start and hard;
+  return found;
+end $function$
+;
+revoke execute on function ledger.resume from public;
+grant execute on function ledger.resume to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.set_budget(p_book bigint, p_kind smallint, p_subject integer, p_cap bigint, p_hard boolean, p_alerts smallint[], p_today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Sets the budget and the window that holds `p_today`. Thresholds above the new share of the cap are armed again.
+declare
+  v_start date := case p_kind when 1 then p_today else date_trunc('month', p_today::timestamp)::date end;
+  w ledger.win;
+begin
+  perform from ledger.book where book_id = p_book for no key update;
+  if not found then raise exception 'unknown book' using errcode = '22L01'; end if;
+  insert into ledger.budget (kind, subject, book_id, cap, hard, alerts)
+  values (p_kind, p_subject, p_book, p_cap, p_hard, p_alerts)
+  on conflict (kind, subject) do update set cap = p_cap, hard = p_hard, alerts = p_alerts
+  where budget.book_id = p_book;
+  if not found then raise exception 'the subject belongs to another book' using errcode = '22L01'; end if;
+  select * into w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = v_start;
+  if not found then return; end if;
+  w.alerted := least(w.alerted, coalesce(
+    (select max(a) from unnest(p_alerts) a where w.spent >= ledger.threshold(p_cap, a)), 0));
+  update ledger.win t set cap = p_cap, hard = p_hard, alerted = w.alerted,
+    next_alert = ledger.next_alert(p_cap, p_alerts, w.alerted),
+    exhausted_at = case when p_hard and p_cap <= t.spent + t.held then t.exhausted_at end
+  where t.kind = p_kind and t.subject = p_subject and t.start = v_start;
+end $function$
+;
+revoke execute on function ledger.set_budget from public;
+grant execute on function ledger.set_budget to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.set_low_mark(p_book bigint, p_low_mark bigint)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update ledger.book set low_mark = p_low_mark where book_id = p_book
+$function$
+;
+revoke execute on function ledger.set_low_mark from public;
+grant execute on function ledger.set_low_mark to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.settle(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_claimed uuid[], p_now timestamp with time zone, OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  r record;
+begin
+  begin
+    select x.o_status, x.o_charged, x.o_available into o_status, o_charged, o_available
+    from ledger.settle_run(p_books, p_wkind, p_wsub, p_wstart, p_wbix, p_id, p_bix, p_kix, p_pix, p_cost, p_nums,
+      p_now) x;
+  exception when data_exception or integrity_constraint_violation then
+    o_status := null;
+  end;
+  if o_status is null then -- as in hold: all locks first, then item by item
+    perform from ledger.book where book_id = any (p_books) order by book_id for no key update;
+    o_status := '';
+    o_charged := p_cost;
+    for i in 1..cardinality(p_id) loop
+      begin
+        select * into r from ledger.settle_run(p_books[p_bix[i]:p_bix[i]],
+          array[p_wkind[p_kix[i]], p_wkind[p_pix[i]]], array[p_wsub[p_kix[i]], p_wsub[p_pix[i]]],
+          array[p_wstart[p_kix[i]], p_wstart[p_pix[i]]], array[1, 1], p_id[i:i], array[1], array[1], array[2],
+          p_cost[i:i], p_nums[i * 12 - 11:i * 12] || ledger.units_alone(p_nums, cardinality(p_id), i), p_now);
+        o_status := o_status || coalesce(r.o_status, 'e');
+        if r.o_charged is not null then o_charged[i] := r.o_charged[1]; end if;
+      exception
+        when data_exception then o_status := o_status || case when sqlstate = '22L01' then 'u' else 'e' end;
+        when integrity_constraint_violation then o_status := o_status || 'e';
+      end;
+    end loop;
+    select array_agg(b.available order by u.i) into o_available
+    from unnest(p_books) with ordinality u(id, i) left join ledger.book b on b.book_id = u.id;
+  end if;
+  if cardinality(p_claimed) > 0 then
+    update ledger.idempotency t set state = 'done', ended_at = p_now, cost = q.cost from ledger.meter q
+    where t.request_id = any (p_claimed) and q.request_id = t.request_id and t.state = 'running';
+  end if;
+end $function$
+;
+revoke execute on function ledger.settle from public;
+grant execute on function ledger.settle to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.settle_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_cost bigint[], p_nums integer[], p_now timestamp with time zone, OUT o_status text, OUT o_charged bigint[], OUT o_available bigint[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  n int := cardinality(p_id);
+  m int := cardinality(p_books);
+  v_count int; v_alerts int; v_distinct int;
+  v_found int[]; v_amount bigint[]; v_hold bigint[]; v_dup int[]; v_keep int[];
+  v_held bigint[]; v_granted bigint[]; v_seq bigint[]; v_block bigint[]; v_head bytea[]; v_lot bigint[];
+  v_low bigint[]; v_at timestamptz[];
+  v_first bigint[]; v_taken bigint[]; v_n int[]; v_lo int[];
+  v_charged bigint[]; v_balance bigint[]; v_eseq bigint[]; v_spend bigint[]; v_unheld bigint[];
+  v_off boolean := false;
+  v_burned int[]; v_burned_grant boolean[];
+  v_units text[]; -- of each item its other units as an array literal, or null; null when no item has any
+  v_last uuid;
+  r record;
+  a bigint; sh bigint; s bigint; t bigint; h bigint; c bigint; b int; cb int := 0; k int; lo int; hi int;
+begin
+  select array_agg(x.available), array_agg(x.held), array_agg(x.granted), array_agg(x.seq), array_agg(x.block_no),
+    array_agg(x.head), array_agg(x.current_lot_no), array_agg(x.low_mark), array_agg(greatest(x.last_at, p_now))
+  into o_available, v_held, v_granted, v_seq, v_block, v_head, v_lot, v_low, v_at
+  from (select * from ledger.book where book_id = any (p_books) order by book_id for no key update) x;
+  if cardinality(o_available) is distinct from m then
+    raise exception 'unknown book' using errcode = '22L01';
+  end if;
+
+  if cardinality(p_nums) > n * 12 then v_units := ledger.units_by_item(p_nums, n); end if;
+
+  -- Deleting the hold is what makes a settle happen once; the primary key of the meter is the second lock.
+  with f as materialized (
+    select u.i, t.amount, t.c from unnest(p_id, p_bix) with ordinality u(id, b, i)
+    cross join lateral (select x.amount, x.ctid as c from ledger.hold x
+                        where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t),
+  d as (delete from ledger.hold t where t.ctid = any (array(select f.c from f)))
+  select array_agg(f.i order by f.i), array_agg(f.amount order by f.i), count(*), count(distinct f.c)
+  into v_found, v_amount, v_count, v_distinct from f;
+  if v_distinct <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+
+  o_status := repeat('s', n);
+  if v_count = n then
+    v_hold := v_amount;
+  else -- some holds are missing: settled before, lost, released or swept
+    v_hold := array_fill(null::bigint, array[n]);
+    for i in 1..v_count loop v_hold[v_found[i]] := v_amount[i]; end loop;
+    for r in
+      select u.i::int as i, case when q.is_metered then 'd' when t.is_held then 'e' else 'l' end as letter
+      from unnest(p_id, v_hold) with ordinality u(id, h, i)
+      left join lateral (select true as is_metered from ledger.meter x where x.request_id = u.id limit 1) q on true
+      left join lateral (select true as is_held from ledger.hold x where x.hold_id = u.id limit 1) t on true
+      where u.h is null
+    loop
+      o_status := overlay(o_status placing r.letter from r.i for 1);
+      if r.letter = 'l' then v_hold[r.i] := 0; else v_dup := v_dup || r.i; end if;
+    end loop;
+    if v_dup is not null then -- go on with the others alone
+      if cardinality(v_dup) = n then return; end if;
+      select array_agg(j), array_agg(p_id[j]), array_agg(p_bix[j]), array_agg(p_kix[j]), array_agg(p_pix[j]),
+        array_agg(p_cost[j]), array_agg(v_hold[j]), case when v_units is not null then array_agg(v_units[j]) end
+      into v_keep, p_id, p_bix, p_kix, p_pix, p_cost, v_hold, v_units
+      from (select j from generate_series(1, n) j where j <> all (v_dup) order by j) x;
+      select array_agg(p_nums[(x.j - 1) * 12 + y] order by x.i, y) into p_nums
+      from unnest(v_keep) with ordinality x(j, i), generate_series(1, 12) y;
+      n := cardinality(p_id);
+    end if;
+    perform ledger.win_create(p_books, p_wkind, p_wsub, p_wstart, p_wbix);
+  end if;
+
+  v_charged := p_cost; v_balance := p_cost; v_eseq := p_cost;
+  v_first := array_fill(0::bigint, array[m]); v_taken := v_first;
+  v_n := array_fill(0, array[m]); v_lo := v_n;
+  v_spend := array_fill(0::bigint, array[cardinality(p_wsub)]); v_unheld := v_spend;
+  for i in 1..n loop
+    b := p_bix[i]; h := v_hold[i]; c := p_cost[i];
+    if b <> cb then
+      if b < cb then raise exception 'items not grouped by book' using errcode = '22L02'; end if;
+      if cb > 0 then
+        o_available[cb] := a; v_held[cb] := sh; v_seq[cb] := s; v_taken[cb] := t; v_n[cb] := i - v_lo[cb];
+      end if;
+      cb := b; a := o_available[b]; sh := v_held[b]; s := v_seq[b]; t := 0; v_lo[b] := i; v_first[b] := s + 1;
+    elsif p_id[i] <= v_last then
+      raise exception 'items not ascending' using errcode = '22L02';
+    end if;
+    v_last := p_id[i];
+    if c < 0 then raise exception 'negative cost' using errcode = '22L03'; end if;
+    a := a + h;
+    sh := sh - h;
+    if c > 0 then s := s + 1; v_eseq[i] := s; else v_eseq[i] := 0; end if;
+    if c > a then c := a; v_charged[i] := c; v_off := true; end if; -- never below zero; the rest is written off
+    a := a - c;
+    t := t + c;
+    v_balance[i] := a + sh;
+    k := p_kix[i]; v_spend[k] := v_spend[k] + c; v_unheld[k] := v_unheld[k] + h;
+    k := p_pix[i]; v_spend[k] := v_spend[k] + c; v_unheld[k] := v_unheld[k] + h;
+  end loop;
+  o_available[cb] := a; v_held[cb] := sh; v_seq[cb] := s; v_taken[cb] := t; v_n[cb] := n + 1 - v_lo[cb];
+
+  insert into ledger.entry (book_id, seq, amount, balance_after, created_at, request_id, kind)
+  select p_books[u.b], u.s, -u.c, u.balance, v_at[u.b], u.id, 1
+  from unnest(p_id, p_bix, v_eseq, v_charged, v_balance) u(id, b, s, c, balance) where u.s > 0;
+  insert into ledger.meter
+  select u.id, p_books[u.b], v_block[u.b] + 1, nullif(u.s, 0), u.c, p_wsub[u.k], p_wsub[u.p],
+    p_nums[u.o - 11], p_nums[u.o - 10], p_nums[u.o - 9], p_nums[u.o - 8], p_nums[u.o - 7], p_nums[u.o - 6],
+    p_nums[u.o - 5], p_nums[u.o - 4], p_nums[u.o - 3], p_nums[u.o - 2], p_nums[u.o - 1], p_nums[u.o] <> 0,
+    v_units[u.o / 12]::int[]
+  from (select x.*, x.i::int * 12 as o from unnest(p_id, p_bix, v_eseq, p_cost, p_kix, p_pix)
+        with ordinality x(id, b, s, c, k, p, i)) u;
+  if v_off then
+    insert into ledger.writeoff (book_id, seq, amount, request_id)
+    select p_books[u.b], u.s, u.c - u.g, u.id
+    from unnest(p_id, p_bix, v_eseq, p_cost, v_charged) u(id, b, s, c, g) where u.c > u.g;
+  end if;
+
+  -- Lots: the current lot takes all of it ...
+  with x as (
+    update ledger.lot l set burned = l.burned + u.t from unnest(v_lot, v_taken) with ordinality u(lot_no, t, i)
+    where l.lot_no = u.lot_no and u.t > 0 and l.burned + u.t < l.amount
+    returning u.i, l.lot_no, l.burned as upto, u.t, l.is_grant),
+  y as (
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
+    select x.lot_no, x.upto - x.t, x.upto, p_books[x.i], v_block[x.i] + 1 from x)
+  select array_agg(x.i), array_agg(x.is_grant) into v_burned, v_burned_grant from x;
+  for i in 1..coalesce(cardinality(v_burned), 0) loop
+    b := v_burned[i];
+    if v_burned_grant[i] then v_granted[b] := v_granted[b] - v_taken[b]; end if;
+    v_taken[b] := -v_taken[b]; -- negative: burned
+  end loop;
+  for b in 1..m loop
+    continue when v_n[b] = 0;
+    t := abs(v_taken[b]);
+    if v_taken[b] > 0 then -- ... or the walk goes on through the lots in burn order
+      v_granted[b] := v_granted[b] - ledger.burn_lots(p_books[b], v_block[b] + 1, t, null, false, null);
+      v_lot[b] := ledger.first_lot(p_books[b]);
+    end if;
+    s := o_available[b] + v_held[b];
+    if v_low[b] > s and v_low[b] <= s + t then perform ledger.tell_low(p_books[b], s, v_low[b], p_now); end if;
+    lo := v_lo[b];
+    hi := lo + v_n[b] - 1;
+    v_block[b] := v_block[b] + 1;
+    v_head[b] := sha256(v_head[b] || int8send(p_books[b]) || int8send(v_block[b]) || int8send(v_first[b])
+      || int8send(s + t) || timestamptz_send(v_at[b]) || array_send(p_id[lo:hi]) || array_send(v_charged[lo:hi])
+      || array_send(p_cost[lo:hi]) || array_send(p_nums[lo * 12 - 11:hi * 12])
+      || case when v_units is null then '' else ledger.units_send(v_units[lo:hi]) end);
+  end loop;
+
+  with w as (
+    update ledger.win w set spent = w.spent + u.spend, held = w.held - u.unheld
+    from unnest(p_wkind, p_wsub, p_wstart, p_wbix, v_spend, v_unheld) u(kind, sub, start, bix, spend, unheld)
+    where w.kind = u.kind and w.subject = u.sub and w.start = u.start and w.book_id = p_books[u.bix]
+    returning w.spent >= w.next_alert or (w.hard and w.spent >= w.cap and w.exhausted_at is null) as is_due)
+  select count(*), count(*) filter (where w.is_due) into v_count, v_alerts from w;
+  if v_count <> cardinality(p_wsub) then
+    raise exception 'unknown key or project' using errcode = '22L01';
+  end if;
+  if v_alerts > 0 then perform ledger.tell_budgets(p_wkind, p_wsub, p_wstart, p_now); end if;
+
+  insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
+  select u.id, u.block_no, u.first, (u.seq - u.first + 1)::int, u.n, u.at, u.head
+  from unnest(p_books, v_block, v_first, v_seq, v_n, v_at, v_head) u(id, block_no, first, seq, n, at, head)
+  where u.n > 0;
+  update ledger.book t set available = u.a, held = u.h, granted = u.g, seq = u.s, block_no = u.block_no,
+    head = u.head, current_lot_no = u.lot, last_at = u.at
+  from unnest(p_books, o_available, v_held, v_granted, v_seq, v_block, v_head, v_lot, v_at, v_n)
+    u(id, a, h, g, s, block_no, head, lot, at, n)
+  where t.book_id = u.id and u.n > 0;
+  if v_off and v_keep is null then
+    o_charged := v_charged;
+  elsif v_off then
+    o_charged := array_fill(0::bigint, array[length(o_status)]);
+    for i in 1..n loop o_charged[v_keep[i]] := v_charged[i]; end loop;
+  end if;
+end $function$
+;
+revoke execute on function ledger.settle_run from public;
+
+CREATE OR REPLACE FUNCTION ledger.sweep(p_limit integer)
+ RETURNS TABLE(request_id uuid, book_id bigint, key_no integer, project_no integer, amount bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+-- Releases at most `p_limit` holds whose lease has lapsed and returns them. After a start of the server it waits one
+-- lease time, so that gateways can renew and settle from their journals first.
+#variable_conflict use_column
+declare
+  v_books bigint[];
+  v_ids uuid[];
+begin
+  select array_agg(distinct x.book_id), array_agg(x.hold_id) into v_books, v_ids
+  from (select h.book_id, h.hold_id from ledger.hold h left join ledger.lease l using (lease_id)
+        where l.expires_at is null
+           or (l.expires_at < clock_timestamp()
+               and pg_postmaster_start_time() + make_interval(secs => l.seconds) < clock_timestamp())
+        limit p_limit) x;
+  if v_ids is not null then
+    return query select * from ledger.release_run(v_books, v_ids, true);
+  end if;
+  -- Claims whose process died between settle and answer: charged, but nothing to replay.
+  update ledger.idempotency t set state = 'done', ended_at = clock_timestamp(), cost = q.cost from ledger.meter q
+  where t.state = 'running' and q.request_id = t.request_id
+    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > clock_timestamp());
+  -- A lease stays for a day after its end: its id is never given out again.
+  delete from ledger.lease l where l.expires_at < clock_timestamp() - interval '1 day'
+    and not exists (select from ledger.hold h where h.lease_id = l.lease_id)
+    and not exists (select from ledger.idempotency i where i.lease_id = l.lease_id and i.state = 'running');
+end $function$
+;
+revoke execute on function ledger.sweep from public;
+grant execute on function ledger.sweep to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.tell_budgets(p_wkind smallint[], p_wsub integer[], p_wstart date[], p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  w ledger.win;
+begin
+  for w in
+    select x.* from unnest(p_wkind, p_wsub, p_wstart) u(kind, sub, start)
+    cross join lateral (select * from ledger.win t
+                        where t.kind = u.kind and t.subject = u.sub and t.start = u.start limit 1) x
+  loop
+    if w.spent >= w.next_alert then perform ledger.alert(w.kind, w.subject, w.start, p_now); end if;
+    if w.hard and w.spent >= w.cap then perform ledger.exhaust(w.kind, w.subject, w.start, p_now); end if;
+  end loop;
+end $function$
+;
+revoke execute on function ledger.tell_budgets from public;
+
+CREATE OR REPLACE FUNCTION ledger.tell_low(p_book bigint, p_balance bigint, p_mark bigint, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into public.outbox (org_id, topic, payload, created_at)
+  select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
+  from ledger.book where book_id = p_book
+$function$
+;
+revoke execute on function ledger.tell_low from public;
+
+CREATE OR REPLACE FUNCTION ledger.threshold(p_cap bigint, p_percent smallint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- Spend that is `p_percent` of `p_cap`, rounded up, at least 1. `greatest` alone would turn "no budget" into 1.
+  select case when p_cap is not null and p_percent is not null then greatest(1, (p_cap * p_percent + 99) / 100) end
+$function$
+;
+revoke execute on function ledger.threshold from public;
+
+CREATE OR REPLACE FUNCTION ledger.ulid_day(p_id uuid)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- UTC day of a ULID kept as uuid: 48 bits of milliseconds come first.
+  select (to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+          at time zone 'UTC')::date
+$function$
+;
+revoke execute on function ledger.ulid_day from public;
+grant execute on function ledger.ulid_day to svc_runtime;
+
+CREATE OR REPLACE FUNCTION ledger.units_alone(p_nums integer[], p_items integer, p_item integer)
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- The other units of one item of a batch, as they stand behind its twelve integers in a batch of its own. Those of
+  -- no item go with every one, so that each is refused.
+  select coalesce(
+    array_agg(case when t.o > 0 then p_nums[i + t.o] when p_nums[i] = p_item then 1 end order by i, t.o), '{}')
+  from generate_series(p_items * 12 + 1, cardinality(p_nums), 3) i, generate_series(0, 2) t(o)
+  where p_nums[i] = p_item or (p_nums[i] between 1 and p_items) is not true
+$function$
+;
+revoke execute on function ledger.units_alone from public;
+
+CREATE OR REPLACE FUNCTION ledger.units_are_known(p_units integer[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+-- Pairs of kind and count, kinds known and ascending, counts not negative. Having none is null, never an empty array.
+-- Not in SQL: of such a function the planner looks into the body at every insert, whether it is called or not.
+declare
+  v_last int := 0;
+begin
+  if array_ndims(p_units) is distinct from 1 or cardinality(p_units) % 2 <> 0 then return false; end if;
+  for i in 1..cardinality(p_units) by 2 loop
+    if (p_units[i] between v_last + 1 and 7 and p_units[i + 1] >= 0) is not true then return false; end if;
+    v_last := p_units[i];
+  end loop;
+  return true;
+end $function$
+;
+revoke execute on function ledger.units_are_known from public;
+
+CREATE OR REPLACE FUNCTION ledger.units_by_item(p_nums integer[], p_items integer)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+-- What stands in `p_nums` behind the twelve integers of each item: of each item its other units as an array literal.
+declare
+  v_units text[] := array_fill(null::text, array[p_items]);
+  v_item int;
+begin
+  if (cardinality(p_nums) - p_items * 12) % 3 <> 0 then
+    raise exception 'other units that are no triples' using errcode = '22L05';
+  end if;
+  for i in p_items * 12 + 1..cardinality(p_nums) by 3 loop
+    v_item := p_nums[i];
+    if v_item is null or v_item not between 1 and p_items then
+      raise exception 'other units of no item' using errcode = '22L05';
+    end if;
+    v_units[v_item] := coalesce(rtrim(v_units[v_item], '}') || ',', '{') || coalesce(p_nums[i + 1]::text, 'NULL')
+      || ',' || coalesce(p_nums[i + 2]::text, 'NULL') || '}';
+  end loop;
+  return v_units;
+end $function$
+;
+revoke execute on function ledger.units_by_item from public;
+
+CREATE OR REPLACE FUNCTION ledger.units_send(p_units text[])
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  -- Other units of the items of a block as its hash covers them: of each item that has some its place and its pairs.
+  select coalesce(string_agg(int4send(u.i::int) || array_send(u.units::int[]), '' order by u.i), '')
+  from unnest(p_units) with ordinality u(units, i) where u.units is not null
+$function$
+;
+revoke execute on function ledger.units_send from public;
+
+CREATE OR REPLACE FUNCTION ledger.win_create(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into ledger.win (kind, subject, start, book_id, cap, hard, next_alert)
+  select b.kind, b.subject, u.start, b.book_id, b.cap, b.hard, ledger.next_alert(b.cap, b.alerts, 0::smallint)
+  from unnest(p_wkind, p_wsub, p_wstart, p_wbix) u(kind, sub, start, bix)
+  join ledger.budget b on b.kind = u.kind and b.subject = u.sub and b.book_id = p_books[u.bix]
+  on conflict do nothing
+$function$
+;
+revoke execute on function ledger.win_create from public;
+
+CREATE OR REPLACE FUNCTION public.analytics_prepare_days(first date, last date)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  day date := first;
+  made int := 0;
+begin
+  perform pg_advisory_xact_lock(7305118205);
+  while day <= last loop
+    if to_regclass(format('request_row_%s', to_char(day, 'YYYYMMDD'))) is null then
+      begin
+        execute format('create table request_row_%s partition of request_row for values from (%L) to (%L)',
+          to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
+        execute format('create table request_attempt_%s partition of request_attempt for values from (%L) to (%L)',
+          to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
+        made := made + 1;
+      exception when check_violation then
+        null;
+      end;
+    end if;
+    day := day + 1;
+  end loop;
+  return made;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.announce_byok_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed text := case when tg_op = 'DELETE' then old.org_id else new.org_id end;
+begin
+  insert into byok_change (org_id) values (changed);
+  perform pg_notify('svc_byok', changed);
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.announce_grant_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed_org text := case when tg_table_name = 'org' then to_jsonb(new) ->> 'id' else to_jsonb(new) ->> 'org_id' end;
+  changed_key text := case when tg_table_name = 'api_key' then to_jsonb(new) ->> 'id' end;
+begin
+  insert into grant_change (org_id, key_id) values (changed_org, changed_key);
+  perform pg_notify('svc_grant', changed_org || ' ' || coalesce(changed_key, ''));
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.announce_policy_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed text := case when tg_op = 'DELETE' then old.org_id else new.org_id end;
+begin
+  insert into policy_change (org_id) values (changed);
+  perform pg_notify('svc_policy', changed);
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.announce_workflow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('svc_workflow', '');
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.payloads_drop_days(until date)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  part text;
+  is_empty boolean;
+  dropped int := 0;
+begin
+  perform pg_advisory_xact_lock(7305118206);
+  for part in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'request_payload'::regclass and c.relname ~ '^request_payload_\d{8}$'
+       and to_date(right(c.relname, 8), 'YYYYMMDD') < until
+  loop
+    execute format('select not exists (select from %I)', part) into is_empty;
+    if is_empty then
+      execute format('drop table %I', part);
+      dropped := dropped + 1;
+    end if;
+  end loop;
+  return dropped;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.payloads_prepare_days(first date, last date)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+declare
+  day date := first;
+  made int := 0;
+begin
+  perform pg_advisory_xact_lock(7305118206);
+  while day <= last loop
+    if to_regclass(format('request_payload_%s', to_char(day, 'YYYYMMDD'))) is null then
+      begin
+        execute format('create table request_payload_%s partition of request_payload for values from (%L) to (%L)',
+          to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
+        made := made + 1;
+      exception when check_violation then
+        null;
+      end;
+    end if;
+    day := day + 1;
+  end loop;
+  return made;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.purge_rail_events(p_before timestamp with time zone)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  v_deleted int;
+begin
+  delete from public.rail_event where received_at < p_before and topup_id is null and payment_ref is null;
+  get diagnostics v_deleted = row_count;
+  return v_deleted;
+end $function$
+;
+revoke execute on function public.purge_rail_events from public;
+grant execute on function public.purge_rail_events to svc_runtime;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the audit log is append only';
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_policy_version_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a policy version never changes';
+end $function$
+;
