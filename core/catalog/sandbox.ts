@@ -1,4 +1,4 @@
-// The sandbox's part of the catalog (docs/sandbox.md): its own models, and the two endpoints that stand in for every
+// The sandbox's part of the catalog (core/inference/formats/sandbox/README.md): its own models, and the two endpoints that stand in for every
 // other model when a test key calls, so that a test key never reaches a real provider.
 import type { FileCapabilities, FileEndpoint } from './file-schema.ts';
 import { type Merged, type MergedModel, SANDBOX } from './merge.ts';
