@@ -9,7 +9,7 @@ compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
-	@echo 'make test     types, lint and every test; the last line says how many passed'
+	@echo 'make test     types, lint and every test; the last line says how many passed (ONLY=folder: of that folder)'
 	@echo 'make check    types and lint only'
 	@echo 'make format   rewrite sources in the house format'
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
@@ -24,7 +24,7 @@ up:
 	@$(install) run && $(compiled) exec $(node) cli/up/main.ts
 
 test:
-	@$(install) all && exec $(node) test/run.ts
+	@$(install) all && exec $(node) test/run.ts $(if $(ONLY),--only '$(ONLY)')
 
 check:
 	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && $(node) console/build.ts --documents && \

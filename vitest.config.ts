@@ -1,6 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { filesOf } from './test/parts.ts';
+import { durationsReporter } from './test/suite/durations.ts';
+import { filesOf } from './test/suite/parts.ts';
+import { LongestFirst } from './test/suite/sequencer.ts';
+
+/** Where `make test` wants the report that it counts. */
+const report = process.env['TEST_REPORT'];
 
 export default defineConfig(({ mode }) => ({
   resolve: {
@@ -15,6 +20,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     ...filesOf(mode),
     globalSetup: ['test/support/global.ts'],
+    setupFiles: ['test/suite/cpu.ts'],
+    sequence: { sequencer: LongestFirst },
     // Programs that tests start are compiled once and not at every start, as under `make up`.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compile', import.meta.url)) },
     pool: 'forks',
@@ -24,6 +31,10 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 120_000,
     // The default second is no bound of the product: a busy machine needs longer to come to what is waited for.
     expect: { poll: { timeout: 10_000 } },
-    reporters: ['default'],
+    reporters: [
+      'default',
+      durationsReporter(),
+      ...(report === undefined ? [] : [['json', { outputFile: report }] as ['json', object]]),
+    ],
   },
 }));

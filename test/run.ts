@@ -1,166 +1,20 @@
-// `make test`: every suite in turn, one line each, and at the end a line of its own that says how many passed.
+// `make test`: every suite, one line each, and at the end a line of its own that says how many passed.
 // Nothing is skipped in silence: a skipped test, a suite that did not report and a missing tool count as failed.
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+// `make test ONLY=folder` leaves out the test files outside of that folder, and says so.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
-import { type FoundTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
-import {
-  type Counts,
-  countVitest,
-  crashed,
-  failedFiles,
-  mergedReport,
-  oneCheck,
-  unsteadyTests,
-} from './counts.ts';
-import { leftovers, mark } from './leftovers.ts';
+import { findTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
+import type { Counts } from './suite/counts.ts';
+import { longestFiles, readDurations } from './suite/durations.ts';
+import { filesIn, root, under } from './suite/parts.ts';
+import { endPrograms, env } from './suite/program.ts';
+import { cleanup, clusterSuite, consoleSuite, lint, type Suite, types, vitestSuite } from './suite/suites.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const cache = join(root, '.cache/test');
 const SIGN_OF_LIFE_MS = 20_000;
-/** Emergency brakes, far above what a suite takes: a run that hangs must end and say where. */
-const LIMIT_MINUTES = { check: 5, most: 45, kubernetes: 20 } as const;
-/** Most files that run a second time: more that fail are no accident. */
-const AGAIN_MAX = 4;
-
-interface Outcome {
-  readonly code: number;
-  readonly output: string;
-}
-
-interface Suite {
-  readonly name: string;
-  run(): Promise<{ counts: Counts; output: string }>;
-}
-
-const env: NodeJS.ProcessEnv = {
-  ...process.env,
-  ...mark,
-  PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
-};
-// Colours are for people: a log file, and whoever reads it, does without.
-if (!process.stdout.isTTY) {
-  env['NO_COLOR'] = '1';
-  delete env['FORCE_COLOR'];
-}
-const children = new Set<{ kill(signal: NodeJS.Signals): boolean }>();
+const LISTED = 20;
 const ended = new AbortController();
-
-/** Runs a program to its end; `live` shows its output as it comes, else it is kept for the report of a failure. */
-function runProgram(args: readonly string[], live: boolean, limit_minutes: number): Promise<Outcome> {
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.add(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      if (live) process.stdout.write(chunk);
-      else output += chunk;
-    });
-  }
-  const limit = setTimeout(() => {
-    process.stdout.write(`${args[0]}: ended after ${limit_minutes} minutes\n`);
-    child.kill('SIGTERM');
-    setTimeout(() => child.kill('SIGKILL'), 10_000).unref();
-  }, limit_minutes * 60_000);
-  return new Promise((done) => {
-    child.once('error', (error) => done({ code: 1, output: error.message }));
-    child.once('close', (code) => {
-      clearTimeout(limit);
-      children.delete(child);
-      done({ code: code ?? 1, output });
-    });
-  });
-}
-
-function check(name: string, args: readonly string[]): Suite {
-  return {
-    name,
-    async run() {
-      const { code, output } = await runProgram(args, false, LIMIT_MINUTES.check);
-      return { counts: oneCheck(name, code), output: code === 0 ? '' : output };
-    },
-  };
-}
-
-/** The console is compiled for browsers: its documents are typed from the schema, and the browser tests open what it builds. */
-const consoleSuite: Suite = {
-  name: 'console',
-  async run() {
-    const built = await runProgram(['console/build.ts', '--quiet'], false, LIMIT_MINUTES.check);
-    if (built.code !== 0) return { counts: oneCheck('console', built.code), output: built.output };
-    return check('console', ['node_modules/typescript/bin/tsc', '-p', 'console']).run();
-  },
-};
-
-/** Runs vitest over a part, or over `files` of it alone; its exit code and JSON report. */
-async function vitest(
-  part: 'most' | 'kubernetes',
-  files: readonly string[] = [],
-): Promise<{ code: number; report: string }> {
-  const report = join(cache, `vitest-${part}${files.length > 0 ? '-again' : ''}.json`);
-  rmSync(report, { force: true });
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--mode', part, '--reporter=default'];
-  if (files.length > 0) args.push('--maxWorkers=1', ...files);
-  const { code } = await runProgram(
-    [...args, '--reporter=json', `--outputFile.json=${report}`],
-    true,
-    LIMIT_MINUTES[part],
-  );
-  return { code, report: readFileSync(report, 'utf8') };
-}
-
-/**
- * The test files of one part, see parts.ts. Where few of thousands failed, their files run once more with nothing beside
- * them: what passes then was the machine's doing or the test's, and is named as unsteady at the end, to be mended.
- */
-async function runVitest(part: 'most' | 'kubernetes'): Promise<{ counts: Counts; output: string }> {
-  try {
-    const first = await vitest(part);
-    const failed = failedFiles(first.report);
-    if (failed.length === 0 || failed.length > AGAIN_MAX)
-      return { counts: countVitest(first.report, first.code), output: '' };
-    process.stdout.write(`tests    again, alone: ${failed.length} of ${part} that failed\n`);
-    const second = await vitest(part, failed);
-    const merged = countVitest(mergedReport(first.report, second.report), second.code);
-    return { counts: { ...merged, unsteady: unsteadyTests(first.report, second.report) }, output: '' };
-  } catch (error) {
-    return {
-      counts: crashed(`tests (${part})`),
-      output: `vitest left no report: ${(error as Error).message}`,
-    };
-  }
-}
-
-/** The part that needs the API server, once that is built. Without it, this part counts as one failure. */
-function clusterSuite(apiServer: Promise<FoundTool>): Suite {
-  return {
-    name: 'cluster',
-    async run() {
-      try {
-        await apiServer;
-      } catch (error) {
-        return {
-          counts: oneCheck('cluster: no test was run, kube-apiserver is missing', 1),
-          output: (error as Error).message,
-        };
-      }
-      return runVitest('kubernetes');
-    },
-  };
-}
-
-const cleanup: Suite = {
-  name: 'cleanup',
-  async run() {
-    const left = await leftovers();
-    return {
-      counts: oneCheck('cleanup: a test left processes behind', left.length),
-      output: left.join('\n'),
-    };
-  },
-};
 
 async function runSuite(suite: Suite): Promise<Counts> {
   const started = performance.now();
@@ -205,45 +59,86 @@ async function prepareTools(): Promise<string[]> {
   return faults;
 }
 
-async function main(): Promise<number> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      ended.abort();
-      for (const child of children) child.kill(signal);
-      process.exitCode = 130;
-    });
-  }
-  mkdirSync(cache, { recursive: true });
-  const faults = await prepareTools();
-  // Found at once, or built beside everything that can do without it.
-  const apiServer = resolveTool('kube-apiserver', sayTool, ended.signal);
-  apiServer.catch(() => {});
-  const suites: readonly Suite[] = [
-    check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
-    consoleSuite,
-    check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']),
-    { name: 'tests', run: () => runVitest('most') },
-    clusterSuite(apiServer),
-    cleanup,
+function buildApiServer(): Promise<unknown> {
+  const built = resolveTool('kube-apiserver', sayTool, ended.signal);
+  built.catch(() => {});
+  return built;
+}
+
+/** Suites of the whole: in turn, those of one row beside one another. */
+async function wholeRun(): Promise<readonly (readonly Suite[])[]> {
+  const checks = [types, lint, consoleSuite(true)];
+  const present = await findTool('kube-apiserver').catch(() => null);
+  if (present !== null) return [checks, [vitestSuite('tests', 'all')], [cleanup]];
+  // Built beside everything that can do without it.
+  const apiServer = buildApiServer();
+  return [checks, [vitestSuite('tests', 'most')], [clusterSuite(apiServer)], [cleanup]];
+}
+
+/** Suites of `files` alone. */
+function partialRun(files: readonly string[]): readonly (readonly Suite[])[] {
+  const kubernetes = new Set(filesIn('kubernetes'));
+  const most = files.filter((file) => !kubernetes.has(file));
+  const cluster = files.filter((file) => kubernetes.has(file));
+  return [
+    [types, lint, consoleSuite(false)],
+    ...(most.length > 0 ? [[vitestSuite('tests', 'most', most)]] : []),
+    ...(cluster.length > 0 ? [[clusterSuite(buildApiServer(), cluster)]] : []),
+    [cleanup],
   ];
+}
+
+function list(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+}
+
+/** Runs the suites and says how it went. True when nothing failed. */
+async function run(rows: readonly (readonly Suite[])[], faults: string[]): Promise<Counts> {
   let passed = 0;
   let failed = faults.length;
   const unsteady: string[] = [];
-  for (const suite of suites) {
-    const counts = await runSuite(suite);
-    passed += counts.passed;
-    failed += counts.failed;
-    faults.push(...counts.faults);
-    unsteady.push(...(counts.unsteady ?? []));
-    if (process.exitCode === 130) return 130;
+  for (const row of rows) {
+    for (const counts of await Promise.all(row.map(runSuite))) {
+      passed += counts.passed;
+      failed += counts.failed;
+      faults.push(...counts.faults);
+      unsteady.push(...(counts.unsteady ?? []));
+    }
+    if (process.exitCode === 130) break;
   }
-  const list = (title: string, lines: readonly string[]) => {
-    if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
-  };
-  list('unsteady (failed beside others, passed alone)', unsteady);
-  list('failed', faults);
-  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-  return failed === 0 ? 0 : 1;
+  return { passed, failed, faults, unsteady };
+}
+
+async function main(): Promise<number> {
+  const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
+  const folders = only?.split(/[\s,]+/).filter((folder) => folder !== '') ?? [];
+  const all = filesIn('test');
+  const files = only === undefined ? all : under(folders, all);
+  if (files.length === 0) {
+    process.stderr.write(`no test file lies under ${folders.join(' or ')}\n`);
+    return 1;
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      ended.abort();
+      endPrograms(signal);
+      process.exitCode = 130;
+    });
+  }
+  mkdirSync(join(root, '.cache/test'), { recursive: true });
+  const missing = await prepareTools();
+  const counts = await run(only === undefined ? await wholeRun() : partialRun(files), missing);
+  if (process.exitCode === 130) return 130;
+  list('unsteady (failed beside others, passed alone)', counts.unsteady ?? []);
+  list('failed', counts.faults);
+  list(`${LISTED} most expensive test files`, longestFiles(readDurations(), files, LISTED));
+  if (only !== undefined)
+    process.stdout.write(
+      `\nA part only: ${files.length} of ${all.length} test files, those under ${folders.join(' and ')}. ` +
+        'The built console and all other tests were left out.\n',
+    );
+  process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
+  return counts.failed === 0 ? 0 : 1;
 }
 
 process.exitCode = await main();

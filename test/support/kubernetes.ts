@@ -1,5 +1,5 @@
 // The Kubernetes API for test files, with kubectl and helm as people type them. Files that use it are listed in
-// test/parts.ts: they run last, because building kube-apiserver takes minutes on a new machine.
+// test/suite/parts.ts: they run last, because building kube-apiserver takes minutes on a new machine.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { toolPath } from './engine.ts';

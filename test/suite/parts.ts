@@ -1,0 +1,35 @@
+// Which test files belong together: `make test` runs those that need the Kubernetes API by themselves, after everything
+// else, where kube-apiserver must be built first; and `make test ONLY=folder` runs those of some folders alone.
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Test files that need kube-apiserver; all others may run without it. */
+export const needsKubernetes: readonly string[] = [
+  'operator/**/*.test.ts',
+  'charts/**/*.test.ts',
+  '**/*.kube.test.ts',
+];
+
+const everything = '{core,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
+
+/** What vitest includes and excludes under `--mode`; without one of these modes every file. */
+export function filesOf(mode: string): { include: string[]; exclude: string[] } {
+  const never = ['**/node_modules/**'];
+  if (mode === 'kubernetes') return { include: [...needsKubernetes], exclude: never };
+  if (mode === 'most') return { include: [everything], exclude: [...never, ...needsKubernetes] };
+  return { include: [everything], exclude: never };
+}
+
+/** The files of a mode, as vitest finds them. */
+export function filesIn(mode: string): string[] {
+  const { include, exclude } = filesOf(mode);
+  return globSync(include, { cwd: root, exclude }).sort();
+}
+
+/** Those of `files` that lie under one of `folders`, or are one of them; a folder may end in a slash. */
+export function under(folders: readonly string[], files: readonly string[]): string[] {
+  const plain = folders.map((folder) => folder.replace(/^\.\//, '').replace(/\/+$/, ''));
+  return files.filter((file) => plain.some((folder) => file === folder || file.startsWith(`${folder}/`)));
+}

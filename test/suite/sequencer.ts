@@ -1,0 +1,38 @@
+// The longest test files first, so that all workers end at about the same time. Known is what a file took when it ran
+// last here, else what longest.json says for a fresh clone.
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { TestSequencer, TestSpecification } from 'vitest/node';
+import { type Durations, readDurations } from './durations.ts';
+import { root } from './parts.ts';
+
+/** Seconds of the longest files on two cores, by path; all others take less. */
+export const longest = JSON.parse(readFileSync(join(root, 'test/suite/longest.json'), 'utf8')) as Readonly<
+  Record<string, number>
+>;
+
+/** What a file counts that nothing is known of. */
+const UNKNOWN_S = 1;
+
+/** `files`, longest first; those of equal length stay as they are. */
+export function longestFirst(
+  files: readonly string[],
+  durations: Durations,
+  told: Readonly<Record<string, number>> = longest,
+): string[] {
+  const expected = (file: string) => durations[file]?.wall_ms ?? (told[file] ?? UNKNOWN_S) * 1000;
+  return [...files].sort((one, other) => expected(other) - expected(one));
+}
+
+export class LongestFirst implements TestSequencer {
+  shard(specifications: TestSpecification[]): TestSpecification[] {
+    return specifications;
+  }
+
+  sort(specifications: TestSpecification[]): TestSpecification[] {
+    const byFile = new Map(specifications.map((one) => [relative(root, one.moduleId), one]));
+    return longestFirst([...byFile.keys()].sort(), readDurations()).map(
+      (file) => byFile.get(file) as TestSpecification,
+    );
+  }
+}
