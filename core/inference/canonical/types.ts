@@ -4,6 +4,7 @@ import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RouteWish } from '../../routing/index.ts';
+import type { Generation } from './parameters.ts';
 import type { SearchWish } from './search.ts';
 import type { Ranked, Task, Vector } from './task.ts';
 
@@ -16,7 +17,7 @@ export type {
   InputType,
   RerankTask,
 } from './task.ts';
-export type { Cost, CostLine, Family, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
+export type { Cost, CostLine, Family, Generation, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
 
 export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
@@ -172,24 +173,6 @@ export type ToolChoice =
   | { type: 'auto' | 'none' | 'required'; names?: string[] }
   | { type: 'tool'; name: string };
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-
-export interface Generation {
-  max_tokens?: number;
-  temperature?: number;
-  top_p?: number;
-  top_k?: number;
-  min_p?: number;
-  top_a?: number;
-  stop?: string[];
-  seed?: number;
-  frequency_penalty?: number;
-  presence_penalty?: number;
-  repetition_penalty?: number;
-  logit_bias?: Record<string, number>;
-  /** Number of alternatives per token asked for; 0 = only the chosen token's own. */
-  logprobs?: number;
-  candidates?: number;
-}
 
 export interface ReasoningWish {
   mode?: 'off' | 'adaptive' | 'enabled' | 'between_tools';
