@@ -5,7 +5,6 @@ import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
 import type { Relay } from '../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, UpstreamFault, Usage } from '../canonical/types.ts';
 import { type Admitted, admit, type Replayed } from './admit/admit.ts';
-import type { Planned } from './admit/plan.ts';
 import { Answer } from './answer/answer.ts';
 import { refusalFor } from './answer/defect.ts';
 import { sendReplay } from './answer/replay.ts';
@@ -16,16 +15,9 @@ import { answerOf, type Lane } from './attempt/lane.ts';
 import type { FetchedMedia } from './attempt/media.ts';
 import { nextLane, passUnfetched } from './attempt/next-lane.ts';
 import * as outcome from './attempt/outcome.ts';
+import type { Planned } from './attempt/terms.ts';
+import { endAttempt, endRecord, forgetAttempt, newRecord, startNow, timeTaken, warn } from './record.ts';
 import { type ContentKeeper, contentKeeper } from './settle/content.ts';
-import {
-  endAttempt,
-  endRecord,
-  forgetAttempt,
-  newRecord,
-  startNow,
-  timeTaken,
-  warn,
-} from './settle/record.ts';
 import { type Ending, settleCall } from './settle/settlement.ts';
 import { estimateUsage, learn, soundUsage } from './settle/usage.ts';
 import type { CallDeps, CallRecord, Incoming, Sink } from './types.ts';

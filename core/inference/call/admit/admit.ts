@@ -5,15 +5,18 @@ import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/i
 import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
 import { type RoutePlan, traceLine } from '../../../routing/index.ts';
 import type { Lane } from '../attempt/lane.ts';
+import type { Begun } from '../attempt/next-lane.ts';
+import type { Planned } from '../attempt/terms.ts';
 import { readBefore } from '../patience.ts';
+import { warn } from '../record.ts';
 import { keepsAnswer } from '../settle/content.ts';
 import { HoldWatch } from '../settle/hold-watch.ts';
-import { warn } from '../settle/record.ts';
+import { findReplay, type Idempotency, type StoredAnswer } from '../settle/idempotency.ts';
+import type { HeldTerms } from '../settle/settlement.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
 import { type Draft, draftCall, type Scope } from './draft.ts';
 import { holdMoney, type Money } from './hold.ts';
-import { findReplay, type Idempotency, type StoredAnswer } from './idempotency.ts';
-import { type Planned, plannedOf } from './plan.ts';
+import { plannedOf } from './plan.ts';
 
 /** Standard limits between events and of a whole call (4.8 "Attempt limits"). */
 const IDLE_MS = 90_000;
@@ -22,28 +25,9 @@ const TOTAL_MS = 600_000;
 const BYTES_PER_TOKEN = 4;
 
 /** A call that has passed every check and whose money is held. */
-export interface Admitted {
+export interface Admitted extends Begun, HeldTerms {
   readonly stream: boolean;
   readonly debug: boolean;
-  /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
-  readonly idempotency: Idempotency | null;
-  /** The answer is assembled, for a replay or the log; never where key, policy or request demand zero retention. */
-  readonly keep: boolean;
-  readonly plan: readonly Planned[];
-  /** The first attempt, written before the hold; null where it must be written now. */
-  first: Lane | null;
-  /** The fetching of media, which ends with the call, and the attempt that it is for; null where none are fetched. */
-  fetching: { readonly attempt: AttemptRecord; abort(): void } | null;
-  readonly max_attempts: number;
-  /** `failover.on` of the policy; absent: the standard classes. */
-  readonly failover?: readonly string[];
-  readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
-  readonly total_ms: number;
-  /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
-  readonly chosen: { readonly first_event: boolean; readonly idle: boolean; readonly total: boolean };
-  readonly prompt_bytes: number;
-  readonly watch: HoldWatch;
-  model_no(endpoint: Endpoint): number;
   trace(attempts: readonly AttemptRecord[]): string;
   /** `endpoint` answered: calls that belong with this one go there first. */
   remember(endpoint: Endpoint): void;

@@ -6,28 +6,24 @@ import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
 import { hmacSha256, nowMs, ServiceError } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
-import { inputTokensBound, type PromptSize, type ReserveInput } from '../../../pricing/index.ts';
-import {
-  affordsUnder,
-  planRoute,
-  type RouteFeatures,
-  type RouteLoss,
-  type RoutePlan,
-} from '../../../routing/index.ts';
-import type { CanonicalRequest, Warning } from '../../canonical/types.ts';
+import { inputTokensBound, type PromptSize } from '../../../pricing/index.ts';
+import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
+import type { CanonicalRequest } from '../../canonical/types.ts';
 import { mayLoseDigits } from '../../wire/exact.ts';
 import { throttleMs } from '../attempt/failover.ts';
-import { type Lane, prepare, rawLaneOf, targetOf } from '../attempt/lane.ts';
+import { type Lane, prepare, rawLaneOf } from '../attempt/lane.ts';
+import { lossesOf, lostOn } from '../attempt/losses.ts';
 import { wantedMedia } from '../attempt/media.ts';
+import type { Planned } from '../attempt/terms.ts';
+import { readAgain } from '../reading.ts';
 import { keepsAnswer } from '../settle/content.ts';
+import { type Idempotency, idempotencyOf } from '../settle/idempotency.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import { affinityOf } from './affinity.ts';
 import { featuresOf } from './features.ts';
-import { type Idempotency, idempotencyOf } from './idempotency.ts';
 import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts';
-import { parseBodyExact, parseText } from './parse.ts';
-import { callersPath } from './places.ts';
-import { capsOf, type Planned } from './plan.ts';
+import { parseText } from './parse.ts';
+import { capsOf, type HoldWish } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
@@ -50,7 +46,7 @@ export interface Draft {
   /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
   readonly first_event_ms: number;
   /** All of the reserve's input but the balance. */
-  readonly wish: Omit<ReserveInput, 'available_micro_usd'>;
+  readonly wish: HoldWish;
   /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
   readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
 }
@@ -146,11 +142,6 @@ function knownLength(size: PromptSize): Pick<RouteFeatures, 'longest_input_token
   return { longest_input_tokens: inputTokensBound({ ...size, pdf_pages: 0, audio_seconds: 0 }) };
 }
 
-/** The request once more, from its bytes, with every number exact; for attempts after the first. */
-export function readAgain(incoming: Incoming): CanonicalRequest {
-  return incoming.dialect.read(parseBodyExact(incoming.body), incoming.headers);
-}
-
 function firstAttempt(
   deps: CallDeps,
   incoming: Incoming,
@@ -192,7 +183,7 @@ function wishOf(
   request: CanonicalRequest,
   endpoints: readonly Endpoint[],
   bound: number,
-): Draft['wish'] {
+): HoldWish {
   const canonical = endpoints.every((endpoint) => rawLaneOf(deps, incoming, request, endpoint) === null);
   return {
     input_tokens_bound: bound,
@@ -284,23 +275,4 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
 /** Whether `refusal` may come from the want of an own key that reaches what `param` names. */
 function isUnmet({ code, status, param }: ServiceError, account_param: string): boolean {
   return status === 400 && (code === 'no_endpoint_available' || param === account_param);
-}
-
-/** Adapters know of the dialect: in the raw lane only what the endpoint itself refuses is a loss. */
-function lossesOf(deps: CallDeps, request: CanonicalRequest, endpoint: Endpoint) {
-  const losses = deps.adapters.get(endpoint.family)?.losses(request, targetOf(endpoint)) ?? [];
-  if (request.paths === undefined || losses.length === 0) return losses;
-  return losses.map((loss) => ({ ...loss, param: callersPath(request, loss.param) }));
-}
-
-/** Warnings of what is lost of `request` on `endpoint`; `losses` where they are known. */
-export function lostOn(
-  deps: CallDeps,
-  request: CanonicalRequest,
-  endpoint: Endpoint,
-  losses: readonly RouteLoss[] = lossesOf(deps, request, endpoint),
-): Warning[] {
-  // `drop` takes hints and wishes away in silence, but never what the caller said (4.7.4).
-  const told = request.svc.compat === 'drop' ? losses.filter((loss) => loss.class === 'content') : losses;
-  return told.map(({ code, param, message }) => ({ code, param, message }));
 }

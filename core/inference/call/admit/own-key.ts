@@ -5,8 +5,8 @@ import type { Model } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import type { AccountState } from '../../../routing/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
+import { callersPath } from '../attempt/places.ts';
 import { familyOfFile, storedFile } from './account-state.ts';
-import { callersPath } from './places.ts';
 
 /** Members of a messages body that mean something in one account. */
 const ACCOUNT_MEMBERS = ['thread', 'container', 'billing_policy', 'fallback_credit_token'];

@@ -1,6 +1,5 @@
 // From bytes to a JSON value of bounded size.
 import { parseJson, ServiceError, stringEndIn } from '../../../kernel/index.ts';
-import { parseExact } from '../../wire/exact.ts';
 
 /**
  * Objects, lists and members of a body at most. Each takes two characters of text or more, which a compressed body has
@@ -35,9 +34,4 @@ function holdsTooMany(text: string): boolean {
     } else if ((c === 123 || c === 91 || c === 58) && ++items > ITEMS_MAX) return true;
   }
   return false;
-}
-
-/** The same, with every number keeping its digits: for the canonical lane, which writes the value anew. */
-export function parseBodyExact(body: Buffer): unknown {
-  return parseExact(body.toString('utf8'));
 }

@@ -1,14 +1,10 @@
 // The endpoints of a call with the output cap that each is sent (4.10 "output cap C").
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '../../../pricing/index.ts';
+import type { Planned } from '../attempt/terms.ts';
 
-export interface Planned {
-  readonly endpoint: Endpoint;
-  /** Output cap to send, or null where the model's own maximum is the bound. */
-  readonly cap: number | null;
-  /** Credit, not caller or model, set the cap. */
-  readonly by_credit: boolean;
-}
+/** All that a hold is reckoned from but the balance. */
+export type HoldWish = Omit<ReserveInput, 'available_micro_usd'>;
 
 /** `endpoints` with their caps, without those on which credit affords next to nothing; in order. */
 export function capsOf(endpoints: readonly Endpoint[], wish: ReserveInput, cap_given: boolean): Planned[] {

@@ -11,7 +11,7 @@ import {
 } from '../../../routing/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import type { CallRecord, Incoming } from '../types.ts';
-import type { Draft } from './draft.ts';
+import type { HoldWish } from './plan.ts';
 import { modalitiesOut } from './task.ts';
 
 /** What the policy of the call's scope says of it; null where the built-in policy rules, which is one look-up. */
@@ -69,7 +69,7 @@ export function underPolicy(
   ruling: Ruling | null,
   found: RoutePlan | ServiceError,
   record: CallRecord,
-  wishOf: (endpoints: readonly Endpoint[]) => Draft['wish'],
+  wishOf: (endpoints: readonly Endpoint[]) => HoldWish,
 ): { route: RoutePlan | ServiceError; max_tokens: number | null } {
   if (ruling === null) {
     const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { redactionWarnings } from '../record.ts';
 import type { Incoming } from '../types.ts';
-import { redactIncoming, redactionWarnings } from './redact.ts';
+import { redactIncoming } from './redact.ts';
 
 function incoming(body: string, wish: object, headers: Incoming['headers'] = {}): Incoming {
   return {

@@ -1,7 +1,6 @@
 // The one gate between the bytes that came in and everything that looks at them: what the organisation's policy names
 // is taken out before anything is read, hashed, routed, stored or sent. Both lanes then see only redacted text.
 import { type RedactedBody, redactBody } from '../../../redaction/index.ts';
-import type { Warning } from '../../canonical/types.ts';
 import type { Incoming } from '../types.ts';
 import { refuseTooMany } from './parse.ts';
 
@@ -77,20 +76,4 @@ async function header(incoming: Incoming, wish: Wish, name: string): Promise<Red
   const made = body.toString();
   if (before === '') return { text: (JSON.parse(made) as [string])[0], ...counts };
   return { text: made.slice(before.length, made.length - behind.length), ...counts };
-}
-
-/** What the caller is told of it: nothing is taken out in silence. */
-export function redactionWarnings({ redacted }: Pick<Incoming, 'redacted'>): Warning[] {
-  const warnings: Warning[] = [];
-  if (redacted === undefined) return warnings;
-  const { redactions, unscanned } = redacted;
-  if (redactions > 0) {
-    const message = `The organization's data policy redacted ${redactions} places of the request.`;
-    warnings.push({ code: 'content_redacted', message });
-  }
-  if (unscanned > 0) {
-    const message = `${unscanned} characters behind the redaction budget were dropped from the request.`;
-    warnings.push({ code: 'content_unscanned', message });
-  }
-  return warnings;
 }

@@ -3,7 +3,7 @@ import { nowMs, type RequestId, type ServiceError, ulidMs } from '../../../kerne
 import type { KeyGrant } from '../../../keys/index.ts';
 import type { Standing } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
-import { endRecord, newRecord } from '../settle/record.ts';
+import { endRecord, newRecord } from '../record.ts';
 import type { CallDeps, Incoming, Sink } from '../types.ts';
 import { sendError } from './reply.ts';
 

@@ -3,7 +3,7 @@
 import { unfoldAnswer } from '../../canonical/assemble.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import type { Replayed } from '../admit/admit.ts';
-import { leavePlace } from '../settle/record.ts';
+import { leavePlace } from '../record.ts';
 import type { CallRecord, Sink } from '../types.ts';
 import { replyHeaders } from './reply.ts';
 

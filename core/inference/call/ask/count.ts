@@ -13,7 +13,7 @@ import { type Decision, decideCall } from '../admit/draft.ts';
 import { promptSize } from '../admit/prompt.ts';
 import { credentialFor, messageFor, rawLaneOf, targetOf } from '../attempt/lane.ts';
 import { wantedMedia } from '../attempt/media.ts';
-import { newRecord } from '../settle/record.ts';
+import { newRecord } from '../record.ts';
 import type { CallDeps, Incoming } from '../types.ts';
 
 const UPSTREAM_MS = 2_000;

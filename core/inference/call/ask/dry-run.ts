@@ -4,11 +4,13 @@ import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import { holdMicroUsd, price, type Reserved } from '../../../pricing/index.ts';
 import type { RoutePlan } from '../../../routing/index.ts';
 import { scopeOf, tellCap, traceOf } from '../admit/admit.ts';
-import { decideCall, lostOn } from '../admit/draft.ts';
+import { decideCall } from '../admit/draft.ts';
 import { TYPICAL_OUTPUT } from '../admit/features.ts';
 import { type HoldPreview, previewHold } from '../admit/hold.ts';
-import { type Planned, plannedOf } from '../admit/plan.ts';
-import { newRecord, tellLost, warn } from '../settle/record.ts';
+import { plannedOf } from '../admit/plan.ts';
+import { lostOn } from '../attempt/losses.ts';
+import type { Planned } from '../attempt/terms.ts';
+import { newRecord, tellLost, warn } from '../record.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 
 const BYTES_PER_TOKEN = 4;

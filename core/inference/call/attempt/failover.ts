@@ -3,9 +3,9 @@ import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs } from '../../../kernel/index.ts';
 import { mayFollow } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
-import type { Admitted } from '../admit/admit.ts';
 import type { CallDeps } from '../types.ts';
 import { effectiveClass, isOfRequest } from './outcome.ts';
+import type { AttemptTerms } from './terms.ts';
 
 type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'>;
 
@@ -33,7 +33,7 @@ function isSameKey({ own_key: a }: Endpoint, { own_key: b }: Endpoint): boolean 
  */
 export function nextPlace(
   deps: Keys,
-  { plan, failover }: Pick<Admitted, 'plan' | 'failover'>,
+  { plan, failover }: Pick<AttemptTerms, 'plan' | 'failover'>,
   facts: { at: number; raw: boolean; faults: readonly { readonly fault: UpstreamFault }[] },
 ): number | null {
   const classes = facts.faults.map(({ fault }) => effectiveClass(fault));
@@ -49,7 +49,7 @@ export function nextPlace(
 /** The first place behind `at` whose endpoint `may` be tried, one whose keys all rest where there is no other. */
 function placeAfter(
   deps: Keys,
-  plan: Admitted['plan'],
+  plan: AttemptTerms['plan'],
   at: number,
   may: (endpoint: Endpoint) => boolean,
 ): number | null {
@@ -84,7 +84,7 @@ export class Tries {
    */
   next(
     deps: Keys,
-    admitted: Pick<Admitted, 'plan' | 'failover' | 'max_attempts'>,
+    admitted: Pick<AttemptTerms, 'plan' | 'failover' | 'max_attempts'>,
     attempt: { readonly sent: boolean; readonly raw: boolean; readonly made: number },
   ): boolean {
     const { fault } = this.faults.at(-1) as Fault;
@@ -102,7 +102,7 @@ export class Tries {
   /** Goes to the next endpoint that `takes` the request without what could not be had; false: there is none. */
   pass(
     deps: Keys,
-    { plan, max_attempts }: Pick<Admitted, 'plan' | 'max_attempts'>,
+    { plan, max_attempts }: Pick<AttemptTerms, 'plan' | 'max_attempts'>,
     made: number,
     takes: (endpoint: Endpoint) => boolean,
   ): boolean {
@@ -117,7 +117,7 @@ export class Tries {
   }
 
   /** Place of the endpoint that refused a key of the pool, if another one is rested: by now the refused key rests. */
-  private placeForAnotherKey(deps: Keys, plan: Admitted['plan']): number | null {
+  private placeForAnotherKey(deps: Keys, plan: AttemptTerms['plan']): number | null {
     const { fault: last } = this.faults.at(-1) as Fault;
     if (this.retried_key || isOfRequest(last)) return null;
     const refused = this.faults.findLast(({ fault, endpoint }) => {

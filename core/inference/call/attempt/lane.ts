@@ -29,10 +29,10 @@ import type {
 import { settleTask } from '../../formats/embed-rerank/upstream/index.ts';
 import type { Credential } from '../../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
-import type { Planned } from '../admit/plan.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
 import type { Attempt, Classify, Reading } from './attempt.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
+import type { Planned } from './terms.ts';
 
 export interface Lane {
   /** The raw lane, or null in the canonical one. */

@@ -1,15 +1,23 @@
 // The next attempt, written: the first one was with the draft, the rare later one reads the bytes again; and where its
 // family wants media as bytes, they are fetched first.
 import { ServiceError } from '../../../kernel/index.ts';
-import type { Admitted } from '../admit/admit.ts';
-import { lostOn, readAgain } from '../admit/draft.ts';
-import type { Planned } from '../admit/plan.ts';
-import { endAttempt, tellLost } from '../settle/record.ts';
-import type { CallDeps, CallRecord, Incoming } from '../types.ts';
+import { readAgain } from '../reading.ts';
+import { endAttempt, tellLost } from '../record.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Tries } from './failover.ts';
 import { type Lane, newAttempt, prepare } from './lane.ts';
+import { lostOn } from './losses.ts';
 import { type FetchedMedia, fetchMedia, pathOfUrl, wantedMedia } from './media.ts';
 import { refusalOf } from './outcome.ts';
+import type { AttemptTerms, Planned } from './terms.ts';
+
+/** What is ready, or under way, for the next attempt. */
+export interface Begun extends AttemptTerms {
+  /** The first attempt, written before the hold; null where it must be written now. */
+  first: Lane | null;
+  /** The fetching of media, which ends with the call, and the attempt that it is for; null where none are fetched. */
+  fetching: { readonly attempt: AttemptRecord; abort(): void } | null;
+}
 
 /**
  * The lane of the next attempt, what is lost in it told in `record`; or, where `media` lacks some that its family wants
@@ -19,7 +27,7 @@ import { refusalOf } from './outcome.ts';
 export function nextLane(
   deps: CallDeps,
   incoming: Incoming,
-  admitted: Admitted,
+  admitted: Begun,
   facts: { planned: Planned; record: CallRecord; media: FetchedMedia | null },
 ): Lane | Promise<FetchedMedia> {
   const { first, keep, prompt_bytes } = admitted;
@@ -64,7 +72,7 @@ export function passUnfetched(
   deps: CallDeps,
   incoming: Incoming,
   tries: Tries,
-  facts: { admitted: Admitted; record: CallRecord; media: FetchedMedia | null; error: unknown },
+  facts: { admitted: Begun; record: CallRecord; media: FetchedMedia | null; error: unknown },
 ): unknown {
   const { admitted, record, media, error } = facts;
   if (!(error instanceof ServiceError)) return error;

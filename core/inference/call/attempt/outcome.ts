@@ -2,9 +2,9 @@
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../../kernel/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
-import type { Admitted } from '../admit/admit.ts';
 import type { AttemptRecord, CallDeps } from '../types.ts';
 import type { Attempt } from './attempt.ts';
+import type { AttemptTerms } from './terms.ts';
 
 const codeOf: Record<FaultClass, ErrorCode> = {
   context_length: 'context_length_exceeded',
@@ -183,7 +183,7 @@ export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
 export function isChosenLimit(
   attempt: Pick<Attempt, 'expired' | 'sent'>,
   fault: UpstreamFault,
-  { chosen }: Pick<Admitted, 'chosen'>,
+  { chosen }: Pick<AttemptTerms, 'chosen'>,
 ): boolean {
   return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
 }

@@ -2,9 +2,9 @@
 // canonical form. Beside the row, never in it.
 import type { Dialect } from '../../canonical/contract.ts';
 import type { CanonicalAnswer } from '../../canonical/types.ts';
-import type { Idempotency } from '../admit/idempotency.ts';
-import { parseBodyExact } from '../admit/parse.ts';
+import { readAgain } from '../reading.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
+import type { Idempotency } from './idempotency.ts';
 
 /** Longer base64 is told by its length: media are not kept. */
 const BASE64_MAX = 1_024;
@@ -50,7 +50,7 @@ function sparing(key: string, value: unknown): unknown {
 
 /** The request in the canonical form, without what is the gateway's own and without the end user's id. */
 function requestText(dialect: Dialect, body: Buffer, headers: Incoming['headers']): string {
-  const request = dialect.read(parseBodyExact(body), headers);
+  const request = readAgain({ dialect, body, headers });
   const { svc: _, user: __, cache: ___, warnings: ____, anthropic: _____, echo: ______, ...asked } = request;
   return JSON.stringify(asked, sparing);
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs } from '../../../kernel/index.ts';
 import { createHealth } from '../../../routing/index.ts';
+import { startNow } from '../record.ts';
 import type { AttemptRecord } from '../types.ts';
-import { startNow } from './record.ts';
 
 test('an attempt at a half-open circuit is its probe; one with an own key is none', () => {
   const health = createHealth();

@@ -1,5 +1,6 @@
 // The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
 // answer's end goes out before this has resolved (4.8 principle 6).
+import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd, monotonicMs } from '../../../kernel/index.ts';
 import type {
   CanonicalAnswer,
@@ -9,12 +10,20 @@ import type {
   StreamFault,
   Usage,
 } from '../../canonical/types.ts';
-import type { Admitted } from '../admit/admit.ts';
-import { type Idempotency, sealAnswer } from '../admit/idempotency.ts';
 import { keepBeside } from '../patience.ts';
+import { warn } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
-import { warn } from './record.ts';
+import type { HoldWatch } from './hold-watch.ts';
+import { type Idempotency, sealAnswer } from './idempotency.ts';
 import { chargeOf, unitsOf } from './usage.ts';
+
+/** What was agreed when the money was held. */
+export interface HeldTerms {
+  /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
+  readonly idempotency: Idempotency | null;
+  readonly watch: HoldWatch;
+  model_no(endpoint: Endpoint): number;
+}
 
 /** How a call with an attempt ends. */
 export interface Ending {
@@ -32,7 +41,7 @@ export interface Settlement {
   readonly attempt: AttemptRecord;
   /** When the request came, by the monotonic clock. */
   readonly started: number;
-  readonly admitted: Admitted;
+  readonly admitted: HeldTerms;
   readonly reported: Usage;
   readonly how: Ending;
   readonly meta: ReplyMeta;

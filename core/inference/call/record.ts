@@ -1,8 +1,7 @@
 // The record of a call, filled as it runs; it becomes a request row. It never holds content.
-import { monotonicMs, nowMs } from '../../../kernel/index.ts';
-import type { Warning } from '../../canonical/types.ts';
-import { redactionWarnings } from '../admit/redact.ts';
-import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
+import { monotonicMs, nowMs } from '../../kernel/index.ts';
+import type { Warning } from '../canonical/types.ts';
+import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
 /** What a record is begun with; a request that is refused early has no place. */
 type Beginning = Omit<Incoming, 'place'> & { readonly place: CallRecord['place'] };
@@ -50,6 +49,22 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     warnings: redactionWarnings(incoming),
     attempts: [],
   };
+}
+
+/** What the caller is told of redaction: nothing is taken out in silence. */
+export function redactionWarnings({ redacted }: Pick<Incoming, 'redacted'>): Warning[] {
+  const warnings: Warning[] = [];
+  if (redacted === undefined) return warnings;
+  const { redactions, unscanned } = redacted;
+  if (redactions > 0) {
+    const message = `The organization's data policy redacted ${redactions} places of the request.`;
+    warnings.push({ code: 'content_redacted', message });
+  }
+  if (unscanned > 0) {
+    const message = `${unscanned} characters behind the redaction budget were dropped from the request.`;
+    warnings.push({ code: 'content_unscanned', message });
+  }
+  return warnings;
 }
 
 /**
