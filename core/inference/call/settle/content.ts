@@ -1,7 +1,6 @@
 // Content of a call for the log of its organisation, where that wishes one (P10): what was asked and answered, in the
 // canonical form. Beside the row, never in it.
-import type { Dialect } from '../../canonical/contract.ts';
-import type { CanonicalAnswer } from '../../canonical/types.ts';
+import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import { readAgain } from '../reading.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -36,7 +35,7 @@ export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRe
     slot.write({
       ...{ request_id, org_id: grant.org_id, redact },
       bytes: body.length + (response?.length ?? 0),
-      texts: () => ({ request: requestText(dialect, body, headers), response }),
+      texts: () => ({ request: storedText(readAgain({ dialect, body, headers })), response }),
     });
   };
 }
@@ -48,11 +47,44 @@ function sparing(key: string, value: unknown): unknown {
   return `[base64, ${value.length} characters]`;
 }
 
-/** The request in the canonical form, without what is the gateway's own and without the end user's id. */
-function requestText(dialect: Dialect, body: Buffer, headers: Incoming['headers']): string {
-  const request = readAgain({ dialect, body, headers });
-  const { svc: _, user: __, cache: ___, warnings: ____, anthropic: _____, echo: ______, ...asked } = request;
-  return JSON.stringify(asked, sparing);
+/** Whether a member of the canonical request goes into the log. One that nobody has decided on does not compile. */
+const MEMBERS = {
+  model: 'kept',
+  messages: 'kept',
+  paths: 'kept',
+  tools: 'kept',
+  tool_choice: 'kept',
+  parallel_tools: 'kept',
+  generation: 'kept',
+  reasoning: 'kept',
+  output: 'kept',
+  service_tier: 'kept',
+  task: 'kept',
+  stream: 'kept',
+  include_usage: 'kept',
+  dialect: 'kept',
+  ext: 'kept',
+  legacy_functions: 'kept',
+  completion: 'kept',
+  // The end user's id, and keys that may be made of it.
+  user: 'left',
+  cache: 'left',
+  // The gateway's own, and headers of the caller's account at a provider.
+  svc: 'left',
+  warnings: 'left',
+  anthropic: 'left',
+  // Members that are kept once more, as they were sent.
+  echo: 'left',
+} as const satisfies Record<keyof CanonicalRequest, 'kept' | 'left'>;
+
+const kept_members: ReadonlySet<string> = new Set(
+  Object.entries(MEMBERS).flatMap(([name, fate]) => (fate === 'kept' ? [name] : [])),
+);
+
+/** The JSON text of `request` as it is logged: of its members those that are listed to be kept, and no other. */
+export function storedText(request: CanonicalRequest): string {
+  const asked = Object.entries(request).filter(([name]) => kept_members.has(name));
+  return JSON.stringify(Object.fromEntries(asked), sparing);
 }
 
 /** What was answered, or as much of it as came; null where nothing did. */
