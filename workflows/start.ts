@@ -1,7 +1,7 @@
 // Puts the parts of a worker process together and takes them apart again in reverse order.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
-import { createPool, followClock, type Pool } from '@svc/core/db/index.ts';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import {
   type Config,
@@ -14,6 +14,7 @@ import {
   type Services,
 } from '@svc/core/kernel/index.ts';
 import { createContext, type Jobs, registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
+import { followClock } from '@svc/core/runtime/index.ts';
 import { type MoneyIn, openMoneyIn } from '@svc/core/topups/index.ts';
 import { beat } from '@svc/core/workflow-starts/index.ts';
 import { bundleWorkflows } from './bundle.ts';

@@ -1,6 +1,7 @@
 // Moves the clock of a development installation forward, so that expiry, budgets and retries can be tried.
-import { advanceClock } from '@svc/core/db/index.ts';
+
 import { now } from '@svc/core/kernel/index.ts';
+import { advanceClock } from '@svc/core/runtime/index.ts';
 import { type Command, UsageError } from '../command.ts';
 import { developmentDatabase } from '../installation.ts';
 

@@ -1,6 +1,7 @@
 // Returns a development installation to the machine's clock.
-import { resetClock } from '@svc/core/db/index.ts';
+
 import { now } from '@svc/core/kernel/index.ts';
+import { resetClock } from '@svc/core/runtime/index.ts';
 import type { Command } from '../command.ts';
 import { developmentDatabase } from '../installation.ts';
 

@@ -1,7 +1,8 @@
 // What should run, and whether it can serve: every program of `make up`, or else the gateway and the database that the
 // settings name.
 import { createConnection } from 'node:net';
-import { listMigrations, readClockShift } from '@svc/core/db/index.ts';
+import { listMigrations } from '@svc/core/db/index.ts';
+import { readClockShift } from '@svc/core/runtime/index.ts';
 import type { Command, Result } from '../command.ts';
 import { findInstallation, withDatabase } from '../installation.ts';
 import { appliedMigrations } from '../store.ts';

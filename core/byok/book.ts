@@ -1,7 +1,8 @@
 // The provider keys of a process: still sealed, and dropped when they change, so that a deleted key is not used again. A
 // key is opened when a call first wants it, and kept in memory alone.
-import { type Changes, OrgBook } from '../db/index.ts';
+
 import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
+import { type Changes, OrgCache } from '../runtime/index.ts';
 import { readSealedKeys, type SealedKey, touchByokKeys } from './book-store.ts';
 import { openProviderKey } from './seal.ts';
 
@@ -95,7 +96,7 @@ export function openByokBook(options: ByokBookOptions): ByokBook {
     used = new Map();
     await touchByokKeys(db, noted);
   }
-  const book = new OrgBook<OrgKeys>({
+  const book = new OrgCache<OrgKeys>({
     ...{ changes, log, what: 'provider keys', topic: 'byok', trust_ms: TRUST_MS },
     max_orgs: options.max_orgs ?? 20_000,
     unreadable: 'Provider keys cannot be read; no call passes without a look at yours. Try again shortly.',

@@ -2,9 +2,10 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { type Provisioned, provision, staffContext } from '../../test/support/provision.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';
-import { type Changes, createPool, openChanges, type Pool } from '../db/index.ts';
+import { createPool, type Pool } from '../db/index.ts';
 import { type Db, type Id, nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import { findOrg, findProject, type Org, type Project, setOrgStatus } from '../orgs/index.ts';
+import { type Changes, openChanges } from '../runtime/index.ts';
 import { createKey, type KeyRing, newKeySecret, openKeyRing } from './index.ts';
 import { revokeKey, touchKeys } from './store.ts';
 

@@ -1,8 +1,11 @@
 // The key check of one process: verified keys live in memory and are dropped when they change (`Changes`), and at once
 // by whoever changed them here (`forget`).
-import { type Changes, isDatabaseFault } from '../db/index.ts';
+
+import { LRUCache } from 'lru-cache';
+import { isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
+import type { Changes } from '../runtime/index.ts';
 import { grantOf } from './grant.ts';
 import { checksumHolds, hasKeyForm } from './secret.ts';
 import { findKeyByHash, touchKeys } from './store.ts';
@@ -26,8 +29,6 @@ type Refusal = 'unknown' | 'revoked' | 'expired' | 'checksum' | 'org_inactive';
 interface Entry {
   readonly grant: KeyGrant;
   readonly expires_ms: number;
-  /** Used since the last sweep past it (second chance). */
-  hit: boolean;
   /** Used since the last write of `last_used_at`. */
   touched_ms: number;
 }
@@ -48,10 +49,13 @@ function refuse(reason: Refusal): ServiceError {
 class Ring implements KeyRing {
   readonly #changes: Changes;
   readonly #log: Log;
-  readonly #max: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: LRUCache<string, Entry>;
   readonly #hash_of = new Map<Id<'key'>, string>();
-  readonly #refused = new Map<string, { reason: Refusal; until_ms: number }>();
+  readonly #refused = new LRUCache<string, Refusal>({
+    max: NEGATIVE_MAX,
+    ttl: NEGATIVE_MS,
+    perf: { now: monotonicMs },
+  });
   readonly #asking = new Map<string, Promise<KeyGrant>>();
   readonly #touched = new Set<Entry>();
   readonly #unfollow: () => void;
@@ -62,7 +66,10 @@ class Ring implements KeyRing {
   constructor({ changes, log, max_entries }: KeyRingOptions) {
     this.#changes = changes;
     this.#log = log;
-    this.#max = max_entries ?? 50_000;
+    this.#entries = new LRUCache({
+      max: max_entries ?? 50_000,
+      dispose: ({ grant }) => this.#hash_of.delete(grant.key_id),
+    });
     this.#unfollow = changes.follow({
       topic: 'grant',
       changed: ({ org_id, key_id }) => this.#drop(org_id, key_id),
@@ -81,7 +88,7 @@ class Ring implements KeyRing {
     if (entry !== undefined && this.#changes.heardWithin(TRUST_MS)) return this.#admit(entry);
     if (!checksumHolds(secret)) throw refuse('checksum');
     const refused = this.#refused.get(hash);
-    if (refused !== undefined && refused.until_ms > monotonicMs()) throw refuse(refused.reason);
+    if (refused !== undefined) throw refuse(refused);
     const asking = this.#asking.get(hash);
     if (asking !== undefined) return asking;
     const asked = this.#lookUp(hash).finally(() => this.#asking.delete(hash));
@@ -92,9 +99,7 @@ class Ring implements KeyRing {
   forget(key_id: Id<'key'>): void {
     this.#generation++;
     const hash = this.#hash_of.get(key_id);
-    if (hash === undefined) return;
-    this.#hash_of.delete(key_id);
-    this.#entries.delete(hash);
+    if (hash !== undefined) this.#entries.delete(hash);
   }
 
   async close(): Promise<void> {
@@ -105,7 +110,6 @@ class Ring implements KeyRing {
   #admit(entry: Entry): KeyGrant {
     const now = nowMs();
     if (entry.expires_ms <= now) throw refuse('expired');
-    entry.hit = true;
     entry.touched_ms = now;
     this.#touched.add(entry);
     return entry.grant;
@@ -115,13 +119,12 @@ class Ring implements KeyRing {
     const generation = this.#generation;
     const found = await this.#ask(Buffer.from(hash, 'hex'));
     if (typeof found === 'string') {
-      if (generation === this.#generation) this.#remember(hash, found);
+      if (generation === this.#generation) this.#refused.set(hash, found);
       throw refuse(found);
     }
     const entry: Entry = {
       grant: found,
       expires_ms: found.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-      hit: false,
       touched_ms: 0,
     };
     if (generation === this.#generation) this.#keep(hash, entry);
@@ -152,21 +155,6 @@ class Ring implements KeyRing {
   #keep(hash: string, entry: Entry): void {
     this.#entries.set(hash, entry);
     this.#hash_of.set(entry.grant.key_id, hash);
-    while (this.#entries.size > this.#max) {
-      const [oldest_hash, oldest] = this.#entries.entries().next().value as [string, Entry];
-      this.#entries.delete(oldest_hash);
-      if (oldest.hit) {
-        oldest.hit = false;
-        this.#entries.set(oldest_hash, oldest);
-      } else this.#hash_of.delete(oldest.grant.key_id);
-    }
-  }
-
-  #remember(hash: string, reason: Refusal): void {
-    if (this.#refused.size >= NEGATIVE_MAX) {
-      this.#refused.delete(this.#refused.keys().next().value as string);
-    }
-    this.#refused.set(hash, { reason, until_ms: monotonicMs() + NEGATIVE_MS });
   }
 
   #drop(org_id: Id<'org'>, key_id: Id<'key'> | null): void {
@@ -176,17 +164,12 @@ class Ring implements KeyRing {
       return;
     }
     this.#generation++;
-    for (const [hash, entry] of this.#entries) {
-      if (entry.grant.org_id !== org_id) continue;
-      this.#entries.delete(hash);
-      this.#hash_of.delete(entry.grant.key_id);
-    }
+    for (const [hash, { grant }] of this.#entries) if (grant.org_id === org_id) this.#entries.delete(hash);
   }
 
   #clear(): void {
     this.#generation++;
     this.#entries.clear();
-    this.#hash_of.clear();
     this.#refused.clear();
   }
 

@@ -1,6 +1,6 @@
 // The periodic work of an installation, led by one process at a time.
 import { prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
-import { type Job, type Leader, lead, type Pool } from '../db/index.ts';
+import type { Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
@@ -8,6 +8,7 @@ import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '
 import { findSubjectOwner } from '../keys/index.ts';
 import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
+import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
 import {
   createDeliverer,

@@ -3,8 +3,9 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { provision } from '../../test/support/provision.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';
-import { type Changes, createPool, openChanges, type Pool } from '../db/index.ts';
+import { createPool, type Pool } from '../db/index.ts';
 import { type Db, type Id, silentLog } from '../kernel/index.ts';
+import { type Changes, openChanges } from '../runtime/index.ts';
 import { openPolicyBook, type PolicyBook } from './index.ts';
 import { endActivation, insertActivation, insertVersion, nextVersion } from './store.ts';
 

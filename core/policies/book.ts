@@ -1,6 +1,7 @@
 // The active policies of a process: dropped when they change, so that the next call is routed by what is active.
-import { type Changes, OrgBook } from '../db/index.ts';
+
 import { type Db, type Id, type Log, monotonicMs, newUlid } from '../kernel/index.ts';
+import { type Changes, OrgCache } from '../runtime/index.ts';
 import { type ActivePolicy, activePolicy } from './decide.ts';
 import { forgetGateway, noteGateway, pruneGateways, readActiveTexts } from './snapshot-store.ts';
 import { readStoredPolicy } from './validate.ts';
@@ -64,7 +65,7 @@ export function openPolicyBook({ changes, log, process_name, max_orgs }: PolicyB
   const gateway_id = newUlid();
   let note_due_ms = Number.NEGATIVE_INFINITY;
   let prune_due_ms = monotonicMs() + PRUNE_MS;
-  const book = new OrgBook<OrgPolicies>({
+  const book = new OrgCache<OrgPolicies>({
     ...{ changes, log, what: 'routing policies', topic: 'policy', trust_ms: TRUST_MS },
     max_orgs: max_orgs ?? 20_000,
     unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',

@@ -1,10 +1,11 @@
 // What every answer has in common, whatever the route: ids, headers, envelopes, methods, bodies, health.
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { createPool, openChanges } from '@svc/core/db/index.ts';
+import { createPool } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
+import { openChanges } from '@svc/core/runtime/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from '../../test/registry/harness.ts';

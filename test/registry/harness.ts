@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { type Changes, createPool, openChanges, type Pool } from '@svc/core/db/index.ts';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createPerson, signInSettings } from '@svc/core/identity/index.ts';
 import {
   type Context,
@@ -21,6 +21,7 @@ import {
 import { createKey, type KeyRing, openKeyRing } from '@svc/core/keys/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+import { type Changes, openChanges } from '@svc/core/runtime/index.ts';
 import { createApp } from '@svc/gateway/rest/app.ts';
 import { bindOperations } from '@svc/gateway/rest/bind.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';

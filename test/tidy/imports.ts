@@ -8,6 +8,7 @@ import { type Fault, isProduction, lineAt, type Source } from './sources.ts';
 export const concepts = [
   'kernel',
   'db',
+  'runtime',
   'redaction',
   'egress',
   'catalog',
@@ -36,8 +37,8 @@ export const concepts = [
   'operations',
 ] as const;
 
-/** What everything stands on: any folder may use these two, and nothing is said about them in its README. */
-const foundation: ReadonlySet<string> = new Set(['kernel', 'db']);
+/** What everything stands on: any folder may use these three, and nothing is said about them in its README. */
+const foundation: ReadonlySet<string> = new Set(['kernel', 'db', 'runtime']);
 
 /** Packages and what of ours they may import. */
 export const packages: Readonly<Record<string, readonly string[]>> = {

@@ -8,8 +8,8 @@ export const sqlElsewhere: Readonly<Record<string, string>> = {
   'core/db/migrate.ts': 'the runner of migrations itself',
   'core/db/pool.ts': 'begin, commit, rollback and ping',
   'core/db/listen.ts': 'listen',
-  'core/db/dev-clock.ts': 'its one row of settings',
-  'core/db/leader.ts': 'the advisory lock of the jobs',
+  'core/runtime/dev-clock.ts': 'its one row of settings',
+  'core/runtime/leader.ts': 'the advisory lock of the jobs',
   'core/policies/types.ts': 'no SQL: `rollback` is a word of the policy language',
 };
 

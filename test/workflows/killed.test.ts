@@ -1,6 +1,6 @@
 // The worker program killed (`kill -9`) in the middle of each step of a top-up's workflow, and another one started:
 // everything comes to its end, later at most; credited once, one receipt, one run.
-import { advanceClock } from '@svc/core/db/index.ts';
+import { advanceClock } from '@svc/core/runtime/index.ts';
 import type { Topup } from '@svc/core/topups/index.ts';
 import pg from 'pg';
 import { beforeAll, expect, test, vi } from 'vitest';

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
+import { createPool } from '../db/index.ts';
 import { now, shiftClock, silentLog } from '../kernel/index.ts';
-import { advanceClock, createPool, followClock, readClockShift, resetClock } from './index.ts';
+import { advanceClock, followClock, readClockShift, resetClock } from './index.ts';
 
 const pool = createPool(await createTestDatabase(), { max: 2 });
 afterAll(async () => {

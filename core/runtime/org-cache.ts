@@ -1,10 +1,11 @@
 // What a process remembers of organisations: read on first use, dropped when it changes (`Changes`), and at once by
 // whoever changed it in this process (`forget`).
+import { LRUCache } from 'lru-cache';
+import { isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, ServiceError } from '../kernel/index.ts';
 import type { Changes, Follower } from './changes.ts';
-import { isDatabaseFault } from './faults.ts';
 
-export interface OrgBookParts<T> {
+export interface OrgCacheParts<T> {
   readonly changes: Changes;
   readonly log: Log;
   /** What is remembered, in the plural, as a log line says it: `provider keys`. */
@@ -21,21 +22,24 @@ export interface OrgBookParts<T> {
   polled?: NonNullable<Follower['polled']>;
 }
 
-export class OrgBook<T> {
-  readonly #parts: OrgBookParts<T>;
-  readonly #orgs = new Map<Id<'org'>, T>();
-  readonly #asking = new Map<Id<'org'>, Promise<T>>();
+export class OrgCache<T extends object> {
+  readonly #parts: OrgCacheParts<T>;
+  /** What is dropped while it is being read is answered to who waits for it, and not remembered. */
+  readonly #orgs: LRUCache<Id<'org'>, T>;
   readonly #unfollow: () => void;
-  /** Rises with every change heard of: a read that began before one is answered but not remembered. */
-  #generation = 0;
 
-  constructor(parts: OrgBookParts<T>) {
+  constructor(parts: OrgCacheParts<T>) {
     this.#parts = parts;
-    const { changes, topic, polled } = parts;
+    const { changes, topic, polled, max_orgs } = parts;
+    this.#orgs = new LRUCache({
+      max: max_orgs,
+      ignoreFetchAbort: true,
+      fetchMethod: (org_id) => this.#read(org_id),
+    });
     this.#unfollow = changes.follow({
       topic,
       changed: ({ org_id }) => this.forget(org_id),
-      missed: () => this.#clear(),
+      missed: () => this.#orgs.clear(),
       ...(polled === undefined ? {} : { polled }),
     });
   }
@@ -45,23 +49,13 @@ export class OrgBook<T> {
    * @throws ServiceError service_unavailable (from the promise) when it cannot be read.
    */
   of(org_id: Id<'org'>): T | Promise<T> {
-    const known = this.#orgs.get(org_id);
-    if (known !== undefined && this.#parts.changes.heardWithin(this.#parts.trust_ms)) return known;
-    const asking = this.#asking.get(org_id);
-    if (asking !== undefined) return asking;
-    const asked = this.#read(org_id).finally(() => {
-      if (this.#asking.get(org_id) === asked) this.#asking.delete(org_id);
-    });
-    this.#asking.set(org_id, asked);
-    return asked;
+    const trusted = this.#parts.changes.heardWithin(this.#parts.trust_ms);
+    return (trusted && this.#orgs.get(org_id)) || this.#orgs.forceFetch(org_id, { forceRefresh: !trusted });
   }
 
-  /** Drops an organisation in this process at once. */
+  /** Drops an organisation in this process at once: a read under way may have begun before the change. */
   forget(org_id: Id<'org'>): void {
-    this.#generation++;
     this.#orgs.delete(org_id);
-    // A read under way may have begun before the change: the next call reads anew.
-    this.#asking.delete(org_id);
   }
 
   /** Hears of no change any more. */
@@ -70,14 +64,9 @@ export class OrgBook<T> {
   }
 
   async #read(org_id: Id<'org'>): Promise<T> {
-    const generation = this.#generation;
-    const { log, max_orgs, unreadable, what } = this.#parts;
+    const { log, read, unreadable, what } = this.#parts;
     try {
-      const found = await this.#parts.read(org_id);
-      if (generation !== this.#generation) return found;
-      this.#orgs.set(org_id, found);
-      while (this.#orgs.size > max_orgs) this.#orgs.delete(this.#orgs.keys().next().value as Id<'org'>);
-      return found;
+      return await read(org_id);
     } catch (error) {
       if (!isDatabaseFault(error)) log.error({ org_id, error }, `${what} cannot be read`);
       throw new ServiceError('service_unavailable', unreadable, {
@@ -85,11 +74,5 @@ export class OrgBook<T> {
         retry_after_ms: 1_000,
       });
     }
-  }
-
-  #clear(): void {
-    this.#generation++;
-    this.#orgs.clear();
-    this.#asking.clear();
   }
 }

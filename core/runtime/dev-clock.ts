@@ -1,7 +1,7 @@
 // The development clock: one row in `settings` that every program of the installation follows within a second, so
 // that expiry, budgets and retries can be tried (`svcctl dev clock`). Only programs with SVC_DEV=1 follow it.
+import type { Pool } from '../db/index.ts';
 import { type Db, type Log, now, shiftClock } from '../kernel/index.ts';
-import type { Pool } from './pool.ts';
 
 const NAME = 'dev_clock';
 const POLL_MS = 500;

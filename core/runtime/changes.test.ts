@@ -3,8 +3,9 @@
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';
+import { createPool, type Pool } from '../db/index.ts';
 import { type Id, silentLog } from '../kernel/index.ts';
-import { type Changes, createPool, openChanges, type Pool } from './index.ts';
+import { type Changes, openChanges } from './index.ts';
 
 const url = await createTestDatabase();
 const nowhere = 'postgres://svc@127.0.0.1:1/none';

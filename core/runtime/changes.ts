@@ -1,9 +1,8 @@
 // How a process hears that rows it remembers have changed: by NOTIFY, and by a poll where a notification was lost. One
 // connection that listens and one that polls serve everything that is remembered.
+import { createPool, type Listener, listen, type Pool } from '../db/index.ts';
 import { type Log, monotonicMs } from '../kernel/index.ts';
 import { type Change, pruneChanges, readChanges, type Topic } from './changes-store.ts';
-import { type Listener, listen } from './listen.ts';
-import { createPool, type Pool } from './pool.ts';
 
 /** Half of what the second allows would do; a quarter leaves room for a busy machine. */
 const POLL_MS = 250;
