@@ -1,9 +1,7 @@
 // What of a request its organisation's log keeps.
 import { expect, test } from 'vitest';
-import { dialects } from '../../formats/index.ts';
+import { chat } from '../../formats/openai-chat/caller/index.ts';
 import { storedText } from './content.ts';
-
-const chat = dialects.get('chat') as NonNullable<ReturnType<typeof dialects.get>>;
 
 const body = {
   model: 'openai/gpt-4o-mini',
