@@ -1,4 +1,4 @@
-// The bars of design 9, as code: what a run is held against.
+// The bars of the bench, as code: what a run is held against.
 
 export interface Bar {
   readonly title: string;

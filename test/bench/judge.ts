@@ -123,7 +123,7 @@ function decisions(results: Results): Bar[] {
   });
 }
 
-/** Every bar of design 9 for which this run has a figure. */
+/** Every bar for which this run has a figure. */
 export function barsOf(results: Results): Bar[] {
   const plain = results.figures.get('plain')?.get('gateway');
   const postgres: Bar[] =

@@ -1,4 +1,4 @@
-// What the bench measures, one entry a row of design 9.
+// What the bench measures, one entry a bar of `bars.ts`.
 import type { Job, Target } from './load-jobs.ts';
 import { CHUNKS } from './replies.ts';
 

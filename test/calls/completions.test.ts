@@ -1,4 +1,4 @@
-// The completions dialect on endpoints that have its path, beside those that are sent a chat (decisions 4.4, row 1).
+// The completions dialect on endpoints that have its path, beside those that are sent a chat.
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { checkCompletionsStream } from '../grammar/completions.ts';

@@ -1,4 +1,4 @@
-// Counting tokens (decisions 4.2 to 4.4): free, by whoever knows, and an estimate that says so where nobody does.
+// Counting tokens: free, by whoever knows, and an estimate that says so where nobody does.
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startBedrockSim } from '../sim/providers/index.ts';

@@ -1,5 +1,5 @@
 // Usage that is missing or contradicts itself is of no concern to the caller's bill alone: operators hear of it
-// (decisions 4.7.2 and 4.8 row 12), without a word of content.
+// (docs/outcomes.md#usage-missing), without a word of content.
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { expect, test } from 'vitest';
 import { svcOf } from './caller.ts';

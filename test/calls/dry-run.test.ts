@@ -1,4 +1,4 @@
-// POST /v1/svc/dry_run (decisions 4.4, 4.9.5): the decision of a call, made by the same code, that costs nothing.
+// POST /v1/svc/dry_run (docs/routing.md): the decision of a call, made by the same code, that costs nothing.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, open, type Reply } from './caller.ts';

@@ -1,5 +1,5 @@
 // Images as input of embeddings, through the whole gateway: what each provider is sent, what an image costs, and how
-// calls are refused that an endpoint cannot serve (decisions 4.7.2 "native only, listed models").
+// calls are refused that an endpoint cannot serve.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IMAGE_TOKENS } from '../sim/providers/pictures.ts';
 import { spelt } from '../sim/providers/vectors.ts';

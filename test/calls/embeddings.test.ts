@@ -1,4 +1,4 @@
-// Embeddings through the whole gateway: every digit of a vector, money, failover, idempotency (decisions 4.4, 4.7.2, 4.8).
+// Embeddings through the whole gateway: every digit of a vector, money, failover, idempotency (docs/outcomes.md).
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { packed, spelt } from '../sim/providers/vectors.ts';

@@ -1,5 +1,5 @@
-// A provider that answers 200 with an error object in place of the answer (decisions 4.8 row 8): the caller and the
-// plan see what they would see of the same error as an HTTP refusal.
+// A provider that answers 200 with an error object in place of the answer (docs/outcomes.md#error-in-a-200): the
+// caller and the plan see what they would see of the same error as an HTTP refusal.
 import { describe, expect, test } from 'vitest';
 import { errorOf, saidBy } from './caller.ts';
 import { refuse, wholeAnswer } from './upstream.ts';

@@ -1,4 +1,5 @@
-// Other endpoints (decisions 4.6 table 2, 4.8 rows 6 to 9): tried before the first content, never after it.
+// Other endpoints (docs/outcomes.md#faults-of-a-provider, docs/outcomes.md#failover): tried before the first content,
+// never after it.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, saidBy, svcOf } from './caller.ts';
 import { endChunks, type Handler, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';

@@ -1,5 +1,5 @@
-// A limit to the first event that the caller lowered (decisions 4.8 row 26): it fails over like any silence, and where
-// nothing is left to try it is the caller who ended the call, and pays for its prompt.
+// A limit to the first event that the caller lowered (docs/outcomes.md#chosen-time-is-up): it fails over like any
+// silence, and where nothing is left to try it is the caller who ended the call, and pays for its prompt.
 import { describe, expect, test } from 'vitest';
 import { errorOf, saidBy } from './caller.ts';
 import { streamHead } from './upstream.ts';

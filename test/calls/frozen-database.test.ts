@@ -1,4 +1,4 @@
-// A database that takes connections and does not answer (decisions 4.8 rows 21 and 22): as good as away.
+// A database that takes connections and does not answer (docs/outcomes.md#the-gateway-itself): as good as away.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startProxy } from '../../core/ledger/testing-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';

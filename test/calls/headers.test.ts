@@ -1,4 +1,4 @@
-// Headers (decisions 4.5), the route a caller may wish for (4.9.1), and a bill that anyone can recompute.
+// Headers (docs/api.md#headers), the route a caller may wish for (`svc.route`), and a bill that anyone can recompute.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, open, type Reply, svcOf } from './caller.ts';
 import { bodyOf, grammarFaults, idOf, send, useWorld } from './world.ts';

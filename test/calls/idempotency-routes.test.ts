@@ -1,5 +1,5 @@
-// Idempotency-Key on every route that takes calls (decisions 4.12), each rule by the same table: whatever is bought
-// there, a retry gets it again for no more money, also when the gateway was killed in between.
+// Idempotency-Key on every route that takes calls (docs/idempotency.md#calls), each rule by the same table: whatever
+// is bought there, a retry gets it again for no more money, also when the gateway was killed in between.
 import { describe, expect, test } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
 import { checkCompletionsStream } from '../grammar/completions.ts';

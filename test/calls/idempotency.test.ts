@@ -1,4 +1,4 @@
-// Idempotency-Key (decisions 4.12): a retry gets the answer of its first call for no more money.
+// Idempotency-Key (docs/idempotency.md#calls): a retry gets the answer of its first call for no more money.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf } from './upstream.ts';

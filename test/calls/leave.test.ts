@@ -1,4 +1,4 @@
-// A caller that leaves, in each phase of a call (decisions 4.8 rows 13 to 16).
+// A caller that leaves, in each phase of a call (docs/outcomes.md#the-caller-leaves).
 import { describe, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
 import type { Exchange } from './caller.ts';

@@ -1,5 +1,5 @@
-// What decisions 4.8 and 4.10 say of money, on the families that came later: callers that leave, by how the provider bills
-// them; every kind of line; and each row recomputed by `svcctl price check`.
+// What docs/outcomes.md and docs/pricing.md say of money, on the families that came later: callers that leave, by how
+// the provider bills them; every kind of line; and each row recomputed by `svcctl price check`.
 import { execFile } from 'node:child_process';
 import { command as priceCheck } from '@svc/cli/commands/price-check.ts';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,6 @@
 // What is at fault decides what is tried next: a key that is refused comes with another key of its pool, an endpoint
-// whose provider does not know its model stands behind the others and is told of (decisions 4.6 table 2).
+// whose provider does not know its model stands behind the others and is told of
+// (docs/outcomes.md#faults-of-a-provider).
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { describe, expect, test } from 'vitest';
 import { errorOf, svcOf } from './caller.ts';

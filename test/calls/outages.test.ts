@@ -1,4 +1,4 @@
-// A gateway that dies or is told to stop, and a database that is away (decisions 4.8 rows 19 to 22).
+// A gateway that dies or is told to stop, and a database that is away (docs/outcomes.md#the-gateway-itself).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const PACED = 'sim: tokens=400 chunks=100 chunk_ms=100';
 describe('a gateway', () => {
   const world = useWorld({ env: { SVC_LEDGER_LEASE_SECONDS: '2', SVC_DRAIN_SECONDS: '3' } });
 
-  test('killed in mid-call charges nothing: the hold is swept and the row says what happened (row 19)', async () => {
+  test('killed in mid-call charges nothing: the hold is swept and the row says what happened (docs/outcomes.md#gateway-killed)', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
     const stream = world().chat(org.live_key, bodyOf(id, PACED, { stream: true, max_tokens: 500 }));
@@ -32,7 +32,7 @@ describe('a gateway', () => {
     expect((await world().chat(org.live_key, bodyOf(id, 'Hi')).reply).status).toBe(200);
   }, 90_000);
 
-  test('told to stop finishes what it can, ends the rest uncharged, and takes nothing new (row 20)', async () => {
+  test('told to stop finishes what it can, ends the rest uncharged, and takes nothing new (docs/outcomes.md#gateway-stops)', async () => {
     const org = await world().org();
     const body = (text: string, more: object = {}) =>
       bodyOf(world().model('chat').id, text, { max_tokens: 500, stream: true, ...more });
@@ -125,7 +125,7 @@ describe('PostgreSQL', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test('away at the settle: the answer comes with its cost, and is charged once after all died and came back (rows 21, 22)', async () => {
+  test('away at the settle: the answer comes with its cost, and is charged once after all died and came back (docs/outcomes.md#database-away-at-the-settle)', async () => {
     const org = await world.org();
     const { id, upstream } = world.model('chat');
     const text = 'sim: tokens=20 chunks=10 chunk_ms=60';

@@ -1,5 +1,5 @@
-// The table of ends (decisions 4.8): what the caller sees, what is charged, what the row says, in both dialects, both
-// lanes, streamed and whole.
+// The table of ends (docs/outcomes.md): what the caller sees, what is charged, what the row says, in both dialects,
+// both lanes, streamed and whole.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Reply, saidBy, svcOf } from './caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
@@ -57,7 +57,7 @@ function expectRefusal(
   expect(reply.headers['x-svc-cost-micro']).toBe('0');
 }
 
-describe.concurrent('row 1: an answer that succeeds', () => {
+describe.concurrent('an answer that succeeds (docs/outcomes.md#success)', () => {
   test.each(ways)(`is charged by the provider's figures (${name})`, async (way) => {
     const { reply, ended, sim } = await run(way, 'tokens=20 chunks=5');
     expect(reply.status).toBe(200);
@@ -80,7 +80,7 @@ describe.concurrent('row 1: an answer that succeeds', () => {
   });
 });
 
-describe.concurrent('row 5: a provider that refuses the request', () => {
+describe.concurrent('a provider that refuses the request (docs/outcomes.md#request-refused-by-provider)', () => {
   test.each(ways)(`is relayed as 400 and free (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'status=400');
     expectRefusal(way, reply, { status: 400, code: 'invalid_request', attempts: 1 });
@@ -91,7 +91,7 @@ describe.concurrent('row 5: a provider that refuses the request', () => {
   });
 });
 
-describe.concurrent('row 7: the only endpoint fails before any content', () => {
+describe.concurrent('the only endpoint fails before any content (docs/outcomes.md#all-attempts-failed)', () => {
   const failures = [
     { knobs: 'status=500', status: 502, code: 'upstream_error', attempt: 'error server' },
     { knobs: 'retry_after=7', status: 429, code: 'upstream_rate_limited', attempt: 'error rate_limit' },
@@ -114,7 +114,7 @@ describe.concurrent('row 7: the only endpoint fails before any content', () => {
   });
 });
 
-describe.concurrent('row 8: an error event before the first content', () => {
+describe.concurrent('an error event before the first content (docs/outcomes.md#error-in-a-200)', () => {
   test.each(ways)(`is a plain HTTP error (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'error_after=0');
     expectRefusal(way, reply, { status: reply.status, code: errorOf(reply)?.['code'], attempts: 1 });
@@ -125,7 +125,7 @@ describe.concurrent('row 8: an error event before the first content', () => {
   });
 });
 
-describe.concurrent('row 9: an error event after content', () => {
+describe.concurrent('an error event after content (docs/outcomes.md#provider-fault-after-content)', () => {
   test.each(ways)(`is told in the stream, or as an HTTP error, and is free (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'error_after=3 chunks=8 tokens=40');
     expect(errorOf(reply)?.['code']).toMatch(/^upstream_(error|overloaded)$/);
@@ -142,7 +142,7 @@ describe.concurrent('row 9: an error event after content', () => {
   });
 });
 
-describe.concurrent('row 10: an answer that is cut', () => {
+describe.concurrent('an answer that is cut (docs/outcomes.md#cut-without-finish)', () => {
   const cuts = ['cut_after=3 chunks=8 tokens=40', 'reset_mid=1 chunks=8 tokens=40'];
   const all = cuts.flatMap((knobs) => ways.map((way) => ({ knobs, ...way })));
   test.each(all)(`$knobs is an error and free (${name})`, async (want) => {
@@ -169,7 +169,7 @@ test.concurrent.each(ways)(`garbage in the middle is an error and free (${name})
   expect(ended).toMatchObject({ charged: 0, attempts: ['error protocol'] });
 });
 
-describe.concurrent('row 12: a complete answer without usage', () => {
+describe.concurrent('a complete answer without usage (docs/outcomes.md#usage-missing)', () => {
   test.each(ways)(`is counted, said so, and charged the count (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'no_usage=1 tokens=40 chunks=4');
     expect(reply.status).toBe(200);
@@ -209,7 +209,7 @@ describe.concurrent('usage that cannot be true', () => {
   });
 });
 
-describe.concurrent('row 27: a prompt that the provider blocks', () => {
+describe.concurrent('a prompt that the provider blocks (docs/outcomes.md#prompt-blocked)', () => {
   test.each(ways.filter((way) => kindOf(way) === 'chat'))(
     `is content_filtered and free (${name})`,
     async (way) => {
@@ -220,7 +220,7 @@ describe.concurrent('row 27: a prompt that the provider blocks', () => {
   );
 });
 
-describe.concurrent('row 28: an answer that a filter stops after output', () => {
+describe.concurrent('an answer that a filter stops after output (docs/outcomes.md#filtered-after-output)', () => {
   const chats = ways.filter((way) => kindOf(way) === 'chat');
   test.each(chats)(`is an answer, and charged (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'finish=content_filter tokens=10');
@@ -252,7 +252,7 @@ test.concurrent.each([true, false])(
 );
 
 describe.concurrent('refused before any attempt', () => {
-  test('row 2: an unknown model is 404, a row, and no attempt', async () => {
+  test('an unknown model is 404, a row, and no attempt (docs/outcomes.md#refused-before-the-hold)', async () => {
     const org = await world().org();
     const reply = await world().chat(org.live_key, bodyOf('calls/chatt-1', 'Hi')).reply;
     expect(reply.status).toBe(404);
@@ -266,7 +266,7 @@ describe.concurrent('refused before any attempt', () => {
     });
   });
 
-  test('row 3: no credit is 402, a row, and no attempt', async () => {
+  test('no credit is 402, a row, and no attempt (docs/outcomes.md#no-credit)', async () => {
     const org = await world().org(100);
     const { id, upstream } = world().model('chat');
     const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', { max_tokens: 1000 })).reply;
@@ -276,7 +276,7 @@ describe.concurrent('refused before any attempt', () => {
     expect(world().sim.calls.filter((call) => call.model === upstream)).toEqual([]);
   });
 
-  test('row 4: no endpoint after filters is 400 with each reason, a row, and no attempt', async () => {
+  test('no endpoint after filters is 400 with each reason, a row, and no attempt (docs/outcomes.md#no-endpoint)', async () => {
     const org = await world().org();
     const { id } = world().model('pair');
     const svc = { route: { providers: { ignore: ['sim-a', 'sim-b'] } } };
@@ -291,7 +291,7 @@ describe.concurrent('refused before any attempt', () => {
     expect(ended.row).toMatchObject({ status: 'rejected', error_code: 'no_endpoint_available' });
   });
 
-  test('row 4: an endpoint with an open circuit is 503 with a time to wait', async () => {
+  test('an endpoint with an open circuit is 503 with a time to wait', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
     const failing = bodyOf(id, 'sim: status=500');
@@ -304,7 +304,7 @@ describe.concurrent('refused before any attempt', () => {
   });
 });
 
-describe.concurrent('row 26: time is up', { timeout: 40_000 }, () => {
+describe.concurrent('time is up (docs/outcomes.md#time-is-up)', { timeout: 40_000 }, () => {
   const timeouts = { total_ms: 10_000 };
   test.each([
     { kind: 'chat', stream: true },

@@ -1,5 +1,5 @@
 // A provider that refuses a caller's own key or breaks off with it: what the caller is told, what follows, who pays
-// (decisions 4.6, 4.8); and streams with an own key.
+// (docs/errors.md, docs/outcomes.md); and streams with an own key.
 import { afterAll, describe, expect, test } from 'vitest';
 import { startBedrockSim } from '../sim/providers/index.ts';
 import { errorOf, saidBy } from './caller.ts';

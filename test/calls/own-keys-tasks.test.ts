@@ -1,5 +1,6 @@
 // Callers' own provider keys in calls for vectors and rankings: which credential the provider saw, what it costs, and
-// that the pool answers only where the key's owner asked for it (decisions 4.9 `byok`, 4.10 `byok_fee`).
+// that the pool answers only where the key's owner asked for it (docs/providers.md#keys-of-your-callers,
+// docs/pricing.md).
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json } from './caller.ts';
 import { FEE_BPS, feeOfList, POOL_TAIL, UNIT_MICRO, useOwnWorld } from './own-keys-world.ts';

@@ -1,4 +1,4 @@
-// Bad input (decisions 4.6): a clear error in the envelope of the dialect, no attempt, and no money moved.
+// Bad input (docs/errors.md): a clear error in the envelope of the dialect, no attempt, and no money moved.
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Rankings through the whole gateway: order, search units, failover, malformed answers (decisions 4.4, 4.7.2, 4.10).
+// Rankings through the whole gateway: order, search units, failover, malformed answers (docs/pricing.md).
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json } from './caller.ts';
 import { answer, ask, TOKEN_MICRO, taskExtras, taskModel, UNIT_MICRO } from './tasks-world.ts';

@@ -1,4 +1,5 @@
-// The responses dialect end to end: the ends of decisions 4.8 that show in its own words, and its replays (4.12).
+// The responses dialect end to end: the ends of docs/outcomes.md that show in its own words, and its
+// replays (docs/idempotency.md#calls).
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from '../grammar/responses.ts';
 import { finalResponse } from '../grammar/responses-cases.ts';

@@ -1,4 +1,5 @@
-// The route as callers meet it (decisions 4.9): kept where their cache is, out of what asks for a pause, told in full.
+// The route as callers meet it (docs/routing.md): kept where their cache is, out of what asks for a pause, told in
+// full.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, type Reply } from './caller.ts';
 import { endChunks, type Handler, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';

@@ -1,5 +1,5 @@
-// The standard limits of decisions 4.8, 90 s between events and 600 s in all, as they are: the gateway runs in this
-// process and the test moves the monotonic clock on, while everything beside it is real.
+// The standard limits of docs/routing.md#limits-of-an-attempt, 90 s between events and 600 s in all, as they are: the
+// gateway runs in this process and the test moves the monotonic clock on, while everything beside it is real.
 import { afterEach, expect, test } from 'vitest';
 import { type Exchange, errorOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, useWorld } from './world.ts';

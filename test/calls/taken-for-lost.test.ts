@@ -1,5 +1,5 @@
-// A gateway that is cut off from a database which others reach (decisions 4.8 row 22): its calls are swept, and those
-// that end after all are charged late and have the row of their end.
+// A gateway that is cut off from a database which others reach (docs/outcomes.md#database-away-at-the-settle): its
+// calls are swept, and those that end after all are charged late and have the row of their end.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startProxy } from '../../core/ledger/testing-proxy.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,4 +1,5 @@
-// Budgets at midnight (P7.1): the window of a call is that of its beginning, and so is what its refusal says.
+// Budgets at midnight (docs/limits.md#budgets): the window of a call is that of its beginning, and so is what its
+// refusal says.
 import { nowMs, shiftClock } from '@svc/core/kernel/index.ts';
 import { expect, test } from 'vitest';
 import { errorOf } from './caller.ts';

@@ -1,5 +1,5 @@
 // Searches of the web that a provider runs: asked for in each dialect, run by each family that lists them with a price,
-// told back with their sources, metered and paid (decisions 4.1 to 4.3, 4.7.2 "citations out", 4.10 `search_unit`).
+// told back with their sources, metered and paid.
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from '../grammar/responses.ts';
 import { errorOf, type Json, open, type Reply, svcOf } from './caller.ts';

@@ -1,5 +1,5 @@
-// What the official clients do by themselves after a cut or a timeout: they ask again, and never pay twice for it
-// (design 15), streamed or whole, in every dialect they speak.
+// What the official clients do by themselves after a cut or a timeout: they ask again, and never pay twice for it,
+// streamed or whole, in every dialect they speak.
 import { createServer, connect as dial, type Socket } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';

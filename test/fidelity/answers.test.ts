@@ -1,4 +1,4 @@
-// Decisions 4.7.2, the direction of the answer: what each family says, how it ends and what it cost, as a caller of each
+// The direction of the answer: what each family says, how it ends and what it cost, as a caller of each
 // dialect hears it. A stream and a whole answer must say the same, and every stream keeps to its grammar.
 import { describe, expect, test } from 'vitest';
 import { contents, counted, stops, told, usageIn } from './answers.ts';

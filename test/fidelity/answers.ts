@@ -1,5 +1,5 @@
-// Rows of decisions 4.7.2 in the direction of the answer: what is said, how it ends and what it cost, at each family, and
-// how each dialect shows it.
+// Rows of docs/compatibility.md in the direction of the answer: what is said, how it ends and what it cost, at each
+// family, and how each dialect shows it.
 import type { StopReason } from '../../core/inference/canonical/types.ts';
 import type { Heard } from './hear.ts';
 import { PNG } from './say.ts';

@@ -1,4 +1,4 @@
-// Results of calls in any order, and ids that a family's pattern refuses (decisions 4.7.2 "tool result order", 4.7.3).
+// Results of calls in any order, and ids that a family's pattern refuses (docs/fidelity.md#tool-call-ids).
 import { describe, expect, test } from 'vitest';
 import { bodyOf, read, send } from './evaluate.ts';
 import { type Dialect, FAMILIES, type Json, RAW } from './types.ts';

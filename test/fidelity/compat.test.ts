@@ -1,5 +1,5 @@
-// `svc.compat` through a gateway, with a loss of each class in each dialect (decisions 4.7.4): who is refused, what is
-// told, and what reaches the provider.
+// `svc.compat` through a gateway, with a loss of each class in each dialect (docs/fidelity.md#losses): who is
+// refused, what is told, and what reaches the provider.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, open, type Reply, svcOf } from '../calls/caller.ts';
 import { type Kind, useWorld } from '../calls/world.ts';

@@ -1,5 +1,5 @@
-// Decisions 4.7.2, request direction: dialect × family × feature. Each cell reads the caller's body, lists what the
-// family loses, writes the provider's body and looks for the feature in it, streamed and whole.
+// Request direction of docs/compatibility.md: dialect × family × feature. Each cell reads the caller's body, lists
+// what the family loses, writes the provider's body and looks for the feature in it, streamed and whole.
 import { describe, expect, test } from 'vitest';
 import { type Sent, send } from './evaluate.ts';
 import { groups } from './features/index.ts';

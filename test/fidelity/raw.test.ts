@@ -1,5 +1,5 @@
 // The raw lanes: fields we do not know and numbers that no double holds pass as they are, up and down, streamed and
-// whole (decisions 4, conventions).
+// whole.
 import { describe, expect, test } from 'vitest';
 import { chatEnd } from '../grammar/chat-fixtures.ts';
 import { meta } from '../grammar/responses-cases.ts';

@@ -1,5 +1,5 @@
-// Reasoning with signatures across turns and across dialects (decisions 4.7.3): what one provider signed comes back to
-// it byte for byte, whichever dialect carried it, and goes to nobody else.
+// Reasoning with signatures across turns and across dialects (docs/fidelity.md#reasoning-state): what one provider
+// signed comes back to it byte for byte, whichever dialect carried it, and goes to nobody else.
 import { describe, expect, test } from 'vitest';
 import { deliver } from './deliver.ts';
 import { send } from './evaluate.ts';

@@ -1,4 +1,4 @@
-// Checks the bytes of a chat stream against decisions 4.1 "Stream grammar". Written from the grammar alone and
+// Checks the bytes of a chat stream against docs/streams.md#chat. Written from the grammar alone and
 // sharing nothing with the writers, so that a mistake is not made twice.
 
 interface Json {

@@ -1,4 +1,4 @@
-// Checks the bytes of a stream of text completions against decisions 4.4, framing as 4.1. Written from the grammar
+// Checks the bytes of a stream of text completions against docs/streams.md#completions. Written from the grammar
 // alone and sharing nothing with the writer.
 
 interface Json {

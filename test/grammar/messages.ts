@@ -1,4 +1,4 @@
-// The event grammar of `POST /v1/messages` streams (decisions 4.2) as a state machine of its own: it shares
+// The event grammar of `POST /v1/messages` streams (docs/streams.md#messages) as a state machine of its own: it shares
 // no code with the writer or the relay, so that one mistake cannot hide in both.
 
 interface Wire {
@@ -220,7 +220,7 @@ class Machine {
 }
 
 /**
- * Checks one whole stream against the grammar of 4.2. Returns a sentence per fault, [] for a legal stream. In
+ * Checks one whole stream against the grammar. Returns a sentence per fault, [] for a legal stream. In
  * the raw lane block starts are the provider's own, so a nullable key may be missing there; events and block
  * types that the grammar does not name are not judged.
  */

@@ -1,4 +1,4 @@
-// Checks the bytes of a native stream against decisions 4.4 "Native stream", and puts one together as a client would.
+// Checks the bytes of a native stream against docs/streams.md#native, and puts one together as a client would.
 // Written from the table alone and sharing nothing with the writer, so that a mistake is not made twice.
 
 interface Json {

@@ -1,5 +1,5 @@
 // What a caller says is written for the family that answers, or a loss of class `content` keeps the call from it
-// (decisions 4.7.4): wherever in a conversation a part stands, on every family, nothing goes in silence.
+// (docs/fidelity.md#losses): wherever in a conversation a part stands, on every family, nothing goes in silence.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Target } from '../../core/inference/canonical/contract.ts';

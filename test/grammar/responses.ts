@@ -1,5 +1,5 @@
-// The event grammar of `POST /v1/responses` streams (decisions 4.3 "Stream") as a machine of its own: it shares no code
-// with the writer or the relay, so that one mistake cannot hide in both.
+// The event grammar of `POST /v1/responses` streams (docs/streams.md#responses) as a machine of its own: it shares no
+// code with the writer or the relay, so that one mistake cannot hide in both.
 
 type Json = Record<string, unknown>;
 
@@ -363,7 +363,7 @@ class Machine {
 }
 
 /**
- * Checks one whole stream against the grammar of 4.3. Returns a sentence per fault, [] for a legal stream. Items of
+ * Checks one whole stream against the grammar. Returns a sentence per fault, [] for a legal stream. Items of
  * types that the grammar does not name must be added and done like any other; what is inside them is a fault.
  */
 export function checkResponsesStream(bytes: string): string[] {

@@ -1,5 +1,5 @@
 // GraphQL over HTTP, judged by graphql-http's audit. Yoga passes; mercurius, behind our own route, but for what is
-// listed. A parse or validation fault is 400 for every media type (P14), where the audit would like 200 for
+// listed. A parse or validation fault is 400 for every media type, where the audit would like 200 for
 // application/json.
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   session = await harness.signIn(await harness.makePerson(harness.a, 'owner'));
 });
 
-/** Documents come by POST, and by GET only where they are known by their hash (P14). */
+/** Documents come by POST, and by GET only where they are known by their hash. */
 const BOTH = [
   'notice MAY accept application/x-www-form-urlencoded formatted GET requests',
   'notice MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/graphql-response+json',

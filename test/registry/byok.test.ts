@@ -1,4 +1,4 @@
-// Provider keys of an organisation: brought once, sealed, and never read back (P2 49–53, P17).
+// Provider keys of an organisation: brought once, sealed, and never read back.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type OrgKeys, openByokBook } from '@svc/core/byok/index.ts';

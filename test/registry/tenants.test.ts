@@ -1,4 +1,4 @@
-// Another organisation's object is a missing one: same status, same body, same headers (P17.1).
+// Another organisation's object is a missing one: same status, same body, same headers.
 import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import type { LightMyRequestResponse } from 'fastify';

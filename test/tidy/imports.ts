@@ -1,4 +1,4 @@
-// The order of the house: which file may import which. `docs` of the order: house style, layout; a folder of core
+// The order of the house: which file may import which (docs/development.md#rules-of-the-code). A folder of core
 // may use those above it in this list and never those below, and only through their index.ts.
 import { posix } from 'node:path';
 import { scan } from './scan.ts';

@@ -1,4 +1,4 @@
-// Every sequence of callbacks that rail-b can send (P5.5, 8), on PostgreSQL, as the role that programs run as.
+// Every sequence of callbacks that rail-b can send, on PostgreSQL, as the role that programs run as.
 import { createPool } from '@svc/core/db/index.ts';
 import { type Id, microUsd, newId } from '@svc/core/kernel/index.ts';
 import { readBalance } from '@svc/core/ledger/index.ts';

@@ -1,4 +1,4 @@
-// A call from its bytes to its last byte: admitted, held, attempted, relayed, settled (decisions 4.8, 4.10).
+// A call from its bytes to its last byte: admitted, held, attempted, relayed, settled (docs/outcomes.md).
 // An object with callbacks and not one long async function: a suspended function keeps every local alive, and the
 // prompt of an idle stream would stay in memory as long as the stream.
 import { monotonicMs, nowMs, ServiceError } from '../../kernel/index.ts';
@@ -22,7 +22,7 @@ import { type Ending, settleCall } from './settle/settlement.ts';
 import { estimateUsage, learn, soundUsage } from './settle/usage.ts';
 import type { CallDeps, CallRecord, Incoming, Sink } from './types.ts';
 
-const DRAIN_MAX_MS = 600_000; // Of a left call, upstream (4.8 row 15).
+const DRAIN_MAX_MS = 600_000; // Of a left call, upstream (docs/outcomes.md#left-while-drained).
 
 export class Call implements AttemptListener {
   slot = -1;
@@ -164,7 +164,7 @@ export class Call implements AttemptListener {
     if (!chosen) outcome.blame(this.deps, record.endpoint, this.facts?.credential ?? null, fault);
     const semantic = attempt.state?.semantic === true;
     if (this.left_at !== null) {
-      // Draining failed: the caller pays for what the provider produced until then (row 15).
+      // Draining failed: the caller pays for what the provider produced until then.
       return semantic ? this.settleLeft(attempt) : this.endCancelled();
     }
     this.tries.faults.push({ fault, endpoint: record.endpoint });
@@ -230,7 +230,7 @@ export class Call implements AttemptListener {
     if (reached !== null) this.cut(attempt, reached);
   }
 
-  /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap (rows 17, 18). */
+  /** The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap. */
   private cut(attempt: Attempt, why: keyof typeof outcome.CUT): void {
     if (this.over || attempt !== this.attempt) return;
     attempt.abort();
@@ -293,7 +293,7 @@ export class Call implements AttemptListener {
     sendReplay(this.answer.sink, (this.incoming as Incoming).dialect, replayed, this.record);
   }
 
-  /** After content there is no failover: the dialect's in-stream error, and nothing is charged (rows 9 to 11). */
+  /** After content there is no failover: the dialect's in-stream error, and nothing is charged. */
   private failInStream(fault: StreamFault, attempt: Attempt): void {
     this.over = true;
     this.release();
@@ -344,7 +344,7 @@ export class Call implements AttemptListener {
       endAttempt(attempt.record, 'cancelled', 'client_gone');
       return this.settleLeft(attempt);
     }
-    // Otherwise the provider bills the whole answer: it is drained and settled from the reported usage (row 15).
+    // Otherwise the provider bills the whole answer: it is drained and settled from the reported usage.
     attempt.resume();
     if (!this.streams() && this.incoming !== null) this.deps.drained.add(this.incoming, this);
   }
@@ -380,7 +380,7 @@ export class Call implements AttemptListener {
     if (!this.over && this.streams()) this.answer.keepAlive(now, this.attempt?.relay ?? null);
   }
 
-  /** Row 26: the standard limit is our fault and free; a lower one that the caller chose ends as if it had left. */
+  /** Time is up: the standard limit is our fault and free; a lower one that the caller chose ends as if it had left. */
   private deadline(): void {
     const { attempt } = this;
     // A caller that does not read has left in all but name: it pays for what was produced (else it could have whole
@@ -399,14 +399,14 @@ export class Call implements AttemptListener {
   }
 
   /**
-   * A limit that the caller chose: what was produced is paid for, as if it had left (rows 14 to 16), but counted now and
-   * not drained first: this caller waits for its error, which tells the cost.
+   * A limit that the caller chose: what was produced is paid for, as if it had left, but counted now and not drained
+   * first: this caller waits for its error, which tells the cost.
    */
   private timeIsUp(attempt: Attempt): void {
     this.settle(this.estimate(attempt), { estimated: true, stop: null, fault: outcome.TIME_IS_UP });
   }
 
-  /** The process is going down and the call did not finish in time (row 20): ended as a fault of ours, uncharged. */
+  /** The process is going down and the call did not finish in time: ended as a fault of ours, uncharged. */
   shutDown(): void {
     if (this.over) return;
     const { attempt } = this;

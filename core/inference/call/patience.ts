@@ -1,5 +1,5 @@
 // How long a call waits for the database where it does not wait by way of the ledger's lanes: one that takes connections
-// and does not answer is as good as away (4.8 rows 21 and 22).
+// and does not answer is as good as away (docs/outcomes.md#the-gateway-itself).
 import { ServiceError, within } from '../../kernel/index.ts';
 
 /** As long as for a hold, and as long as for a settle (core/ledger). */

@@ -68,7 +68,7 @@ export function redactionWarnings({ redacted }: Pick<Incoming, 'redacted'>): War
 }
 
 /**
- * Warns of what became of the call. Twenty warnings are shown (4.7.4): behind as many of what was lost of the request
+ * Warns of what became of the call. Twenty warnings are shown: behind as many of what was lost of the request
  * nobody would read this one.
  */
 export function warn(record: CallRecord, code: string, message: string): void {
@@ -105,7 +105,10 @@ export function endRecord(
   leavePlace(record);
 }
 
-/** Drops the last attempt: no provider has seen a byte of it, so it was none (4.8 row 13). */
+/**
+ * Drops the last attempt: no provider has seen a byte of it, so it was none
+ * (docs/outcomes.md#left-before-anything-was-sent).
+ */
 export function forgetAttempt(record: CallRecord): void {
   record.attempts.pop();
   record.endpoint = record.attempts.at(-1)?.endpoint ?? null;

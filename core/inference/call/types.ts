@@ -170,6 +170,6 @@ export interface CallDeps {
   catalog(): Catalog;
   provider(endpoint: Endpoint): Provider;
   record(record: CallRecord): void;
-  /** The answer of `request_id` was given again: its row counts it (4.8 row 25). */
+  /** The answer of `request_id` was given again: its row counts it (docs/outcomes.md#replay). */
   replayed(request_id: RequestId): void;
 }

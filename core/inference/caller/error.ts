@@ -1,4 +1,4 @@
-// Error envelopes of the surfaces (decisions 4.6).
+// Error envelopes of the surfaces (docs/errors.md).
 import { codes, type ErrorCode, type ErrorType, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { DialectName, StreamFault } from '../canonical/types.ts';
 
@@ -49,7 +49,7 @@ export function messagesError(error: ServiceError | StreamFault, request_id: str
   };
 }
 
-/** HTTP status of `error` on a dialect: the messages routes say 529 where a queue is full (4.6). */
+/** HTTP status of `error` on a dialect: the messages routes say 529 where a queue is full. */
 export function statusOn(dialect: DialectName, error: ServiceError): number {
   const full = error.code === 'overloaded' || error.code === 'upstream_overloaded';
   return dialect === 'messages' && full ? 529 : error.status;

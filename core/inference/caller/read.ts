@@ -1,5 +1,5 @@
-// Small readers of parsed JSON that know the path of what they read. JSON null counts as absent everywhere
-// (decisions 4.1), because clients serialise unset fields as null.
+// Small readers of parsed JSON that know the path of what they read. JSON null counts as absent everywhere,
+// because clients serialise unset fields as null.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import { rounded } from '../wire/exact.ts';
 

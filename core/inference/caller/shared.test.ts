@@ -103,7 +103,7 @@ describe('svc', () => {
       data_policy: 'no_train',
       require: { zdr: true, no_train: true },
     });
-    // What is no matter of privacy is the body's, key by key of the route (4.1).
+    // What is no matter of privacy is the body's, key by key of the route.
     expect(of({ require: { quantizations: ['fp8'], zdr: true } }, { require: { parameters: true } })).toEqual(
       {
         require: { parameters: true, zdr: true },

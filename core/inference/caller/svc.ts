@@ -1,4 +1,4 @@
-// The caller's `svc` object and the headers that stand in for it (decisions 4.1), and the `svc` object of replies.
+// The caller's `svc` object and the headers that stand in for it, and the `svc` object of replies.
 
 import { isObject, type JsonObject } from '../../kernel/index.ts';
 import type { ReplyEnd, ReplyMeta, RouteWish, SvcOptions, Warning } from '../canonical/types.ts';
@@ -19,7 +19,7 @@ import {
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Bounds of row tags: keys, characters of a key, characters of a value (4.1 `metadata`). */
+/** Bounds of row tags: keys, characters of a key, characters of a value. */
 export const METADATA_LIMITS = { max_keys: 16, max_key: 64, max_value: 512 };
 
 const SVC_KEYS = new Set([
@@ -234,7 +234,7 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
   return route;
 }
 
-/** `body` over `head` key by key (4.1), but for wishes of privacy: those of both hold, and the stricter of two. */
+/** `body` over `head` key by key, but for wishes of privacy: those of both hold, and the stricter of two. */
 function bothRoutes(head: RouteWish, body: RouteWish): RouteWish {
   const route: RouteWish = { ...head, ...body };
   const both: [RouteWish['data_policy'], RouteWish['data_policy']] = [head.data_policy, body.data_policy];
@@ -365,7 +365,7 @@ export function compact<T extends object>(object: T): Compacted<T> {
   return result as Compacted<T>;
 }
 
-/** Warnings as shown: at most 20, then how many more (4.7.4). */
+/** Warnings as shown: at most 20, then how many more. */
 export function shownWarnings(warnings: readonly Warning[]): (Warning | { code: 'more'; count: number })[] {
   if (warnings.length <= 20) return [...warnings];
   return [...warnings.slice(0, 20), { code: 'more', count: warnings.length - 20 }];

@@ -1,4 +1,4 @@
-// Every family wants the results of a turn's calls right behind it (decisions 4.7.2 "tool result order").
+// Every family wants the results of a turn's calls right behind it (docs/fidelity.md#the-canonical-form).
 import type { Message, ToolResultPart } from '../canonical/types.ts';
 import { fail } from './read.ts';
 

@@ -1,5 +1,5 @@
 // Events to a whole answer and back: the canonical lane streams upstream even when the caller wants one piece,
-// and a stored answer is replayed as a stream (decisions 4, conventions; 4.12).
+// and a stored answer is replayed as a stream (docs/idempotency.md#calls).
 import type { Candidate, CanonicalAnswer, CanonicalEvent, Part, UpstreamFault } from './types.ts';
 
 type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;

@@ -1,4 +1,4 @@
-// What is lost where a call of the completions dialect meets an endpoint that answers messages (decisions 4.4, row 1).
+// What is lost where a call of the completions dialect meets an endpoint that answers messages.
 import type { CanonicalRequest, Loss } from './types.ts';
 
 const NEEDS = 'needs a model that continues texts; this one answers messages.';

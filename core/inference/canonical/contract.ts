@@ -48,7 +48,7 @@ export interface UpstreamRequest {
 
 export interface EncodeOptions {
   stream: boolean;
-  /** Output cap to send; null = the model's own maximum is the bound (4.10 "output cap C"). */
+  /** Output cap to send; null = the model's own maximum is the bound. */
   max_tokens: number | null;
   /** HMAC of the end user, or null. */
   user: string | null;
@@ -141,7 +141,7 @@ export interface Dialect {
   /** The whole answer as JSON text. */
   write(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string;
   writer(meta: ReplyMeta): StreamWriter;
-  /** Error envelope (4.6). */
+  /** Error envelope. */
   error(error: ServiceError, request_id: string): JsonObject;
 }
 

@@ -1,5 +1,5 @@
 // What becomes of body members that the canonical form does not name, on a family that cannot take them
-// (decisions 4.1 to 4.3: the class in brackets).
+// (docs/fidelity.md#losses).
 
 import { completionLosses } from './completion-losses.ts';
 import type { CanonicalRequest, DialectName, Loss } from './types.ts';

@@ -1,4 +1,5 @@
-// Reasoning state, effort and tool-call ids across families (decisions 4.7.2, 4.7.3).
+// Reasoning state, effort and tool-call ids across families (docs/fidelity.md#effort-and-budget,
+// docs/fidelity.md#reasoning-state).
 import { isObject, type JsonObject, sha256 } from '../../kernel/index.ts';
 import type { Effort, ReasoningFormat, ReasoningPart, ToolCallPart } from './types.ts';
 
@@ -80,7 +81,7 @@ export function encryptedContent(part: ReasoningPart, model: string): string | n
   });
 }
 
-/** Envelope that carries the signature of tool call `id`, in a reasoning item of its own (4.7.3, Gemini). */
+/** Envelope that carries the signature of tool call `id`, in a reasoning item of its own. */
 export function callEnvelope(part: ToolCallPart, id: string, model: string): string {
   return wrapState({ f: part.format ?? 'unknown', m: model, s: part.signature ?? '', t: id });
 }
@@ -92,7 +93,7 @@ export function itemId(kind: ItemKind, request_id: string, n: number): string {
   return `${kind}_${request_id}_${n}`;
 }
 
-/** Share of the output cap that each effort may think (OpenRouter's ratios, 4.7.2), ascending. */
+/** Share of the output cap that each effort may think (OpenRouter's ratios), ascending. */
 const RATIOS: readonly (readonly [Exclude<Effort, 'none'>, number])[] = [
   ['minimal', 0.1],
   ['low', 0.2],

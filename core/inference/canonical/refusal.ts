@@ -1,5 +1,5 @@
-// A refusal that only the stop tells of. Dialects without a stop word for it tell it by the refusal of the message
-// (decisions 4.7.2 "Stop reasons out"); an ordinary end would pass what was cut off for an answer.
+// A refusal that only the stop tells of. Dialects without a stop word for it tell it by the refusal of the message;
+// an ordinary end would pass what was cut off for an answer.
 import { isObject } from '../../kernel/index.ts';
 import type { RefusalPart, Stop } from './types.ts';
 

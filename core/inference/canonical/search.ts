@@ -1,4 +1,4 @@
-// A search of the web in no provider's words (decisions 4.1 `web_search_options`).
+// A search of the web in no provider's words.
 
 /** What is asked of a search of the web that the provider runs. */
 export interface SearchWish {

@@ -1,6 +1,6 @@
-// What may be asked in place of an answer to messages, and what comes back (decisions 4.4).
+// What may be asked in place of an answer to messages, and what comes back.
 
-/** What embedded texts are for; families name it in their own words (4.4 `input_type`). */
+/** What embedded texts are for; families name it in their own words. */
 export type InputType = 'query' | 'document' | 'classification' | 'clustering';
 
 /** Where an image stands whose vector is asked for. */

@@ -1,5 +1,5 @@
 // The canonical form: what a call means, apart from any wire. Every dialect reads into it and every family is
-// written from it, so a pair of formats needs no code of its own (decisions 4.7.1). Also the native wire.
+// written from it, so a pair of formats needs no code of its own. Also the native wire.
 import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
@@ -278,7 +278,7 @@ export interface Warning {
   message: string;
 }
 
-/** A thing that would be lost on a family (4.7.4). */
+/** A thing that would be lost on a family. */
 export interface Loss {
   class: 'hint' | 'behaviour' | 'content';
   code: string;
@@ -288,7 +288,7 @@ export interface Loss {
   essential?: true;
 }
 
-/** Class of a provider's fault (table 2 of 4.6, and the stream classes of 4.8). */
+/** Class of a provider's fault (docs/outcomes.md#faults-of-a-provider). */
 export type FaultClass =
   | 'context_length'
   | 'content_filter'
@@ -312,7 +312,7 @@ export interface UpstreamFault {
   class: FaultClass;
   /** The provider's HTTP status; 0 when there was none. */
   status: number;
-  /** The provider's text, already bounded to 2,000 characters; shown to callers only for the classes of 4.6. */
+  /** The provider's text, already bounded to 2,000 characters; shown to callers only for some classes. */
   message: string;
   code?: string;
   type?: string;
@@ -322,7 +322,7 @@ export interface UpstreamFault {
   inner?: FaultClass;
 }
 
-/** One event of the canonical stream (4.4 "Native stream"), without `seq`. Parts of one candidate never interleave. */
+/** One event of the canonical stream, without `seq`. Parts of one candidate never interleave. */
 export type CanonicalEvent =
   /** Upstream accepted; carries what is known of the input (Anthropic's message_start usage). */
   | {
@@ -356,7 +356,7 @@ export type CanonicalEvent =
 export interface Candidate {
   index: number;
   content: Part[];
-  /** null: the provider gave none (4.8 principle 3: not charged when the answer is empty). */
+  /** null: the provider gave none (not charged when the answer is empty: docs/outcomes.md#empty-answer-is-free). */
   stop: Stop | null;
 }
 
@@ -367,7 +367,7 @@ export interface CanonicalAnswer {
   /** Of a rerank task, best first. */
   ranking?: Ranked[];
   candidates: Candidate[];
-  /** null when the provider reported none (4.8 row 12). */
+  /** null when the provider reported none (docs/outcomes.md#usage-missing). */
   usage: Usage | null;
   upstream_model?: string;
   upstream_id?: string;
@@ -418,7 +418,7 @@ export interface ReplyEnd {
   usage: Usage;
   cost: Cost;
   warnings: Warning[];
-  /** Overrides the upstream's stop: credit reached, cap enforced (4.8 rows 17, 18). */
+  /** Overrides the upstream's stop: credit reached, cap enforced (docs/outcomes.md#money-ends). */
   stop?: Stop;
   /** Milliseconds as they stand when the answer ends; absent where nothing was produced. */
   timing?: ReplyTiming;

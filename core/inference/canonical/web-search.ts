@@ -1,6 +1,5 @@
-// A search of the web that the provider runs and bills: one wish, asked for in four wires and run by four families
-// (decisions 4.1 `web_search_options`, 4.2 `web_search_*`, 4.3 `web_search`). An endpoint runs it where its catalog entry
-// lists it, which the catalog lets stand only beside a price for its unit.
+// A search of the web that the provider runs and bills: one wish, asked for in four wires and run by four families.
+// An endpoint runs it where its catalog entry lists it, which the catalog lets stand only beside a price for its unit.
 import type { JsonObject } from '../../kernel/index.ts';
 import { optionalNumber, optionalObject, optionalString, optionalStrings } from '../caller/read.ts';
 import { compact } from '../caller/svc.ts';
@@ -9,7 +8,7 @@ import type { CanonicalRequest, Family, Loss, SearchWish, Tool } from './types.t
 
 /** What an endpoint lists in `capabilities.server_tools`, and the word for it in routing. */
 export const WEB_SEARCH = 'web_search';
-/** Searches that are held for, and allowed, where the caller names no number (decisions 4.10 "tools, requests"). */
+/** Searches that are held for, and allowed, where the caller names no number. */
 export const SEARCHES_USUAL = 5;
 
 const MESSAGES_TYPE = /^web_search_\d{8}$/;

@@ -27,7 +27,7 @@ export interface TokenCounter {
 
 const tokenizers: readonly string[] = ['o200k_base', 'cl100k_base'] satisfies Tokenizer[];
 
-/** Whether `name` is a tokenizer that is bundled and declared exact for text (decisions 4.4). */
+/** Whether `name` is a tokenizer that is bundled and declared exact for text. */
 export function isExact(name: string | undefined): name is Tokenizer {
   return name !== undefined && tokenizers.includes(name);
 }

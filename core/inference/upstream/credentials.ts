@@ -1,5 +1,5 @@
 // The pool of provider keys. A key that the provider refuses or throttles rests for a while, so that one dead
-// key of a pool costs one failed attempt and not every second call (decisions 4.6 table 2).
+// key of a pool costs one failed attempt and not every second call (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint, Provider } from '../../catalog/index.ts';
 import { type Log, sha256Hex, silentLog } from '../../kernel/index.ts';
 import type { FaultClass } from '../canonical/types.ts';

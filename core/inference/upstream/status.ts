@@ -1,4 +1,5 @@
-// What an HTTP status of a provider says by itself (decisions 4.6 table 2); its error object may know better.
+// What an HTTP status of a provider says by itself (docs/outcomes.md#faults-of-a-provider); its error object may know
+// better.
 import type { FaultClass } from '../canonical/types.ts';
 
 const byStatus: Readonly<Record<number, FaultClass>> = {

@@ -1,4 +1,4 @@
-// Rows of decisions 4.1 and 4.7.2 about whose call it is, and wishes that one provider knows.
+// Rows of docs/compatibility.md about whose call it is, and wishes that one provider knows.
 import { exact, lost, tools } from '../say.ts';
 import { asked, type Feature, type Group } from '../types.ts';
 

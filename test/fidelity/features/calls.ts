@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about calls in the history and their results.
+// Rows of docs/compatibility.md about calls in the history and their results.
 import { CALL, exact, lost, PNG, tools } from '../say.ts';
 import { asked, type Feature, type Json } from '../types.ts';
 

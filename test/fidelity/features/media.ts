@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about images, sound, video, documents and search results.
+// Rows of docs/compatibility.md about images, sound, video, documents and search results.
 import { contents, exact, item, lost, PDF, PNG, sent, sentItem, turn, URL_ } from '../say.ts';
 import { asked, type Feature, type Group } from '../types.ts';
 

@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about who says what, and in which order.
+// Rows of docs/compatibility.md about who says what, and in which order.
 import { exact, lost, sent, turn } from '../say.ts';
 import { asked, type Feature, type Group } from '../types.ts';
 

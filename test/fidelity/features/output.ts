@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about the form of the answer.
+// Rows of docs/compatibility.md about the form of the answer.
 import { exact, lost, SCHEMA } from '../say.ts';
 import { asked, type Feature, type Group } from '../types.ts';
 

@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about sampling and stop sequences.
+// Rows of docs/compatibility.md about sampling and stop sequences.
 import { exact, lost } from '../say.ts';
 import { asked, type Feature, type Group, type Json } from '../types.ts';
 

@@ -1,4 +1,4 @@
-// Rows of decisions 4.7.2 about tools, calls and their results.
+// Rows of docs/compatibility.md about tools, calls and their results.
 import { declared, exact, lost, SCHEMA, tool, tools } from '../say.ts';
 import { asked, type Feature, type Group, type Json } from '../types.ts';
 import { calls } from './calls.ts';

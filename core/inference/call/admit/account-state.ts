@@ -1,4 +1,4 @@
-// What of a request means something only in the caller's own account at a provider (decisions 4.1 `file.file_id`).
+// What of a request means something only in the caller's own account at a provider.
 import type { CanonicalRequest, Message, Part } from '../../canonical/types.ts';
 
 /**

@@ -18,7 +18,7 @@ import { type Draft, draftCall, type Scope } from './draft.ts';
 import { holdMoney, type Money } from './hold.ts';
 import { plannedOf } from './plan.ts';
 
-/** Standard limits between events and of a whole call (4.8 "Attempt limits"). */
+/** Standard limits between events and of a whole call (docs/routing.md#limits-of-an-attempt). */
 const IDLE_MS = 90_000;
 const TOTAL_MS = 600_000;
 /** What a token of ordinary text has; the limits' estimate, not the money's bound. */
@@ -45,7 +45,7 @@ export type Admission = { readonly call: Admitted } | { readonly replay: Replaye
 
 /**
  * Reads and checks the request, plans its route and holds its money; fills `record` on the way.
- * @throws ServiceError every refusal of 4.8 rows 2 to 4 and 21; then nothing is held.
+ * @throws ServiceError every refusal of docs/outcomes.md#before-an-attempt; then nothing is held.
  */
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
   // Read before the draft: what is awaited later would keep the prompt alive.

@@ -1,4 +1,5 @@
-// What of a request keeps it with its like at one endpoint (4.9.1 `affinity`). Only digests of it are remembered.
+// What of a request keeps it with its like at one endpoint (docs/policies.md#affinity). Only digests of it are
+// remembered.
 import type { AffinityKind, AffinitySource } from '../../../routing/index.ts';
 import type { CacheHint, CanonicalRequest, Part, Tool } from '../../canonical/types.ts';
 import type { CallDeps, Incoming } from '../types.ts';

@@ -28,7 +28,7 @@ import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
-/** Standard limits to the first event (4.8 "Attempt limits"). */
+/** Standard limits to the first event (docs/routing.md#limits-of-an-attempt). */
 const FIRST_EVENT_MS = 60_000;
 const FIRST_EVENT_REASONING_MS = 180_000;
 

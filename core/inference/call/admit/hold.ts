@@ -129,7 +129,7 @@ function holdRefusal(
   return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
 }
 
-/** End of the window that the call began in: the key's UTC day, the project's UTC month (P7.1). */
+/** End of the window that the call began in: the key's UTC day, the project's UTC month. */
 function resetsAt(scope: 'key' | 'project', request_id: RequestId): string {
   const at = new Date(ulidMs(request_id));
   const end =

@@ -1,5 +1,5 @@
 // A request that names things of the caller's account at a provider: it can be answered with the caller's own key there
-// and by nobody else (decisions 4.1 `file.file_id`, 4.2 `thread`).
+// and by nobody else.
 import type { OrgKeys } from '../../../byok/index.ts';
 import type { Model } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';

@@ -1,6 +1,6 @@
-// The size of a prompt for the bounds of 4.10, from the body's bytes: an escape never shortens text, so the body
-// is an upper bound of it, and a sample tells how dense it is. Counting every character would cost a tenth of
-// what the whole call may.
+// The size of a prompt for the bounds of docs/pricing.md#holds, from the body's bytes: an escape never shortens text,
+// so the body is an upper bound of it, and a sample tells how dense it is. Counting every character would cost a
+// tenth of what the whole call may.
 import { emptyPrompt, type PromptSize } from '../../../pricing/index.ts';
 import type { CanonicalRequest, MediaSource, Part } from '../../canonical/types.ts';
 import { MEDIA_BYTES_MAX } from '../attempt/media.ts';

@@ -8,7 +8,10 @@ import type { CallRecord, Sink } from '../types.ts';
 import { replyHeaders, sendError } from './reply.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** Without a semantic event for so long, status and headers go out with a comment (4.1 "Commit point"). */
+/**
+ * Without a semantic event for so long, status and headers go out with a comment
+ * (docs/streams.md#when-the-status-goes-out).
+ */
 const COMMIT_AFTER_MS = 15_000;
 /** Harmless in every dialect, also before its first event. */
 const COMMENT = ': svc keep-alive\n\n';

@@ -1,7 +1,7 @@
 // Official clients ask again by themselves when a connection is cut or takes too long before an answer has begun, and
 // show it by a header. Between two of their tries nobody is there; the answer then waits a moment for its caller, so
-// that a client's own retry never pays twice (design 15), for streams as well. Who sends no such header has left at
-// once, as decisions 4.8 rows 13 to 16 say; so has who stays away longer.
+// that a client's own retry never pays twice, for streams as well. Who sends no such header has left at
+// once (docs/outcomes.md#the-caller-leaves); so has who stays away longer.
 import type { Drained, Incoming, Reattachable, Sink } from '../types.ts';
 
 /** Header of the official clients: 0 on the first try. */

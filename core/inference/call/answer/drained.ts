@@ -1,6 +1,7 @@
 // Official clients retry by themselves after a cut or a timeout and send no Idempotency-Key, only a retry count. What
 // waits for such a retry is found here: an answer whose caller has just left (comeback.ts), or a whole answer that is
-// being drained because its provider bills it anyway (4.8 row 16). So a client's own retry never pays twice (design 15).
+// being drained because its provider bills it anyway (docs/outcomes.md#left-whole-answer). So a client's own retry
+// never pays twice.
 import { sha256Hex } from '../../../kernel/index.ts';
 import type { Drained, Incoming, Reattachable } from '../types.ts';
 import { RETRY_COUNT } from './comeback.ts';

@@ -1,5 +1,5 @@
-// The limits a caller may watch, in the words of its dialect (decisions 4.5). Official clients and agents slow down by
-// these.
+// The limits a caller may watch, in the words of its dialect (docs/limits.md#what-a-client-sees). Official clients
+// and agents slow down by these.
 import { nowMs } from '../../../kernel/index.ts';
 import type { Gauge, Standing } from '../../../limits/index.ts';
 

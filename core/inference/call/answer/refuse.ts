@@ -26,7 +26,7 @@ export interface EarlyRequest {
 
 /**
  * Answers `request` with `error` in the envelope of its dialect. A known key gets a request row, `rejected` with the
- * code and without attempts; an unknown one has none to get (4.8 row 2).
+ * code and without attempts; an unknown one has none to get (docs/outcomes.md#refused-before-the-hold).
  */
 export function refuseRequest(
   deps: Pick<CallDeps, 'record'>,

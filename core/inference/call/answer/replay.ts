@@ -1,4 +1,5 @@
-// Sends a stored answer again (decisions 4.12): same id, usage, cost and warnings, in the form asked for this time.
+// Sends a stored answer again (docs/idempotency.md#calls): same id, usage, cost and warnings, in the form asked for
+// this time.
 
 import { unfoldAnswer } from '../../canonical/assemble.ts';
 import type { Dialect } from '../../canonical/contract.ts';

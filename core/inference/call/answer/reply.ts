@@ -1,5 +1,5 @@
-// How an answer or a refusal is put on the wire: headers (decisions 4.5) as one flat list, the cheapest form that
-// `writeHead` takes, and the dialect's own error body (4.6).
+// How an answer or a refusal is put on the wire: headers (docs/api.md#headers) as one flat list, the cheapest form that
+// `writeHead` takes, and the dialect's own error body (docs/errors.md).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { RequestId, ServiceError } from '../../../kernel/index.ts';
 import type { Standing } from '../../../limits/index.ts';

@@ -1,4 +1,4 @@
-// How many tokens a prompt has (decisions 4.2 to 4.4): free, without hold, row or tokens of the limits. Where it would
+// How many tokens a prompt has: free, without hold, row or tokens of the limits. Where it would
 // be sent decides who counts: a bundled tokenizer, the provider's own count call, or nobody; then it is an estimate.
 import { findModel } from '../../../catalog/index.ts';
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';

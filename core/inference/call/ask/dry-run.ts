@@ -1,4 +1,4 @@
-// POST /v1/svc/dry_run: the decision of a call without the call (decisions 4.4, 4.9.5). It is made by what admits calls,
+// POST /v1/svc/dry_run: the decision of a call without the call (docs/routing.md). It is made by what admits calls,
 // up to the hold; nothing is held, tried, counted as tokens or written down.
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import { holdMicroUsd, price, type Reserved } from '../../../pricing/index.ts';

@@ -15,7 +15,7 @@ const WHOLE_MAX = 67_108_864;
 const SILENT_MAX = 33_554_432;
 /** Bytes of a stream in all; bounds what a lane keeps of it (the last event of a response repeats the answer). */
 const STREAM_MAX = 268_435_456;
-/** How long usage may follow the finish (4.1: ≤ 2 s after the upstream's finish). */
+/** How long usage may follow the finish (docs/streams.md#when-the-status-goes-out). */
 const FINISH_GRACE_MS = 2_000;
 
 export interface AttemptTimes {
@@ -258,7 +258,10 @@ export class Attempt implements ExchangeHandler {
     this.complete();
   }
 
-  /** An end without a finish is a cut, streamed or whole (4.8 row 10), unless nothing was produced. */
+  /**
+   * An end without a finish is a cut, streamed or whole (docs/outcomes.md#cut-without-finish), unless nothing was
+   * produced.
+   */
   private cutShort(): void {
     this.fail({ class: 'truncated', status: this.status, message: 'ended without a finish reason' });
   }

@@ -1,4 +1,4 @@
-// Which endpoint is tried after one has failed (decisions 4.6 table 2, policy `failover.on`).
+// Which endpoint is tried after one has failed (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs } from '../../../kernel/index.ts';
 import { mayFollow } from '../../../routing/index.ts';

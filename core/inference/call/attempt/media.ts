@@ -1,6 +1,6 @@
-// Media that a caller names by address, for families that take bytes alone (decisions 4.6 `media_fetch_failed`, 4.7.2).
-// Fetched through the guarded client of P8, under the call's hold: who cannot pay cannot make us fetch, and a replayed
-// answer fetches nothing.
+// Media that a caller names by address, for families that take bytes alone.
+// Fetched through the guarded client of core/egress, under the call's hold: who cannot pay cannot make us fetch, and
+// a replayed answer fetches nothing.
 import type { Egress, EgressAnswer } from '../../../egress/index.ts';
 import { isObject, monotonicMs, ServiceError } from '../../../kernel/index.ts';
 import type { Adapter, MediaType } from '../../canonical/contract.ts';

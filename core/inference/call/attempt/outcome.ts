@@ -1,4 +1,4 @@
-// From a provider's fault to what the caller is told (decisions 4.6 table 2, 4.8 rows 5 to 11).
+// From a provider's fault to what the caller is told (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../../kernel/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
@@ -36,19 +36,22 @@ const sentenceOf: Partial<Record<ErrorCode, string>> = {
   upstream_incomplete: 'The answer was cut off by the provider. Nothing was charged; try again.',
 };
 
-/** What a caller is told whose call the process could not finish before its end (4.8 row 20). */
+/** What a caller is told whose call the process could not finish before its end (docs/outcomes.md#gateway-stops). */
 export const RESTARTING: StreamFault = {
   code: 'overloaded',
   message: 'The gateway is restarting. Nothing was charged.',
 };
 
-/** What a caller is told whose call, or whose wait for the next event, took longer than allowed (4.8 row 26). */
+/**
+ * What a caller is told whose call, or whose wait for the next event, took longer than allowed
+ * (docs/outcomes.md#time-is-up).
+ */
 export const TIME_IS_UP: StreamFault = {
   code: 'deadline_exceeded',
   message: 'The time allowed for this call is used up.',
 };
 
-/** What a caller is told whose running answer the gateway ended itself (4.8 rows 17 and 18). */
+/** What a caller is told whose running answer the gateway ended itself (docs/outcomes.md#money-ends). */
 export const CUT = {
   credit: {
     code: 'credit_limit_reached',
@@ -159,7 +162,10 @@ function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
   return details;
 }
 
-/** The in-stream error after content has gone out; there is no failover any more (4.8 rows 9 to 11). */
+/**
+ * The in-stream error after content has gone out; there is no failover any more
+ * (docs/outcomes.md#provider-fault-after-content).
+ */
 export function streamFaultOf(
   deps: Pick<CallDeps, 'own_keys'>,
   said: UpstreamFault,
@@ -179,7 +185,10 @@ export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
   return fault.class === 'timeout' || fault.class === 'idle' ? 'timeout' : 'error';
 }
 
-/** Whether a limit that the caller lowered ended `attempt` after the provider had it (row 26). */
+/**
+ * Whether a limit that the caller lowered ended `attempt` after the provider had it
+ * (docs/outcomes.md#chosen-time-is-up).
+ */
 export function isChosenLimit(
   attempt: Pick<Attempt, 'expired' | 'sent'>,
   fault: UpstreamFault,

@@ -1,4 +1,4 @@
-// Content of a call for the log of its organisation, where that wishes one (P10): what was asked and answered, in the
+// Content of a call for the log of its organisation, where that wishes one: what was asked and answered, in the
 // canonical form. Beside the row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import { readAgain } from '../reading.ts';

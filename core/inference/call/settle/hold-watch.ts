@@ -1,5 +1,5 @@
 // Watches a running answer against its hold: extends it at three quarters, and tells when credit or the cap is
-// reached (4.10 "E", 4.8 rows 17 and 18).
+// reached (docs/pricing.md#stepped-hold, docs/outcomes.md#money-ends).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { MicroUsd, RequestId } from '../../../kernel/index.ts';
 import type { LedgerClient, Subject } from '../../../ledger/index.ts';

@@ -1,5 +1,6 @@
-// Idempotency-Key on calls (decisions 4.12): the key is claimed in the hold's transaction, the answer kept sealed for
-// 24 hours with a key that only the caller can bring again, and a retry gets the same answer for no more money.
+// Idempotency-Key on calls (docs/idempotency.md#calls): the key is claimed in the hold's transaction, the answer kept
+// sealed for 24 hours with a key that only the caller can bring again, and a retry gets the same answer for no more
+// money.
 import {
   canonicalJson,
   hkdfSha256,

@@ -1,4 +1,4 @@
-// The request row of an ended call (service-spec "Request row", decisions 4.8 "Row vocabulary").
+// The request row of an ended call (docs/outcomes.md#rows).
 import type { RequestRow } from '../../../analytics/index.ts';
 import { type Environment, type Id, type RequestId, ulidMs } from '../../../kernel/index.ts';
 import { shownWarnings } from '../../caller/svc.ts';
@@ -22,8 +22,9 @@ function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] 
 }
 
 /**
- * The row of `record` in the deployment named `cell`; null for what the caller's own rate limits refused (4.8 row 2): that
- * is counted (`rejected_24h`), and who hammers at a limit must not cost a row each time.
+ * The row of `record` in the deployment named `cell`; null for what the caller's own rate limits refused
+ * (docs/outcomes.md#refused-before-the-hold): that is counted (`rejected_24h`), and who hammers at a limit must not
+ * cost a row each time.
  */
 export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   if (record.error_code === 'rate_limit_exceeded') return null;
@@ -79,7 +80,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   };
 }
 
-/** The row of a call whose process died: nothing is known of it but whose it was (4.8 row 19). */
+/** The row of a call whose process died: nothing is known of it but whose it was (docs/outcomes.md#gateway-killed). */
 export function lostRow(
   owner: { org_id: Id<'org'>; project_id: Id<'project'>; key_id: Id<'key'>; environment: Environment },
   request_id: RequestId,

@@ -31,7 +31,7 @@ export interface Ending {
   readonly stop: Stop | null;
   /** The gateway ended the answer itself: `stop` is what the caller is told. */
   readonly forced?: boolean;
-  /** The caller gets this error, and pays (4.8 row 26 with a deadline of its own). */
+  /** The caller gets this error, and pays (docs/outcomes.md#chosen-time-is-up). */
   readonly fault?: StreamFault;
 }
 
@@ -129,7 +129,7 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
 
 /**
  * Whether the key of an idempotent call belongs to another one by now: this one was taken for lost (its process had no
- * database for longer than its lease), and of two executions under one key one is paid (4.12).
+ * database for longer than its lease), and of two executions under one key one is paid.
  */
 async function isReplaced({ deps, record, admitted }: Settlement): Promise<boolean> {
   const { scope, key_hash } = (admitted.idempotency as Idempotency).claim;

@@ -33,7 +33,7 @@ function isCount(value: number | undefined): boolean {
 
 /**
  * `usage` as reported, or null where it cannot be true (negative, fractional, absurd): a hostile or broken provider's
- * figures are treated as missing and the text is counted instead (4.8 row 12).
+ * figures are treated as missing and the text is counted instead (docs/outcomes.md#usage-missing).
  */
 export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null {
   if (usage === null) return null;
@@ -107,7 +107,7 @@ export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
 
 /**
  * What a call costs. Estimated usage is fitted under the hold; an ordinary answer without output and without a proper
- * end is insured and costs nothing (4.8 principle 3, 4.10).
+ * end is insured and costs nothing (docs/outcomes.md#empty-answer-is-free).
  */
 export function chargeOf(
   reported: Usage,
@@ -121,14 +121,14 @@ export function chargeOf(
   const full: Cost = insured
     ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
     : price(usage, terms.price);
-  // Only generation always has lines of input and output (4.10).
+  // Only generation always has lines of input and output.
   const cost = terms.task === true ? { ...full, lines: full.lines.filter(({ units }) => units > 0) } : full;
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
 }
 
 /**
  * What a successful attempt of `call` teaches: health of its endpoint, its bytes per token where usage was reported,
- * and for operators whether that usage is to be believed (4.7.2, 4.8 row 12).
+ * and for operators whether that usage is to be believed (docs/outcomes.md#usage-missing).
  */
 export function learn(
   deps: CallDeps,

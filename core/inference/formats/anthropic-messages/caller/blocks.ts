@@ -44,12 +44,12 @@ export function sealedData(part: ReasoningPart, model: string): string {
   return part.format === FORMAT ? (part.data ?? '') : wrapState(foreignState(part, model));
 }
 
-/** Signature of the empty thinking block that carries the signature of a tool call (4.7.3, Gemini). */
+/** Signature of the empty thinking block that carries the signature of a tool call. */
 export function callSignature(part: ToolCallPart, signature: string, model: string): string {
   return wrapState({ f: part.format ?? 'unknown', m: model, s: signature, t: part.id });
 }
 
-/** The `n`th call with an id: one that came without gets the request's (4.7.3). */
+/** The `n`th call with an id: one that came without gets the request's. */
 export function withId(part: ToolCallPart, request_id: string, n: number): ToolCallPart {
   return part.id === '' ? { ...part, id: `call_${request_id}_${n}` } : part;
 }

@@ -1,5 +1,4 @@
-// Tool calls and their results must answer each other before any money is held (decisions 4.7.2 "tool result
-// order").
+// Tool calls and their results must answer each other before any money is held (docs/fidelity.md#the-canonical-form).
 import { isObject } from '../../../../kernel/index.ts';
 import { fail } from '../../../caller/read.ts';
 

@@ -1,4 +1,4 @@
-// Every row of the request table of decisions 4.2.
+// Every member of a messages request: what it becomes, and what is refused.
 import { describe, expect, test } from 'vitest';
 import { wrapState } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';

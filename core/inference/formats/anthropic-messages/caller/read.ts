@@ -1,4 +1,4 @@
-// `POST /v1/messages` into the canonical form (decisions 4.2).
+// `POST /v1/messages` into the canonical form.
 import { isObject, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import {
   fail,

@@ -1,4 +1,4 @@
-// A whole answer as one message (decisions 4.2 "Reply").
+// A whole answer as one message.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
@@ -47,8 +47,8 @@ function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[
 }
 
 /**
- * The stop that the caller is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons
- * out").
+ * The stop that the caller is told, and the warnings that telling it gives rise to
+ * (docs/compatibility.md#answers).
  */
 export function toldStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
   const told = end.stop ?? stop ?? { reason: 'end_turn' };

@@ -1,4 +1,4 @@
-// Canonical events as the dialect's event stream (decisions 4.2): a state machine that cannot leave the
+// Canonical events as the dialect's event stream (docs/streams.md#messages): a state machine that cannot leave the
 // grammar. Every event is a template around one JSON.stringify; the finish is held until usage is final.
 
 import { messagesError } from '../../../caller/error.ts';

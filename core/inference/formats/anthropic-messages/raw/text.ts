@@ -38,7 +38,7 @@ function missing(keys: readonly string[]): (top: TopLevel) => Record<string, str
 
 /**
  * Nullable keys that an older version of the wire leaves out: replies are always the superset of both
- * versions (4.2 "anthropic-version"). Members to add with their JSON text, {} when nothing is missing.
+ * versions. Members to add with their JSON text, {} when nothing is missing.
  */
 export const withMissing = {
   message: missing(['stop_reason', 'stop_sequence', 'stop_details', 'container', 'diagnostics']),

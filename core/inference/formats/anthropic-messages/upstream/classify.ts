@@ -1,4 +1,4 @@
-// From Anthropic's error bodies and error events to the classes of decisions 4.6, table 2.
+// From Anthropic's error bodies and error events to the classes of docs/outcomes.md#faults-of-a-provider.
 import { isObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';

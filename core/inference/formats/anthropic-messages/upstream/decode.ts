@@ -18,8 +18,8 @@ import { errorIn } from './classify.ts';
 export const FORMAT = 'anthropic-claude-v1';
 
 /**
- * Names of the custom tools that were sent as functions with one field `input` (decisions 4.1 "tools[]
- * custom").
+ * Names of the custom tools that were sent as functions with one field `input`
+ * (docs/compatibility.md#custom_tool_emulated).
  */
 export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
   const names = new Set<string>();

@@ -11,7 +11,7 @@ import { mergeWireUsage, readEarlyUsage, readUsage } from '../words/usage.ts';
 import { classifyEvent } from './classify.ts';
 import { callPart, customInput, emulatedTools, FORMAT, serverPart, thinkingPart } from './decode.ts';
 
-/** The connection closed before a stop reason was told (4.8 row 10). */
+/** The connection closed before a stop reason was told (docs/outcomes.md#cut-without-finish). */
 export const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

@@ -1,4 +1,4 @@
-// The family's column of decisions 4.7.2: what is written and what is lost.
+// The family's column of docs/compatibility.md: what is written and what is lost.
 import { describe, expect, test } from 'vitest';
 import { request, target } from '../../../../../test/grammar/messages-cases.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';

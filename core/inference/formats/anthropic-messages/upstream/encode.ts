@@ -1,4 +1,4 @@
-// A canonical request as this family's body (decisions 4.7.2), written as text so that schemas and arguments
+// A canonical request as this family's body (docs/compatibility.md), written as text so that schemas and arguments
 // keep their bytes.
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';

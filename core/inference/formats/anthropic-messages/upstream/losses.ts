@@ -1,4 +1,4 @@
-// What this family cannot say of a request (decisions 4.7.2 "Family out", 4.7.4). Its own dialect goes up as
+// What this family cannot say of a request (docs/fidelity.md#losses). Its own dialect goes up as
 // it came, so there only what the endpoint does not list is lost.
 import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';

@@ -1,4 +1,4 @@
-// Stop reasons, both directions (decisions 4.7.2).
+// Stop reasons, both directions (docs/compatibility.md#answers).
 import { isObject } from '../../../../kernel/index.ts';
 import type { Stop, StopReason } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// Anthropic's usage, both directions (decisions 4.7.2). Its input buckets are disjoint already.
+// Anthropic's usage, both directions (docs/fidelity.md#usage). Its input buckets are disjoint already.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 

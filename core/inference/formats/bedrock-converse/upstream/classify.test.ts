@@ -1,4 +1,4 @@
-// Bedrock's refusals in the classes of decisions 4.6, table 2.
+// Bedrock's refusals in the classes of docs/outcomes.md#faults-of-a-provider.
 import { expect, test } from 'vitest';
 import { classifyAnswer } from './classify.ts';
 

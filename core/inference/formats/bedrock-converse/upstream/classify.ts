@@ -1,4 +1,5 @@
-// Bedrock's exceptions, as HTTP refusals and inside a stream, in the classes of decisions 4.6, table 2.
+// Bedrock's exceptions, as HTTP refusals and inside a stream, in the classes of
+// docs/outcomes.md#faults-of-a-provider.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';

@@ -1,4 +1,4 @@
-// Column bedrock_converse of decisions 4.7.2 "Family out": what is written, and what is named as lost.
+// Column `bedrock_converse` of docs/compatibility.md: what is written, and what is named as lost.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target } from '../../../canonical/contract.ts';

@@ -1,4 +1,4 @@
-// A canonical request as the body of `POST /model/{id}/converse[-stream]` (decisions 4.7.2, column bedrock_converse),
+// A canonical request as the body of `POST /model/{id}/converse[-stream]` (docs/compatibility.md),
 // written as text so that schemas and arguments keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';

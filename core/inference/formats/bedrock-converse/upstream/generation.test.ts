@@ -1,4 +1,4 @@
-// Sampling, output and reasoning of column bedrock_converse (decisions 4.7.2 "Family out").
+// Sampling, output and reasoning of column `bedrock_converse` of docs/compatibility.md.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target } from '../../../canonical/contract.ts';

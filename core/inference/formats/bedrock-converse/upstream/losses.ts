@@ -1,4 +1,4 @@
-// What Converse cannot say of a request (decisions 4.7.2 "Family out", 4.7.4). No dialect is its own, so every field
+// What Converse cannot say of a request (docs/fidelity.md#losses). No dialect is its own, so every field
 // that the canonical form does not name is lost too.
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';

@@ -1,4 +1,4 @@
-// The caller's reasoning wish in the words of each maker (decisions 4.7.2 "reasoning effort", "reasoning budget").
+// The caller's reasoning wish in the words of each maker (docs/fidelity.md#effort-and-budget).
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';

@@ -1,4 +1,4 @@
-// Stop reasons of Converse (decisions 4.7.2).
+// Stop reasons of Converse (docs/compatibility.md#answers).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { CanonicalRequest, Stop, StopReason } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// Usage of Converse (decisions 4.7.2): its input buckets are disjoint.
+// Usage of Converse (docs/fidelity.md#usage): its input buckets are disjoint.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 

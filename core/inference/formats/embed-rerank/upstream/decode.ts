@@ -1,4 +1,4 @@
-// What the providers of embeddings and rankings answer (decisions 4.7.2 `embed_rerank`). The vectors are cut out of the
+// What the providers of embeddings and rankings answer. The vectors are cut out of the
 // body as text, so that a number keeps every digit that the provider gave it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { ProtocolFault, StreamErrorFault, type Target } from '../../../canonical/contract.ts';

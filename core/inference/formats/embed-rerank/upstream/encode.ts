@@ -1,4 +1,4 @@
-// A task into the body that a provider of embeddings or rankings takes (decisions 4.4, 4.7.2 `embed_rerank`).
+// A task into the body that a provider of embeddings or rankings takes.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type {

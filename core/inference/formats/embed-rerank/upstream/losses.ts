@@ -1,4 +1,4 @@
-// What of a task would be lost on an endpoint (decisions 4.4, 4.7.2 `embed_rerank`).
+// What of a task would be lost on an endpoint (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, EmbedTask, Loss } from '../../../canonical/types.ts';
 import { hasImages, isContent, isTokens, pathOf } from './inputs.ts';

@@ -1,5 +1,5 @@
 // Search units of a rerank call: one for each hundred documents, of which one of more than 500 tokens, the query
-// among them, counts as several (decisions 4.7.2, 4.10).
+// among them, counts as several (docs/pricing.md#holds).
 import type { RerankTask } from '../../../canonical/types.ts';
 
 const CHUNK_TOKENS = 500;

@@ -1,4 +1,4 @@
-// Token ids back into text, for endpoints that take text only (decisions 4.4 "token arrays").
+// Token ids back into text, for endpoints that take text only.
 import { createRequire } from 'node:module';
 import { ServiceError } from '../../../../kernel/index.ts';
 

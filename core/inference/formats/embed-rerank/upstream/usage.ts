@@ -1,4 +1,4 @@
-// What providers of embeddings and rankings say that a call used (decisions 4.7.2 `embed_rerank`).
+// What providers of embeddings and rankings say that a call used (docs/fidelity.md#usage).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EmbedTask, RerankTask, Usage } from '../../../canonical/types.ts';
 import { countImages, isContent } from './inputs.ts';

@@ -1,4 +1,4 @@
-// Vectors between their two forms: JSON numbers and base64 of little-endian float32 (decisions 4.4). A vector that is
+// Vectors between their two forms: JSON numbers and base64 of little-endian float32. A vector that is
 // wanted in the form it came in keeps its text, so that no digit of it changes.
 import { ProtocolFault } from '../../../canonical/contract.ts';
 import type { Vector } from '../../../canonical/types.ts';

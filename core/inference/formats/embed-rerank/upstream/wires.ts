@@ -1,4 +1,4 @@
-// How the providers of embeddings and rankings differ: one table, by the kind of the provider (decisions 4.4, 4.7.2).
+// How the providers of embeddings and rankings differ: one table, by the kind of the provider.
 import type { ProviderKind } from '../../../../catalog/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import type { InputType } from '../../../canonical/types.ts';

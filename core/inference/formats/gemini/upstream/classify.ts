@@ -1,4 +1,5 @@
-// From Google's error bodies and error objects in a stream to the classes of decisions 4.6, table 2.
+// From Google's error bodies and error objects in a stream to the classes of
+// docs/outcomes.md#faults-of-a-provider.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';
@@ -149,7 +150,7 @@ export function errorIn(value: unknown): UpstreamFault | null {
   };
 }
 
-/** The fault of a prompt that the provider would not answer, or null (4.8 row 27). */
+/** The fault of a prompt that the provider would not answer, or null (docs/outcomes.md#prompt-blocked). */
 export function blockIn(value: unknown): UpstreamFault | null {
   const feedback = isObject(value) ? value['promptFeedback'] : undefined;
   const reason = isObject(feedback) ? feedback['blockReason'] : undefined;

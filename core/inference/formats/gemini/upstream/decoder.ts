@@ -6,7 +6,7 @@ import { parseExact } from '../../../wire/exact.ts';
 import { SseReader } from '../../../wire/sse.ts';
 import { ChunkReader } from './chunks.ts';
 
-/** The connection closed before a finish reason was told (4.8 row 10). */
+/** The connection closed before a finish reason was told (docs/outcomes.md#cut-without-finish). */
 const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

@@ -1,5 +1,5 @@
-// A canonical request as this family's body (decisions 4.7.2), written as text so that schemas and arguments keep their
-// bytes.
+// A canonical request as this family's body (docs/compatibility.md), written as text so that schemas and arguments
+// keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';

@@ -1,4 +1,4 @@
-// Sources of an answer as citations (decisions 4.7.2 "citations out"). The provider counts in bytes of UTF-8, the
+// Sources of an answer as citations. The provider counts in bytes of UTF-8, the
 // canonical form in UTF-16 units of the text part.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Citation } from '../../../canonical/types.ts';

@@ -1,4 +1,4 @@
-// What of sampling, output and the rest is written and lost on this family (decisions 4.7.2).
+// What of sampling, output and the rest is written and lost on this family (docs/fidelity.md#losses).
 import { describe, expect, test } from 'vitest';
 import { codes, target, wire } from '../../../../../test/grammar/gemini-cases.ts';
 import type { CanonicalRequest, Part, Tool } from '../../../canonical/types.ts';

@@ -1,4 +1,4 @@
-// What this family cannot say of a request (decisions 4.7.2 "Family out", column gemini; 4.7.4).
+// What this family cannot say of a request (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import type {

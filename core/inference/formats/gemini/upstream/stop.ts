@@ -1,4 +1,4 @@
-// Finish reasons of the family (decisions 4.7.2).
+// Finish reasons of the family (docs/compatibility.md#answers).
 import type { Stop, StopReason } from '../../../canonical/types.ts';
 
 const reasonOf: Record<string, StopReason> = {

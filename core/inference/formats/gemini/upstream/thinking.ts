@@ -1,5 +1,5 @@
-// The caller's reasoning wish in this family's words, by what the model lets one control (decisions 4.7.2): models with
-// `effort` take a level, models with `budget` a number of tokens.
+// The caller's reasoning wish in this family's words, by what the model lets one control
+// (docs/fidelity.md#effort-and-budget): models with `effort` take a level, models with `budget` a number of tokens.
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';

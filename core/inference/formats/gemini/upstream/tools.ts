@@ -1,4 +1,4 @@
-// Tools and the choice among them (decisions 4.7.2).
+// Tools and the choice among them.
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';

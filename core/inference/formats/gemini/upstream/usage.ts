@@ -1,5 +1,5 @@
-// The family's usage (decisions 4.7.2): the prompt holds what the cache gave, thoughts stand beside the candidates, and
-// counts of 0 are left out.
+// The family's usage (docs/fidelity.md#usage): the prompt holds what the cache gave, thoughts stand beside the
+// candidates, and counts of 0 are left out.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// Parts of a native message: the canonical parts of decisions 4.7.1, field by field. What the native reply says can be
+// Parts of a native message: the canonical parts, field by field. What the native reply says can be
 // sent back as it is; anything else is refused by its path, because this dialect has versions instead of leniency.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {

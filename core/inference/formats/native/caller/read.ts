@@ -1,4 +1,4 @@
-// Body of POST /v1/svc/generate and of what asks about such a call (decisions 4.4 "Native"). Strict: a field that is
+// Body of POST /v1/svc/generate and of what asks about such a call. Strict: a field that is
 // not known here is refused by its path.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import {

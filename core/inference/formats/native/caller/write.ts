@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a native reply (decisions 4.4 "Native").
+// A canonical answer as the JSON text of a native reply.
 import type { Candidate, CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
 import { endMembers, shownPart, stopText } from './pieces.ts';
 

@@ -1,4 +1,4 @@
-// Canonical events as a native stream (decisions 4.4 "Native stream"). A state machine that cannot write an illegal
+// Canonical events as a native stream (docs/streams.md#native). A state machine that cannot write an illegal
 // order: `start` opens, parts of a candidate never overlap, stops are held to the end, `end` or `error` is last.
 
 import { chatError } from '../../../caller/error.ts';

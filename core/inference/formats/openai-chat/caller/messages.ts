@@ -1,4 +1,4 @@
-// Messages of the chat dialect into canonical messages (decisions 4.1 "Request fields").
+// Messages of the chat dialect into canonical messages.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,

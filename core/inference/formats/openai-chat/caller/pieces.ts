@@ -42,7 +42,7 @@ export function chatFinish(raw: string, seen: { refusal: boolean; calls: boolean
   return FINISHES.has(raw) ? raw : finishReason(stopOf(raw, seen), false);
 }
 
-/** What the finish reason cannot say (4.7.2 "Stop reasons out"). */
+/** What the finish reason cannot say (docs/compatibility.md#answers). */
 export function stopWarning(stop: Stop | null): Warning | null {
   switch (stop?.reason) {
     case 'pause':
@@ -138,7 +138,7 @@ export function callExtra(part: ToolCallPart): string {
   return `,"extra_content":{"google":{"thought_signature":${JSON.stringify(part.signature)}}}`;
 }
 
-/** The call's id; one that came without gets the request's (4.7.3). */
+/** The call's id; one that came without gets the request's. */
 export function callId(part: ToolCallPart, request_id: string, n: number): string {
   return part.id === '' ? `call_${request_id}_${n}` : part.id;
 }

@@ -1,4 +1,4 @@
-// Body of POST /v1/chat/completions into the canonical request: every field of decisions 4.1.
+// Body of POST /v1/chat/completions into the canonical request, every field of it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -83,7 +83,7 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readChat(value: unknown, headers: Headers): CanonicalRequest {
-  // An editor sends responses bodies here; their answer is one of this dialect (design 15).
+  // An editor sends responses bodies here; their answer is one of this dialect.
   if (isObject(value) && !present(value['messages']) && present(value['input'])) {
     return readResponses(value, headers);
   }

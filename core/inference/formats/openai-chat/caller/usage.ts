@@ -1,4 +1,4 @@
-// Canonical usage in the words of the chat dialect (decisions 4.7.2 "to this dialect").
+// Canonical usage in the words of the chat dialect (docs/fidelity.md#usage).
 import type { Usage } from '../../../canonical/types.ts';
 
 /** JSON text of the `usage` object; every key that OpenAI sends is there. */

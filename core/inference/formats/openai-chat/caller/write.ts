@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a chat completion (decisions 4.1 "Reply").
+// A canonical answer as the JSON text of a chat completion.
 
 import { svcText } from '../../../caller/svc.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';

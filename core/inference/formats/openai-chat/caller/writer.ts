@@ -1,4 +1,4 @@
-// Canonical events as a chat stream (decisions 4.1 "Stream grammar"). It is a state machine that cannot write an
+// Canonical events as a chat stream (docs/streams.md#chat). It is a state machine that cannot write an
 // illegal order: a role chunk opens each choice, finish chunks are held to the end, `svc` rides on the last chunk.
 
 import { chatError } from '../../../caller/error.ts';

@@ -150,7 +150,7 @@ const SEMANTIC = [
   'annotations',
 ];
 
-/** Whether `delta` carries a part of the answer (the commit point of 4.1). */
+/** Whether `delta` carries a part of the answer (docs/streams.md#when-the-status-goes-out). */
 export function isSemantic(delta: JsonObject): boolean {
   return SEMANTIC.some((name) => says(delta[name]));
 }

@@ -1,5 +1,5 @@
-// The caller's own bytes for an endpoint of the same dialect: only the fields that are ours are rewritten
-// (decisions 4, conventions), so that numbers, order and fields we do not know survive.
+// The caller's own bytes for an endpoint of the same dialect: only the fields that are ours are rewritten,
+// so that numbers, order and fields we do not know survive.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';

@@ -1,8 +1,9 @@
-// Faults of OpenAI-type servers: HTTP refusals and error objects in a 200 stream (decisions 4.6 table 2).
+// Faults of OpenAI-type servers: HTTP refusals and error objects in a 200 stream
+// (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 
-/** Bound of a provider's text (4.6). */
+/** Bound of a provider's text. */
 const MESSAGE_MAX = 2_000;
 
 const CONTEXT =

@@ -21,7 +21,7 @@ import { finishFault, stopOf } from '../words/stop.ts';
 import { findUsage } from '../words/usage.ts';
 import { streamFault } from './classify.ts';
 
-/** The stream ended without a finish reason and without an end mark (4.8 row 10). */
+/** The stream ended without a finish reason and without an end mark (docs/outcomes.md#cut-without-finish). */
 export const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

@@ -1,4 +1,4 @@
-// Canonical request into the body of an OpenAI-type chat call (decisions 4.7.2, column openai_chat).
+// Canonical request into the body of an OpenAI-type chat call (docs/compatibility.md).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';

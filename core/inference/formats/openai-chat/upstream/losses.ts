@@ -1,4 +1,4 @@
-// What of a request would be lost on an OpenAI-type chat endpoint (decisions 4.7.2, column openai_chat).
+// What of a request would be lost on an OpenAI-type chat endpoint (docs/fidelity.md#losses).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
@@ -198,7 +198,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
 /** One loss for all hints, as they are one wish. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takes(target, 'prompt_cache_breakpoint') || takes(target, 'cache_control');
-  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost (4.7.2 "cache hints").
+  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.
   if (!written && target.capabilities.cache) return;
   const lost =
     request.cache?.hint !== undefined ||

@@ -10,7 +10,7 @@ export function takes(target: Target, parameter: string): boolean {
   return target.capabilities.parameters.includes(parameter);
 }
 
-/** Members that make the provider run, and bill, something of its own → the feature that an endpoint lists for it (4.1). */
+/** Members that make the provider run, and bill, something of its own → the feature that an endpoint lists for it. */
 export const paidMembers: readonly (readonly [member: string, feature: string])[] = [
   ['web_search_options', 'web_search'],
   ['moderation', 'moderation'],

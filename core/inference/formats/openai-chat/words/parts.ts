@@ -93,7 +93,7 @@ export function plainContent(message: JsonObject): JsonObject {
   return { ...message, content: said('text'), ...(thinking === '' ? {} : { reasoning_content: thinking }) };
 }
 
-/** Opens a `svc1.` envelope in `part.data` (decisions 4.7.3); anything else stays as it is. */
+/** Opens a `svc1.` envelope in `part.data`; anything else stays as it is. */
 export function unwrapInto(part: ReasoningPart): void {
   const state = part.data === undefined ? null : unwrapState(part.data);
   if (state === null) return;

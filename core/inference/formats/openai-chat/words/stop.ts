@@ -1,4 +1,4 @@
-// Finish reasons of OpenAI-type servers (decisions 4.7.2 "Stop reasons in").
+// Finish reasons of OpenAI-type servers (docs/compatibility.md#answers).
 import type { Stop, StopReason, UpstreamFault } from '../../../canonical/types.ts';
 
 const reasons: Readonly<Record<string, StopReason>> = {

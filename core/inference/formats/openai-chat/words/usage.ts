@@ -1,5 +1,5 @@
-// OpenAI-type usage into disjoint buckets (decisions 4.7.2). Servers that call themselves compatible differ in what
-// is inside which total; flags of the endpoint say so.
+// OpenAI-type usage into disjoint buckets (docs/fidelity.md#usage). Servers that call themselves compatible differ in
+// what is inside which total; flags of the endpoint say so.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 

@@ -3,7 +3,7 @@ import { isObject } from '../../../../kernel/index.ts';
 import { fail, present } from '../../../caller/read.ts';
 import type { Message } from '../../../canonical/types.ts';
 
-/** One choice each, times `n` (decisions 4.4). */
+/** One choice each, times `n`. */
 export const PROMPTS_MAX = 8;
 /** What a token id is taken for where bytes of text are counted. */
 const BYTES_PER_TOKEN = 4;

@@ -1,4 +1,4 @@
-// Body of POST /v1/completions into the canonical request (decisions 4.4): each prompt becomes a message of the user.
+// Body of POST /v1/completions into the canonical request: each prompt becomes a message of the user.
 // Nothing is refused here for what only some endpoints can do; their adapters say what they would lose.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {

@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a text completion (decisions 4.4).
+// A canonical answer as the JSON text of a text completion.
 
 import { svcText } from '../../../caller/svc.ts';
 import type {

@@ -1,4 +1,4 @@
-// Canonical events as a stream of text completions (decisions 4.4, framing as 4.1): texts as they come, finish chunks
+// Canonical events as a stream of text completions (docs/streams.md#completions): texts as they come, finish chunks
 // held to the end, usage in a chunk of its own where asked for, `svc` on the last chunk before the end mark.
 
 import { svcText } from '../../../caller/svc.ts';

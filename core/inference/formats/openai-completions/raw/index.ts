@@ -1,4 +1,4 @@
-// Callers of the completions dialect on endpoints that have its path (decisions 4.4, row 1).
+// Callers of the completions dialect on endpoints that have its path.
 import type { RawLane } from '../../../canonical/contract.ts';
 import { speaks } from '../../openai-chat/words/fields.ts';
 import { RawCompletionsRelay } from './relay.ts';

@@ -1,4 +1,4 @@
-// Body of POST /v1/embeddings into the canonical request (decisions 4.4).
+// Body of POST /v1/embeddings into the canonical request.
 import { isObject } from '../../../../kernel/index.ts';
 import {
   fail,

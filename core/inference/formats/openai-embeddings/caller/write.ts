@@ -1,4 +1,4 @@
-// Vectors as the JSON text of an embeddings reply (decisions 4.4): no `id`, as OpenAI's has none.
+// Vectors as the JSON text of an embeddings reply: no `id`, as OpenAI's has none.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Vector } from '../../../canonical/types.ts';

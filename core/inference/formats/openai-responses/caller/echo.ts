@@ -1,4 +1,4 @@
-// What a `Response` repeats of its request (decisions 4.3 "every `Response` key present").
+// What a `Response` repeats of its request.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { ReplyMeta } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// Content parts of a responses request into canonical parts (decisions 4.3 "Item kinds").
+// Content parts of a responses request into canonical parts.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,

@@ -1,4 +1,4 @@
-// `input` of decisions 4.3 "Item kinds": what each item becomes, and what is refused with its path.
+// `input` of a responses request: what each item becomes, and what is refused with its path.
 import { describe, expect, test } from 'vitest';
 import { storedFile } from '../../../call/admit/account-state.ts';
 import { wrapState } from '../../../canonical/reasoning.ts';

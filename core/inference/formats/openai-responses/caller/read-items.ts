@@ -30,7 +30,7 @@ type Signed = Pick<ReasoningPart, 'signature' | 'format'>;
 class Turns {
   readonly messages: Message[] = [];
   readonly paths: string[] = [];
-  /** Signatures of calls, by call id; they ride in reasoning items without text (4.7.3). */
+  /** Signatures of calls, by call id; they ride in reasoning items without text. */
   readonly signatures = new Map<string, Signed>();
   #answer: Message | null = null;
   /** It has a message, of this phase. */

@@ -1,4 +1,4 @@
-// Tools and tool choice of the responses dialect (decisions 4.3 `tools[]`): the flat form.
+// Tools and tool choice of the responses dialect: the flat form.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   optionalArray,

@@ -1,4 +1,4 @@
-// Every row of the request table of decisions 4.3 but `input`.
+// Every member of a responses request but `input`.
 import { describe, expect, test } from 'vitest';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 import { chat } from '../../openai-chat/caller/index.ts';

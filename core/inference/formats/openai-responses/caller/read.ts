@@ -1,4 +1,4 @@
-// Body of POST /v1/responses into the canonical request: every field of decisions 4.3.
+// Body of POST /v1/responses into the canonical request, every field of it.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -53,7 +53,7 @@ const NAMED = new Set([
   ...['metadata', 'stream', 'stream_options', 'background', 'svc'],
 ]);
 
-/** What refers to earlier turns or stored objects (4.3), and where the items would go instead. */
+/** What refers to earlier turns or stored objects, and where the items would go instead. */
 const STATE = ['previous_response_id', 'conversation', 'prompt'] as const;
 /** Fields by which compatible servers reach accounts or addresses: on pool accounts they are not the caller's. */
 const ACCOUNTS = [

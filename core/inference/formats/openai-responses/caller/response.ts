@@ -1,4 +1,4 @@
-// The `Response` object (decisions 4.3 "Reply"): what stands in a whole answer and in five events of a stream.
+// The `Response` object: what stands in a whole answer and in five events of a stream.
 import type { ErrorCode } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage, Warning } from '../../../canonical/types.ts';
@@ -13,7 +13,7 @@ export type Standing =
 /** OpenAI's words for a failure that a client's types know and ours can mean. */
 type FailureCode = 'server_error' | 'rate_limit_exceeded' | 'invalid_prompt';
 
-/** JSON text of `usage`; every key that OpenAI sends is there (4.7.2 "to this dialect"). */
+/** JSON text of `usage`; every key that OpenAI sends is there. */
 export function usageText(usage: Usage): string {
   const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   const { cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens } = usage;
@@ -24,7 +24,7 @@ export function usageText(usage: Usage): string {
   );
 }
 
-/** How a stop is told, and the warnings that telling it gives rise to (4.7.2 "Stop reasons out"). */
+/** How a stop is told, and the warnings that telling it gives rise to (docs/compatibility.md#answers). */
 export function standingOf(stop: Stop | null, warnings: Warning[]): Standing {
   switch (stop?.reason) {
     case 'max_tokens':

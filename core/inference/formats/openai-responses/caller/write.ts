@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a response (decisions 4.3 "Reply").
+// A canonical answer as the JSON text of a response.
 
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';

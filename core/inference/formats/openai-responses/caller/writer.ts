@@ -1,5 +1,6 @@
-// Canonical events as a responses stream (decisions 4.3 "Stream"). A state machine that cannot write an illegal order:
-// every item and part that was added is done before the next is added, and the terminal event closes what is open.
+// Canonical events as a responses stream (docs/streams.md#responses). A state machine that cannot write an illegal
+// order: every item and part that was added is done before the next is added, and the terminal event closes what is
+// open.
 import type { StreamWriter } from '../../../canonical/contract.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';

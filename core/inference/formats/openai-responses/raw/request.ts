@@ -1,5 +1,5 @@
-// The caller's own bytes for an endpoint of the same family: only the fields that are ours are rewritten (decisions 4,
-// conventions), so that numbers, order and fields we do not know survive.
+// The caller's own bytes for an endpoint of the same family: only the fields that are ours are rewritten
+// (docs/fidelity.md#two-lanes), so that numbers, order and fields we do not know survive.
 import { ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { isWrapped } from '../../../canonical/reasoning.ts';

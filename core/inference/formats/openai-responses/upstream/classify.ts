@@ -1,9 +1,10 @@
-// Faults of the Responses API: HTTP refusals as of chat, and the errors inside a 200 answer (decisions 4.6 table 2).
+// Faults of the Responses API: HTTP refusals as of chat, and the errors inside a 200 answer
+// (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classify, streamFault } from '../../openai-chat/upstream/classify.ts';
 
-/** The connection closed before the event that ends a response (4.8 row 10). */
+/** The connection closed before the event that ends a response (docs/outcomes.md#cut-without-finish). */
 export const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

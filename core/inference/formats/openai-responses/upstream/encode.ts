@@ -1,4 +1,4 @@
-// Canonical request into the body of a stateless response (decisions 4.7.2, column openai_responses).
+// Canonical request into the body of a stateless response (docs/compatibility.md).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';

@@ -1,5 +1,5 @@
 // Canonical messages as input items. Items carry no ids but those of reasoning: ids refer to what the provider stores,
-// and nothing is stored (4.3 `store`).
+// and nothing is stored.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { fitToolCallId } from '../../../canonical/reasoning.ts';

@@ -1,4 +1,4 @@
-// What of a request would be lost on an endpoint of the Responses API (decisions 4.7.2, column openai_responses).
+// What of a request would be lost on an endpoint of the Responses API (docs/fidelity.md#losses).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
@@ -217,7 +217,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
 /** One loss for all hints, as they are one wish. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takesBreakpoint(target);
-  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost (4.7.2 "cache hints").
+  // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.
   if (!written && target.capabilities.cache) return;
   const lost =
     request.cache?.hint !== undefined ||

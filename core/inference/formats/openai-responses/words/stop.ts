@@ -1,4 +1,4 @@
-// How a response ended (decisions 4.7.2 "Stop reasons in", column openai_responses).
+// How a response ended (docs/compatibility.md#answers).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Stop } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// Usage of a response into disjoint buckets (decisions 4.7.2, column openai_responses).
+// Usage of a response into disjoint buckets (docs/fidelity.md#usage).
 import { isObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 import { readUsage as readChatUsage } from '../../openai-chat/words/usage.ts';

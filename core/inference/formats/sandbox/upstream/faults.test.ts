@@ -22,7 +22,7 @@ describe('faults', () => {
     },
   );
 
-  test('classes follow the table of 4.6', async () => {
+  test('classes follow docs/outcomes.md#faults-of-a-provider', async () => {
     const classes = Object.keys(errorWords).map(
       (status) => sandboxAdapter.classify(Number(status), {}, Buffer.from('x')).class,
     );

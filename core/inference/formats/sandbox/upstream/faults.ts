@@ -55,7 +55,7 @@ const codeClasses: Readonly<Record<string, FaultClass>> = {
   insufficient_quota: 'quota',
 };
 
-/** The class of a refusal (table 2 of decisions 4.6): its code first, then its status. */
+/** The class of a refusal (docs/outcomes.md#faults-of-a-provider): its code first, then its status. */
 export function classOf(status: number, code: string | undefined): FaultClass {
   if (code !== undefined && Object.hasOwn(codeClasses, code)) return codeClasses[code] as FaultClass;
   switch (status) {

@@ -1,5 +1,5 @@
 // What each sandbox model answers: a pure function from a call to a draft (before the output cap and the stop
-// sequences) or to a refusal. Table of decisions 4.11.
+// sequences) or to a refusal. The README beside has the table.
 import { sha256Hex } from '../../../../kernel/index.ts';
 import type { FaultClass, Part, Stop, Tool, ToolCallPart } from '../../../canonical/types.ts';
 import { classOf, errorWords, type Refusal, refusal } from './faults.ts';

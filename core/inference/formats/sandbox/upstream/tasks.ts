@@ -1,4 +1,4 @@
-// `sandbox/embed` and `sandbox/rerank` (decisions 4.11): vectors of hashed words, and an order by shared words. Equal
+// `sandbox/embed` and `sandbox/rerank`: vectors of hashed words, and an order by shared words. Equal
 // texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
 import { sha256 } from '../../../../kernel/index.ts';
 import type {

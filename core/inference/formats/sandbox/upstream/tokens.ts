@@ -1,5 +1,5 @@
-// The sandbox's tokenizer: three UTF-8 bytes are a token. Exact by definition, so tests can compute every bill by hand
-// (decisions 4.11). It is bytes-v1 of core/pricing without that bound's rule for dense text: with it a longer answer
+// The sandbox's tokenizer: three UTF-8 bytes are a token. Exact by definition, so tests can compute every bill by hand.
+// It is bytes-v1 of core/pricing without that bound's rule for dense text: with it a longer answer
 // could have fewer tokens than its own beginning, and no cap could be kept exactly.
 
 export const BYTES_PER_TOKEN = 3;

@@ -1,4 +1,4 @@
-// An input of POST /v1/svc/embed that holds images (decisions 4.7.2: "native only"): `{content: [parts]}`, with the text
+// An input of POST /v1/svc/embed that holds images: `{content: [parts]}`, with the text
 // and image parts of native messages. An image may also be given by a data URL.
 
 import { fail, refuseUnknown, requireArray, requireObject, requireString } from '../../../../caller/read.ts';

@@ -1,4 +1,4 @@
-// Bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request (decisions 4.4). The native surface is
+// Bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request. The native surface is
 // strict: it has versions, so an unknown field is a mistake and not a newer client's.
 import { isObject, type JsonObject, ServiceError } from '../../../../../kernel/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Vectors and rankings as the JSON text of a native reply (service-spec, native interface).
+// Vectors and rankings as the JSON text of a native reply.
 
 import { shownWarnings } from '../../../../caller/svc.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../../canonical/types.ts';
