@@ -17,7 +17,9 @@ export interface AttemptTerms {
   readonly failover?: readonly string[];
   readonly times: { readonly first_event_ms: number; readonly idle_ms: number };
   readonly total_ms: number;
-  /** Which limits the caller or its policy lowered: a cut by one of them is no fault of the provider (4.8 row 26). */
+  /**
+   * Which limits the caller or its policy lowered: a cut by one is like leaving (docs/outcomes.md#chosen-time-is-up).
+   */
   readonly chosen: { readonly first_event: boolean; readonly idle: boolean; readonly total: boolean };
   /** The answer is assembled, for a replay or the log; never where key, policy or request demand zero retention. */
   readonly keep: boolean;

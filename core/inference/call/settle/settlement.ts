@@ -1,5 +1,5 @@
 // The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
-// answer's end goes out before this has resolved (4.8 principle 6).
+// answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd, monotonicMs } from '../../../kernel/index.ts';
 import type {
