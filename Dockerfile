@@ -6,6 +6,8 @@ FROM ${NODE_IMAGE} AS manifests
 WORKDIR /svc
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY core/package.json core/
+COPY http/package.json http/
+COPY graphql/package.json graphql/
 COPY gateway/package.json gateway/
 COPY admin-graphql/package.json admin-graphql/
 COPY workflows/package.json workflows/
@@ -20,7 +22,7 @@ RUN sh build-steps.sh packages
 
 FROM manifests AS console
 RUN sh build-steps.sh console-packages
-COPY admin-graphql/tenant/schema.graphql admin-graphql/tenant/
+COPY graphql/tenant/schema.graphql graphql/tenant/
 COPY console console/
 RUN sh build-steps.sh console
 
@@ -30,6 +32,8 @@ WORKDIR /svc
 COPY --from=packages /svc/node_modules node_modules/
 COPY package.json ./
 COPY core core/
+COPY http http/
+COPY graphql graphql/
 COPY gateway gateway/
 COPY admin-graphql admin-graphql/
 COPY workflows workflows/

@@ -12,11 +12,11 @@ import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { followClock, openChanges } from '@svc/core/runtime/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
-import { openMetrics } from '@svc/gateway/rest/index.ts';
-import { readPages } from './server/pages.ts';
-import { createStaffApp } from './server/staff.ts';
-import { Streams } from './server/streams.ts';
-import { createTenantApp } from './server/tenant.ts';
+import { openMetrics } from '@svc/http/index.ts';
+import { readPages } from './pages.ts';
+import { createStaffApp } from './staff.ts';
+import { Streams } from './streams.ts';
+import { createTenantApp } from './tenant.ts';
 
 export interface Admin {
   readonly admin_url: string;

@@ -11,7 +11,7 @@ export async function generateDocuments(): Promise<void> {
   await generate(
     {
       cwd: here('./'),
-      schema: here('../admin-graphql/tenant/schema.graphql'),
+      schema: here('../graphql/tenant/schema.graphql'),
       documents: [here('./src/**/*.graphql')],
       silent: true,
       generates: {

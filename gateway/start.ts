@@ -24,11 +24,12 @@ import { openPolicyBook } from '@svc/core/policies/index.ts';
 import { followClock, openChanges } from '@svc/core/runtime/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
+import { type BindOptions, createApp, openMetrics } from '@svc/http/index.ts';
 import { createCallDeps } from './call-deps.ts';
+import { countCalls } from './call-metrics.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
-import { openMetrics } from './metrics.ts';
-import { type BindOptions, bindOperations, createApp } from './rest/index.ts';
+import { bindRest } from './rest/bind.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
 export interface Gateway {
@@ -68,7 +69,12 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
   const limits =
     config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
-  const metrics = await openMetrics({ host: config.metrics_host, port: config.metrics_port });
+  const metrics = await openMetrics({
+    host: config.metrics_host,
+    port: config.metrics_port,
+    program: 'gateway',
+  });
+  const countCall = countCalls(metrics.registry);
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
   const payloads = openPayloadLog({ db: pool, log, root_key });
   const byok = openByokBook({ changes, log, root_key });
@@ -90,7 +96,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     log,
     egress,
     record(record) {
-      metrics.call(record);
+      countCall(record);
       if (telemetry !== null) telemetry.call(record);
       const row = rowOf(record, config.cell);
       if (row !== null) request_log.write(row);
@@ -157,7 +163,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     ],
     draining: () => draining,
   };
-  bindOperations(app, parts);
+  bindRest(app, parts);
   bindGraphql(app, parts);
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as { port: number };

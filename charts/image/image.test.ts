@@ -171,7 +171,7 @@ test('the image runs as nobody in particular, who has no right to write to it', 
 });
 
 test('workspaces stay links to folders outside node_modules, or Node would refuse their types', async () => {
-  for (const name of ['core', 'gateway', 'admin-graphql', 'workflows', 'operator']) {
+  for (const name of ['core', 'http', 'graphql', 'gateway', 'admin-graphql', 'workflows', 'operator']) {
     const path = join(svc, 'node_modules/@svc', name);
     expect(lstatSync(path).isSymbolicLink(), name).toBe(true);
     expect(await readlink(path)).toBe(`../../${name}`);

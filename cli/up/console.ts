@@ -5,7 +5,7 @@ import { root } from './start.ts';
 
 const SOURCES = [
   ...['console/src', 'console/public', 'console/index.html', 'console/vite.config.ts'],
-  ...['console/build.ts', 'console/codegen.ts', 'admin-graphql/tenant/schema.graphql', 'package-lock.json'],
+  ...['console/build.ts', 'console/codegen.ts', 'graphql/tenant/schema.graphql', 'package-lock.json'],
 ];
 /** Made by the build itself. */
 const GENERATED = 'console/src/api/gen';

@@ -3,8 +3,8 @@ import { isDatabaseFault, type Pool } from '@svc/core/db/index.ts';
 import { type Log, type RequestId, ServiceError, type Services } from '@svc/core/kernel/index.ts';
 import { callbackRoutes, createContext } from '@svc/core/operations/index.ts';
 import { type Rails, takeCallback } from '@svc/core/topups/index.ts';
+import { addAnswerHooks, type Metrics } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Metrics } from '../metrics.ts';
 
 const BODY_MAX = 1_048_576;
 
@@ -37,14 +37,7 @@ export function bindCallbacks(app: FastifyInstance, rails: Rails, options: Callb
       { parseAs: 'buffer', bodyLimit: BODY_MAX },
       async (_request: FastifyRequest, body: Buffer) => body,
     );
-    scope.addHook('onRequest', async (request, reply) => {
-      reply.headers(scope.answer_headers(request.id));
-    });
-    scope.addHook('onResponse', async (request, reply) => {
-      const route = request.routeOptions.url ?? '';
-      const seconds = reply.elapsedTime / 1000;
-      metrics?.observe({ method: request.method, route, status: reply.statusCode, seconds });
-    });
+    addAnswerHooks(scope, metrics);
     for (const route of configured) {
       const rail = rails[route.rail];
       if (rail === null) continue;

@@ -23,8 +23,8 @@ import {
   type Standing,
   subjectOf,
 } from '@svc/core/limits/index.ts';
+import { credentialOf } from '@svc/http/index.ts';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import { credentialOf } from '../rest/index.ts';
 import { readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
 import { ResponseSink } from './sink.ts';

@@ -2,13 +2,12 @@
 import { createStaff, signInSettings, totpCode } from '@svc/core/identity/index.ts';
 import { machineMs, readConfig, shiftClock } from '@svc/core/kernel/index.ts';
 import { staffListenerOperations } from '@svc/core/operations/index.ts';
+import { bindOperations, createApp } from '@svc/http/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { Secret } from 'otpauth';
 import { afterEach, expect, test } from 'vitest';
 import { codeOf, startHarness } from '../../test/registry/harness.ts';
 import { atFileEnd } from '../../test/support/ends.ts';
-import { createApp } from './app.ts';
-import { bindOperations } from './bind.ts';
 
 const harness = await startHarness();
 const { a, pool, keys, root_key, request_log } = harness;
@@ -23,18 +22,20 @@ const log = {
   child: () => log,
 };
 const app = createApp({ log, base_url });
-bindOperations(app, {
-  pool,
-  keys,
-  catalog: { current: () => ({}) as never },
-  request_log,
-  root_key,
-  sign_in: signInSettings(readConfig({}), base_url),
-  log,
-  base_url,
-  operations: staffListenerOperations,
-  pages: false,
-});
+bindOperations(
+  app,
+  {
+    pool,
+    keys,
+    catalog: { current: () => ({}) as never },
+    request_log,
+    root_key,
+    sign_in: signInSettings(readConfig({}), base_url),
+    log,
+    base_url,
+  },
+  staffListenerOperations,
+);
 atFileEnd(() => app.close());
 afterEach(() => shiftClock(0));
 

@@ -59,7 +59,7 @@ function newest(dir: string): number {
 
 function isFresh(): boolean {
   const built = join(CONSOLE, 'dist/operations.json');
-  const schema = fileURLToPath(new URL('../../admin-graphql/tenant/schema.graphql', import.meta.url));
+  const schema = fileURLToPath(new URL('../../graphql/tenant/schema.graphql', import.meta.url));
   const sources = ['index.html', 'build.ts', 'codegen.ts', 'vite.config.ts'].map((name) =>
     join(CONSOLE, name),
   );

@@ -1,6 +1,6 @@
 // What a document may ask for is decided before anything is read, on both servers and in the same words.
-import { limits } from '@svc/admin-graphql/shared/limits.ts';
-import { DateTimeScalar } from '@svc/admin-graphql/shared/scalars.ts';
+import { limits } from '@svc/graphql/limits.ts';
+import { DateTimeScalar } from '@svc/graphql/scalars.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startWorld } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPages } from '@svc/admin-graphql/server/pages.ts';
+import { readPages } from '@svc/admin-graphql/pages.ts';
 import { sha256Hex } from '@svc/core/kernel/index.ts';
 import { expect, test } from 'vitest';
 import { atFileEnd } from '../support/ends.ts';

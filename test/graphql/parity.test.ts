@@ -1,7 +1,8 @@
 // One corpus on three surfaces: the same rows and the same refusals on REST, on mercurius (keys) and on yoga (people).
-import { camel } from '@svc/admin-graphql/shared/names.ts';
+
 import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit } from '@svc/core/ledger/index.ts';
+import { camel } from '@svc/graphql/names.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../calls/caller.ts';
 import { rowOf } from '../registry/rows.ts';

@@ -1,5 +1,5 @@
 // A trace is taken apart into what it was made of.
-import { readRoute } from '@svc/admin-graphql/tenant/route.ts';
+import { readRoute } from '@svc/graphql/tenant/route.ts';
 import { expect, test } from 'vitest';
 
 const line =

@@ -1,14 +1,14 @@
 // The schemas that are committed are those that run.
 import { readFile } from 'node:fs/promises';
-import { printStaffSchema, staffSchema } from '@svc/admin-graphql/staff/schema.ts';
-import { printTenantSchema, tenantSchema } from '@svc/admin-graphql/tenant/schema.ts';
 import { operations, staffOperations } from '@svc/core/operations/index.ts';
+import { printStaffSchema, staffSchema } from '@svc/graphql/staff/schema.ts';
+import { printTenantSchema, tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import { type GraphQLSchema, isObjectType, validateSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
-const read = (path: string) => readFile(new URL(`../../admin-graphql/${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFile(new URL(`../../graphql/${path}`, import.meta.url), 'utf8');
 
-test('the committed schemas are the printed ones (node admin-graphql/print.ts writes them)', async () => {
+test('the committed schemas are the printed ones (node graphql/print.ts writes them)', async () => {
   expect(await read('tenant/schema.graphql')).toBe(printTenantSchema());
   expect(await read('staff/schema.graphql')).toBe(printStaffSchema());
 });

@@ -1,10 +1,10 @@
 // The same operations on three surfaces: REST and mercurius as the gateway serves them, yoga as the console's and the
 // staff listeners do, on one database with two organisations.
 
-import type { Pages } from '@svc/admin-graphql/server/pages.ts';
-import { createStaffApp } from '@svc/admin-graphql/server/staff.ts';
-import { Streams } from '@svc/admin-graphql/server/streams.ts';
-import { createTenantApp } from '@svc/admin-graphql/server/tenant.ts';
+import type { Pages } from '@svc/admin-graphql/pages.ts';
+import { createStaffApp } from '@svc/admin-graphql/staff.ts';
+import { Streams } from '@svc/admin-graphql/streams.ts';
+import { createTenantApp } from '@svc/admin-graphql/tenant.ts';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
@@ -18,7 +18,8 @@ import {
   silentLog,
 } from '@svc/core/kernel/index.ts';
 import { bindGraphql } from '@svc/gateway/graphql.ts';
-import { type BindOptions, bindOperations, createApp, type ManagementRate } from '@svc/gateway/rest/index.ts';
+import { bindRest } from '@svc/gateway/rest/bind.ts';
+import { type BindOptions, createApp, type ManagementRate } from '@svc/http/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -93,7 +94,7 @@ export async function startWorld(
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   };
   const gateway = createApp({ log, base_url });
-  bindOperations(gateway, parts);
+  bindRest(gateway, parts);
   bindGraphql(gateway, parts, options.timeout_ms);
   const feed = openRequestFeed({ db: harness.pool, log });
   const streams = new Streams();

@@ -22,8 +22,8 @@ import { createKey, type KeyRing, openKeyRing } from '@svc/core/keys/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
 import { type Changes, openChanges } from '@svc/core/runtime/index.ts';
-import { createApp } from '@svc/gateway/rest/app.ts';
-import { bindOperations } from '@svc/gateway/rest/bind.ts';
+import { bindRest } from '@svc/gateway/rest/bind.ts';
+import { createApp } from '@svc/http/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -108,7 +108,7 @@ export async function startHarness(): Promise<Harness> {
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
   const root_key = Buffer.alloc(32, 7);
   const app = createApp({ log, base_url: 'http://127.0.0.1:8080' });
-  bindOperations(app, {
+  bindRest(app, {
     pool,
     keys,
     catalog,

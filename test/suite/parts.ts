@@ -12,7 +12,8 @@ export const needsKubernetes: readonly string[] = [
   '**/*.kube.test.ts',
 ];
 
-const everything = '{core,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
+const everything =
+  '{core,http,graphql,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
 
 /** What vitest includes and excludes under `--mode`; without one of these modes every file. */
 export function filesOf(mode: string): { include: string[]; exclude: string[] } {

@@ -40,18 +40,31 @@ export const concepts = [
 /** What everything stands on: any folder may use these three, and nothing is said about them in its README. */
 const foundation: ReadonlySet<string> = new Set(['kernel', 'db', 'runtime']);
 
-/** Packages and what of ours they may import. */
+/** Packages, and folders with a rule of their own, and what of ours they may import. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   core: ['core'],
-  // The tenant schema alone, for keys.
-  gateway: ['core', 'gateway', 'admin-graphql'],
-  // The one binder of operations to HTTP is the gateway's.
-  'admin-graphql': ['core', 'admin-graphql', 'gateway'],
+  http: ['core', 'http'],
+  // The schemas know nothing of HTTP; what binds them to a server does.
+  graphql: ['core', 'graphql'],
+  'graphql/bindings': ['core', 'graphql', 'http'],
+  gateway: ['core', 'http', 'graphql', 'gateway'],
+  'admin-graphql': ['core', 'http', 'graphql', 'admin-graphql'],
   workflows: ['core', 'workflows'],
   // A client: types of core alone, see `clientsTakeTypes`.
   operator: ['core', 'operator'],
   cli: ['core', 'cli'],
-  test: ['core', 'gateway', 'admin-graphql', 'workflows', 'cli', 'operator', 'console', 'test'],
+  test: [
+    'core',
+    'http',
+    'graphql',
+    'gateway',
+    'admin-graphql',
+    'workflows',
+    'cli',
+    'operator',
+    'console',
+    'test',
+  ],
 };
 
 interface Import {
@@ -94,6 +107,12 @@ function checkConcept(source: Source, found: Import, uses: ReadonlyMap<string, S
   return null;
 }
 
+/** The entry of `packages` that `path` falls under: of its folder, or else of its package. */
+function packageOf(path: string): string {
+  const [top = '', folder] = path.split('/');
+  return `${top}/${folder}` in packages ? `${top}/${folder}` : top;
+}
+
 /** The concepts that each README names in its `Uses:` line; a concept without README or line is absent. */
 export function readUses(sources: readonly Source[]): Map<string, Set<string>> {
   const uses = new Map<string, Set<string>>();
@@ -111,10 +130,10 @@ export function importOrder(sources: readonly Source[]): Fault[] {
   const uses = readUses(sources);
   const faults: Fault[] = [];
   for (const source of sources.filter(({ path }) => isProduction(path))) {
-    const from = source.path.split('/')[0] as string;
+    const from = packageOf(source.path);
+    const allowed = packages[from];
     for (const found of ownImports(source)) {
       const to = found.target.split('/')[0] as string;
-      const allowed = packages[from];
       const message =
         allowed !== undefined && !allowed.includes(to)
           ? `${from} may not import ${to}`
@@ -125,14 +144,20 @@ export function importOrder(sources: readonly Source[]): Fault[] {
   return faults;
 }
 
-/** Surfaces reach a concept of core by its index alone, as concepts do. */
+/** Surfaces reach a concept of core by its index alone, as concepts do, and `http` in the same way. */
 export function surfacesByIndex(sources: readonly Source[]): Fault[] {
   const faults: Fault[] = [];
   for (const source of sources.filter(({ path }) => isProduction(path) && !path.startsWith('core/'))) {
     for (const { target, line } of ownImports(source)) {
       const concept = conceptOf(target);
-      if (concept !== null && target !== `core/${concept}/index.ts`)
-        faults.push({ path: source.path, line, message: `past the index of ${concept}: ${target}` });
+      const is_past_http =
+        target.startsWith('http/') && target !== 'http/index.ts' && !source.path.startsWith('http/');
+      if ((concept !== null && target !== `core/${concept}/index.ts`) || is_past_http)
+        faults.push({
+          path: source.path,
+          line,
+          message: `past the index of ${concept ?? 'http'}: ${target}`,
+        });
     }
   }
   return faults;

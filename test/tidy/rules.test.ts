@@ -59,11 +59,40 @@ describe('imports', () => {
     ]);
   });
 
-  test('a surface reaches core by the index of a concept alone', () => {
+  test('the two programs do not import each other, nor do http and graphql import what stands on them', () => {
+    const importing = (path: string, target: string) => file(path, `import { x } from '@svc/${target}';\n`);
+    const good = [
+      importing('graphql/bindings/a.ts', 'http/index.ts'),
+      importing('gateway/a.ts', 'graphql/tenant/schema.ts'),
+      importing('admin-graphql/a.ts', 'http/index.ts'),
+    ];
+    expect(faults(importOrder, ...good)).toEqual([]);
+    const bad = [
+      importing('gateway/b.ts', 'admin-graphql/streams.ts'),
+      importing('admin-graphql/b.ts', 'gateway/start.ts'),
+      importing('http/b.ts', 'graphql/limits.ts'),
+      importing('http/c.ts', 'gateway/rest/bind.ts'),
+      importing('graphql/tenant/b.ts', 'http/index.ts'),
+      importing('graphql/bindings/b.ts', 'gateway/graphql.ts'),
+    ];
+    expect(faults(importOrder, ...bad)).toEqual([
+      'gateway/b.ts:1 gateway may not import admin-graphql',
+      'admin-graphql/b.ts:1 admin-graphql may not import gateway',
+      'http/b.ts:1 http may not import graphql',
+      'http/c.ts:1 http may not import gateway',
+      'graphql/tenant/b.ts:1 graphql may not import http',
+      'graphql/bindings/b.ts:1 graphql/bindings may not import gateway',
+    ]);
+  });
+
+  test('a surface reaches a concept of core, and http, by its index alone', () => {
     const good = file('gateway/a.ts', `import { x } from '@svc/core/keys/index.ts';\n`);
     const bad = file('gateway/b.ts', `import { x } from '@svc/core/keys/store.ts';\n`);
-    expect(faults(surfacesByIndex, good, bad)).toEqual([
+    const http = file('gateway/c.ts', `import { x } from '@svc/http/caller.ts';\n`);
+    const within = file('http/a.ts', `import { x } from './caller.ts';\n`);
+    expect(faults(surfacesByIndex, good, bad, http, within)).toEqual([
       'gateway/b.ts:1 past the index of keys: core/keys/store.ts',
+      'gateway/c.ts:1 past the index of http: http/caller.ts',
     ]);
   });
 

@@ -1,10 +1,10 @@
 // The rate limit of management as installed: settings reach the program, and programs that share a Redis count as one.
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
-import { atFileEnd } from '../../test/support/ends.ts';
-import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../../test/support/gateway.ts';
-import { provision } from '../../test/support/provision.ts';
-import { startRedis } from '../../test/support/redis.ts';
+import { createTestDatabase } from '../test/support/database.ts';
+import { atFileEnd } from '../test/support/ends.ts';
+import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../test/support/gateway.ts';
+import { provision } from '../test/support/provision.ts';
+import { startRedis } from '../test/support/redis.ts';
 
 const redis = await startRedis();
 atFileEnd(() => redis.stop());

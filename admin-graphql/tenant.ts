@@ -2,23 +2,23 @@
 import type { RequestFeed } from '@svc/core/analytics/index.ts';
 import { type Caller, ServiceError, type SessionCaller } from '@svc/core/kernel/index.ts';
 import { signInOperations } from '@svc/core/operations/index.ts';
+import { operationSurface } from '@svc/graphql/bindings/surface.ts';
+import { bindYoga } from '@svc/graphql/bindings/yoga.ts';
+import { limits } from '@svc/graphql/limits.ts';
+import { createTenantContext } from '@svc/graphql/tenant/context.ts';
+import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import {
   type BindOptions,
   bindHealth,
   bindOperations,
   callerOf,
   createApp,
-  operationSurface,
   servicesOf,
   takeTurn,
-} from '@svc/gateway/rest/index.ts';
+} from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
-import { limits } from '../shared/limits.ts';
-import { createTenantContext } from '../tenant/context.ts';
-import { tenantSchema } from '../tenant/schema.ts';
 import { bindPages, type Pages } from './pages.ts';
 import type { Streams } from './streams.ts';
-import { bindYoga } from './yoga.ts';
 
 export interface TenantListener {
   readonly feed: RequestFeed;
@@ -39,7 +39,7 @@ function standsAs(seen: Caller, before: SessionCaller): boolean {
 export function createTenantApp(parts: BindOptions, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   const bound = { ...parts, services: servicesOf(parts) };
-  bindOperations(app, { ...parts, operations: signInOperations, pages: false });
+  bindOperations(app, parts, signInOperations);
   bindYoga(app, {
     schema: tenantSchema,
     log: parts.log,

@@ -88,7 +88,7 @@ function isAboutValue(error: GraphQLError): boolean {
 
 /**
  * `error` as it leaves the service. `explain` turns anything thrown into a refusal and logs what is a defect
- * (gateway/rest); errors about the document stay as they are and get their own code.
+ * (`operationSurface`); errors about the document stay as they are and get their own code.
  */
 export function shownError(
   error: GraphQLError,

@@ -5,13 +5,15 @@ import { createPool } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
+import { operations } from '@svc/core/operations/index.ts';
 import { openChanges } from '@svc/core/runtime/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
-import { codeOf, type Method, startHarness } from '../../test/registry/harness.ts';
+import { codeOf, type Method, startHarness } from '../test/registry/harness.ts';
 import { createApp, rewriteModelPath } from './app.ts';
-import { bindOperations } from './bind.ts';
+import { type BindOptions, bindOperations } from './bind.ts';
 import { errorBody } from './errors.ts';
+import { bindHealth } from './health.ts';
 
 const harness = await startHarness();
 const { a } = harness;
@@ -252,7 +254,7 @@ test('without a database the service is unavailable: never 401, never 500', asyn
   let draining = false;
   const bind = (keys: typeof blind) => {
     const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });
-    bindOperations(app, {
+    const parts: BindOptions = {
       pool,
       keys,
       catalog: { current: () => ({}) as never },
@@ -263,7 +265,9 @@ test('without a database the service is unavailable: never 401, never 500', asyn
       base_url: 'https://gateway.example',
       checks: [{ name: 'redis', critical: false, run: async () => 'not configured' }],
       draining: () => draining,
-    });
+    };
+    bindOperations(app, parts, operations);
+    bindHealth(app, parts);
     return app;
   };
   const headers = { authorization: `Bearer ${a.key}` };

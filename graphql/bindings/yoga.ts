@@ -1,10 +1,9 @@
 // One GraphQL endpoint of yoga behind a Fastify route: who calls is known before, what may be asked is limited, what
 // goes wrong is masked.
-
 import { Readable } from 'node:stream';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
-import { errorHeaders, refusalOf } from '@svc/gateway/rest/index.ts';
+import { errorHeaders, refusalOf } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
@@ -14,17 +13,9 @@ import {
   parse,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { refusalError, shownError, withExtensions } from '../shared/errors.ts';
-import {
-  type Cost,
-  costOf,
-  documentLimits,
-  limits,
-  operationOf,
-  refuseNesting,
-  within,
-} from '../shared/limits.ts';
-import type { SurfaceRequest } from '../shared/run.ts';
+import { refusalError, shownError, withExtensions } from '../errors.ts';
+import { type Cost, costOf, documentLimits, limits, operationOf, refuseNesting, within } from '../limits.ts';
+import type { SurfaceRequest } from '../run.ts';
 
 /** What the route knows and yoga passes on. */
 export interface Exchange<C> {

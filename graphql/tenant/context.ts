@@ -10,7 +10,7 @@ import { getKeyOperation, type KeyView, readKeys } from '@svc/core/keys/index.ts
 import { listProjectsOperation, type ProjectView } from '@svc/core/orgs/index.ts';
 import DataLoader from 'dataloader';
 import type { Static } from 'typebox';
-import { Runner, type SurfaceRequest } from '../shared/run.ts';
+import { Runner, type SurfaceRequest } from '../run.ts';
 
 type Detail = Static<typeof RowDetail>;
 type KeyRecord = Static<typeof KeyView>;

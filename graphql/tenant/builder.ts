@@ -1,10 +1,10 @@
 // The builder of the tenant schema: scalars, the interfaces and the members of every mutation's result.
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
-import { Derivation } from '../shared/derive.ts';
-import { type UserError, userErrorNames } from '../shared/errors.ts';
-import type { PageInfoShape } from '../shared/page.ts';
-import { CountScalar, DateTimeScalar, JsonScalar, MicroUsdScalar, MinorScalar } from '../shared/scalars.ts';
+import { Derivation } from '../derive.ts';
+import { type UserError, userErrorNames } from '../errors.ts';
+import type { PageInfoShape } from '../page.ts';
+import { CountScalar, DateTimeScalar, JsonScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import type { TenantContext } from './context.ts';
 
 export interface TenantTypes {
@@ -23,7 +23,7 @@ export interface TenantTypes {
 export const builder = new SchemaBuilder<TenantTypes>({
   plugins: [ComplexityPlugin],
   defaultFieldNullability: false,
-  // Costs are counted before execution (shared/limits.ts); the plugin keeps what each field says of its own.
+  // Costs are counted before execution (limits.ts); the plugin keeps what each field says of its own.
   complexity: { disabled: true, defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 

@@ -8,7 +8,7 @@ import {
 } from '@svc/core/credits/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
-import { environmentOf } from '../../shared/run.ts';
+import { environmentOf } from '../../run.ts';
 import { builder, derive } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
 import { mutation } from '../mutation.ts';

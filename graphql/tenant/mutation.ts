@@ -2,10 +2,10 @@
 // errors of the answer.
 import type { Operation } from '@svc/core/kernel/index.ts';
 import type { TSchema } from 'typebox';
-import { toWire } from '../shared/derive.ts';
-import { userErrorOf } from '../shared/errors.ts';
-import { pascal } from '../shared/names.ts';
-import type { RunOptions } from '../shared/run.ts';
+import { toWire } from '../derive.ts';
+import { userErrorOf } from '../errors.ts';
+import { pascal } from '../names.ts';
+import type { RunOptions } from '../run.ts';
 import { builder, derive, userErrors } from './builder.ts';
 import type { TenantContext } from './context.ts';
 

@@ -8,7 +8,7 @@ import {
   TopupView,
   topupStatuses,
 } from '@svc/core/topups/index.ts';
-import { toWire } from '../../shared/derive.ts';
+import { toWire } from '../../derive.ts';
 import { builder, derive, Node } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
 import { nullWhenMissing } from '../missing.ts';

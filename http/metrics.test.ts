@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openMetrics } from './metrics.ts';
 
 test('the listener serves process, answer and watched figures, and nothing else', async () => {
-  const metrics = await openMetrics({ host: '127.0.0.1', port: 0 });
+  const metrics = await openMetrics({ host: '127.0.0.1', port: 0, program: 'gateway' });
   let running = 3;
   metrics.watch({ calls_running: () => running });
   metrics.observe({ method: 'GET', route: '/v1/keys/:id', status: 200, seconds: 0.01 });

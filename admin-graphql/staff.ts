@@ -1,21 +1,20 @@
 // The listener of staff: its own sign-in, its own schema, nothing of customers beside it.
-
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import { staffListenerOperations } from '@svc/core/operations/index.ts';
+import { operationSurface } from '@svc/graphql/bindings/surface.ts';
+import { bindYoga } from '@svc/graphql/bindings/yoga.ts';
+import { Runner } from '@svc/graphql/run.ts';
+import { staffSchema } from '@svc/graphql/staff/schema.ts';
 import {
   type BindOptions,
   bindHealth,
   bindOperations,
   createApp,
-  operationSurface,
   servicesOf,
   staffCallerOf,
   takeTurn,
-} from '@svc/gateway/rest/index.ts';
+} from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
-import { Runner } from '../shared/run.ts';
-import { staffSchema } from '../staff/schema.ts';
-import { bindYoga } from './yoga.ts';
 
 /** The listener's instance, not yet listening. Its schema is shown in development alone. */
 export function createStaffApp(parts: BindOptions, options: { introspection: boolean }): FastifyInstance {
@@ -24,7 +23,7 @@ export function createStaffApp(parts: BindOptions, options: { introspection: boo
   // A console page of customers has no business here: neither its origin nor its cookies count.
   const { staff_origins } = parts.sign_in;
   const sign_in = { ...parts.sign_in, console_origins: staff_origins };
-  bindOperations(app, { ...parts, sign_in, operations: staffListenerOperations, pages: false });
+  bindOperations(app, { ...parts, sign_in }, staffListenerOperations);
   bindYoga(app, {
     schema: staffSchema,
     log: parts.log,

@@ -1,30 +1,18 @@
 // What GraphQL needs to run operations as REST runs them: the same contexts, the same checks of input, the same words
 // of refusal.
-import type {
-  Caller,
-  Context,
-  Log,
-  Operation,
-  RequestId,
-  ServiceError,
-  Services,
-} from '@svc/core/kernel/index.ts';
+import type { Caller, Log, Operation, RequestId, Services } from '@svc/core/kernel/index.ts';
 import { shapeOf } from '@svc/core/operations/index.ts';
+import {
+  type CallerParts,
+  errorBody,
+  type InputReader,
+  inputReader,
+  type RawInput,
+  refusalOf,
+  requestContext,
+} from '@svc/http/index.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type CallerParts, requestContext } from './caller.ts';
-import { errorBody, refusalOf } from './errors.ts';
-import { type InputReader, inputReader, type RawInput } from './input.ts';
-
-export interface OperationSurface {
-  readonly request_id: RequestId;
-  readonly caller: Caller;
-  contextOf(caller: Caller): Context;
-  /** @throws ServiceError invalid_request with all faults. */
-  readInput(operation: Operation, input: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  refusalBody(error: ServiceError): string;
-  /** The refusal behind anything thrown; defects are logged here, once. */
-  explain(thrown: unknown): ServiceError;
-}
+import type { SurfaceRequest } from '../run.ts';
 
 const readers = new WeakMap<Operation, InputReader>();
 
@@ -57,7 +45,7 @@ export function operationSurface(
   request: FastifyRequest,
   reply: FastifyReply | null,
   caller: Caller,
-): OperationSurface {
+): SurfaceRequest {
   const request_id = request.id as RequestId;
   return {
     request_id,

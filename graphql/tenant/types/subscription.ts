@@ -5,7 +5,7 @@ import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.t
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
 import { getTopupOperation, type TopupView } from '@svc/core/topups/index.ts';
 import type { Static } from 'typebox';
-import { environmentOf } from '../../shared/run.ts';
+import { environmentOf } from '../../run.ts';
 import { builder } from '../builder.ts';
 import type { StreamLife, TenantContext } from '../context.ts';
 import { EnvironmentEnum } from './common.ts';

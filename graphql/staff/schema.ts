@@ -15,18 +15,11 @@ import { cursorOf, ServiceError, type StaffCaller, staffRoles } from '@svc/core/
 import { ENTRY_KINDS } from '@svc/core/ledger/index.ts';
 import { type GraphQLSchema, printSchema } from 'graphql';
 import type { Static } from 'typebox';
-import { Derivation, toWire } from '../shared/derive.ts';
-import { type UserError, userErrorNames, userErrorOf } from '../shared/errors.ts';
-import {
-  type PageInfoShape,
-  type PageOfRows,
-  pageArgs,
-  pageCost,
-  pageInfoOf,
-  rowsAsked,
-} from '../shared/page.ts';
-import type { Runner } from '../shared/run.ts';
-import { CountScalar, DateTimeScalar, MicroUsdScalar } from '../shared/scalars.ts';
+import { Derivation, toWire } from '../derive.ts';
+import { type UserError, userErrorNames, userErrorOf } from '../errors.ts';
+import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
+import type { Runner } from '../run.ts';
+import { CountScalar, DateTimeScalar, MicroUsdScalar } from '../scalars.ts';
 
 export interface StaffContext {
   readonly runner: Runner;

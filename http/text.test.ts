@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { operations, shapeOf } from '@svc/core/operations/index.ts';
 import { expect, test } from 'vitest';
-import { startHarness } from '../../test/registry/harness.ts';
+import { startHarness } from '../test/registry/harness.ts';
 
 const harness = await startHarness();
 const { a } = harness;

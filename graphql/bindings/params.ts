@@ -1,8 +1,8 @@
 // GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out
 // (docs/graphql.md).
-import { isObject, ServiceError } from '@svc/core/kernel/index.ts';
+import { isObject } from '@svc/core/kernel/index.ts';
 import { GraphQLError } from 'graphql';
-import { refuseNesting } from './limits.ts';
+import { refuseNesting } from '../limits.ts';
 
 export interface GraphqlParams {
   readonly query: string;
@@ -38,9 +38,4 @@ export function answerType(accept: string | undefined): string | null {
   if (types.includes(RESPONSE_TYPE)) return `${RESPONSE_TYPE}; charset=utf-8`;
   const takes_json = types.some((type) => ['application/json', 'application/*', '*/*'].includes(type));
   return takes_json ? 'application/json; charset=utf-8' : null;
-}
-
-/** What is wrong with a document before it runs answers 400, a refusal of the caller its own status. */
-export function statusOf(thrown: unknown): number {
-  return thrown instanceof ServiceError ? thrown.status : 400;
 }

@@ -6,7 +6,7 @@ import {
   usageGroupings,
   usageRanges,
 } from '@svc/core/analytics/index.ts';
-import { toWire } from '../../shared/derive.ts';
+import { toWire } from '../../derive.ts';
 import { builder, derive } from '../builder.ts';
 
 derive.enum('UsageRange', usageRanges);

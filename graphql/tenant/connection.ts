@@ -1,9 +1,9 @@
 // Relay connections over paged operations.
 import { cursorOf, type Operation } from '@svc/core/kernel/index.ts';
-import { toWire } from '../shared/derive.ts';
-import { limits } from '../shared/limits.ts';
-import { type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../shared/page.ts';
-import type { RunOptions } from '../shared/run.ts';
+import { toWire } from '../derive.ts';
+import { limits } from '../limits.ts';
+import { type PageOfRows, pageArgs, pageCost, pageInfoOf, rowsAsked } from '../page.ts';
+import type { RunOptions } from '../run.ts';
 import { builder, derive, PageInfo } from './builder.ts';
 import type { TenantContext } from './context.ts';
 

@@ -1,0 +1,144 @@
+// A GraphQL endpoint for programs (docs/graphql.md), run by mercurius. Its own HTTP routes are left out: they would
+// execute subscriptions, take trees for text and know one media type.
+import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
+import { addAnswerHooks, errorHeaders, type Metrics, parseBody, refusalOf } from '@svc/http/index.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
+import mercurius from 'mercurius';
+import { refusalError, shownError, withExtensions } from '../errors.ts';
+import { type Cost, costOf, documentLimits, isKind, limits, operationOf, within } from '../limits.ts';
+import type { Runner } from '../run.ts';
+import { answerType, readParams } from './params.ts';
+
+/** Documents kept parsed; a text has at most 256 KiB. */
+const CACHE = 64;
+
+interface HasRunner {
+  readonly runner: Runner;
+}
+
+export interface MercuriusOptions<C extends HasRunner> {
+  readonly schema: GraphQLSchema;
+  readonly path: string;
+  readonly log: Log;
+  readonly metrics: Metrics | undefined;
+  /** How long a query may run; 15 s unless given. */
+  readonly timeout_ms?: number;
+  /** Who calls, as the context of their resolvers. @throws ServiceError. */
+  open(request: FastifyRequest, reply: FastifyReply): Promise<C>;
+}
+
+/** What a hook of mercurius learns of one execution. */
+type Running = HasRunner & { operation_name: string | null; cost: Cost | null };
+
+/** A fault of the document, told by mercurius as an error with many. */
+function documentErrors(thrown: unknown): readonly GraphQLError[] | null {
+  if (thrown instanceof GraphQLError) return (thrown.originalError ?? null) === null ? [thrown] : null;
+  const { errors, code } = thrown as { errors?: unknown; code?: unknown };
+  if (code !== 'MER_ERR_GQL_VALIDATION' || !Array.isArray(errors)) return null;
+  return errors.map((error) => (error instanceof GraphQLError ? error : new GraphQLError(String(error))));
+}
+
+function send(reply: FastifyReply, status: number, body: object): FastifyReply {
+  const type = answerType(reply.request.headers.accept) ?? 'application/json; charset=utf-8';
+  return reply.code(status).type(type).send(JSON.stringify(body));
+}
+
+/** Masks the errors of an execution before mercurius makes plain objects of them. */
+function maskErrors({ data, errors = [] }: ExecutionResult, context: unknown) {
+  const { request } = (context as Running).runner;
+  const shown = errors.map((error) => shownError(error, request.request_id, request.explain));
+  return { statusCode: 200, response: { data: data ?? null, errors: shown } };
+}
+
+/** An answer for whatever was thrown before or instead of an execution. */
+function sendThrown(
+  reply: FastifyReply,
+  thrown: unknown,
+  explain: (thrown: unknown) => ServiceError,
+): FastifyReply {
+  const request_id = reply.request.id as never;
+  const errors = documentErrors(thrown);
+  if (errors !== null) {
+    const shown = errors.map((error) => shownError(error, request_id, explain));
+    return send(reply, 400, { errors: shown });
+  }
+  const refusal = explain(thrown);
+  reply.headers(errorHeaders(refusal));
+  return send(reply, refusal.status, { errors: [refusalError(refusal, request_id)] });
+}
+
+async function run(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: HasRunner,
+  timeout_ms: number,
+): Promise<FastifyReply> {
+  if (answerType(request.headers.accept) === null) {
+    throw new ServiceError('unsupported_media_type', 'Accept application/json.', { status: 406 });
+  }
+  const params = readParams(request.body);
+  const running: Running = { ...context, operation_name: params.operationName, cost: null };
+  const { query, variables, operationName } = params;
+  const work = app.graphql(query, running as never, variables, operationName ?? undefined);
+  const result = (await within(work, timeout_ms)) as ExecutionResult;
+  const { data, errors } = result;
+  const { cost } = running;
+  return send(reply, 200, {
+    ...(data === undefined ? {} : { data }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(cost === null ? {} : { extensions: { cost } }),
+  });
+}
+
+/** Adds POST `path` to `app`. */
+export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options: MercuriusOptions<C>): void {
+  const { path, timeout_ms = limits.timeout_ms } = options;
+  app.known_paths.add('POST', path, false);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      /^application\/(?:[\w.-]+\+)?json(?:$|\s*;)/,
+      { parseAs: 'buffer', bodyLimit: limits.body_bytes },
+      async (_request: FastifyRequest, body: Buffer) => parseBody(body),
+    );
+    await scope.register(mercurius, {
+      schema: options.schema,
+      routes: false,
+      cache: CACHE,
+      validationRules: [documentLimits],
+      graphql: { parseOptions: { maxTokens: limits.tokens } },
+      errorFormatter: maskErrors,
+    } as never);
+    scope.graphql.addHook('preExecution', async (schema, document, context, variables) => {
+      const running = context as unknown as Running;
+      const operation = operationOf(document, running.operation_name);
+      if (operation === null) throw noOperation(running.operation_name);
+      if (isKind(operation, 'subscription')) {
+        throw new ServiceError('session_required', 'Streams are served to sessions, on the console address.');
+      }
+      running.cost = costOf(schema, document, operation, variables ?? {});
+    });
+    const contexts = new WeakMap<FastifyRequest, C>();
+    scope.setErrorHandler((error, request, reply) =>
+      sendThrown(reply, error, (thrown) => refusalOf(thrown, request.id, options.log)),
+    );
+    addAnswerHooks(scope, options.metrics);
+    scope.route({
+      method: 'POST',
+      url: path,
+      bodyLimit: limits.body_bytes,
+      async onRequest(request, reply) {
+        contexts.set(request, await options.open(request, reply));
+      },
+      handler: (request, reply) => run(scope, request, reply, contexts.get(request) as C, timeout_ms),
+    });
+  });
+}
+
+function noOperation(name: string | null): GraphQLError {
+  const message =
+    name === null ? 'Name one of the operations.' : `There is no operation ${name.slice(0, 64)}.`;
+  return withExtensions(new GraphQLError(message), { code: 'GRAPHQL_VALIDATION_FAILED' });
+}

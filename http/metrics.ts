@@ -1,0 +1,77 @@
+// Prometheus metrics on a listener of their own, never on the public one. Labels are declared names,
+// never a caller's text: what a caller can choose would grow without bound.
+import { createServer, type Server } from 'node:http';
+import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  readonly registry: Registry;
+  /** Address of the listener, `http://host:port/metrics`. */
+  readonly url: string;
+  /** Counts an answer; `route` is the declared path, never the caller's. */
+  observe(answer: { method: string; route: string; status: number; seconds: number }): void;
+  /** Gauges read at each scrape: name without the prefix `svc_` → figure. */
+  watch(gauges: Readonly<Record<string, () => number>>): void;
+  close(): Promise<void>;
+}
+
+/** Bounds of every histogram of times. */
+export const SECONDS: readonly number[] = [
+  0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+];
+
+function httpFigures(registry: Registry): Metrics['observe'] {
+  const answers = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Answers by method, declared path and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Seconds from the first byte of a request to the end of its answer.',
+    labelNames: ['method', 'route'] as const,
+    buckets: [...SECONDS],
+    registers: [registry],
+  });
+  return ({ method, route, status, seconds }) => {
+    answers.inc({ method, route, status: String(status) });
+    durations.observe({ method, route }, seconds);
+  };
+}
+
+function serve(registry: Registry): Server {
+  return createServer(async (request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    } catch {
+      response.writeHead(500).end();
+    }
+  });
+}
+
+/** The metrics of one process, served at `host:port` (0 picks a free one). @throws Error when the port is taken. */
+export async function openMetrics(options: {
+  host: string;
+  port: number;
+  program: string;
+}): Promise<Metrics> {
+  const registry = new Registry();
+  registry.setDefaultLabels({ program: options.program });
+  collectDefaultMetrics({ register: registry });
+  const observe = httpFigures(registry);
+  const server = serve(registry);
+  const url = await listenAt(server, options);
+  return {
+    registry,
+    url: `${url}/metrics`,
+    observe,
+    watch: (gauges) => watchGauges(registry, gauges),
+    close: () => closeListener(server),
+  };
+}
