@@ -93,7 +93,8 @@ export class Reconciler {
     let again: Again = 'backoff';
     try {
       again = await this.#object(key);
-      result = again === 'backoff' ? 'waiting' : again === 'never' ? 'released' : 'settled';
+      const ended = again === 'never' ? 'released' : 'settled';
+      result = again === 'backoff' ? 'waiting' : ended;
     } catch (error) {
       if (error instanceof NotLeading) return 'backoff';
       if (error instanceof ApiFault && error.status === 409) {

@@ -92,7 +92,8 @@ function byConfiguration(): ProgramState[] {
 }
 
 const line = (name: string, ready: boolean | string, address: string, detail: string | null) => {
-  const health = ready === true ? 'ready' : ready === false ? 'NOT READY' : ready;
+  const flag = ready ? 'ready' : 'NOT READY';
+  const health = typeof ready === 'string' ? ready : flag;
   return `${name.padEnd(10)} ${health.padEnd(13)} ${address.padEnd(24)} ${detail ?? ''}`.trimEnd();
 };
 

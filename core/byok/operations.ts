@@ -273,10 +273,11 @@ export const validateByokOperation = operation({
     const secret = openProviderKey(context.services.root_key, found.id, secret_sealed);
     const { ok, rejected, status, models } = await providerKeys(context).probe(provider, secret);
     return context.transaction(async (context) => {
+      const accepted = ok ? 'active' : found.status;
       const noted = await noteProbe(context.db, {
         ...{ org_id: found.org_id, id: found.id, secret_sealed },
         // An answer that says nothing of the key leaves what is known of it.
-        status: rejected ? 'rejected' : ok ? 'active' : found.status,
+        status: rejected ? 'rejected' : accepted,
         validated_at: ok ? context.now() : null,
       });
       // Deleted or replaced meanwhile: what was learned is about a secret that is gone.

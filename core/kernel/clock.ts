@@ -32,8 +32,3 @@ export function shiftClock(ms: number): void {
 export function rowTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 23).replace('T', ' ');
 }
-
-/** The start of the UTC day that holds `ms`, in milliseconds. */
-export function startOfDay(ms: number): number {
-  return ms - (((ms % 86_400_000) + 86_400_000) % 86_400_000);
-}

@@ -1,4 +1,4 @@
-export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock, startOfDay } from './clock.ts';
+export { machineMs, monotonicMs, now, nowMs, rowTime, shiftClock } from './clock.ts';
 export {
   type Config,
   ConfigError,

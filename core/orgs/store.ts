@@ -2,16 +2,6 @@
 import type { Db, Environment, Id } from '../kernel/index.ts';
 import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project, SecuritySettings } from './types.ts';
 
-/** Whether an organisation of any status holds `slug`; slugs are one space over the whole service. */
-export async function isSlugTaken(db: Db, slug: string): Promise<boolean> {
-  const { rows } = await db.query({
-    name: 'orgs.is_slug_taken',
-    text: 'select 1 from org where slug = $1',
-    values: [slug],
-  });
-  return rows.length > 0;
-}
-
 /** Inserts an organisation; false when its slug is taken (constraint `org_slug_once`). */
 export async function insertOrg(
   db: Db,

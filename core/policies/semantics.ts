@@ -2,14 +2,7 @@
 import type { Catalog, Endpoint } from '../catalog/index.ts';
 import { matchesGlob, refusesGlob } from './glob.ts';
 import { isTimeZone } from './time.ts';
-import {
-  type Actions,
-  actionKeys,
-  type MatchFlat,
-  type PolicyDocument,
-  type Rule,
-  unexecutedKeys,
-} from './types.ts';
+import { type Actions, type MatchFlat, type PolicyDocument, type Rule, unexecutedKeys } from './types.ts';
 import { FINDINGS_MAX, type Finding, type Step, shown } from './walk.ts';
 
 export interface Semantics {
@@ -228,11 +221,6 @@ class Check {
 
 function isUnconditional(rule: Rule): boolean {
   return rule.continue !== true && Object.keys(rule.match).length === 0;
-}
-
-/** Whether `rule` says anything beyond ending the search. */
-export function hasActions(rule: Rule): boolean {
-  return rule.deny !== undefined || actionKeys.some((key) => rule[key] !== undefined);
 }
 
 /** What is wrong and what is worth knowing of `document`, stored under `name` (null while it has none). */

@@ -41,8 +41,10 @@ function luhn(digits: string): boolean {
 
 /** Verhoeff by its definition: the dihedral group's own operation, and powers of one permutation. */
 function verhoeff(digits: string): boolean {
-  const times = (a: number, b: number) =>
-    a < 5 ? (b < 5 ? (a + b) % 5 : ((a + b) % 5) + 5) : b < 5 ? ((a - b + 5) % 5) + 5 : (a - b + 5) % 5;
+  const times = (a: number, b: number) => {
+    const turned = a < 5 ? (a + b) % 5 : (a - b + 5) % 5;
+    return a < 5 === b < 5 ? turned : turned + 5;
+  };
   const step = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
   let sum = 0;
   [...digits].reverse().forEach((letter, i) => {

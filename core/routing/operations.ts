@@ -11,7 +11,7 @@ import {
   orgCaller,
   ServiceError,
 } from '../kernel/index.ts';
-import { findOrg, findProject } from '../orgs/index.ts';
+import { findOrg, findProject, type OrgDataPolicy } from '../orgs/index.ts';
 import {
   activePolicy,
   type CallFacts,
@@ -173,6 +173,57 @@ function judged(context: Context, ruling: Ruling, asked: RouteInput) {
   }
 }
 
+/** What the router is asked: what a call with these facts would ask it. */
+function routeInput(
+  context: Context,
+  call: {
+    readonly model: string;
+    readonly policy: OrgDataPolicy;
+    readonly facts: CallFacts;
+    readonly ruling: Ruling;
+    readonly now_ms: number;
+  },
+): RouteInput {
+  const { model, facts, ruling, now_ms } = call;
+  const { zdr, no_train, regions } = call.policy;
+  const { org_id, environment } = orgCaller(context);
+  return {
+    request_id: context.request_id,
+    environment,
+    model,
+    wish: {},
+    policy: ruling,
+    data_policy: { zdr, no_train, regions: regions.length === 0 ? null : regions },
+    compat: 'warn',
+    features: featuresOf(facts),
+    losses: () => [],
+    health: context.services.health ?? createHealth(),
+    affinity: {
+      ...{ memory: createAffinity(), org_id, cache_hints: facts.has.cache },
+      ...{ cache_ttl_ms: null, value: (kind) => kind },
+    },
+    now_ms,
+  };
+}
+
+/** An entry of the plan as it is answered. */
+function shownAttempt(
+  { endpoint, score, reason }: RoutePlan['plan'][number],
+  attempt: number,
+  asked: RouteInput,
+) {
+  return {
+    attempt,
+    endpoint_id: endpoint.id,
+    provider: endpoint.provider,
+    region: endpoint.region,
+    model: endpoint.model_id,
+    score,
+    est_cost_micro: mulDivCeil(Math.ceil(expectedNano(endpoint, asked)), 1, 1_000),
+    reason,
+  };
+}
+
 export const dryRunOperation = operation({
   name: 'policies.dry_run',
   method: 'POST',
@@ -211,26 +262,8 @@ export const dryRunOperation = operation({
     const key_id = wish.key_id ?? (caller.kind === 'key' ? caller.key_id : '');
     const now_ms = context.now().getTime();
     const facts = factsOf(wish, { project_id, key_id, environment }, now_ms);
-    const document = readStoredPolicy(yaml);
-    const ruling = decide(activePolicy(name, version, document), facts);
-    const { zdr, no_train, regions } = org.data_policy;
-    const asked: RouteInput = {
-      request_id: context.request_id,
-      environment,
-      model: wish.model,
-      wish: {},
-      policy: ruling,
-      data_policy: { zdr, no_train, regions: regions.length === 0 ? null : regions },
-      compat: 'warn',
-      features: featuresOf(facts),
-      losses: () => [],
-      health: context.services.health ?? createHealth(),
-      affinity: {
-        ...{ memory: createAffinity(), org_id: caller.org_id, cache_hints: facts.has.cache },
-        ...{ cache_ttl_ms: null, value: (kind) => kind },
-      },
-      now_ms,
-    };
+    const ruling = decide(activePolicy(name, version, readStoredPolicy(yaml)), facts);
+    const asked = routeInput(context, { model: wish.model, policy: org.data_policy, facts, ruling, now_ms });
     const { route, wish: held, refused } = judged(context, ruling, asked);
     const endpoints = route.plan.map((item) => item.endpoint);
     const reserved =
@@ -238,6 +271,11 @@ export const dryRunOperation = operation({
     const reserve_micro = reserved?.status === 'ok' ? reserved.amount_micro_usd : null;
     const verdict = validatePolicy(yaml, context.services.catalog(), name);
     const remarks = verdict.valid ? verdict.notices : verdict.faults;
+    const notes = [
+      ...(refused === null ? [] : [refused.message]),
+      ...route.warnings.map(({ message }) => message),
+      ...remarks.map(({ path, message }) => `${path}: ${message}`),
+    ];
     return {
       policy: name,
       version,
@@ -247,22 +285,9 @@ export const dryRunOperation = operation({
         max_attempts: route.max_attempts,
         rule: ruling.rule,
         denied: refused !== null,
-        notes: [
-          ...(refused === null ? [] : [refused.message]),
-          ...route.warnings.map(({ message }) => message),
-          ...remarks.map(({ path, message }) => `${path}: ${message}`),
-        ],
+        notes,
       },
-      plan: route.plan.map(({ endpoint, score, reason }, i) => ({
-        attempt: i + 1,
-        endpoint_id: endpoint.id,
-        provider: endpoint.provider,
-        region: endpoint.region,
-        model: endpoint.model_id,
-        score,
-        est_cost_micro: mulDivCeil(Math.ceil(expectedNano(endpoint, asked)), 1, 1_000),
-        reason,
-      })),
+      plan: route.plan.map((item, i) => shownAttempt(item, i + 1, asked)),
       excluded: route.excluded.map((item) => ({ ...item })),
       reserve_micro,
       trace: traceLine(route, {

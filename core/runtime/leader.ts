@@ -30,69 +30,58 @@ export interface Leader {
   stop(): Promise<void>;
 }
 
-/** Runs `jobs` while this process holds the lock; a failing job is logged and tried again at its next turn. */
-export function lead(options: { url: string; log: Log; jobs: readonly Job[] }): Leader {
-  const { log, jobs } = options;
-  const counts = new Map(
-    jobs.map((job): [string, JobCounts] => [job.name, { runs: 0, failures: 0, succeeded_at_ms: null }]),
-  );
-  let client: pg.Client | null = null;
-  let stopped = false;
-  let timers: NodeJS.Timeout[] = [];
-  const running = new Set<Promise<void>>();
+/** The lock and, while it is held, the timers of the jobs. */
+class Leadership implements Leader {
+  readonly counts: ReadonlyMap<string, JobCounts>;
+  readonly #url: string;
+  readonly #log: Log;
+  readonly #jobs: readonly Job[];
+  readonly #running = new Set<Promise<void>>();
+  readonly #retry: NodeJS.Timeout;
+  #client: pg.Client | null = null;
+  #timers: NodeJS.Timeout[] = [];
+  #stopped = false;
 
-  async function turn(job: Job): Promise<void> {
-    const count = counts.get(job.name) as JobCounts;
-    count.runs++;
-    try {
-      const done = await job.run();
-      count.succeeded_at_ms = nowMs();
-      if (done > 0) log.info({ job: job.name, done }, 'job');
-    } catch (error) {
-      count.failures++;
-      log.warn({ job: job.name, error }, 'job failed');
-    }
+  constructor({ url, log, jobs }: LeadOptions) {
+    this.#url = url;
+    this.#log = log;
+    this.#jobs = jobs;
+    this.counts = new Map(jobs.map(({ name }) => [name, { runs: 0, failures: 0, succeeded_at_ms: null }]));
+    this.#retry = setInterval(() => void this.#tryToLead(), RETRY_MS).unref();
+    void this.#tryToLead();
   }
 
-  function schedule(job: Job): void {
-    let busy = false;
-    const tick = () => {
-      if (busy || client === null || stopped) return;
-      busy = true;
-      const work = turn(job).finally(() => {
-        busy = false;
-        running.delete(work);
-      });
-      running.add(work);
-    };
-    timers.push(setInterval(tick, job.every_ms).unref());
-    tick();
+  get leading(): boolean {
+    return this.#client !== null;
   }
 
-  function lose(): void {
-    client = null;
-    for (const timer of timers) clearInterval(timer);
-    timers = [];
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#retry);
+    const held = this.#client;
+    this.#lose();
+    await Promise.all(this.#running);
+    await held?.end().catch(() => {});
   }
 
-  async function tryToLead(): Promise<void> {
-    if (stopped || client !== null) return;
+  async #tryToLead(): Promise<void> {
+    if (this.#stopped || this.#client !== null) return;
     const candidate = new pg.Client({
-      connectionString: options.url,
+      connectionString: this.#url,
       application_name: 'svc-leader',
       options: KEEPALIVE,
     });
     candidate.on('error', () => {
-      if (client === candidate) lose();
+      if (this.#client === candidate) this.#lose();
     });
     try {
       await candidate.connect();
       const { rows } = await candidate.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
         LOCK,
       ]);
-      if (rows[0]?.won && !stopped) {
-        client = candidate;
-        for (const job of jobs) schedule(job);
+      if (rows[0]?.won && !this.#stopped) {
+        this.#client = candidate;
+        for (const job of this.#jobs) this.#schedule(job);
         return;
       }
     } catch {
@@ -101,20 +90,48 @@ export function lead(options: { url: string; log: Log; jobs: readonly Job[] }): 
     await candidate.end().catch(() => {});
   }
 
-  const retry = setInterval(() => void tryToLead(), RETRY_MS).unref();
-  void tryToLead();
-  return {
-    get leading() {
-      return client !== null;
-    },
-    counts,
-    async stop() {
-      stopped = true;
-      clearInterval(retry);
-      const held = client;
-      lose();
-      await Promise.all(running);
-      await held?.end().catch(() => {});
-    },
-  };
+  #lose(): void {
+    this.#client = null;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+  }
+
+  #schedule(job: Job): void {
+    let busy = false;
+    const tick = () => {
+      if (busy || this.#client === null || this.#stopped) return;
+      busy = true;
+      const work = this.#turn(job).finally(() => {
+        busy = false;
+        this.#running.delete(work);
+      });
+      this.#running.add(work);
+    };
+    this.#timers.push(setInterval(tick, job.every_ms).unref());
+    tick();
+  }
+
+  async #turn(job: Job): Promise<void> {
+    const count = this.counts.get(job.name) as JobCounts;
+    count.runs++;
+    try {
+      const done = await job.run();
+      count.succeeded_at_ms = nowMs();
+      if (done > 0) this.#log.info({ job: job.name, done }, 'job');
+    } catch (error) {
+      count.failures++;
+      this.#log.warn({ job: job.name, error }, 'job failed');
+    }
+  }
+}
+
+export interface LeadOptions {
+  readonly url: string;
+  readonly log: Log;
+  readonly jobs: readonly Job[];
+}
+
+/** Runs `jobs` while this process holds the lock; a failing job is logged and tried again at its next turn. */
+export function lead(options: LeadOptions): Leader {
+  return new Leadership(options);
 }

@@ -78,6 +78,7 @@ export function judgeEndpoint(
   const failed_attempts = before.failed_attempts + 1;
   const has_failed_long = at.getTime() - failing_since.getTime() >= FAILING_MS_MAX;
   const gone = result.code === 410 && result.error === '';
-  const disable = gone ? 'gone' : has_failed_long && failed_attempts >= FAILURES_MIN ? 'failing' : null;
+  const failing = has_failed_long && failed_attempts >= FAILURES_MIN ? 'failing' : null;
+  const disable = gone ? 'gone' : failing;
   return { failing_since, failed_attempts, disable };
 }

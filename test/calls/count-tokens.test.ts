@@ -96,19 +96,12 @@ describe('a bundled tokenizer', () => {
     );
     const tokens = o200k(TEXT) + 1 + 3 + 3;
     expect(reply.status).toBe(200);
-    expect(told(reply)).toEqual(
-      way === 'native'
-        ? {
-            object: 'token_count',
-            model: 'count/tokenizer',
-            input_tokens: tokens,
-            source: 'exact',
-            tokenizer: 'o200k_base',
-          }
-        : way === 'responses'
-          ? { object: 'response.input_tokens', input_tokens: tokens }
-          : { input_tokens: tokens },
-    );
+    const more = {
+      native: { object: 'token_count', model: 'count/tokenizer', source: 'exact', tokenizer: 'o200k_base' },
+      responses: { object: 'response.input_tokens' },
+      messages: {},
+    };
+    expect(told(reply)).toEqual({ ...more[way], input_tokens: tokens });
     expect(reply.headers).toMatchObject({ 'x-svc-cost-micro': '0', 'content-type': 'application/json' });
     expect([world().sim.calls.length, world().sim.counts.length]).toEqual(before);
     await expectNothingHappened(org);
@@ -181,8 +174,8 @@ describe('the provider', () => {
     'counts for %s asked by %s exactly what the call would be charged for',
     async (id, way, family) => {
       const org = await world().org();
-      const system =
-        way === 'messages' ? { system: 'Be kind.' } : way === 'responses' ? { instructions: 'Be kind.' } : {};
+      const word = { messages: 'system', responses: 'instructions' }[way as string];
+      const system = word === undefined ? {} : { [word]: 'Be kind.' };
       const sampling = way === 'native' ? { generation: { temperature: 0.5 } } : { temperature: 0.5 };
       const text = `${TEXT} ${way} sim: tokens=2 mark=count-${way}`;
       const more = { ...system, ...sampling };

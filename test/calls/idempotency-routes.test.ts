@@ -150,6 +150,12 @@ const hangs =
     );
   };
 
+/** A provider that answers calls of `route` at once. */
+function handlerOf({ path, streamed }: Route, upstream: string): Handler {
+  if (path.endsWith('rerank')) return ranking;
+  return streamed === undefined ? vectors : says(upstream);
+}
+
 async function scene(route: Route): Promise<Scene> {
   const org = await world().org();
   const task = route.streamed === undefined;
@@ -157,7 +163,7 @@ async function scene(route: Route): Promise<Scene> {
   const { id, upstream } = task ? taskModel(rank ? 'rank-script' : 'script') : world().model('script-full');
   const site = rank ? 'c' : 'a';
   const script = (handler: Handler) => world().script.on(upstream, site, handler);
-  script(rank ? ranking : task ? vectors : says(upstream));
+  script(handlerOf(route, upstream));
   const body = { model: id, ...route.body };
   return {
     ...{ route, org, body, script },
@@ -221,11 +227,7 @@ describe.concurrent('a key that is taken', () => {
       finish = done;
     });
     const upstream = at.body['model'].replace(/^(calls|tasks)\//, '');
-    const usual: Handler = route.path.endsWith('rerank')
-      ? ranking
-      : route.streamed === undefined
-        ? vectors
-        : says(upstream);
+    const usual = handlerOf(route, upstream);
     at.script((response, received) => void held.then(() => usual(response, received)));
     const first = at.send(mode);
     await eventually('the provider is asked', () => at.asked() === 1);
@@ -255,9 +257,7 @@ describe.concurrent('a key that is taken', () => {
     const failed = await at.send(mode).reply;
     expect(failed.status).toBe(400);
     await world().ended(at.org, idOf(failed));
-    at.script(
-      route.path.endsWith('rerank') ? ranking : route.streamed === undefined ? vectors : says(upstream),
-    );
+    at.script(handlerOf(route, upstream));
     const again = await at.send(mode).reply;
     expect(again.status).toBe(200);
     expect(again.headers['x-svc-idempotent-replay']).toBeUndefined();
@@ -314,8 +314,8 @@ test('kill -9 in mid-call frees every key, and what was paid before is replayed 
   await Promise.all(
     running.map(async ({ at, mode }) => {
       const upstream = at.body['model'].replace(/^(calls|tasks)\//, '');
-      const { path, streamed } = at.route;
-      at.script(path.endsWith('rerank') ? ranking : streamed === undefined ? vectors : says(upstream));
+      const { path } = at.route;
+      at.script(handlerOf(at.route, upstream));
       const again = await eventually(
         `the key of ${path} is free`,
         async () => {

@@ -31,11 +31,8 @@ function outcomeText(feature: Feature, family: GenerationFamily): string {
   const here = cellText(outcome);
   if (outcome.listed === undefined) return here;
   const there = cellText(outcome.listed);
-  return there === here || there === '✓'
-    ? there === here
-      ? here
-      : `${here}; ✓ listed`
-    : `${here}; listed: ${there}`;
+  if (there === here) return here;
+  return there === '✓' ? `${here}; ✓ listed` : `${here}; listed: ${there}`;
 }
 
 const DIALECT_HEADS: Readonly<Record<Dialect, string>> = {

@@ -110,6 +110,12 @@ function chat({ pieces, stop, usage }: Said): Wire {
 }
 
 /** Pictures are made by tools here, whose items only the raw lane carries. */
+/** What a piece says as text; '' of one that is no text. */
+function textOf(piece: Piece): string {
+  if ('refusal' in piece) return piece.refusal;
+  return 'text' in piece ? piece.text : '';
+}
+
 type ItemPiece = Exclude<Piece, { readonly image: string }>;
 
 function itemOf(piece: ItemPiece, n: number): Json {
@@ -235,7 +241,7 @@ function anthropic({ pieces, stop, usage }: Said): Wire {
         ...halves(piece.arguments).map((half) => ({ type: 'input_json_delta', partial_json: half })),
       );
     } else {
-      const text = 'refusal' in piece ? piece.refusal : 'text' in piece ? piece.text : '';
+      const text = textOf(piece);
       const cited = 'cites' in piece || 'quotes' in piece;
       const citation = 'quotes' in piece ? quoteOf(piece.quotes ?? '') : pageOf(text);
       block = { type: 'text', text, citations: cited ? [citation] : null };
@@ -329,12 +335,10 @@ function bedrock({ pieces, stop, usage }: Said): Wire {
       events.push(jsonEvent('contentBlockStart', { contentBlockIndex, start: { toolUse } }));
       for (const input of halves(piece.arguments)) say({ toolUse: { input } });
     } else {
-      const text = 'refusal' in piece ? piece.refusal : 'text' in piece ? piece.text : '';
+      const text = textOf(piece);
       const quoted = 'quotes' in piece ? (piece.quotes ?? '') : null;
-      const location =
-        quoted === null
-          ? { web: { url: CITED } }
-          : { documentChar: { documentIndex: 0, start: 0, end: quoted.length } };
+      const span = { documentIndex: 0, start: 0, end: quoted?.length ?? 0 };
+      const location = quoted === null ? { web: { url: CITED } } : { documentChar: span };
       const citation = { title: 'A', sourceContent: [{ text: quoted ?? text }], location };
       const cited = 'cites' in piece || quoted !== null;
       if (cited) content.push({ citationsContent: { content: [{ text }], citations: [citation] } });

@@ -96,7 +96,8 @@ function spoken(asked: Asked, knobs: Knobs, left: number): Spoken {
     said === null
       ? Array.from({ length: kept }, (_, i) => WORDS[i % WORDS.length]).join('')
       : said.slice(0, kept * BYTES_PER_WORD);
-  const stop: Said['stop'] = kept < wanted ? 'length' : knobs.refusal === 1 ? 'refusal' : 'end';
+  const whole_stop = knobs.refusal === 1 ? 'refusal' : 'end';
+  const stop: Said['stop'] = kept < wanted ? 'length' : whole_stop;
   let found: { at: number; sequence: string } | null = null;
   for (const sequence of asked.stops) {
     const at = full.indexOf(sequence);

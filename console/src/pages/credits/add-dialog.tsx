@@ -52,11 +52,10 @@ function QuoteLines({ quote }: { quote: Quote | null }) {
         </div>
       </dl>
       <p className="sub quote-note">
-        {quote && quote.currency !== 'USD'
-          ? `1 USD = ${rateText(quote.fxRate)} ${quote.currency}, rate of ${quote.fxDay}`
-          : quote
-            ? 'Credits are in US dollars.'
-            : ''}
+        {quote?.currency === 'USD' && 'Credits are in US dollars.'}
+        {quote &&
+          quote.currency !== 'USD' &&
+          `1 USD = ${rateText(quote.fxRate)} ${quote.currency}, rate of ${quote.fxDay}`}
       </p>
     </div>
   );
@@ -84,12 +83,9 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
   const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
   const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
   const quote = too_small || error ? null : current;
-  const amount_fault =
-    text.trim() !== '' && minor === undefined
-      ? 'An amount like 25 or 25.50.'
-      : too_small
-        ? `At least ${currencyText(current.minAmountMinor, current.currency)}.`
-        : null;
+  const unreadable = text.trim() !== '' && minor === undefined;
+  const low_fault = too_small ? `At least ${currencyText(current.minAmountMinor, current.currency)}.` : null;
+  const amount_fault = unreadable ? 'An amount like 25 or 25.50.' : low_fault;
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -43,13 +43,8 @@ function BalanceCard({
     <section className="card balance" aria-label={label}>
       <div className="soft">{label}</div>
       <div className="balance-value num">
-        {loading ? (
-          <Bone width={200} height={34} />
-        ) : balance ? (
-          <Money micro={balance.availableMicroUsd} as="balance" />
-        ) : (
-          '–'
-        )}
+        {loading && <Bone width={200} height={34} />}
+        {!loading && (balance ? <Money micro={balance.availableMicroUsd} as="balance" /> : '–')}
       </div>
       <dl className="balance-parts num">
         <div>

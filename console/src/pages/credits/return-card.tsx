@@ -111,13 +111,8 @@ export function TopupReturn(props: {
     <div className="card note topup-return" role="status">
       {row ? <TopupStatusMark status={row.status} /> : <Bone width={70} />}
       <span className="grow">
-        {row ? (
-          <Sentence row={row} came_back={came_back} />
-        ) : data ? (
-          'There is no such top-up in this organisation.'
-        ) : (
-          <Bone width={260} />
-        )}
+        {row && <Sentence row={row} came_back={came_back} />}
+        {!row && (data ? 'There is no such top-up in this organisation.' : <Bone width={260} />)}
       </span>
       {ended && <Button onClick={props.onAgain}>Try again</Button>}
       <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={props.onDismiss} />

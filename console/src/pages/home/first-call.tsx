@@ -113,6 +113,7 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
   const [arrived, setArrived] = useState(false);
   const sandbox = env === 'sandbox';
   const kind = sandbox ? 'sandbox' : 'live';
+  const waiting = made ? 'now' : 'later';
   const make = async () => {
     if (project === null) return;
     setMade(await create({ project_id: project.id, name: 'first call', scopes: ['INFERENCE'] }));
@@ -161,7 +162,7 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
           </Step>
           <Step
             number={2}
-            state={arrived ? 'done' : made ? 'now' : 'later'}
+            state={arrived ? 'done' : waiting}
             title="Paste and run"
             note="The key is read from the environment, so it stays out of your code."
           >

@@ -97,6 +97,11 @@ function BalanceTile({ data }: { data: HomeFiguresFragment | undefined }) {
   );
 }
 
+function errorsText(day: { requests: number; errors: number } | undefined): string {
+  if (day === undefined || day.requests === 0) return 'None yet today, UTC';
+  return `${shareText(day.errors / day.requests)} errors`;
+}
+
 function Tiles({ data, feed }: { data: HomeFiguresFragment | undefined; feed: Feed }) {
   const bone = <Bone width={90} height={28} />;
   const today = data?.usage?.series.at(-1);
@@ -123,17 +128,7 @@ function Tiles({ data, feed }: { data: HomeFiguresFragment | undefined; feed: Fe
       <Tile
         label="Calls today"
         value={known ? tileText(today?.requests ?? 0) : bone}
-        foot={
-          known ? (
-            today !== undefined && today.requests > 0 ? (
-              `${shareText(today.errors / today.requests)} errors`
-            ) : (
-              'None yet today, UTC'
-            )
-          ) : (
-            <Bone width={80} />
-          )
-        }
+        foot={known ? errorsText(today) : <Bone width={80} />}
       />
       <Tile
         label="First token, median"

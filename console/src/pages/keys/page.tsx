@@ -173,6 +173,8 @@ export function KeysPage() {
   const rows = first ? [...first.nodes, ...(more?.rows ?? [])] : [];
   const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
   const next = more === null ? first_next : more.next;
+  const failed = error !== undefined && !first;
+  const none = !!first && rows.length === 0;
   const button = allowed && (
     <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setCreate(true)}>
       Create key
@@ -184,9 +186,10 @@ export function KeysPage() {
         <p>One key works with the OpenAI, Anthropic and native interfaces.</p>
       </PageHead>
       <section className="card">
-        {error && !first ? (
+        {failed && (
           <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
-        ) : first && rows.length === 0 ? (
+        )}
+        {none && (
           <Empty
             title={env === 'sandbox' ? 'No sandbox key yet' : 'No key yet'}
             actions={button || undefined}
@@ -195,7 +198,8 @@ export function KeysPage() {
               ? 'Make one, paste the snippet that comes with it, and the first call appears under Requests.'
               : `Your role, ${role}, does not make keys. Ask an owner, admin or developer.`}
           </Empty>
-        ) : (
+        )}
+        {!failed && !none && (
           <Table name="Keys" busy={!first}>
             <thead>
               <tr>

@@ -65,13 +65,9 @@ export function RevokeKeyDialog({
     >
       <form className="key-form" onSubmit={(event) => void submit(event)} noValidate>
         <p className="soft key-recent">
-          {calls === undefined && data === undefined ? (
-            <Bone width={220} />
-          ) : calls === undefined ? (
-            'How much it was used lately could not be read.'
-          ) : (
-            `${plural(calls, 'call')} with it in the last hour.`
-          )}
+          {calls !== undefined && `${plural(calls, 'call')} with it in the last hour.`}
+          {calls === undefined &&
+            (data ? 'How much it was used lately could not be read.' : <Bone width={220} />)}
         </p>
         {in_use && (
           <TextField

@@ -207,15 +207,14 @@ export function RequestPage() {
         <Icon name="arrow-left" size={14} />
         Requests
       </Link>
-      {error && !call ? (
+      {call && <Detail call={call} generation={data?.generation} />}
+      {!call && error && (
         <div className="card">
           <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
         </div>
-      ) : call ? (
-        <Detail call={call} generation={data?.generation} />
-      ) : data === undefined || waiting || fetching ? (
-        <Loading />
-      ) : (
+      )}
+      {!call && !error && (data === undefined || waiting || fetching) && <Loading />}
+      {!call && !error && data !== undefined && !waiting && !fetching && (
         <div className="card">
           <Empty
             page

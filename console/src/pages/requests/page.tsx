@@ -195,6 +195,7 @@ export function RequestsPage() {
   const change = (next: RequestsSearch) =>
     void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: next, replace: true });
   const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
+  const none = !!first && feed.rows.length === 0;
   const next = older.next === undefined ? first_next : older.next;
 
   return (
@@ -234,61 +235,58 @@ export function RequestsPage() {
         {error && !first && (
           <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
         )}
-        {first && feed.rows.length === 0 ? (
-          filtered ? (
-            <Empty
-              title="No call matches these filters"
-              actions={<Button onClick={() => change({})}>Clear filters</Button>}
-            >
-              New ones that match appear here by themselves.
-            </Empty>
-          ) : (
-            <Empty
-              title={env === 'sandbox' ? 'No sandbox call yet' : 'No call yet'}
-              actions={
-                <Link className="btn primary" to="/$org/$env/home" params={{ org: slug, env }}>
-                  Make the first call
-                </Link>
-              }
-            >
-              Each call appears here within two seconds, with its route and its price. Home shows what to
-              paste.
-            </Empty>
-          )
-        ) : (
-          (first || !error) && (
-            <Table name="Requests" busy={!first}>
-              <thead>
-                <tr>
-                  <th scope="col">Time, {zoneName(new Date())}</th>
-                  <th scope="col" className="wide-only">
-                    Status
-                  </th>
-                  <th scope="col">Model</th>
-                  <th scope="col" className="n wide-only">
-                    Tokens in / out
-                  </th>
-                  <th scope="col" className="n">
-                    Cost
-                  </th>
-                  <th scope="col" className="n">
-                    First token
-                  </th>
-                  <th scope="col" className="n">
-                    Total
-                  </th>
-                  <th scope="col">Key</th>
-                </tr>
-              </thead>
-              <tbody>
-                {first ? (
-                  <Rows rows={feed.rows} fresh={feed.fresh} keys={keys} />
-                ) : (
-                  <BoneRows rows={8} columns={8} />
-                )}
-              </tbody>
-            </Table>
-          )
+        {none && filtered && (
+          <Empty
+            title="No call matches these filters"
+            actions={<Button onClick={() => change({})}>Clear filters</Button>}
+          >
+            New ones that match appear here by themselves.
+          </Empty>
+        )}
+        {none && !filtered && (
+          <Empty
+            title={env === 'sandbox' ? 'No sandbox call yet' : 'No call yet'}
+            actions={
+              <Link className="btn primary" to="/$org/$env/home" params={{ org: slug, env }}>
+                Make the first call
+              </Link>
+            }
+          >
+            Each call appears here within two seconds, with its route and its price. Home shows what to paste.
+          </Empty>
+        )}
+        {!none && (first || !error) && (
+          <Table name="Requests" busy={!first}>
+            <thead>
+              <tr>
+                <th scope="col">Time, {zoneName(new Date())}</th>
+                <th scope="col" className="wide-only">
+                  Status
+                </th>
+                <th scope="col">Model</th>
+                <th scope="col" className="n wide-only">
+                  Tokens in / out
+                </th>
+                <th scope="col" className="n">
+                  Cost
+                </th>
+                <th scope="col" className="n">
+                  First token
+                </th>
+                <th scope="col" className="n">
+                  Total
+                </th>
+                <th scope="col">Key</th>
+              </tr>
+            </thead>
+            <tbody>
+              {first ? (
+                <Rows rows={feed.rows} fresh={feed.fresh} keys={keys} />
+              ) : (
+                <BoneRows rows={8} columns={8} />
+              )}
+            </tbody>
+          </Table>
         )}
         {older.fault && <ErrorBox fault={older.fault} />}
         {next && (
