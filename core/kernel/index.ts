@@ -31,7 +31,7 @@ export {
   type RequestId,
   ulidMs,
 } from './ids.ts';
-export { canonicalJson, isObject, type JsonObject, parseJson, stringEndIn } from './json.ts';
+export { canonicalJson, compact, isObject, type JsonObject, parseJson, stringEndIn } from './json.ts';
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';

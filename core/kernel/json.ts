@@ -79,3 +79,17 @@ function literalEnd(text: string, at: number): number {
   LITERAL.lastIndex = at;
   return LITERAL.test(text) ? LITERAL.lastIndex - 1 : -1;
 }
+
+/** `object` without its undefined members, so that an absent field stays absent. */
+export function compact<T extends object>(object: T): Compacted<T> {
+  const result: JsonObject = {};
+  for (const key in object) {
+    const value = object[key];
+    if (value !== undefined && value !== null) result[key] = value;
+  }
+  return result as Compacted<T>;
+}
+
+type Compacted<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};

@@ -20,7 +20,7 @@ test('every link to a code has its meaning on the page', () => {
 const folder = new URL('../../core/inference/', import.meta.url);
 /** Source of everything that finds losses. */
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((name) => /^(providers|dialects)\/.*\.ts$/.test(name) && !name.endsWith('.test.ts'))
+  .filter((name) => /^(formats|canonical)\/.*\.ts$/.test(name) && !name.endsWith('.test.ts'))
   .map((name) => readFileSync(new URL(name, folder), 'utf8'))
   .join('\n');
 

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { Attempt } from '../../core/inference/call/attempt/attempt.ts';
 import type { AttemptRecord } from '../../core/inference/call/types.ts';
-import { ProtocolFault, type RawLane, type Relay } from '../../core/inference/canonical/contract.ts';
+import { type RawLane, type Relay } from '../../core/inference/canonical/contract.ts';
+import { ProtocolFault } from '../../core/inference/wire/fault.ts';
 import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { UpstreamFault } from '../../core/inference/canonical/types.ts';
 import { rawLanes } from '../../core/inference/formats/index.ts';

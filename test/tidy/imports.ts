@@ -74,7 +74,7 @@ interface Import {
 }
 
 /** The imports of `source` that lead to files of ours. */
-function ownImports(source: Source): Import[] {
+export function ownImports(source: Source): Import[] {
   const { code } = scan(source.text);
   const found: Import[] = [];
   const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"\n]+)\1/g;

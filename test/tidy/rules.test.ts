@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
+import { inferenceRooms } from './rooms.ts';
 import {
   documentedExports,
   fileLength,
@@ -109,6 +110,42 @@ describe('imports', () => {
       'operator/a.ts:1 a value of core: core/policies/index.ts',
       'operator/b.ts:1 a tool of the build: operator/crd.ts',
     ]);
+  });
+
+  test('a room of inference uses those above it, and a format the words of another', () => {
+    const format = 'core/inference/formats';
+    const good = [
+      file('core/inference/call/a.ts', `import { b } from '../formats/index.ts';\n`),
+      file(`${format}/index.ts`, `import { b } from './gemini/index.ts';\n`),
+      file(`${format}/gemini/upstream/a.ts`, `import { b } from '../../openai-chat/words/b.ts';\n`),
+      file(`${format}/openai-completions/raw/a.ts`, `import { b } from '../../openai-chat/raw/b.ts';\n`),
+      file('core/inference/caller/a.ts', `import { b } from '../canonical/b.ts';\n`),
+      file('core/inference/index.ts', `import { b } from './call/b.ts';\n`),
+    ];
+    expect(faults(inferenceRooms, ...good)).toEqual([]);
+    const bad = [
+      file('core/inference/canonical/a.ts', `import { b } from '../caller/b.ts';\n`),
+      file('core/inference/wire/a.ts', `import { b } from '../canonical/b.ts';\n`),
+      file(`${format}/index.ts`, `import { b } from '../call/b.ts';\n`),
+      file(`${format}/gemini/upstream/a.ts`, `import { b } from '../../openai-chat/upstream/b.ts';\n`),
+      file('core/inference/attic/a.ts', `import { b } from '../wire/b.ts';\n`),
+    ];
+    expect(faults(inferenceRooms, ...bad)).toEqual([
+      'core/inference/canonical/a.ts:1 canonical may not use caller',
+      'core/inference/wire/a.ts:1 wire may not use canonical',
+      'core/inference/formats/index.ts:1 formats may not use call',
+      'core/inference/formats/gemini/upstream/a.ts:1 past the words of openai-chat: core/inference/formats/openai-chat/upstream/b.ts',
+      'core/inference/attic/a.ts:1 room attic of inference is not in the order',
+    ]);
+  });
+
+  test('formats that use each other are a fault, also by a third', () => {
+    const uses = (from: string, to: string) =>
+      file(`core/inference/formats/${from}/words/a.ts`, `import { b } from '../../${to}/words/b.ts';\n`);
+    expect(faults(inferenceRooms, uses('gemini', 'native'), uses('native', 'sandbox'))).toEqual([]);
+    expect(
+      faults(inferenceRooms, uses('gemini', 'native'), uses('native', 'sandbox'), uses('sandbox', 'gemini')),
+    ).toHaveLength(3);
   });
 
   test('an import in a comment or a string is none', () => {

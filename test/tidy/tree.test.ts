@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { clientsTakeTypes, conceptReadmes, concepts, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
+import { inferenceRooms } from './rooms.ts';
 import {
   documentedExports,
   fileLength,
@@ -20,6 +21,7 @@ const sources = readSources();
 
 const rules: readonly (readonly [string, Rule])[] = [
   ['imports follow the order of the house and go through index files', importOrder],
+  ['rooms of inference use those above them', inferenceRooms],
   ['surfaces use a concept through its index file alone', surfacesByIndex],
   ['the operator takes types alone from core', clientsTakeTypes],
   ['every concept has a README that says what it uses', conceptReadmes],

@@ -1,6 +1,6 @@
 // The caller's `svc` object and the headers that stand in for it, and the `svc` object of replies.
 
-import { isObject, type JsonObject } from '../../kernel/index.ts';
+import { compact, isObject, type JsonObject } from '../../kernel/index.ts';
 import type { ReplyEnd, ReplyMeta, RouteWish, SvcOptions, Warning } from '../canonical/types.ts';
 import {
   fail,
@@ -349,20 +349,6 @@ function numbersOf(
     if (value !== undefined) numbers[key] = value;
   }
   return numbers;
-}
-
-type Compacted<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** `object` without its undefined members, so that an absent field stays absent. */
-export function compact<T extends object>(object: T): Compacted<T> {
-  const result: JsonObject = {};
-  for (const key in object) {
-    const value = object[key];
-    if (present(value)) result[key] = value;
-  }
-  return result as Compacted<T>;
 }
 
 /** Warnings as shown: at most 20, then how many more. */

@@ -2,6 +2,7 @@
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
 import type { ProviderKind, TargetCapabilities } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
+import { ProtocolFault } from '../wire/fault.ts';
 
 export type { TargetCapabilities };
 
@@ -106,9 +107,6 @@ export interface Adapter {
   /** Class of a non-2xx answer, or of a whole 2xx body where a stream was asked for. */
   classify(status: number, headers: Readonly<Record<string, string>>, body: Buffer): UpstreamFault;
 }
-
-/** Thrown by `decode` and `RawLane.whole`; becomes class `protocol`. */
-export class ProtocolFault extends Error {}
 
 /** An error object where an answer belongs (status 200): `fault` says what it would have been as an HTTP refusal. */
 export class StreamErrorFault extends ProtocolFault {

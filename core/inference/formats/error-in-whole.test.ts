@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { chatRequest, chatTarget } from '../../../test/grammar/chat-fixtures.ts';
 import { request, target } from '../../../test/grammar/messages-cases.ts';
-import { ProtocolFault, StreamErrorFault } from '../canonical/contract.ts';
+import { StreamErrorFault } from '../canonical/contract.ts';
 import type { UpstreamFault } from '../canonical/types.ts';
+import { ProtocolFault } from '../wire/fault.ts';
 import { messagesRawLane } from './anthropic-messages/caller/index.ts';
 import { anthropicMessages } from './anthropic-messages/upstream/index.ts';
 import { rawChat } from './openai-chat/caller/index.ts';

@@ -1,17 +1,13 @@
 // Which provider families and dialects exist, and which of them meet in a raw lane. A new format is one folder here and
 // one line in this file.
-import type { JsonObject } from '../../kernel/index.ts';
-import { type Counted, countTokens } from '../call/ask/count.ts';
-import { dryRun } from '../call/ask/dry-run.ts';
-import type { Question } from '../call/ask/question.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { Family } from '../canonical/types.ts';
-import { countedMessages, messagesDialect, messagesRawLane } from './anthropic-messages/caller/index.ts';
+import { messagesDialect, messagesRawLane } from './anthropic-messages/caller/index.ts';
 import { anthropicMessages } from './anthropic-messages/upstream/index.ts';
 import { bedrockConverse } from './bedrock-converse/upstream/index.ts';
 import { embedRerank } from './embed-rerank/upstream/index.ts';
 import { gemini } from './gemini/upstream/index.ts';
-import { native, nativeWarnings } from './native/caller/index.ts';
+import { native } from './native/caller/index.ts';
 import { nativeEmbed, nativeRerank } from './native/caller/tasks/index.ts';
 import { chat, rawChat } from './openai-chat/caller/index.ts';
 import { openaiChat } from './openai-chat/upstream/index.ts';
@@ -19,6 +15,7 @@ import { completions } from './openai-completions/caller/index.ts';
 import { rawCompletions } from './openai-completions/raw/index.ts';
 import { embeddings } from './openai-embeddings/caller/index.ts';
 import { responses } from './openai-responses/caller/index.ts';
+import { withResponses } from './openai-responses/caller/on-chat.ts';
 import { rawResponses } from './openai-responses/raw/index.ts';
 import { openaiResponses } from './openai-responses/upstream/index.ts';
 import { sandboxAdapter } from './sandbox/upstream/index.ts';
@@ -32,7 +29,7 @@ export const adapters: ReadonlyMap<Family, Adapter> = new Map(
 
 /** Dialect by the path that speaks it. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map([
-  ['/v1/chat/completions', chat],
+  ['/v1/chat/completions', withResponses(chat)],
   ['/v1/messages', messagesDialect],
   ['/v1/completions', completions],
   ['/v1/svc/generate', native],
@@ -40,46 +37,6 @@ export const dialects: ReadonlyMap<string, Dialect> = new Map([
   ['/v1/embeddings', embeddings],
   ['/v1/svc/embed', nativeEmbed],
   ['/v1/svc/rerank', nativeRerank],
-]);
-
-/** A count for callers of `dialect`; what it says by `reply`, who counted by a header. */
-function counting(dialect: Dialect, reply: (counted: Counted) => JsonObject): Question {
-  return {
-    dialect,
-    async answer(deps, incoming, headers) {
-      const counted = await countTokens(deps, incoming);
-      headers.push('x-svc-count-source', counted.source);
-      return reply(counted);
-    },
-  };
-}
-
-/** What may be asked about a call, by path. */
-export const questions: ReadonlyMap<string, Question> = new Map([
-  [
-    '/v1/svc/dry_run',
-    {
-      dialect: native,
-      async answer(deps, incoming) {
-        const told = await dryRun(deps, incoming);
-        return { ...told, warnings: nativeWarnings(told.warnings) };
-      },
-    },
-  ],
-  [
-    '/v1/svc/count_tokens',
-    counting(native, ({ model, input_tokens, source, tokenizer }) => {
-      return { object: 'token_count', model, input_tokens, source, tokenizer };
-    }),
-  ],
-  [
-    '/v1/messages/count_tokens',
-    counting(countedMessages, ({ input_tokens, more }) => ({ input_tokens, ...more })),
-  ],
-  [
-    '/v1/responses/input_tokens',
-    counting(responses, ({ input_tokens }) => ({ object: 'response.input_tokens', input_tokens })),
-  ],
 ]);
 
 /** Raw lane by `dialect family`. */

@@ -1,6 +1,6 @@
 // Some members of a JSON object, with their bytes as they are.
 import type { JsonObject } from '../../kernel/index.ts';
-import { ProtocolFault } from '../canonical/contract.ts';
+import { ProtocolFault } from './fault.ts';
 import { scanObject } from './scan.ts';
 
 /** JSON text of the members of the object `body` that are in `names`, in their order; names that occur once. */

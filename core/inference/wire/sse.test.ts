@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ProtocolFault } from '../canonical/contract.ts';
+import { ProtocolFault } from './fault.ts';
 import { EVENT_BYTES_MAX, type SseEvent, SseReader } from './sse.ts';
 
 function read(pieces: readonly Buffer[]): SseEvent[] {

@@ -1,6 +1,6 @@
 // Server-sent events from any split of bytes (WHATWG HTML 9.2.6). Line ends are bytes that never occur inside a
 // UTF-8 sequence, so only whole lines are decoded and a character cut by a read is joined before it is read.
-import { ProtocolFault } from '../canonical/contract.ts';
+import { ProtocolFault } from './fault.ts';
 import { Rest } from './rest.ts';
 
 export interface SseEvent {

@@ -10,9 +10,10 @@ import {
   type PromptSize,
 } from '../../../pricing/index.ts';
 import type { Excluded, RouteFeatures } from '../../../routing/index.ts';
+import { unitsBound } from '../../canonical/search-units.ts';
+import { hasImages, isContent, isTokens } from '../../canonical/task-inputs.ts';
 import type { CanonicalRequest, EmbedInput, Task } from '../../canonical/types.ts';
 import { searchesOf } from '../../canonical/web-search.ts';
-import { hasImages, isContent, isTokens, unitsBound } from '../../formats/embed-rerank/upstream/index.ts';
 
 /** Token ids are known; three bytes of ordinary text are what the bound counts as one. */
 const BYTES_PER_TOKEN = 3;

@@ -2,9 +2,10 @@
 // assembled answers) or whole (raw lane). It decides nothing about money or failover; it tells the call what happened.
 import { monotonicMs } from '../../../kernel/index.ts';
 import type { RawLane, RawWhole, Relay, RelayState } from '../../canonical/contract.ts';
-import { ProtocolFault, StreamErrorFault } from '../../canonical/contract.ts';
+import { StreamErrorFault } from '../../canonical/contract.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Exchange, ExchangeHandler, NetworkProblem } from '../../upstream/exchange.ts';
+import { ProtocolFault } from '../../wire/fault.ts';
 import type { AttemptRecord } from '../types.ts';
 
 /** Bodies of refusals beyond this say nothing more. */

@@ -16,6 +16,7 @@ import type {
   UpstreamRequest,
 } from '../../canonical/contract.ts';
 import { canonicalRelay } from '../../canonical/relay.ts';
+import { settleTask } from '../../canonical/settle-task.ts';
 import type {
   CanonicalAnswer,
   CanonicalEvent,
@@ -26,7 +27,6 @@ import type {
   Task,
   Warning,
 } from '../../canonical/types.ts';
-import { settleTask } from '../../formats/embed-rerank/upstream/index.ts';
 import type { Credential } from '../../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';

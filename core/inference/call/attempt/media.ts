@@ -4,8 +4,8 @@
 import type { Egress, EgressAnswer } from '../../../egress/index.ts';
 import { isObject, monotonicMs, ServiceError } from '../../../kernel/index.ts';
 import type { Adapter, MediaType } from '../../canonical/contract.ts';
+import { isContent } from '../../canonical/task-inputs.ts';
 import type { CanonicalRequest, EmbedPart, Part } from '../../canonical/types.ts';
-import { isContent } from '../../formats/embed-rerank/upstream/index.ts';
 import { mediaTypeOf } from './media-type.ts';
 
 /** Most bytes of one. */

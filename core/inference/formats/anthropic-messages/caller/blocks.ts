@@ -1,10 +1,10 @@
 // How canonical parts look as content blocks of an answer; shared by the whole answer and the stream.
+
 import { isObject } from '../../../../kernel/index.ts';
 import { type ForeignState, wrapState } from '../../../canonical/reasoning.ts';
 import type { Citation, Part, ReasoningPart, ToolCallPart, Warning } from '../../../canonical/types.ts';
 import { writeCitation } from '../words/citations.ts';
-
-const FORMAT = 'anthropic-claude-v1';
+import { FORMAT } from '../words/reasoning.ts';
 
 /** The warning for a part that this dialect has no block for. */
 export function droppedPart(part: Part): Warning {

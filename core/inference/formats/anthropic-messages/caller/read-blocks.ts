@@ -1,4 +1,5 @@
 // Content blocks of a messages request into canonical parts.
+
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -16,9 +17,9 @@ import {
 import { isWrapped, unwrapState } from '../../../canonical/reasoning.ts';
 import type { CacheHint, Citation, MediaSource, Part, ReasoningPart } from '../../../canonical/types.ts';
 import { readCitation } from '../words/citations.ts';
+import { FORMAT } from '../words/reasoning.ts';
 
 const FAMILY = 'anthropic_messages';
-const FORMAT = 'anthropic-claude-v1';
 /** Most cache breakpoints of one request, as upstream. */
 const BREAKPOINTS_MAX = 4;
 

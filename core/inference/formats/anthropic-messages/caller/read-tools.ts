@@ -1,5 +1,6 @@
 // Tools, tool choice, reasoning and output wishes of a messages request.
 import type { JsonObject } from '../../../../kernel/index.ts';
+import { compact } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -11,9 +12,8 @@ import {
   requireObject,
   requireString,
 } from '../../../caller/read.ts';
-import { compact } from '../../../caller/svc.ts';
 import type { CanonicalRequest, OutputWish, ReasoningWish, Tool } from '../../../canonical/types.ts';
-import { readSearchTool } from '../../../canonical/web-search.ts';
+import { readSearchTool } from '../words/search.ts';
 import { type BlockReading, extOf, readCacheControl } from './read-blocks.ts';
 
 function readTool(value: unknown, param: string, reading: BlockReading): Tool {
@@ -22,7 +22,7 @@ function readTool(value: unknown, param: string, reading: BlockReading): Tool {
   const cache = readCacheControl(tool['cache_control'], `${param}.cache_control`, reading);
   if (type !== 'custom') {
     const name = optionalString(tool['name'], `${param}.name`) ?? type;
-    const search = readSearchTool(tool, param, 'anthropic_messages');
+    const search = readSearchTool(tool, param);
     return {
       ...{ kind: 'server', name, family: 'anthropic_messages', payload: tool },
       ...(search === undefined ? {} : { search }),

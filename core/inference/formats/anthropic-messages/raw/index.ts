@@ -2,17 +2,17 @@
 // rewritten.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
-import {
-  type EncodeOptions,
-  ProtocolFault,
-  type RawLane,
-  type RawWhole,
-  type Target,
-  type UpstreamRequest,
+import type {
+  EncodeOptions,
+  RawLane,
+  RawWhole,
+  Target,
+  UpstreamRequest,
 } from '../../../canonical/contract.ts';
 import { isWrapped } from '../../../canonical/reasoning.ts';
 import { canonicalRelay } from '../../../canonical/relay.ts';
 import type { CanonicalAnswer, CanonicalRequest, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import {
   changeMembers,
   duplicated,
@@ -23,16 +23,18 @@ import {
   splice,
   type TopLevel,
 } from '../../../wire/scan.ts';
+import { textBytes } from '../../../wire/text-bytes.ts';
 import { writeMessage } from '../caller/write.ts';
 import { MessagesWriter } from '../caller/writer.ts';
-import { decodeMessage, FORMAT, notMessage } from '../upstream/decode.ts';
+import { decodeMessage, notMessage } from '../upstream/decode.ts';
 import { AnthropicDecoder } from '../upstream/decoder.ts';
 import { encodeRequest, wireHeaders } from '../upstream/encode.ts';
 import { findLosses } from '../upstream/losses.ts';
+import { FORMAT } from '../words/reasoning.ts';
 import { readStop, writeStop } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
+import { withMissing } from './missing.ts';
 import { MessagesRelay } from './relay.ts';
-import { textBytes, withMissing } from './text.ts';
 
 type Span = { from: number; to: number };
 

@@ -15,8 +15,9 @@ import {
   runRelay,
   target,
 } from '../../../../../test/grammar/messages-cases.ts';
-import { ProtocolFault, type Relay } from '../../../canonical/contract.ts';
+import type { Relay } from '../../../canonical/contract.ts';
 import { canonicalRelay } from '../../../canonical/relay.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { messagesDialect, messagesRawLane } from '../caller/index.ts';
 import { anthropicMessages } from '../upstream/index.ts';
 

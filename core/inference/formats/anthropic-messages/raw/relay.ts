@@ -4,9 +4,11 @@
 // and a look for its end quote.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
-import { ProtocolFault, type Relay, type RelayState } from '../../../canonical/contract.ts';
+import type { Relay, RelayState } from '../../../canonical/contract.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 import {
   changeMembers,
@@ -18,6 +20,8 @@ import {
   stringEnd,
 } from '../../../wire/scan.ts';
 import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
+import { BLANK_LINE, eventOf, isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
+import { textBytes } from '../../../wire/text-bytes.ts';
 import {
   blockStop,
   errorEvent,
@@ -28,11 +32,9 @@ import {
   startUsage,
 } from '../caller/writer.ts';
 import { classifyEvent } from '../upstream/classify.ts';
-import { TRUNCATED } from '../upstream/decoder.ts';
 import { readStop } from '../words/stop.ts';
 import { mergeWireUsage, readEarlyUsage, readUsage, writeDeltaUsage, writeUsage } from '../words/usage.ts';
-import { BLANK_LINE, eventOf, isWholeEvent, readLines } from './events.ts';
-import { textBytes, withMissing } from './text.ts';
+import { withMissing } from './missing.ts';
 
 const LF = 10;
 const CR = 13;

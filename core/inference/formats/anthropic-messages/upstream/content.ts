@@ -1,6 +1,9 @@
 // Canonical messages into the family's `system` and `messages`, as JSON text: arguments keep their bytes.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
+import { inputText } from '../../../canonical/custom-tools.ts';
+import { isInstruction, takesSystemRole } from '../../../canonical/instructions.ts';
 import { fitToolCallId } from '../../../canonical/reasoning.ts';
 import type {
   CacheHint,
@@ -12,7 +15,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/types.ts';
 import { writeCitationParam } from '../words/citations.ts';
-import { FORMAT } from './decode.ts';
+import { FORMAT } from '../words/reasoning.ts';
 
 /** Most cache breakpoints of one request. */
 export const BREAKPOINTS_MAX = 4;
@@ -120,17 +123,6 @@ function text(value: string, part: Part, context: ContentContext): string | null
   return `{"type":"text","text":${JSON.stringify(value)}${citations}${tail(part, context)}}`;
 }
 
-/** Arguments as the family's `input`, an object: what is not one goes below the key `arguments`. */
-export function inputText(json: string): string {
-  if (json.trim() === '') return '{}';
-  try {
-    if (isObject(JSON.parse(json))) return json;
-  } catch {
-    // Not JSON: a model wrote it, and the next turn must still see what it wrote.
-  }
-  return `{"arguments":${JSON.stringify(json)}}`;
-}
-
 function toolResult(part: ToolResultPart, context: ContentContext): string {
   const blocks = part.content.map((item) => writeBlock(item, context)).filter((block) => block !== null);
   const content = blocks.length > 0 ? `,"content":[${blocks.join(',')}]` : '';
@@ -187,35 +179,12 @@ interface Turn {
   blocks: string[];
 }
 
-/** Whether the endpoint takes role system inside `messages`. */
-export function takesSystemRole(target: Target): boolean {
-  return target.capabilities.parameters.includes('system_role');
-}
-
-/** Whether `message` is an instruction in words: `system` takes no other, and what it did not take would vanish. */
-export function isInstruction({ role, content }: Message): boolean {
-  return role === 'system' && content.every(({ type }) => type === 'text');
-}
-
-/** The leading instructions, and all the rest. */
-export function splitSystem(messages: readonly Message[]): { system: Message[]; rest: Message[] } {
-  const first = messages.findIndex((message) => !isInstruction(message));
-  // A conversation of nothing but instructions still needs a turn to answer: its last message becomes one.
-  if (first < 0) return { system: messages.slice(0, -1), rest: messages.slice(-1) };
-  return { system: messages.slice(0, first), rest: messages.slice(first) };
-}
-
 /** JSON texts of the `system` blocks. */
 export function writeSystem(system: readonly Message[], context: ContentContext): string[] {
   return system
     .flatMap((message) => message.content)
     .map((part) => (part.type === 'text' ? writeBlock(part, context) : null))
     .filter((block) => block !== null);
-}
-
-/** Whether `message` of `rest`, an instruction, stays one where it stands. */
-export function keepsRole(message: Message, rest: readonly Message[], target: Target): boolean {
-  return isInstruction(message) && takesSystemRole(target) && rest.some(({ role }) => role !== 'system');
 }
 
 // A later instruction of an endpoint without that role joins the user's turn, marked as what it is.

@@ -1,6 +1,8 @@
 // A whole message of the family into the canonical form.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import { StreamErrorFault } from '../../../canonical/contract.ts';
+import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
 import type {
   CanonicalAnswer,
   CanonicalRequest,
@@ -10,33 +12,12 @@ import type {
   ToolCallPart,
 } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { readCitation } from '../words/citations.ts';
+import { FORMAT } from '../words/reasoning.ts';
 import { readStop } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
 import { errorIn } from './classify.ts';
-
-export const FORMAT = 'anthropic-claude-v1';
-
-/**
- * Names of the custom tools that were sent as functions with one field `input`
- * (docs/compatibility.md#custom_tool_emulated).
- */
-export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const tool of request.tools ?? []) if (tool.kind === 'custom') names.add(tool.name);
-  return names;
-}
-
-/** The free text that an emulated custom tool was called with. */
-export function customInput(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (isObject(value) && typeof value['input'] === 'string') return value['input'];
-  } catch {
-    // The model's own words are a better argument than none.
-  }
-  return json;
-}
 
 /** The reasoning part of a `thinking` block's start; deltas fill it. */
 export function thinkingPart(block: JsonObject): ReasoningPart {

@@ -1,22 +1,20 @@
 // The family's event stream into canonical events. Lenient where servers of this format are known to be
 // sloppy (no event lines, deltas without a block start, input given whole), strict where money or order
 // depends on it.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type StreamDecoder } from '../../../canonical/contract.ts';
-import type { CanonicalEvent, CanonicalRequest, Part, UpstreamFault } from '../../../canonical/types.ts';
+import type { StreamDecoder } from '../../../canonical/contract.ts';
+import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
+import type { CanonicalEvent, CanonicalRequest, Part } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { HELD_BYTES_MAX, SseReader } from '../../../wire/sse.ts';
 import { readCitation } from '../words/citations.ts';
+import { FORMAT } from '../words/reasoning.ts';
 import { readStop } from '../words/stop.ts';
 import { mergeWireUsage, readEarlyUsage, readUsage } from '../words/usage.ts';
 import { classifyEvent } from './classify.ts';
-import { callPart, customInput, emulatedTools, FORMAT, serverPart, thinkingPart } from './decode.ts';
-
-/** The connection closed before a stop reason was told (docs/outcomes.md#cut-without-finish). */
-export const TRUNCATED: UpstreamFault = {
-  class: 'truncated',
-  status: 200,
-  message: 'The stream ended without a finish reason.',
-};
+import { callPart, serverPart, thinkingPart } from './decode.ts';
 
 interface OpenBlock {
   index: number;

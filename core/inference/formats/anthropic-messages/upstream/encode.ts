@@ -1,19 +1,22 @@
 // A canonical request as this family's body (docs/compatibility.md), written as text so that schemas and arguments
 // keep their bytes.
+
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { splitSystem } from '../../../canonical/instructions.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
-import { isForeignSearch, messagesSearch, runsSearch } from '../../../canonical/web-search.ts';
+import { isForeignSearch, runsSearch } from '../../../canonical/web-search.ts';
+import { listedBetas } from '../words/betas.ts';
+import { searchTool } from '../words/search.ts';
+import { capOf, planThinking } from '../words/thinking.ts';
 import {
   BREAKPOINTS_MAX,
   type ContentContext,
   cacheControl,
   cacheControlObject,
-  splitSystem,
   writeMessages,
   writeSystem,
 } from './content.ts';
-import { listedBetas, runsTool } from './losses.ts';
-import { capOf, planThinking } from './thinking.ts';
+import { runsTool } from './losses.ts';
 
 const VERSION = '2023-06-01';
 const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
@@ -48,7 +51,7 @@ function writeTool(tool: Tool, context: ContentContext): string | null {
   if (tool.kind === 'server') {
     const { target } = context;
     if (tool.search !== undefined && isForeignSearch(tool, 'anthropic_messages')) {
-      return runsSearch(target) ? JSON.stringify(messagesSearch(tool.search)) : null;
+      return runsSearch(target) ? JSON.stringify(searchTool(tool.search)) : null;
     }
     return runsTool(tool, target) ? JSON.stringify(tool.payload) : null;
   }

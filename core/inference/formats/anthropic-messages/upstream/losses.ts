@@ -1,12 +1,16 @@
 // What this family cannot say of a request (docs/fidelity.md#losses). Its own dialect goes up as
 // it came, so there only what the endpoint does not list is lost.
+
 import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
+import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { BREAKPOINTS_MAX, keepsRole, replayable, splitSystem, takesDocument } from './content.ts';
-import { capOf, planThinking } from './thinking.ts';
+import { listedBetas } from '../words/betas.ts';
+import { SEARCH_OPTIONS } from '../words/search.ts';
+import { capOf, planThinking } from '../words/thinking.ts';
+import { BREAKPOINTS_MAX, replayable, takesDocument } from './content.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
@@ -24,12 +28,6 @@ const GATED: Record<string, string> = {
 };
 
 const CLIENT_TOOLS = /^(?:bash|text_editor|memory|computer|browser)_/;
-
-/** The betas of `request` that the endpoint lists; `*` lists all. */
-export function listedBetas(request: CanonicalRequest, target: Target): string[] {
-  const { betas } = target.capabilities;
-  return (request.anthropic?.betas ?? []).filter((beta) => betas.includes('*') || betas.includes(beta));
-}
 
 /**
  * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when
@@ -93,7 +91,7 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
   request.tools?.forEach((tool, i) => {
     const param = toolPath(tool, i);
     if (isForeignSearch(tool, 'anthropic_messages')) {
-      for (const loss of searchLosses(tool, param, target)) {
+      for (const loss of searchLosses(tool, param, target, SEARCH_OPTIONS)) {
         say(loss.class, loss.code, loss.param, loss.message);
       }
     } else if (!target.capabilities.tools) {

@@ -1,5 +1,7 @@
 // Canonical messages into Converse's `system` and `messages`, as JSON text: arguments keep their bytes.
 import type { Target } from '../../../canonical/contract.ts';
+import { inputText } from '../../../canonical/custom-tools.ts';
+import { isInstruction, keepsRole, splitSystem, takesSystemRole } from '../../../canonical/instructions.ts';
 import { fitToolCallId } from '../../../canonical/reasoning.ts';
 import type {
   CacheHint,
@@ -11,13 +13,6 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/types.ts';
-import {
-  inputText,
-  isInstruction,
-  keepsRole,
-  splitSystem,
-  takesSystemRole,
-} from '../../anthropic-messages/upstream/content.ts';
 import { writeCitation } from './citations.ts';
 import { DocumentNames, formatAndSource, takesMedia } from './media.ts';
 import { formatOf } from './model.ts';

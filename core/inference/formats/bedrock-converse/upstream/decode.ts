@@ -1,9 +1,10 @@
 // A whole answer of Converse into the canonical form.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
 import type { CanonicalAnswer, CanonicalRequest, Citation, Part } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
-import { customInput, emulatedTools } from '../../anthropic-messages/upstream/decode.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { readCitation } from './citations.ts';
 import { classifyAnswer } from './classify.ts';
 import { formatOf } from './model.ts';

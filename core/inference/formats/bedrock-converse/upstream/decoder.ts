@@ -1,11 +1,12 @@
 // Converse's binary event stream into canonical events. Text and reasoning come without a start of their block; what
 // opens a part is the kind of its delta.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type StreamDecoder, type Target } from '../../../canonical/contract.ts';
+import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
+import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, CanonicalRequest, Part } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { HELD_BYTES_MAX } from '../../../wire/sse.ts';
-import { customInput, emulatedTools } from '../../anthropic-messages/upstream/decode.ts';
-import { TRUNCATED } from '../../anthropic-messages/upstream/decoder.ts';
 import { readCitation } from './citations.ts';
 import { streamFault } from './classify.ts';
 import { callPart, imagePart, serverPart, text, tierIn } from './decode.ts';

@@ -3,8 +3,8 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { listedBetas } from '../../anthropic-messages/upstream/losses.ts';
-import { capOf } from '../../anthropic-messages/upstream/thinking.ts';
+import { listedBetas } from '../../anthropic-messages/words/betas.ts';
+import { capOf } from '../../anthropic-messages/words/thinking.ts';
 import { contentContext, splitSystem, writeMessages, writeSystem } from './content.ts';
 import { makerOf } from './model.ts';
 import { planReasoning, type ReasoningPlan } from './reasoning.ts';

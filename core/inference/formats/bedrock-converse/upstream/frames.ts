@@ -2,7 +2,7 @@
 // message; this collects it from any split of the bytes and bounds what it collects.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
-import { ProtocolFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 
 /** AWS bounds a message at 16 MiB of payload and 128 KiB of headers. */

@@ -2,7 +2,7 @@
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
-import { planThinking } from '../../anthropic-messages/upstream/thinking.ts';
+import { planThinking } from '../../anthropic-messages/words/thinking.ts';
 import { makerOf } from './model.ts';
 
 export interface ReasoningPlan {

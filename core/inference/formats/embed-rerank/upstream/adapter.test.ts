@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ProviderKind } from '../../../../catalog/index.ts';
-import { ProtocolFault, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { estimatedUnits, unitsBound } from '../../../canonical/search-units.ts';
+import { settleTask } from '../../../canonical/settle-task.ts';
 import type { CanonicalRequest, EmbedTask, RerankTask, Task } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { embedRerank } from './index.ts';
-import { estimatedUnits, unitsBound } from './search-units.ts';
-import { settleTask } from './settle-task.ts';
 
 const able = (...parameters: string[]) => ({ parameters }) as unknown as Target['capabilities'];
 const target = (kind: ProviderKind, more: Partial<Target> = {}): Target => ({

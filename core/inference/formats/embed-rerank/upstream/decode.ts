@@ -1,12 +1,13 @@
 // What the providers of embeddings and rankings answer. The vectors are cut out of the
 // body as text, so that a number keeps every digit that the provider gave it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalAnswer, CanonicalRequest, Ranked, Vector } from '../../../canonical/types.ts';
+import { vectorOfBase64, vectorOfJson } from '../../../canonical/vectors.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { memberOf, scanArray, scanObject, type TopLevel } from '../../../wire/scan.ts';
-import { errorIn } from '../../openai-chat/upstream/classify.ts';
+import { errorIn } from '../../openai-chat/words/classify.ts';
 import { embedUsage, rerankUsage } from './usage.ts';
-import { vectorOfBase64, vectorOfJson } from './vectors.ts';
 import { type WireName, wireOf } from './wires.ts';
 
 interface Span {

@@ -1,6 +1,7 @@
 // A task into the body that a provider of embeddings or rankings takes.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/task-inputs.ts';
 import type {
   CanonicalRequest,
   EmbedContent,
@@ -10,7 +11,6 @@ import type {
   RerankTask,
 } from '../../../canonical/types.ts';
 import { type ContentForm, contentOf } from './content.ts';
-import { hasImages, isContent, isTokens, pathOf } from './inputs.ts';
 import { lossesOf } from './losses.ts';
 import { textOfTokens } from './tokens.ts';
 import { inputTypeOn, wireOf } from './wires.ts';

@@ -2,16 +2,10 @@
 // servers compatible with it.
 import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
 import type { UpstreamFault } from '../../../canonical/types.ts';
-import { classify as classifyOpenAi } from '../../openai-chat/upstream/classify.ts';
+import { classify as classifyOpenAi } from '../../openai-chat/words/classify.ts';
 import { decodeTask } from './decode.ts';
 import { encodeTask } from './encode.ts';
 import { lossesOf } from './losses.ts';
-
-export { countImages, hasImages, isContent, isTokens } from './inputs.ts';
-export { dimensionLosses } from './losses.ts';
-export { searchUnits, unitsBound } from './search-units.ts';
-export { settleTask } from './settle-task.ts';
-export { vectorOfJson } from './vectors.ts';
 
 /** Words of a refusal for a text that is too long, which these servers put in their own ways. */
 const TOO_LONG = /too many tokens|too long|maximum (?:input|sequence) length|exceeds? the (?:maximum|max)/i;

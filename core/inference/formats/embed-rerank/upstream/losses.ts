@@ -1,9 +1,10 @@
 // What of a task would be lost on an endpoint (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
+import { dimensionLosses } from '../../../canonical/dimension-losses.ts';
+import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/task-inputs.ts';
 import type { CanonicalRequest, EmbedTask, Loss } from '../../../canonical/types.ts';
-import { hasImages, isContent, isTokens, pathOf } from './inputs.ts';
 import { isBundled } from './tokens.ts';
-import { inputTypeOn, takes, type Wire, wireOf } from './wires.ts';
+import { inputTypeOn, type Wire, wireOf } from './wires.ts';
 
 /** Losses of a request with a task; one without loses nothing here, for it never comes here. */
 export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
@@ -67,11 +68,4 @@ function firstImage(task: EmbedTask): string {
   );
   const i = places.findIndex((at) => at >= 0);
   return `${pathOf(task, i)}.content[${places[i]}]`;
-}
-
-/** The loss of `dimensions` where the endpoint always gives its own number of them. */
-export function dimensionLosses(task: EmbedTask, target: Target): Loss[] {
-  if (task.dimensions === undefined || takes(target, 'dimensions')) return [];
-  const message = 'The endpoint gives vectors of its own length; the gateway never shortens one.';
-  return [{ class: 'content', code: 'unsupported_parameter', param: 'dimensions', message }];
 }

@@ -1,8 +1,8 @@
 // What providers of embeddings and rankings say that a call used (docs/fidelity.md#usage).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { estimatedUnits } from '../../../canonical/search-units.ts';
+import { countImages, isContent } from '../../../canonical/task-inputs.ts';
 import type { EmbedTask, RerankTask, Usage } from '../../../canonical/types.ts';
-import { countImages, isContent } from './inputs.ts';
-import { estimatedUnits } from './search-units.ts';
 import type { WireName } from './wires.ts';
 
 /** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */

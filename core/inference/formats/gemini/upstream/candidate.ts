@@ -1,8 +1,8 @@
 // One candidate of a running answer: its parts as canonical events. The provider sends pieces of parts without saying
 // where one ends, so what follows tells; a call comes whole.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { customInput } from '../../../canonical/custom-tools.ts';
 import type { AudioPart, CanonicalEvent, Citation, Logprob, Part } from '../../../canonical/types.ts';
-import { customInput } from '../../anthropic-messages/upstream/decode.ts';
 import { FORMAT } from './content.ts';
 import { type CitedText, groundingCitations, recitations } from './grounding.ts';
 import { isUnspecified, readStop } from './stop.ts';

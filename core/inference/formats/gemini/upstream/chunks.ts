@@ -1,8 +1,8 @@
 // A GenerateContentResponse, whole or one chunk of many, into canonical events.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
+import { emulatedTools } from '../../../canonical/custom-tools.ts';
 import type { CanonicalEvent, CanonicalRequest, UpstreamFault } from '../../../canonical/types.ts';
-import { emulatedTools } from '../../anthropic-messages/upstream/decode.ts';
 import { CandidateReader, type ReadingRules } from './candidate.ts';
 import { blockIn, errorIn } from './classify.ts';
 import { readEarlyUsage, readUsage } from './usage.ts';

@@ -1,9 +1,10 @@
 // A whole answer of the family into the canonical form: one chunk that holds all.
 import { isObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
-import { ProtocolFault, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalAnswer, CanonicalEvent, CanonicalRequest } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { ChunkReader } from './chunks.ts';
 
 /**

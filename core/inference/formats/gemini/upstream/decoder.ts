@@ -1,17 +1,12 @@
 // The family's event stream into canonical events. It has no end mark: the connection closes behind the last chunk.
+
 import { isObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, CanonicalRequest, UpstreamFault } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
 import { SseReader } from '../../../wire/sse.ts';
 import { ChunkReader } from './chunks.ts';
-
-/** The connection closed before a finish reason was told (docs/outcomes.md#cut-without-finish). */
-const TRUNCATED: UpstreamFault = {
-  class: 'truncated',
-  status: 200,
-  message: 'The stream ended without a finish reason.',
-};
 
 /** Only arguments are given on; other numbers need no exactness, and it costs. */
 function parse(text: string): unknown {

@@ -2,8 +2,8 @@
 // keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { splitSystem } from '../../../canonical/instructions.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { splitSystem } from '../../anthropic-messages/upstream/content.ts';
 import { callNames, writeContents, writeSystem } from './content.ts';
 import { detailsOf, isInt32, STOP_MAX, takesModalities } from './losses.ts';
 import { planThinking, takesLevel } from './thinking.ts';

@@ -1,6 +1,7 @@
 // What this family cannot say of a request (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
+import { splitSystem } from '../../../canonical/instructions.ts';
 import type {
   CanonicalRequest,
   ImagePart,
@@ -11,7 +12,7 @@ import type {
   Tool,
 } from '../../../canonical/types.ts';
 import { searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { splitSystem } from '../../anthropic-messages/upstream/content.ts';
+import { SEARCH_OPTIONS } from '../words/search.ts';
 import { FORMAT, takesDocument } from './content.ts';
 import { planThinking } from './thinking.ts';
 import { keepsStrict, runsTool } from './tools.ts';
@@ -110,7 +111,7 @@ function toolLoss(
   if (!facts.target.capabilities.tools) {
     say('content', 'tools_unsupported', param, 'This model takes no tools.');
   } else if (tool.search !== undefined) {
-    for (const loss of searchLosses(tool, param, facts.target)) {
+    for (const loss of searchLosses(tool, param, facts.target, SEARCH_OPTIONS)) {
       say(loss.class, loss.code, loss.param, loss.message);
     }
     if (facts.beside) {

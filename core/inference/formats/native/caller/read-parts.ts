@@ -1,6 +1,6 @@
 // Parts of a native message: the canonical parts, field by field. What the native reply says can be
 // sent back as it is; anything else is refused by its path, because this dialect has versions instead of leniency.
-import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { compact, isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -15,7 +15,6 @@ import {
   requireString,
   unsupported,
 } from '../../../caller/read.ts';
-import { compact } from '../../../caller/svc.ts';
 import type {
   CacheHint,
   Citation,

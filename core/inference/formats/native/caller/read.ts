@@ -1,6 +1,6 @@
 // Body of POST /v1/svc/generate and of what asks about such a call. Strict: a field that is
 // not known here is refused by its path.
-import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import { compact, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -16,7 +16,7 @@ import {
   requireObject,
   requireString,
 } from '../../../caller/read.ts';
-import { compact, type Headers, readOptions } from '../../../caller/svc.ts';
+import { type Headers, readOptions } from '../../../caller/svc.ts';
 import { orderToolResults } from '../../../caller/tool-results.ts';
 import type {
   CanonicalRequest,
@@ -27,9 +27,9 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../canonical/types.ts';
-import { readSearchTool } from '../../../canonical/web-search.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
 import { FAMILIES, readCache, readContent } from './read-parts.ts';
+import { readSearchTool } from './search.ts';
 
 const OPTIONS = ['route', 'metadata', 'compat', 'provider_options', 'app', 'session'] as const;
 const BODY = new Set([

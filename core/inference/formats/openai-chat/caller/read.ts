@@ -1,5 +1,6 @@
 // Body of POST /v1/chat/completions into the canonical request, every field of it.
-import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { JsonObject } from '../../../../kernel/index.ts';
+import { compact } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
@@ -16,7 +17,7 @@ import {
   unsupported,
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
-import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
 import type {
   CanonicalRequest,
   Effort,
@@ -24,7 +25,6 @@ import type {
   OutputWish,
   ReasoningWish,
 } from '../../../canonical/types.ts';
-import { readResponses } from '../../openai-responses/caller/read.ts';
 import { readMessages } from './messages.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
@@ -83,10 +83,6 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readChat(value: unknown, headers: Headers): CanonicalRequest {
-  // An editor sends responses bodies here; their answer is one of this dialect.
-  if (isObject(value) && !present(value['messages']) && present(value['input'])) {
-    return readResponses(value, headers);
-  }
   const start = readStart(value, headers, metadataOf);
   const { body, model, stream, svc, warnings } = start;
   refuseState(body);

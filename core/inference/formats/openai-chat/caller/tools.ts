@@ -13,7 +13,7 @@ import {
   requireString,
 } from '../../../caller/read.ts';
 import type { Tool, ToolChoice } from '../../../canonical/types.ts';
-import { readSearchOptions } from '../../../canonical/web-search.ts';
+import { readSearchOptions } from '../words/search.ts';
 import { cacheOf } from './messages.ts';
 
 /** Tools of `tools`, of the older `functions` and of `web_search_options`; undefined when none is there. @throws ServiceError */

@@ -1,6 +1,6 @@
 // The framing of the OpenAI raw lanes, chats and text completions: upstream bytes into events, with the ordinary line
 // (`data: {…}` and a blank one) offered as bytes first: what is only copied is never made a string.
-import { ProtocolFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 import { startsWith } from '../../../wire/scan.ts';
 import { EVENT_BYTES_MAX, type SseEvent, SseReader } from '../../../wire/sse.ts';

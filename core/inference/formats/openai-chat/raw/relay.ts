@@ -2,8 +2,9 @@
 // chunks go through a learnt template, all others are parsed and spliced; both say the same to the meter.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
-import { ProtocolFault, type Relay, type Target } from '../../../canonical/contract.ts';
+import type { Relay, Target } from '../../../canonical/contract.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type {
   CanonicalRequest,
   ReplyEnd,
@@ -12,11 +13,11 @@ import type {
   StreamFault,
   UpstreamFault,
 } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { finishReason } from '../caller/pieces.ts';
 import { usageText } from '../caller/usage.ts';
 import { DONE, failText, KEEP_ALIVE } from '../caller/writer.ts';
-import { streamFault } from '../upstream/classify.ts';
-import { TRUNCATED } from '../upstream/decoder.ts';
+import { streamFault } from '../words/classify.ts';
 import { searchesSold } from '../words/fields.ts';
 import { plainContent } from '../words/parts.ts';
 import { finishFault, stopOf } from '../words/stop.ts';

@@ -2,7 +2,8 @@ import { chatEnd, chatMeta, chatRequest, chatTarget } from '@svc/test/grammar/ch
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../kernel/index.ts';
-import { type EncodeOptions, ProtocolFault, type Target } from '../../../canonical/contract.ts';
+import type { EncodeOptions, Target } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { chat, rawChat } from '../caller/index.ts';
 import { openaiChat } from '../upstream/index.ts';
 

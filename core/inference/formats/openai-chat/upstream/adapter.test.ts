@@ -2,8 +2,8 @@ import { chatRequest, chatTarget } from '@svc/test/grammar/chat-fixtures.ts';
 import { describe, expect, it } from 'vitest';
 import type { EncodeOptions } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Part } from '../../../canonical/types.ts';
+import { classify, streamFault } from '../words/classify.ts';
 import { readUsage } from '../words/usage.ts';
-import { classify, streamFault } from './classify.ts';
 import { openaiChat } from './index.ts';
 
 const options: EncodeOptions = { stream: true, max_tokens: 100, user: null, cache_key: null, extra: {} };

@@ -2,9 +2,10 @@
 // of an answer mean the same.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
-import { ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import { StreamErrorFault } from '../../../canonical/contract.ts';
 import type { CanonicalAnswer } from '../../../canonical/types.ts';
-import { errorIn } from './classify.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
+import { errorIn } from '../words/classify.ts';
 import { ChatDecoder } from './decoder.ts';
 
 /**

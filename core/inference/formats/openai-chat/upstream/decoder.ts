@@ -1,10 +1,14 @@
 // OpenAI-type stream chunks into canonical events.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type StreamDecoder } from '../../../canonical/contract.ts';
+import type { StreamDecoder } from '../../../canonical/contract.ts';
 import { reasoningFormat } from '../../../canonical/reasoning.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, Citation, Logprob, Part, UpstreamFault } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { type SseEvent, SseReader } from '../../../wire/sse.ts';
 import { CallSequence, type CallStep } from '../words/calls.ts';
+import { streamFault } from '../words/classify.ts';
 import {
   callDelta,
   citationOf,
@@ -19,14 +23,6 @@ import {
 } from '../words/parts.ts';
 import { finishFault, stopOf } from '../words/stop.ts';
 import { findUsage } from '../words/usage.ts';
-import { streamFault } from './classify.ts';
-
-/** The stream ended without a finish reason and without an end mark (docs/outcomes.md#cut-without-finish). */
-export const TRUNCATED: UpstreamFault = {
-  class: 'truncated',
-  status: 200,
-  message: 'The stream ended without a finish reason.',
-};
 
 interface OpenPart {
   /** What may be appended: deltas of another key open another part. */

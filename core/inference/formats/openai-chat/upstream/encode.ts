@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
-import { chatSearch, runsSearch } from '../../../canonical/web-search.ts';
+import { runsSearch } from '../../../canonical/web-search.ts';
 import {
   capName,
   effortFor,
@@ -13,6 +13,7 @@ import {
   takes,
   userField,
 } from '../words/fields.ts';
+import { searchOptions } from '../words/search.ts';
 import { STOP_MAX } from './losses.ts';
 import { encodeMessages } from './messages.ts';
 
@@ -90,7 +91,7 @@ function tools(request: CanonicalRequest): JsonObject {
 /** A search is a member of its own here. */
 function searchOf({ tools: list = [] }: CanonicalRequest, target: Target): JsonObject {
   const search = runsSearch(target) ? list.find((tool) => tool.search !== undefined)?.search : undefined;
-  return search === undefined ? {} : { web_search_options: chatSearch(search) };
+  return search === undefined ? {} : { web_search_options: searchOptions(search) };
 }
 
 function toolOf(tool: Tool): JsonObject | null {

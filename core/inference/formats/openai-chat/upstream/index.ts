@@ -1,7 +1,7 @@
 // Endpoints that speak OpenAI's chat completions: OpenAI itself and the many servers compatible with it.
 import type { Adapter } from '../../../canonical/contract.ts';
+import { classify } from '../words/classify.ts';
 import { searchesSold } from '../words/fields.ts';
-import { classify } from './classify.ts';
 import { decodeAnswer } from './decode.ts';
 import { ChatDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';

@@ -14,6 +14,7 @@ import {
   speaks,
   takes,
 } from '../words/fields.ts';
+import { SEARCH_OPTIONS } from '../words/search.ts';
 import { readsSignature, reasoningMember } from './messages.ts';
 
 /** OpenAI's bound on stop sequences. */
@@ -48,7 +49,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     messageLosses(message, `messages[${i}]`, target, lose);
   });
   request.tools?.forEach((tool, i) => {
-    if (isForeignSearch(tool, 'openai_chat')) losses.push(...searchLosses(tool, toolPath(tool, i), target));
+    if (isForeignSearch(tool, 'openai_chat'))
+      losses.push(...searchLosses(tool, toolPath(tool, i), target, SEARCH_OPTIONS));
     else toolLosses(tool, `tools[${i}]`, lose);
   });
   cacheLosses(request, target, lose);

@@ -1,7 +1,7 @@
 // The order of tool calls in a stream. The canonical form, and the clients of the chat dialect, take one call after
 // the other; servers leave out `index`, repeat it, or write two calls at once. A call gives way to the next when
 // its arguments are a complete JSON text; until then the later ones wait.
-import { ProtocolFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 
 /** Whether the text fed so far is one complete JSON value; looks only at brackets and strings. */
 class JsonProgress {

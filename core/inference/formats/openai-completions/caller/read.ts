@@ -1,6 +1,7 @@
 // Body of POST /v1/completions into the canonical request: each prompt becomes a message of the user.
 // Nothing is refused here for what only some endpoints can do; their adapters say what they would lose.
 import type { JsonObject } from '../../../../kernel/index.ts';
+import { compact } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalBoolean,
@@ -13,7 +14,7 @@ import {
   unsupported,
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
-import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
 import type { CanonicalRequest, CompletionWish, Generation } from '../../../canonical/types.ts';
 import { readGeneration, userOf } from '../../openai-chat/caller/read.ts';
 import { PROMPTS_MAX, type Prompts, readPrompts } from './prompt.ts';

@@ -3,8 +3,9 @@
 // chunks go through a learnt template, all others are parsed and spliced, as in the raw lane of chats.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
-import { ProtocolFault, type Relay, type Target } from '../../../canonical/contract.ts';
+import type { Relay, Target } from '../../../canonical/contract.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
+import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type {
   CanonicalRequest,
   ReplyEnd,
@@ -13,6 +14,7 @@ import type {
   StreamFault,
   UpstreamFault,
 } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { changeMembers, type Edit, memberOf, scanObject, type TopLevel } from '../../../wire/scan.ts';
 import { usageText } from '../../openai-chat/caller/usage.ts';
 import { DONE, failText, KEEP_ALIVE } from '../../openai-chat/caller/writer.ts';
@@ -20,8 +22,7 @@ import { Chunk, type Ours } from '../../openai-chat/raw/chunk.ts';
 import { DATA, type LineSink, RawLines } from '../../openai-chat/raw/lines.ts';
 import { Output, Template } from '../../openai-chat/raw/template.ts';
 import { keepsUsage } from '../../openai-chat/raw/whole.ts';
-import { streamFault } from '../../openai-chat/upstream/classify.ts';
-import { TRUNCATED } from '../../openai-chat/upstream/decoder.ts';
+import { streamFault } from '../../openai-chat/words/classify.ts';
 import { finishFault, stopOf } from '../../openai-chat/words/stop.ts';
 import { findUsage } from '../../openai-chat/words/usage.ts';
 import { finishText } from '../caller/text.ts';

@@ -1,7 +1,7 @@
 // What the raw lane reads of a choice of text, whole or in a stream.
 import type { JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { stopOf } from '../../openai-chat/words/stop.ts';
 import { finishText } from '../caller/text.ts';
 

@@ -1,8 +1,9 @@
 // A whole text completion: read for metering, given on with our id, model and `svc` spliced in.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
-import { ProtocolFault, type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import {
   changeMembers,
   duplicated,

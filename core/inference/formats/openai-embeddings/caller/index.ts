@@ -6,9 +6,6 @@ import type { Dialect } from '../../../canonical/contract.ts';
 import { readEmbeddings } from './read.ts';
 import { writeEmbeddings } from './write.ts';
 
-export { readEncoding, readInput } from './read.ts';
-export { vectorText } from './write.ts';
-
 /** POST /v1/embeddings. */
 export const embeddings: Dialect = {
   name: 'embeddings',

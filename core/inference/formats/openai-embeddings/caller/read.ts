@@ -1,16 +1,10 @@
 // Body of POST /v1/embeddings into the canonical request.
-import { isObject } from '../../../../kernel/index.ts';
-import {
-  fail,
-  optionalChoice,
-  optionalNumber,
-  optionalString,
-  present,
-  restOf,
-} from '../../../caller/read.ts';
+import { compact } from '../../../../kernel/index.ts';
+import { fail, optionalChoice, optionalNumber, optionalString, restOf } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
-import { compact, type Headers } from '../../../caller/svc.ts';
-import type { CanonicalRequest, EmbedContent, EmbedTask, InputType } from '../../../canonical/types.ts';
+import type { Headers } from '../../../caller/svc.ts';
+import type { CanonicalRequest, EmbedTask, InputType } from '../../../canonical/types.ts';
+import { readEncoding, readInput } from '../words/input.ts';
 
 const NAMED = new Set([
   'model',
@@ -23,9 +17,6 @@ const NAMED = new Set([
   'stream_options',
   'svc',
 ]);
-const INPUTS_MAX = 2_048;
-/** Above any vocabulary; a larger number is no token id. */
-const TOKEN_MAX = 10_000_000;
 
 /** Our words for what texts are for, and those that clients of other providers bring along. */
 const INPUT_TYPES: Readonly<Record<string, InputType>> = {
@@ -67,54 +58,4 @@ export function readEmbeddings(value: unknown, headers: Headers): CanonicalReque
     dialect: 'embeddings',
     warnings,
   };
-}
-
-/** Form of the vectors; numbers unless base64 is asked for. @throws ServiceError invalid_request */
-export function readEncoding(value: unknown): EmbedTask['encoding'] {
-  return optionalChoice(value, 'encoding_format', ['float', 'base64'] as const) ?? 'float';
-}
-
-/**
- * `input` of either surface: a text, 1..2048 texts, and with `tokens` the token ids of one text or of several; or, with
- * a reader of them, objects that hold texts and images.
- * @throws ServiceError invalid_request with the path of what is wrong.
- */
-export function readInput(
-  value: unknown,
-  { tokens, content }: { tokens: boolean; content?: (value: unknown, param: string) => EmbedContent },
-): Pick<EmbedTask, 'input' | 'single'> {
-  if (!present(value)) fail('input', "'input' is required.");
-  if (typeof value === 'string') return { input: [textOf(value, 'input')], single: true };
-  if (content !== undefined && isObject(value)) return { input: [content(value, 'input')], single: true };
-  if (!Array.isArray(value)) fail('input', "'input' must be a string or a list.");
-  if (value.length === 0) fail('input', "'input' must not be empty.");
-  if (tokens && typeof value[0] === 'number') return { input: [tokensOf(value, 'input')], single: true };
-  if (value.length > INPUTS_MAX) fail('input', `'input' must have at most ${INPUTS_MAX} items.`);
-  // One kind throughout: a list that mixes them is a mistake of the caller, not a wish.
-  const list = tokens && Array.isArray(value[0]);
-  return {
-    input: value.map((item, i) => {
-      const param = `input[${i}]`;
-      if (list) return tokensOf(item, param);
-      return content !== undefined && isObject(item) ? content(item, param) : textOf(item, param);
-    }),
-    single: false,
-  };
-}
-
-function textOf(value: unknown, param: string): string {
-  if (typeof value !== 'string') fail(param, `'${param}' must be a string.`);
-  if (value === '') fail(param, `'${param}' must not be empty.`);
-  return value;
-}
-
-function tokensOf(value: unknown, param: string): number[] {
-  if (!Array.isArray(value) || value.length === 0) fail(param, `'${param}' must be a list of token ids.`);
-  for (let i = 0; i < value.length; i++) {
-    const token: unknown = value[i];
-    if (!Number.isInteger(token) || (token as number) < 0 || (token as number) > TOKEN_MAX) {
-      fail(`${param}[${i}]`, `'${param}[${i}]' must be a token id.`);
-    }
-  }
-  return value as number[];
 }

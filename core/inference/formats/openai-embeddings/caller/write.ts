@@ -1,13 +1,8 @@
 // Vectors as the JSON text of an embeddings reply: no `id`, as OpenAI's has none.
 
 import { svcText } from '../../../caller/svc.ts';
-import type { CanonicalAnswer, ReplyEnd, ReplyMeta, Vector } from '../../../canonical/types.ts';
-
-/** JSON text of the value of `vector`: its numbers as they came, or base64 in quotes. */
-export function vectorText({ form, text }: Vector): string {
-  // Base64 has nothing that JSON escapes.
-  return form === 'base64' ? `"${text}"` : text;
-}
+import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
+import { vectorText } from '../words/vector.ts';
 
 /** The whole answer as JSON text. */
 export function writeEmbeddings(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {

@@ -13,7 +13,7 @@ import {
   restOf,
 } from '../../../caller/read.ts';
 import type { Tool, ToolChoice } from '../../../canonical/types.ts';
-import { readSearchTool } from '../../../canonical/web-search.ts';
+import { readSearchTool } from '../words/search.ts';
 import { FAMILY } from './read-content.ts';
 
 const FUNCTION = new Set(['type', 'name', 'description', 'parameters', 'strict']);
@@ -28,7 +28,7 @@ export function readTools(body: JsonObject): Tool[] | undefined {
     if (type === 'function') return functionOf(item, path);
     if (type === 'custom') return customOf(item, path);
     // Hosted tools, and those of OpenAI's that the caller runs: of use only where an endpoint lists them.
-    const search = readSearchTool(item, path, FAMILY);
+    const search = readSearchTool(item, path);
     const tool: Tool = { kind: 'server', name: type, family: FAMILY, payload: item };
     return search === undefined ? tool : { ...tool, search };
   });

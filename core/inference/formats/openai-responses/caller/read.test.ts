@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 import { chat } from '../../openai-chat/caller/index.ts';
 import { responses } from './index.ts';
+import { withResponses } from './on-chat.ts';
 
 type Json = Record<string, unknown>;
 const base = { model: 'a/b', input: 'Hi' };
@@ -239,19 +240,21 @@ test('what the reply repeats is as sent, with defaults for the rest, and nothing
 });
 
 describe('sent to chat completions', () => {
+  const both = withResponses(chat);
+
   test('a body with input and no messages is read here, usage wish included', () => {
     const body = { ...base, instructions: 'I', stream: true, stream_options: { include_usage: true } };
-    const request = chat.read(body, {});
+    const request = both.read(body, {});
     expect(request).toMatchObject({ dialect: 'responses', include_usage: true, stream: true });
     expect(request.messages.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
   test('messages win where both are there', () => {
-    const request = chat.read({ ...base, messages: [user] }, {});
+    const request = both.read({ ...base, messages: [user] }, {});
     expect(request).toMatchObject({ dialect: 'chat', ext: { input: 'Hi' } });
   });
 
   test('neither is told as a chat fault', () => {
-    expect(() => chat.read({ model: 'a/b' }, {})).toThrow("'messages' is required.");
+    expect(() => both.read({ model: 'a/b' }, {})).toThrow("'messages' is required.");
   });
 });

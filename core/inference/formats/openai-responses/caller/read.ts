@@ -1,5 +1,6 @@
 // Body of POST /v1/responses into the canonical request, every field of it.
 import type { JsonObject } from '../../../../kernel/index.ts';
+import { compact } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalBoolean,
@@ -15,7 +16,7 @@ import {
   unsupported,
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
-import { compact, type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
 import type {
   CanonicalRequest,
   Generation,

@@ -1,9 +1,9 @@
 // Whole server-sent events out of any split of bytes, for a lane that copies them. Line ends come out as LF.
 import type { JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
-import { BLANK_LINE } from '../../anthropic-messages/raw/events.ts';
+import { BLANK_LINE } from '../../../wire/sse-lines.ts';
 
 const LF = 10;
 const CR = 13;

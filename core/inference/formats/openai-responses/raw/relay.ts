@@ -2,9 +2,10 @@
 // response (id, model, and `svc` in the last one, held until the cost is settled) and reasoning items whose state the
 // caller did not ask for. A delta is known again by what stands around its number and text, and costs two comparisons.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type Relay, type RelayState, type Target } from '../../../canonical/contract.ts';
+import type { Relay, RelayState, Target } from '../../../canonical/contract.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import {
   changeMembers,
   type Edit,
@@ -14,8 +15,8 @@ import {
   startsWith,
   stringEnd,
 } from '../../../wire/scan.ts';
-import { eventOf, isWholeEvent, readLines } from '../../anthropic-messages/raw/events.ts';
-import { textBytes } from '../../anthropic-messages/raw/text.ts';
+import { eventOf, isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
+import { textBytes } from '../../../wire/text-bytes.ts';
 import {
   failureOf,
   fixedText,

@@ -1,8 +1,9 @@
 import { chatEnd, chatMeta } from '@svc/test/grammar/chat-fixtures.ts';
 import { responsesRequest, responsesTarget } from '@svc/test/grammar/openai-responses-fixtures.ts';
 import { describe, expect, it } from 'vitest';
-import { type EncodeOptions, ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import { type EncodeOptions, StreamErrorFault } from '../../../canonical/contract.ts';
 import { wrapState } from '../../../canonical/reasoning.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { readResponses } from '../caller/read.ts';
 import { rawResponses } from './index.ts';
 

@@ -1,6 +1,6 @@
 // A whole response of the same family: read for metering, given on with our id, model and `svc` spliced in.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type RawWhole, type Target } from '../../../canonical/contract.ts';
+import type { RawWhole, Target } from '../../../canonical/contract.ts';
 import type {
   CanonicalRequest,
   ReplyEnd,
@@ -9,6 +9,7 @@ import type {
   Usage,
   Warning,
 } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { duplicated, scanObject, splice } from '../../../wire/scan.ts';
 import { USAGE_FLAGS } from '../../openai-chat/words/usage.ts';
 import { standingOf, svcOf, usageText } from '../caller/response.ts';

@@ -1,6 +1,7 @@
 import { responsesRequest, responsesTarget } from '@svc/test/grammar/openai-responses-fixtures.ts';
 import { describe, expect, it } from 'vitest';
-import { ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import { StreamErrorFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { stopOf } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
 import { classifyAnswer, responseFault } from './classify.ts';

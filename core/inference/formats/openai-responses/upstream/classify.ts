@@ -2,7 +2,7 @@
 // (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
-import { classify, streamFault } from '../../openai-chat/upstream/classify.ts';
+import { classify, streamFault } from '../../openai-chat/words/classify.ts';
 
 /** The connection closed before the event that ends a response (docs/outcomes.md#cut-without-finish). */
 export const TRUNCATED: UpstreamFault = {

@@ -1,8 +1,9 @@
 // A whole response: its items go through the stream decoder's rules, so that both forms of an answer mean the same.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
-import { ProtocolFault, StreamErrorFault } from '../../../canonical/contract.ts';
+import { StreamErrorFault } from '../../../canonical/contract.ts';
 import type { CanonicalAnswer } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { faultIn } from './classify.ts';
 import { ResponsesDecoder } from './decoder.ts';
 

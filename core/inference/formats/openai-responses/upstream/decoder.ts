@@ -1,8 +1,9 @@
 // The event stream of a response into canonical events. Items may be written at once by a server; the canonical form
 // takes one after the other, so what belongs to a later item waits until the one before is done.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault, type StreamDecoder } from '../../../canonical/contract.ts';
+import type { StreamDecoder } from '../../../canonical/contract.ts';
 import type { CanonicalEvent, UpstreamFault } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { type SseEvent, SseReader } from '../../../wire/sse.ts';
 import { countSearches, isSearch, nonEmpty, position } from '../words/parts.ts';
 import { responseOf, stopOf } from '../words/stop.ts';

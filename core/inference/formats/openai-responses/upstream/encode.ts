@@ -2,8 +2,9 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
-import { isForeignSearch, responsesSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
+import { isForeignSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
 import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { searchTool } from '../words/search.ts';
 import { encodeInput } from './items.ts';
 import { LISTED_SAMPLING } from './losses.ts';
 
@@ -107,7 +108,7 @@ function tools(request: CanonicalRequest, target: Target): JsonObject {
 
 function toolOf(tool: Tool, { dialect }: CanonicalRequest, target: Target): JsonObject | null {
   if (tool.search !== undefined && isForeignSearch(tool, 'openai_responses')) {
-    return runsSearch(target) ? responsesSearch(tool.search) : null;
+    return runsSearch(target) ? searchTool(tool.search) : null;
   }
   if (tool.kind === 'server') return tool.family === 'openai_responses' ? (tool.payload ?? null) : null;
   const own = dialect === 'responses';

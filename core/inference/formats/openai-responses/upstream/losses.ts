@@ -5,6 +5,7 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
 import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { SEARCH_OPTIONS } from '../words/search.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
 
 /** Sampling that this API has no field for; servers that take one list it. */
@@ -73,7 +74,7 @@ export function isForeign(part: Part): boolean {
 function toolLosses(tool: Tool, path: string, how: { target: Target; own: boolean; lose: Lose }): void {
   const { target, own, lose } = how;
   if (isForeignSearch(tool, 'openai_responses')) {
-    for (const loss of searchLosses(tool, path, target)) {
+    for (const loss of searchLosses(tool, path, target, SEARCH_OPTIONS)) {
       lose(loss.class, loss.code, loss.param, loss.message);
     }
   } else if (tool.kind === 'server') {

@@ -1,9 +1,10 @@
 // The adapter of family `sandbox`: it reads the canonical form as it is, so nothing that this form can say is lost.
 import { isObject } from '../../../../kernel/index.ts';
 import { completionLosses } from '../../../canonical/completion-losses.ts';
-import { type Adapter, ProtocolFault, type StreamDecoder } from '../../../canonical/contract.ts';
+import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
+import { dimensionLosses } from '../../../canonical/dimension-losses.ts';
 import type { CanonicalAnswer, CanonicalEvent } from '../../../canonical/types.ts';
-import { dimensionLosses } from '../../embed-rerank/upstream/index.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { classify } from './faults.ts';
 import { bodyText, promptTokens } from './request.ts';
 

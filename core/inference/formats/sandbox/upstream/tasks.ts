@@ -1,6 +1,8 @@
 // `sandbox/embed` and `sandbox/rerank`: vectors of hashed words, and an order by shared words. Equal
 // texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
 import { sha256 } from '../../../../kernel/index.ts';
+import { searchUnits } from '../../../canonical/search-units.ts';
+import { countImages, isContent, isTokens } from '../../../canonical/task-inputs.ts';
 import type {
   CanonicalAnswer,
   EmbedInput,
@@ -11,13 +13,7 @@ import type {
   Task,
   Usage,
 } from '../../../canonical/types.ts';
-import {
-  countImages,
-  isContent,
-  isTokens,
-  searchUnits,
-  vectorOfJson,
-} from '../../embed-rerank/upstream/index.ts';
+import { vectorOfJson } from '../../../canonical/vectors.ts';
 import { type Refusal, refusal } from './faults.ts';
 import { tokensOf, tokensOfBytes } from './tokens.ts';
 

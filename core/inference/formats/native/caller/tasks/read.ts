@@ -1,6 +1,6 @@
 // Bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request. The native surface is
 // strict: it has versions, so an unknown field is a mistake and not a newer client's.
-import { isObject, type JsonObject, ServiceError } from '../../../../../kernel/index.ts';
+import { compact, isObject, type JsonObject, ServiceError } from '../../../../../kernel/index.ts';
 import {
   fail,
   optionalBoolean,
@@ -9,9 +9,9 @@ import {
   optionalString,
   requireString,
 } from '../../../../caller/read.ts';
-import { compact, type Headers, readOptions } from '../../../../caller/svc.ts';
+import { type Headers, readOptions } from '../../../../caller/svc.ts';
 import type { CanonicalRequest, Task } from '../../../../canonical/types.ts';
-import { readEncoding, readInput } from '../../../openai-embeddings/caller/index.ts';
+import { readEncoding, readInput } from '../../../openai-embeddings/words/input.ts';
 import { readEmbedContent } from './read-content.ts';
 
 const COMMON = ['model', 'route', 'metadata', 'compat', 'provider_options', 'app', 'user', 'session'];

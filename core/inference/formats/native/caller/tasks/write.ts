@@ -2,7 +2,7 @@
 
 import { shownWarnings } from '../../../../caller/svc.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../../canonical/types.ts';
-import { vectorText } from '../../../openai-embeddings/caller/index.ts';
+import { vectorText } from '../../../openai-embeddings/words/vector.ts';
 
 /** What both replies end with: who answered, what it cost, what was lost on the way. */
 function tail(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {

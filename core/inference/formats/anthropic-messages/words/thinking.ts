@@ -3,7 +3,7 @@
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
-import { FORMAT } from './decode.ts';
+import { FORMAT } from './reasoning.ts';
 
 export interface ThinkingPlan {
   /** JSON text of `thinking`, or null when nothing is sent. */

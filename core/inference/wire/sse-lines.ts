@@ -1,5 +1,5 @@
 // One server-sent event as the raw lane sees it.
-import { isObject } from '../../../../kernel/index.ts';
+import { isObject } from '../../kernel/index.ts';
 
 /** Ends an event. */
 export const BLANK_LINE = Buffer.from('\n\n');

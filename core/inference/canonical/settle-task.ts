@@ -1,14 +1,7 @@
 // What every provider's answer to a task is brought to before the caller's dialect writes it: complete, in order, in
 // the form that was asked for. Also run over the sandbox's answers.
-import { ProtocolFault } from '../../../canonical/contract.ts';
-import type {
-  CanonicalAnswer,
-  EmbedTask,
-  Ranked,
-  RerankTask,
-  Task,
-  Vector,
-} from '../../../canonical/types.ts';
+import { ProtocolFault } from '../wire/fault.ts';
+import type { CanonicalAnswer, EmbedTask, Ranked, RerankTask, Task, Vector } from './types.ts';
 import { vectorIn } from './vectors.ts';
 
 /** `answer` in the order and form that `task` asks for. @throws ProtocolFault when something of it is missing. */

@@ -1,7 +1,7 @@
 // Vectors between their two forms: JSON numbers and base64 of little-endian float32. A vector that is
 // wanted in the form it came in keeps its text, so that no digit of it changes.
-import { ProtocolFault } from '../../../canonical/contract.ts';
-import type { Vector } from '../../../canonical/types.ts';
+import { ProtocolFault } from '../wire/fault.ts';
+import type { Vector } from './types.ts';
 
 const FLOAT_BYTES = 4;
 

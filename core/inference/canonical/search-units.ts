@@ -1,6 +1,6 @@
 // Search units of a rerank call: one for each hundred documents, of which one of more than 500 tokens, the query
 // among them, counts as several (docs/pricing.md#holds).
-import type { RerankTask } from '../../../canonical/types.ts';
+import type { RerankTask } from './types.ts';
 
 const CHUNK_TOKENS = 500;
 const UNIT_DOCUMENTS = 100;

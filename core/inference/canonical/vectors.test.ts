@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ProtocolFault } from '../../../canonical/contract.ts';
+import { ProtocolFault } from '../wire/fault.ts';
 import { vectorIn, vectorOfBase64, vectorOfJson } from './vectors.ts';
 
 function dimensionsOf(text: string): number | null {

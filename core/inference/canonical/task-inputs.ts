@@ -1,5 +1,5 @@
 // The kinds of input of an embed task, told apart, and its images.
-import type { EmbedContent, EmbedInput, EmbedPart, EmbedTask, Task } from '../../../canonical/types.ts';
+import type { EmbedContent, EmbedInput, EmbedPart, EmbedTask, Task } from './types.ts';
 
 /** Whether `input` is the token ids of a text. */
 export function isTokens(input: EmbedInput): input is readonly number[] {

@@ -1,0 +1,29 @@
+// A search of the web in this format's words: a member of the body and no tool.
+import { compact, type JsonObject } from '../../../../kernel/index.ts';
+import { readLocation } from '../../../caller/location.ts';
+import { optionalObject, optionalString } from '../../../caller/read.ts';
+import type { SearchWish, Tool } from '../../../canonical/types.ts';
+import { type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts';
+
+/** Options that this format has a word for; its models search once for each answer, which keeps any `max_uses`. */
+export const SEARCH_OPTIONS: readonly SearchOption[] = ['max_uses', 'context', 'location'];
+
+/** The tool that the body's `member` asks for; undefined without it. @throws ServiceError invalid_request */
+export function readSearchOptions(value: unknown, member: string): Tool | undefined {
+  const options = optionalObject(value, member);
+  if (options === undefined) return undefined;
+  const where = optionalObject(options['user_location'], `${member}.user_location`);
+  const search: SearchWish = compact({
+    context: optionalString(options['search_context_size'], `${member}.search_context_size`),
+    location: readLocation(where?.['approximate'], `${member}.user_location.approximate`),
+  });
+  return { kind: 'server', name: WEB_SEARCH, family: 'openai_chat', member, search };
+}
+
+/** The search as the value of that member. */
+export function searchOptions({ context, location }: SearchWish): JsonObject {
+  return {
+    ...(context === undefined ? {} : { search_context_size: context }),
+    ...(location === undefined ? {} : { user_location: { type: 'approximate', approximate: location } }),
+  };
+}
