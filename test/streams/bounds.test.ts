@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import { Attempt } from '../../core/inference/call/attempt/attempt.ts';
 import type { AttemptRecord } from '../../core/inference/call/types.ts';
-import { type RawLane, type Relay } from '../../core/inference/canonical/contract.ts';
-import { ProtocolFault } from '../../core/inference/wire/fault.ts';
+import type { RawLane, Relay } from '../../core/inference/canonical/contract.ts';
 import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { UpstreamFault } from '../../core/inference/canonical/types.ts';
 import { rawLanes } from '../../core/inference/formats/index.ts';
 import { chat } from '../../core/inference/formats/openai-chat/caller/index.ts';
+import { ProtocolFault } from '../../core/inference/wire/fault.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import { jsonEvent } from '../sim/providers/event-stream.ts';
 import {
