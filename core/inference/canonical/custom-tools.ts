@@ -4,8 +4,8 @@ import { isObject } from '../../kernel/index.ts';
 import type { CanonicalRequest } from './types.ts';
 
 /**
- * Names of the custom tools that were sent as functions with one field `input` (decisions 4.1 "tools[]
- * custom").
+ * Names of the custom tools that were sent as functions with one field `input`
+ * (docs/compatibility.md#custom_tool_emulated).
  */
 export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
   const names = new Set<string>();
