@@ -172,7 +172,7 @@ create table ledger.hold (
   amount bigint not null,
   key_no integer not null,
   project_no integer not null,
-  lease_id integer not null,
+  lease_id bigint not null,
   constraint hold_pkey PRIMARY KEY (hold_id),
   constraint hold_never_negative CHECK ((amount >= 0))
 ) with (fillfactor=95, autovacuum_vacuum_threshold=50000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_cost_delay=0);
@@ -184,7 +184,7 @@ create table ledger.idempotency (
   fingerprint bytea not null,
   request_id uuid not null,
   book_id bigint not null,
-  lease_id integer not null,
+  lease_id bigint not null,
   state text not null default 'running'::text,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
@@ -200,7 +200,7 @@ CREATE INDEX idempotency_ended ON ledger.idempotency USING btree (ended_at) WHER
 grant delete, insert, select, update on ledger.idempotency to svc_runtime;
 
 create table ledger.lease (
-  lease_id integer not null generated always as identity,
+  lease_id bigint not null generated always as identity,
   process text not null,
   seconds integer not null,
   expires_at timestamp with time zone not null,
@@ -222,13 +222,13 @@ create table ledger.lot (
   is_open boolean not null default true,
   constraint lot_pkey PRIMARY KEY (lot_no),
   constraint lot_lot_id_key UNIQUE (lot_id),
+  constraint one_lot_per_entry UNIQUE (book_id, seq),
   constraint burned_within_lot CHECK (((burned >= 0) AND (burned <= amount))),
   constraint lot_amount_positive CHECK ((amount > 0)),
   constraint lot_is_open_iff_something_is_left CHECK ((is_open = (burned < amount))),
   constraint lot_book_id_fkey FOREIGN KEY (book_id) REFERENCES ledger.book(book_id)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
-CREATE INDEX lot_burn_order ON ledger.lot USING btree (book_id, expires_at, is_grant DESC, lot_no) WHERE is_open;
-CREATE INDEX lot_by_book ON ledger.lot USING btree (book_id, lot_no);
+CREATE INDEX lot_burn_order ON ledger.lot USING btree (book_id, expires_at, is_grant DESC, seq) WHERE is_open;
 CREATE INDEX lot_expiring ON ledger.lot USING btree (expires_at) WHERE (is_open AND (expires_at < 'infinity'::timestamp with time zone));
 grant select on ledger.lot to svc_runtime;
 
@@ -1273,7 +1273,7 @@ begin
   for l in
     select * from ledger.lot x where x.book_id = p_book and x.is_open and (p_lot is null or x.lot_no = p_lot)
       and not (p_paid_only and x.is_grant) and (p_before is null or x.created_at < p_before)
-    order by x.expires_at, x.is_grant desc, x.lot_no
+    order by x.expires_at, x.is_grant desc, x.seq
   loop
     exit when v_left = 0;
     v_part := least(v_left, l.amount - l.burned);
@@ -1444,17 +1444,19 @@ grant execute on function ledger.extend to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.first_lot(p_book bigint)
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
 AS $function$
-  -- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest.
-  select lot_no from ledger.lot where book_id = p_book and is_open
-  order by expires_at, is_grant desc, lot_no limit 1
-$function$
+-- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest. The oldest is the one of the
+-- lowest seq: `created_at` never falls with it, while numbers of an identity are in no order once a book has moved.
+begin
+  return (select lot_no from ledger.lot where book_id = p_book and is_open
+          order by expires_at, is_grant desc, seq limit 1);
+end $function$
 ;
 revoke execute on function ledger.first_lot from public;
 
-CREATE OR REPLACE FUNCTION ledger.hold(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease integer, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.hold(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1516,14 +1518,16 @@ begin
   delete from ledger.idempotency t using unnest(p_cix) c(i)
   where t.request_id = p_id[c.i] and substr(p_status, c.i, 1) in ('c', 'k', 'p', 'e');
   if strpos(p_status, 'c') > 0 then
-    with x as (select p_books[u.b] as book_id, max(p_wstart[u.k]) as day
-               from unnest(p_bix, p_kix) with ordinality u(b, k, i) where substr(p_status, u.i::int, 1) = 'c' group by 1),
-    t as (update ledger.book t set exhausted_on = x.day from x
-          where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
-          returning t.org_id, t.available, t.low_mark)
-    insert into public.outbox (org_id, topic, payload, created_at)
-    select t.org_id, 'credits.exhausted',
-      jsonb_build_object('available_micro_usd', t.available, 'threshold_micro', coalesce(t.low_mark, 0)), p_now from t;
+    for r in
+      update ledger.book t set exhausted_on = x.day
+      from (select p_books[u.b] as book_id, max(p_wstart[u.k]) as day
+            from unnest(p_bix, p_kix) with ordinality u(b, k, i) where substr(p_status, u.i::int, 1) = 'c' group by 1) x
+      where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
+      returning t.org_id, t.available, coalesce(t.low_mark, 0) as mark
+    loop
+      insert into public.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
+        jsonb_build_object('available_micro_usd', r.available, 'threshold_micro', r.mark), p_now);
+    end loop;
   end if;
   for r in
     select distinct case substr(p_status, u.i::int, 1) when 'k' then u.k else u.p end as w
@@ -1535,7 +1539,7 @@ end $function$
 ;
 revoke execute on function ledger.hold_refused from public;
 
-CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease integer, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
+CREATE OR REPLACE FUNCTION ledger.hold_run(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[], p_id uuid[], p_bix integer[], p_kix integer[], p_pix integer[], p_amount bigint[], p_cix integer[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamp with time zone, OUT o_status text, OUT o_available bigint[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1559,15 +1563,13 @@ begin
   if cardinality(p_cix) > 0 then
     delete from ledger.idempotency t using unnest(p_cscope, p_chash) c(scope, hash)
     where t.scope = c.scope and t.key_hash = c.hash and t.state = 'done' and t.ended_at < p_now - interval '24 hours';
-    with c as (select * from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)),
-    won as (
-      insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
-      select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now from c
-      on conflict on constraint one_claim_per_key do nothing returning request_id)
-    select array_agg(c.i) into v_lost from c
-    where p_id[c.i] not in (select request_id from won)
-      -- A repeat after a lost COMMIT finds its own claim, which it keeps.
-      and not exists (select from ledger.idempotency x
+    insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
+    select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now
+    from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)
+    on conflict on constraint one_claim_per_key do nothing;
+    -- Lost is what is not claimed under its own id; a repeat after a lost COMMIT finds its own claim, which it keeps.
+    select array_agg(c.i) into v_lost from unnest(p_cix, p_cscope, p_chash) c(i, scope, hash)
+    where not exists (select from ledger.idempotency x
                       where x.scope = c.scope and x.key_hash = c.hash and x.request_id = p_id[c.i]);
     for i in 1..coalesce(cardinality(v_lost), 0) loop
       v_ok[v_lost[i]] := false;
@@ -1701,6 +1703,7 @@ AS $function$
 declare
   v_at timestamptz := greatest(p_book.last_at, p_now);
   v_before bigint := p_book.available + p_book.held;
+  v_lot bigint := ledger.first_lot(p_book.book_id);
   v_hash bytea := sha256(p_book.head || int8send(p_book.book_id) || int8send(p_book.block_no + 1)
     || int8send(p_book.seq + 1) || int8send(v_before) || timestamptz_send(v_at) || int8send(p_amount)
     || int2send(p_kind) || convert_to(p_ref_type || ' ' || p_ref_id, 'UTF8') || p_lot);
@@ -1710,7 +1713,7 @@ begin
   insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
   values (p_book.book_id, p_book.block_no + 1, p_book.seq + 1, 1, 0, v_at, v_hash);
   update ledger.book set available = available + p_amount, granted = granted + p_granted, seq = seq + 1,
-    block_no = block_no + 1, head = v_hash, last_at = v_at, current_lot_no = ledger.first_lot(p_book.book_id)
+    block_no = block_no + 1, head = v_hash, last_at = v_at, current_lot_no = v_lot
   where book_id = p_book.book_id;
   if p_book.low_mark > v_before + p_amount and p_book.low_mark <= v_before then
     perform ledger.tell_low(p_book.book_id, v_before + p_amount, p_book.low_mark, p_now);
@@ -1722,12 +1725,13 @@ revoke execute on function ledger.post from public;
 
 CREATE OR REPLACE FUNCTION ledger.release(p_books bigint[], p_id uuid[])
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select count(*)::int from ledger.release_run(p_books, p_id, false)
-$function$
+begin
+  return (select count(*)::int from ledger.release_run(p_books, p_id, false));
+end $function$
 ;
 revoke execute on function ledger.release from public;
 grant execute on function ledger.release to svc_runtime;
@@ -1739,32 +1743,43 @@ AS $function$
 -- Gives holds back and frees their claims; ids without a hold are ignored. With `p_lapsed` only those whose lease
 -- has lapsed still, now that the book is locked.
 #variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_ids uuid[] := '{}'; v_of bigint[]; v_keys int[]; v_projects int[]; v_amounts bigint[]; v_days date[];
+  r record;
 begin
   perform from ledger.book b where b.book_id = any (p_books) order by b.book_id for no key update;
-  return query
-  with d as (
+  v_now := clock_timestamp();
+  for r in
     delete from ledger.hold t using unnest(p_id) u(id)
     where t.hold_id = u.id and t.book_id = any (p_books)
-      and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id
-                                    and l.expires_at > clock_timestamp()))
-    returning t.*, ledger.ulid_day(t.hold_id) as day),
-  w as (
-    update ledger.win w set held = w.held - x.a
-    from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
-          from (select 1::smallint as kind, d.key_no as subject, d.day as start, d.amount from d
-                union all
-                select 2::smallint, d.project_no, date_trunc('month', d.day::timestamp)::date, d.amount from d) y
-          group by 1, 2, 3) x
-    where w.kind = x.kind and w.subject = x.subject and w.start = x.start),
-  b as (
-    update ledger.book t set held = t.held - x.a, available = t.available + x.a
-    from (select d.book_id, sum(d.amount)::bigint as a from d group by 1) x where t.book_id = x.book_id),
-  i as (
-    delete from ledger.idempotency t using unnest(p_id) u(id)
-    where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
-      and (not p_lapsed or u.id in (select d.hold_id from d))
-      and not exists (select from ledger.meter q where q.request_id = u.id))
-  select d.hold_id, d.book_id, d.key_no, d.project_no, d.amount from d;
+      and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now))
+    returning t.hold_id, t.book_id, t.key_no, t.project_no, t.amount
+  loop
+    v_ids := v_ids || r.hold_id;
+    v_of := v_of || r.book_id;
+    v_keys := v_keys || r.key_no;
+    v_projects := v_projects || r.project_no;
+    v_amounts := v_amounts || r.amount;
+    v_days := v_days || ledger.ulid_day(r.hold_id);
+  end loop;
+  delete from ledger.idempotency t using unnest(case when p_lapsed then v_ids else p_id end) u(id)
+  where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
+    and not exists (select from ledger.meter q where q.request_id = u.id);
+  if v_ids = '{}' then return; end if;
+  update ledger.win w set held = w.held - x.a
+  from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
+        from (select 1::smallint as kind, d.key_no as subject, d.day as start, d.amount
+              from unnest(v_keys, v_days, v_amounts) d(key_no, day, amount)
+              union all
+              select 2::smallint, d.project_no, date_trunc('month', d.day::timestamp)::date, d.amount
+              from unnest(v_projects, v_days, v_amounts) d(project_no, day, amount)) y
+        group by 1, 2, 3) x
+  where w.kind = x.kind and w.subject = x.subject and w.start = x.start;
+  update ledger.book t set held = t.held - x.a, available = t.available + x.a
+  from (select d.book_id, sum(d.amount)::bigint as a from unnest(v_of, v_amounts) d(book_id, amount) group by 1) x
+  where t.book_id = x.book_id;
+  return query select * from unnest(v_ids, v_of, v_keys, v_projects, v_amounts);
 end $function$
 ;
 revoke execute on function ledger.release_run from public;
@@ -1820,12 +1835,13 @@ grant execute on function ledger.set_budget to svc_runtime;
 
 CREATE OR REPLACE FUNCTION ledger.set_low_mark(p_book bigint, p_low_mark bigint)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  update ledger.book set low_mark = p_low_mark where book_id = p_book
-$function$
+begin
+  update ledger.book set low_mark = p_low_mark where book_id = p_book;
+end $function$
 ;
 revoke execute on function ledger.set_low_mark from public;
 grant execute on function ledger.set_low_mark to svc_runtime;
@@ -1882,14 +1898,14 @@ AS $function$
 declare
   n int := cardinality(p_id);
   m int := cardinality(p_books);
-  v_count int; v_alerts int; v_distinct int;
-  v_found int[]; v_amount bigint[]; v_hold bigint[]; v_dup int[]; v_keep int[];
+  v_count int; v_deleted int; v_is_due boolean := false;
+  v_found int[]; v_gone uuid[]; v_amount bigint[]; v_hold bigint[]; v_dup int[]; v_keep int[];
   v_held bigint[]; v_granted bigint[]; v_seq bigint[]; v_block bigint[]; v_head bytea[]; v_lot bigint[];
   v_low bigint[]; v_at timestamptz[];
   v_first bigint[]; v_taken bigint[]; v_n int[]; v_lo int[];
   v_charged bigint[]; v_balance bigint[]; v_eseq bigint[]; v_spend bigint[]; v_unheld bigint[];
   v_off boolean := false;
-  v_burned int[]; v_burned_grant boolean[];
+  v_burned int[]; v_burned_lot bigint[]; v_burned_to bigint[]; v_burned_by bigint[];
   v_units text[]; -- of each item its other units as an array literal, or null; null when no item has any
   v_last uuid;
   r record;
@@ -1906,14 +1922,17 @@ begin
   if cardinality(p_nums) > n * 12 then v_units := ledger.units_by_item(p_nums, n); end if;
 
   -- Deleting the hold is what makes a settle happen once; the primary key of the meter is the second lock.
-  with f as materialized (
-    select u.i, t.amount, t.c from unnest(p_id, p_bix) with ordinality u(id, b, i)
-    cross join lateral (select x.amount, x.ctid as c from ledger.hold x
-                        where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t),
-  d as (delete from ledger.hold t where t.ctid = any (array(select f.c from f)))
-  select array_agg(f.i order by f.i), array_agg(f.amount order by f.i), count(*), count(distinct f.c)
-  into v_found, v_amount, v_count, v_distinct from f;
-  if v_distinct <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+  select array_agg(u.i order by u.i), array_agg(t.amount order by u.i), array_agg(u.id), count(*)
+  into v_found, v_amount, v_gone, v_count
+  from unnest(p_id, p_bix) with ordinality u(id, b, i)
+  cross join lateral (select x.amount from ledger.hold x
+                      where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t;
+  if v_count > 0 then
+    delete from ledger.hold t where t.hold_id = any (v_gone);
+    get diagnostics v_deleted = row_count;
+    -- Fewer holds than items: their book is locked, so nobody else took one.
+    if v_deleted <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+  end if;
 
   o_status := repeat('s', n);
   if v_count = n then
@@ -1990,19 +2009,23 @@ begin
   end if;
 
   -- Lots: the current lot takes all of it ...
-  with x as (
+  for r in
     update ledger.lot l set burned = l.burned + u.t from unnest(v_lot, v_taken) with ordinality u(lot_no, t, i)
     where l.lot_no = u.lot_no and u.t > 0 and l.burned + u.t < l.amount
-    returning u.i, l.lot_no, l.burned as upto, u.t, l.is_grant),
-  y as (
-    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
-    select x.lot_no, x.upto - x.t, x.upto, p_books[x.i], v_block[x.i] + 1 from x)
-  select array_agg(x.i), array_agg(x.is_grant) into v_burned, v_burned_grant from x;
-  for i in 1..coalesce(cardinality(v_burned), 0) loop
-    b := v_burned[i];
-    if v_burned_grant[i] then v_granted[b] := v_granted[b] - v_taken[b]; end if;
-    v_taken[b] := -v_taken[b]; -- negative: burned
+    returning u.i::int as i, u.t, l.lot_no, l.burned, l.is_grant
+  loop
+    v_burned := v_burned || r.i;
+    v_burned_lot := v_burned_lot || r.lot_no;
+    v_burned_to := v_burned_to || r.burned;
+    v_burned_by := v_burned_by || r.t;
+    if r.is_grant then v_granted[r.i] := v_granted[r.i] - r.t; end if;
+    v_taken[r.i] := -r.t; -- negative: burned
   end loop;
+  if v_burned is not null then
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
+    select u.lot_no, u.upto - u.t, u.upto, p_books[u.i], v_block[u.i] + 1
+    from unnest(v_burned, v_burned_lot, v_burned_to, v_burned_by) u(i, lot_no, upto, t);
+  end if;
   for b in 1..m loop
     continue when v_n[b] = 0;
     t := abs(v_taken[b]);
@@ -2021,16 +2044,20 @@ begin
       || case when v_units is null then '' else ledger.units_send(v_units[lo:hi]) end);
   end loop;
 
-  with w as (
+  v_count := 0;
+  for r in
     update ledger.win w set spent = w.spent + u.spend, held = w.held - u.unheld
     from unnest(p_wkind, p_wsub, p_wstart, p_wbix, v_spend, v_unheld) u(kind, sub, start, bix, spend, unheld)
     where w.kind = u.kind and w.subject = u.sub and w.start = u.start and w.book_id = p_books[u.bix]
-    returning w.spent >= w.next_alert or (w.hard and w.spent >= w.cap and w.exhausted_at is null) as is_due)
-  select count(*), count(*) filter (where w.is_due) into v_count, v_alerts from w;
+    returning w.spent >= w.next_alert or (w.hard and w.spent >= w.cap and w.exhausted_at is null) as is_due
+  loop
+    v_count := v_count + 1;
+    if r.is_due then v_is_due := true; end if;
+  end loop;
   if v_count <> cardinality(p_wsub) then
     raise exception 'unknown key or project' using errcode = '22L01';
   end if;
-  if v_alerts > 0 then perform ledger.tell_budgets(p_wkind, p_wsub, p_wstart, p_now); end if;
+  if v_is_due then perform ledger.tell_budgets(p_wkind, p_wsub, p_wstart, p_now); end if;
 
   insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
   select u.id, u.block_no, u.first, (u.seq - u.first + 1)::int, u.n, u.at, u.head
@@ -2063,22 +2090,23 @@ AS $function$
 declare
   v_books bigint[];
   v_ids uuid[];
+  v_now timestamptz := clock_timestamp();
+  v_up interval := v_now - pg_postmaster_start_time();
 begin
   select array_agg(distinct x.book_id), array_agg(x.hold_id) into v_books, v_ids
   from (select h.book_id, h.hold_id from ledger.hold h left join ledger.lease l using (lease_id)
-        where l.expires_at is null
-           or (l.expires_at < clock_timestamp()
-               and pg_postmaster_start_time() + make_interval(secs => l.seconds) < clock_timestamp())
+        where l.expires_at is null or (l.expires_at < v_now and make_interval(secs => l.seconds) < v_up)
         limit p_limit) x;
   if v_ids is not null then
     return query select * from ledger.release_run(v_books, v_ids, true);
   end if;
+  v_now := clock_timestamp();
   -- Claims whose process died between settle and answer: charged, but nothing to replay.
-  update ledger.idempotency t set state = 'done', ended_at = clock_timestamp(), cost = q.cost from ledger.meter q
+  update ledger.idempotency t set state = 'done', ended_at = v_now, cost = q.cost from ledger.meter q
   where t.state = 'running' and q.request_id = t.request_id
-    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > clock_timestamp());
+    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now);
   -- A lease stays for a day after its end: its id is never given out again.
-  delete from ledger.lease l where l.expires_at < clock_timestamp() - interval '1 day'
+  delete from ledger.lease l where l.expires_at < v_now - interval '1 day'
     and not exists (select from ledger.hold h where h.lease_id = l.lease_id)
     and not exists (select from ledger.idempotency i where i.lease_id = l.lease_id and i.state = 'running');
 end $function$
@@ -2107,12 +2135,13 @@ revoke execute on function ledger.tell_budgets from public;
 
 CREATE OR REPLACE FUNCTION ledger.tell_low(p_book bigint, p_balance bigint, p_mark bigint, p_now timestamp with time zone)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
+begin
   insert into public.outbox (org_id, topic, payload, created_at)
   select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
-  from ledger.book where book_id = p_book
-$function$
+  from ledger.book where book_id = p_book;
+end $function$
 ;
 revoke execute on function ledger.tell_low from public;
 
@@ -2215,14 +2244,15 @@ revoke execute on function ledger.units_send from public;
 
 CREATE OR REPLACE FUNCTION ledger.win_create(p_books bigint[], p_wkind smallint[], p_wsub integer[], p_wstart date[], p_wbix integer[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
+begin
   insert into ledger.win (kind, subject, start, book_id, cap, hard, next_alert)
   select b.kind, b.subject, u.start, b.book_id, b.cap, b.hard, ledger.next_alert(b.cap, b.alerts, 0::smallint)
   from unnest(p_wkind, p_wsub, p_wstart, p_wbix) u(kind, sub, start, bix)
   join ledger.budget b on b.kind = u.kind and b.subject = u.sub and b.book_id = p_books[u.bix]
-  on conflict do nothing
-$function$
+  on conflict do nothing;
+end $function$
 ;
 revoke execute on function ledger.win_create from public;
 

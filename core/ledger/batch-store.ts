@@ -21,7 +21,7 @@ const WINDOWS = 'bigint[] smallint[] int[] date[] int[]';
 const HOLD = call(
   'hold',
   'o_status, o_available::text',
-  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] text[] bytea[] bytea[] int timestamptz`,
+  `${WINDOWS} uuid[] int[] int[] int[] bigint[] int[] text[] bytea[] bytea[] bigint timestamptz`,
 );
 const SETTLE = call(
   'settle',

@@ -27,7 +27,7 @@ export async function acquireLease(db: Db, args: { process: string; seconds: num
   const { rows } = await db.query<{ lease_id: number }>({
     name: 'ledger.acquire_lease',
     text: `insert into ledger.lease (process, seconds, expires_at)
-           values ($1, $2::int, clock_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
+           values ($1, $2::int, statement_timestamp() + make_interval(secs => $2::int)) returning lease_id`,
     values: [args.process, args.seconds],
   });
   return rows[0]!.lease_id;
@@ -37,7 +37,7 @@ export async function acquireLease(db: Db, args: { process: string; seconds: num
 export async function renewLease(db: Db, lease_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'ledger.renew_lease',
-    text: `update ledger.lease set expires_at = clock_timestamp() + make_interval(secs => seconds)
+    text: `update ledger.lease set expires_at = statement_timestamp() + make_interval(secs => seconds)
             where lease_id = $1`,
     values: [lease_id],
   });
@@ -48,7 +48,7 @@ export async function renewLease(db: Db, lease_id: number): Promise<boolean> {
 export async function endLease(db: Db, lease_id: number): Promise<void> {
   await db.query({
     name: 'ledger.end_lease',
-    text: 'update ledger.lease set expires_at = clock_timestamp() where lease_id = $1',
+    text: 'update ledger.lease set expires_at = statement_timestamp() where lease_id = $1',
     values: [lease_id],
   });
 }

@@ -95,7 +95,7 @@ export async function readLots(
                   l.amount - l.burned as remaining_micro_usd, nullif(l.expires_at, 'infinity') as expires_at,
                   l.created_at
              from ledger.lot l join ledger.entry e on e.book_id = l.book_id and e.seq = l.seq
-            where l.book_id = $1 and (l.is_open or not $2) order by l.lot_no desc limit $3`,
+            where l.book_id = $1 and (l.is_open or not $2) order by l.seq desc limit $3`,
     values: [args.book_id, args.open ?? false, args.limit ?? 500],
   });
   return rows;

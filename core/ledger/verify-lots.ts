@@ -22,7 +22,7 @@ interface Range {
   readonly to: bigint;
 }
 
-/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest. */
+/** Earliest expiry first, at equal expiry granted before paid, no expiry last, then oldest: the lowest seq. */
 function burnOrder(a: LotState, b: LotState): number {
   if (a.expires !== b.expires) {
     if (a.expires === null) return 1;
@@ -30,7 +30,7 @@ function burnOrder(a: LotState, b: LotState): number {
     return a.expires < b.expires ? -1 : 1;
   }
   if (a.isGrant !== b.isGrant) return a.isGrant ? -1 : 1;
-  return BigInt(a.no) < BigInt(b.no) ? -1 : 1;
+  return a.seq < b.seq ? -1 : 1;
 }
 
 export class LotCheck {

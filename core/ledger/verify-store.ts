@@ -27,7 +27,7 @@ const TABLES = {
   },
   lot: {
     columns: `book_id, lot_no, lot_id, seq, is_grant, ${MICROS('expires_at')}, amount, burned, is_open`,
-    order: 't.book_id, t.lot_no',
+    order: 't.book_id, t.seq',
   },
   burn: {
     columns: 'book_id, block_no, lot_no, from_micro, to_micro',

@@ -66,10 +66,10 @@ create table ledger.lot (
   burned bigint not null default 0 constraint burned_within_lot check (burned between 0 and amount),
   -- Not the predicate `burned < amount`: an index predicate on a column that changes would end HOT updates.
   is_open boolean not null default true,
-  constraint lot_is_open_iff_something_is_left check (is_open = (burned < amount))
+  constraint lot_is_open_iff_something_is_left check (is_open = (burned < amount)),
+  constraint one_lot_per_entry unique (book_id, seq)
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0);
-create index lot_burn_order on ledger.lot (book_id, expires_at, is_grant desc, lot_no) where is_open;
-create index lot_by_book on ledger.lot (book_id, lot_no);
+create index lot_burn_order on ledger.lot (book_id, expires_at, is_grant desc, seq) where is_open;
 create index lot_expiring on ledger.lot (expires_at) where is_open and expires_at < 'infinity';
 
 -- Micro-USD from_micro (inclusive) to to_micro (exclusive) of a lot, consumed by the entries of a block.
@@ -112,7 +112,7 @@ create table ledger.win (
 create index win_by_book on ledger.win (book_id);
 
 create table ledger.lease (
-  lease_id int generated always as identity primary key,
+  lease_id bigint generated always as identity primary key,
   process text not null,
   seconds int not null constraint lease_has_a_length check (seconds > 0),
   expires_at timestamptz not null
@@ -124,7 +124,7 @@ create table ledger.hold (
   amount bigint not null constraint hold_never_negative check (amount >= 0),
   key_no int not null,
   project_no int not null,
-  lease_id int not null
+  lease_id bigint not null
 ) with (fillfactor = 95, autovacuum_vacuum_threshold = 50000, autovacuum_vacuum_scale_factor = 0,
         autovacuum_vacuum_cost_delay = 0);
 
@@ -222,7 +222,7 @@ create table ledger.idempotency (
   fingerprint bytea not null,
   request_id uuid not null unique,
   book_id bigint not null,
-  lease_id int not null,
+  lease_id bigint not null,
   state text not null default 'running' constraint claim_state_is_known check (state in ('running', 'done')),
   created_at timestamptz not null,
   ended_at timestamptz,

@@ -13,13 +13,14 @@ language sql immutable as $$
 $$;
 
 create function ledger.win_create(p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[])
-returns void language sql as $$
+returns void language plpgsql as $$
+begin
   insert into ledger.win (kind, subject, start, book_id, cap, hard, next_alert)
   select b.kind, b.subject, u.start, b.book_id, b.cap, b.hard, ledger.next_alert(b.cap, b.alerts, 0::smallint)
   from unnest(p_wkind, p_wsub, p_wstart, p_wbix) u(kind, sub, start, bix)
   join ledger.budget b on b.kind = u.kind and b.subject = u.sub and b.book_id = p_books[u.bix]
-  on conflict do nothing
-$$;
+  on conflict do nothing;
+end $$;
 
 create function ledger.budget_payload(w ledger.win) returns jsonb language sql stable as $$
   select jsonb_build_object(

@@ -9,7 +9,7 @@
 create function ledger.hold_run(
   p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[],
   p_id uuid[], p_bix int[], p_kix int[], p_pix int[], p_amount bigint[],
-  p_cix int[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease int, p_now timestamptz,
+  p_cix int[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamptz,
   out o_status text, out o_available bigint[]
 ) language plpgsql as $$
 declare
@@ -32,15 +32,13 @@ begin
   if cardinality(p_cix) > 0 then
     delete from ledger.idempotency t using unnest(p_cscope, p_chash) c(scope, hash)
     where t.scope = c.scope and t.key_hash = c.hash and t.state = 'done' and t.ended_at < p_now - interval '24 hours';
-    with c as (select * from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)),
-    won as (
-      insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
-      select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now from c
-      on conflict on constraint one_claim_per_key do nothing returning request_id)
-    select array_agg(c.i) into v_lost from c
-    where p_id[c.i] not in (select request_id from won)
-      -- A repeat after a lost COMMIT finds its own claim, which it keeps.
-      and not exists (select from ledger.idempotency x
+    insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, created_at)
+    select c.scope, c.hash, c.print, p_id[c.i], p_books[p_bix[c.i]], p_lease, p_now
+    from unnest(p_cix, p_cscope, p_chash, p_cprint) c(i, scope, hash, print)
+    on conflict on constraint one_claim_per_key do nothing;
+    -- Lost is what is not claimed under its own id; a repeat after a lost COMMIT finds its own claim, which it keeps.
+    select array_agg(c.i) into v_lost from unnest(p_cix, p_cscope, p_chash) c(i, scope, hash)
+    where not exists (select from ledger.idempotency x
                       where x.scope = c.scope and x.key_hash = c.hash and x.request_id = p_id[c.i]);
     for i in 1..coalesce(cardinality(v_lost), 0) loop
       v_ok[v_lost[i]] := false;
@@ -101,14 +99,16 @@ begin
   delete from ledger.idempotency t using unnest(p_cix) c(i)
   where t.request_id = p_id[c.i] and substr(p_status, c.i, 1) in ('c', 'k', 'p', 'e');
   if strpos(p_status, 'c') > 0 then
-    with x as (select p_books[u.b] as book_id, max(p_wstart[u.k]) as day
-               from unnest(p_bix, p_kix) with ordinality u(b, k, i) where substr(p_status, u.i::int, 1) = 'c' group by 1),
-    t as (update ledger.book t set exhausted_on = x.day from x
-          where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
-          returning t.org_id, t.available, t.low_mark)
-    insert into public.outbox (org_id, topic, payload, created_at)
-    select t.org_id, 'credits.exhausted',
-      jsonb_build_object('available_micro_usd', t.available, 'threshold_micro', coalesce(t.low_mark, 0)), p_now from t;
+    for r in
+      update ledger.book t set exhausted_on = x.day
+      from (select p_books[u.b] as book_id, max(p_wstart[u.k]) as day
+            from unnest(p_bix, p_kix) with ordinality u(b, k, i) where substr(p_status, u.i::int, 1) = 'c' group by 1) x
+      where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
+      returning t.org_id, t.available, coalesce(t.low_mark, 0) as mark
+    loop
+      insert into public.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
+        jsonb_build_object('available_micro_usd', r.available, 'threshold_micro', r.mark), p_now);
+    end loop;
   end if;
   for r in
     select distinct case substr(p_status, u.i::int, 1) when 'k' then u.k else u.p end as w
@@ -121,7 +121,7 @@ end $$;
 create function ledger.hold(
   p_books bigint[], p_wkind smallint[], p_wsub int[], p_wstart date[], p_wbix int[],
   p_id uuid[], p_bix int[], p_kix int[], p_pix int[], p_amount bigint[],
-  p_cix int[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease int, p_now timestamptz,
+  p_cix int[], p_cscope text[], p_chash bytea[], p_cprint bytea[], p_lease bigint, p_now timestamptz,
   out o_status text, out o_available bigint[]
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

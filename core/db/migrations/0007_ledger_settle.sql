@@ -36,11 +36,13 @@ create function ledger.units_send(p_units text[]) returns bytea language sql imm
   from unnest(p_units) with ordinality u(units, i) where u.units is not null
 $$;
 
-create function ledger.first_lot(p_book bigint) returns bigint language sql stable as $$
-  -- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest.
-  select lot_no from ledger.lot where book_id = p_book and is_open
-  order by expires_at, is_grant desc, lot_no limit 1
-$$;
+create function ledger.first_lot(p_book bigint) returns bigint language plpgsql stable as $$
+-- Burn order: earliest expiry first, at equal expiry granted before paid, then oldest. The oldest is the one of the
+-- lowest seq: `created_at` never falls with it, while numbers of an identity are in no order once a book has moved.
+begin
+  return (select lot_no from ledger.lot where book_id = p_book and is_open
+          order by expires_at, is_grant desc, seq limit 1);
+end $$;
 
 create function ledger.burn_lots(
   p_book bigint, p_block bigint, p_amount bigint, p_lot bigint, p_paid_only boolean, p_before timestamptz
@@ -55,7 +57,7 @@ begin
   for l in
     select * from ledger.lot x where x.book_id = p_book and x.is_open and (p_lot is null or x.lot_no = p_lot)
       and not (p_paid_only and x.is_grant) and (p_before is null or x.created_at < p_before)
-    order by x.expires_at, x.is_grant desc, x.lot_no
+    order by x.expires_at, x.is_grant desc, x.seq
   loop
     exit when v_left = 0;
     v_part := least(v_left, l.amount - l.burned);
@@ -72,11 +74,12 @@ begin
 end $$;
 
 create function ledger.tell_low(p_book bigint, p_balance bigint, p_mark bigint, p_now timestamptz) returns void
-language sql as $$
+language plpgsql as $$
+begin
   insert into public.outbox (org_id, topic, payload, created_at)
   select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
-  from ledger.book where book_id = p_book
-$$;
+  from ledger.book where book_id = p_book;
+end $$;
 
 -- Items ascend by (book, request id), so that the metering records of a block have an order of their own and a
 -- doubled id shows. p_nums: twelve integers per item, in the order of the columns of ledger.meter from model_no to
@@ -91,14 +94,14 @@ create function ledger.settle_run(
 declare
   n int := cardinality(p_id);
   m int := cardinality(p_books);
-  v_count int; v_alerts int; v_distinct int;
-  v_found int[]; v_amount bigint[]; v_hold bigint[]; v_dup int[]; v_keep int[];
+  v_count int; v_deleted int; v_is_due boolean := false;
+  v_found int[]; v_gone uuid[]; v_amount bigint[]; v_hold bigint[]; v_dup int[]; v_keep int[];
   v_held bigint[]; v_granted bigint[]; v_seq bigint[]; v_block bigint[]; v_head bytea[]; v_lot bigint[];
   v_low bigint[]; v_at timestamptz[];
   v_first bigint[]; v_taken bigint[]; v_n int[]; v_lo int[];
   v_charged bigint[]; v_balance bigint[]; v_eseq bigint[]; v_spend bigint[]; v_unheld bigint[];
   v_off boolean := false;
-  v_burned int[]; v_burned_grant boolean[];
+  v_burned int[]; v_burned_lot bigint[]; v_burned_to bigint[]; v_burned_by bigint[];
   v_units text[]; -- of each item its other units as an array literal, or null; null when no item has any
   v_last uuid;
   r record;
@@ -115,14 +118,17 @@ begin
   if cardinality(p_nums) > n * 12 then v_units := ledger.units_by_item(p_nums, n); end if;
 
   -- Deleting the hold is what makes a settle happen once; the primary key of the meter is the second lock.
-  with f as materialized (
-    select u.i, t.amount, t.c from unnest(p_id, p_bix) with ordinality u(id, b, i)
-    cross join lateral (select x.amount, x.ctid as c from ledger.hold x
-                        where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t),
-  d as (delete from ledger.hold t where t.ctid = any (array(select f.c from f)))
-  select array_agg(f.i order by f.i), array_agg(f.amount order by f.i), count(*), count(distinct f.c)
-  into v_found, v_amount, v_count, v_distinct from f;
-  if v_distinct <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+  select array_agg(u.i order by u.i), array_agg(t.amount order by u.i), array_agg(u.id), count(*)
+  into v_found, v_amount, v_gone, v_count
+  from unnest(p_id, p_bix) with ordinality u(id, b, i)
+  cross join lateral (select x.amount from ledger.hold x
+                      where x.hold_id = u.id and x.book_id = p_books[u.b] limit 1) t;
+  if v_count > 0 then
+    delete from ledger.hold t where t.hold_id = any (v_gone);
+    get diagnostics v_deleted = row_count;
+    -- Fewer holds than items: their book is locked, so nobody else took one.
+    if v_deleted <> v_count then raise exception 'an id twice in one batch' using errcode = '22L04'; end if;
+  end if;
 
   o_status := repeat('s', n);
   if v_count = n then
@@ -199,19 +205,23 @@ begin
   end if;
 
   -- Lots: the current lot takes all of it ...
-  with x as (
+  for r in
     update ledger.lot l set burned = l.burned + u.t from unnest(v_lot, v_taken) with ordinality u(lot_no, t, i)
     where l.lot_no = u.lot_no and u.t > 0 and l.burned + u.t < l.amount
-    returning u.i, l.lot_no, l.burned as upto, u.t, l.is_grant),
-  y as (
-    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
-    select x.lot_no, x.upto - x.t, x.upto, p_books[x.i], v_block[x.i] + 1 from x)
-  select array_agg(x.i), array_agg(x.is_grant) into v_burned, v_burned_grant from x;
-  for i in 1..coalesce(cardinality(v_burned), 0) loop
-    b := v_burned[i];
-    if v_burned_grant[i] then v_granted[b] := v_granted[b] - v_taken[b]; end if;
-    v_taken[b] := -v_taken[b]; -- negative: burned
+    returning u.i::int as i, u.t, l.lot_no, l.burned, l.is_grant
+  loop
+    v_burned := v_burned || r.i;
+    v_burned_lot := v_burned_lot || r.lot_no;
+    v_burned_to := v_burned_to || r.burned;
+    v_burned_by := v_burned_by || r.t;
+    if r.is_grant then v_granted[r.i] := v_granted[r.i] - r.t; end if;
+    v_taken[r.i] := -r.t; -- negative: burned
   end loop;
+  if v_burned is not null then
+    insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no)
+    select u.lot_no, u.upto - u.t, u.upto, p_books[u.i], v_block[u.i] + 1
+    from unnest(v_burned, v_burned_lot, v_burned_to, v_burned_by) u(i, lot_no, upto, t);
+  end if;
   for b in 1..m loop
     continue when v_n[b] = 0;
     t := abs(v_taken[b]);
@@ -230,16 +240,20 @@ begin
       || case when v_units is null then '' else ledger.units_send(v_units[lo:hi]) end);
   end loop;
 
-  with w as (
+  v_count := 0;
+  for r in
     update ledger.win w set spent = w.spent + u.spend, held = w.held - u.unheld
     from unnest(p_wkind, p_wsub, p_wstart, p_wbix, v_spend, v_unheld) u(kind, sub, start, bix, spend, unheld)
     where w.kind = u.kind and w.subject = u.sub and w.start = u.start and w.book_id = p_books[u.bix]
-    returning w.spent >= w.next_alert or (w.hard and w.spent >= w.cap and w.exhausted_at is null) as is_due)
-  select count(*), count(*) filter (where w.is_due) into v_count, v_alerts from w;
+    returning w.spent >= w.next_alert or (w.hard and w.spent >= w.cap and w.exhausted_at is null) as is_due
+  loop
+    v_count := v_count + 1;
+    if r.is_due then v_is_due := true; end if;
+  end loop;
   if v_count <> cardinality(p_wsub) then
     raise exception 'unknown key or project' using errcode = '22L01';
   end if;
-  if v_alerts > 0 then perform ledger.tell_budgets(p_wkind, p_wsub, p_wstart, p_now); end if;
+  if v_is_due then perform ledger.tell_budgets(p_wkind, p_wsub, p_wstart, p_now); end if;
 
   insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
   select u.id, u.block_no, u.first, (u.seq - u.first + 1)::int, u.n, u.at, u.head

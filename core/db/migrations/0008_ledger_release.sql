@@ -7,38 +7,50 @@ language plpgsql as $$
 -- Gives holds back and frees their claims; ids without a hold are ignored. With `p_lapsed` only those whose lease
 -- has lapsed still, now that the book is locked.
 #variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_ids uuid[] := '{}'; v_of bigint[]; v_keys int[]; v_projects int[]; v_amounts bigint[]; v_days date[];
+  r record;
 begin
   perform from ledger.book b where b.book_id = any (p_books) order by b.book_id for no key update;
-  return query
-  with d as (
+  v_now := clock_timestamp();
+  for r in
     delete from ledger.hold t using unnest(p_id) u(id)
     where t.hold_id = u.id and t.book_id = any (p_books)
-      and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id
-                                    and l.expires_at > clock_timestamp()))
-    returning t.*, ledger.ulid_day(t.hold_id) as day),
-  w as (
-    update ledger.win w set held = w.held - x.a
-    from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
-          from (select 1::smallint as kind, d.key_no as subject, d.day as start, d.amount from d
-                union all
-                select 2::smallint, d.project_no, date_trunc('month', d.day::timestamp)::date, d.amount from d) y
-          group by 1, 2, 3) x
-    where w.kind = x.kind and w.subject = x.subject and w.start = x.start),
-  b as (
-    update ledger.book t set held = t.held - x.a, available = t.available + x.a
-    from (select d.book_id, sum(d.amount)::bigint as a from d group by 1) x where t.book_id = x.book_id),
-  i as (
-    delete from ledger.idempotency t using unnest(p_id) u(id)
-    where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
-      and (not p_lapsed or u.id in (select d.hold_id from d))
-      and not exists (select from ledger.meter q where q.request_id = u.id))
-  select d.hold_id, d.book_id, d.key_no, d.project_no, d.amount from d;
+      and not (p_lapsed and exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now))
+    returning t.hold_id, t.book_id, t.key_no, t.project_no, t.amount
+  loop
+    v_ids := v_ids || r.hold_id;
+    v_of := v_of || r.book_id;
+    v_keys := v_keys || r.key_no;
+    v_projects := v_projects || r.project_no;
+    v_amounts := v_amounts || r.amount;
+    v_days := v_days || ledger.ulid_day(r.hold_id);
+  end loop;
+  delete from ledger.idempotency t using unnest(case when p_lapsed then v_ids else p_id end) u(id)
+  where t.request_id = u.id and t.book_id = any (p_books) and t.state = 'running'
+    and not exists (select from ledger.meter q where q.request_id = u.id);
+  if v_ids = '{}' then return; end if;
+  update ledger.win w set held = w.held - x.a
+  from (select y.kind, y.subject, y.start, sum(y.amount)::bigint as a
+        from (select 1::smallint as kind, d.key_no as subject, d.day as start, d.amount
+              from unnest(v_keys, v_days, v_amounts) d(key_no, day, amount)
+              union all
+              select 2::smallint, d.project_no, date_trunc('month', d.day::timestamp)::date, d.amount
+              from unnest(v_projects, v_days, v_amounts) d(project_no, day, amount)) y
+        group by 1, 2, 3) x
+  where w.kind = x.kind and w.subject = x.subject and w.start = x.start;
+  update ledger.book t set held = t.held - x.a, available = t.available + x.a
+  from (select d.book_id, sum(d.amount)::bigint as a from unnest(v_of, v_amounts) d(book_id, amount) group by 1) x
+  where t.book_id = x.book_id;
+  return query select * from unnest(v_ids, v_of, v_keys, v_projects, v_amounts);
 end $$;
 
 create function ledger.release(p_books bigint[], p_id uuid[]) returns int
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select count(*)::int from ledger.release_run(p_books, p_id, false)
-$$;
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select count(*)::int from ledger.release_run(p_books, p_id, false));
+end $$;
 
 create function ledger.extend(p_books bigint[], p_id uuid[], p_total bigint[]) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -82,22 +94,23 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_books bigint[];
   v_ids uuid[];
+  v_now timestamptz := clock_timestamp();
+  v_up interval := v_now - pg_postmaster_start_time();
 begin
   select array_agg(distinct x.book_id), array_agg(x.hold_id) into v_books, v_ids
   from (select h.book_id, h.hold_id from ledger.hold h left join ledger.lease l using (lease_id)
-        where l.expires_at is null
-           or (l.expires_at < clock_timestamp()
-               and pg_postmaster_start_time() + make_interval(secs => l.seconds) < clock_timestamp())
+        where l.expires_at is null or (l.expires_at < v_now and make_interval(secs => l.seconds) < v_up)
         limit p_limit) x;
   if v_ids is not null then
     return query select * from ledger.release_run(v_books, v_ids, true);
   end if;
+  v_now := clock_timestamp();
   -- Claims whose process died between settle and answer: charged, but nothing to replay.
-  update ledger.idempotency t set state = 'done', ended_at = clock_timestamp(), cost = q.cost from ledger.meter q
+  update ledger.idempotency t set state = 'done', ended_at = v_now, cost = q.cost from ledger.meter q
   where t.state = 'running' and q.request_id = t.request_id
-    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > clock_timestamp());
+    and not exists (select from ledger.lease l where l.lease_id = t.lease_id and l.expires_at > v_now);
   -- A lease stays for a day after its end: its id is never given out again.
-  delete from ledger.lease l where l.expires_at < clock_timestamp() - interval '1 day'
+  delete from ledger.lease l where l.expires_at < v_now - interval '1 day'
     and not exists (select from ledger.hold h where h.lease_id = l.lease_id)
     and not exists (select from ledger.idempotency i where i.lease_id = l.lease_id and i.state = 'running');
 end $$;

@@ -16,9 +16,10 @@ begin
 end $$;
 
 create function ledger.set_low_mark(p_book bigint, p_low_mark bigint) returns void
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update ledger.book set low_mark = p_low_mark where book_id = p_book
-$$;
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  update ledger.book set low_mark = p_low_mark where book_id = p_book;
+end $$;
 
 create function ledger.post(
   p_book ledger.book, p_amount bigint, p_granted bigint, p_kind smallint, p_ref_type text, p_ref_id text,
@@ -29,6 +30,7 @@ create function ledger.post(
 declare
   v_at timestamptz := greatest(p_book.last_at, p_now);
   v_before bigint := p_book.available + p_book.held;
+  v_lot bigint := ledger.first_lot(p_book.book_id);
   v_hash bytea := sha256(p_book.head || int8send(p_book.book_id) || int8send(p_book.block_no + 1)
     || int8send(p_book.seq + 1) || int8send(v_before) || timestamptz_send(v_at) || int8send(p_amount)
     || int2send(p_kind) || convert_to(p_ref_type || ' ' || p_ref_id, 'UTF8') || p_lot);
@@ -38,7 +40,7 @@ begin
   insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash)
   values (p_book.book_id, p_book.block_no + 1, p_book.seq + 1, 1, 0, v_at, v_hash);
   update ledger.book set available = available + p_amount, granted = granted + p_granted, seq = seq + 1,
-    block_no = block_no + 1, head = v_hash, last_at = v_at, current_lot_no = ledger.first_lot(p_book.book_id)
+    block_no = block_no + 1, head = v_hash, last_at = v_at, current_lot_no = v_lot
   where book_id = p_book.book_id;
   if p_book.low_mark > v_before + p_amount and p_book.low_mark <= v_before then
     perform ledger.tell_low(p_book.book_id, v_before + p_amount, p_book.low_mark, p_now);

@@ -91,14 +91,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a burn range ends one too far',
     function: 'settle_run',
-    from: 'select x.lot_no, x.upto - x.t, x.upto, p_books',
-    to: 'select x.lot_no, x.upto - x.t, x.upto + 1, p_books',
+    from: 'select u.lot_no, u.upto - u.t, u.upto, p_books',
+    to: 'select u.lot_no, u.upto - u.t, u.upto + 1, p_books',
     caught_by: 'model',
   },
   {
     name: 'a grant that burns stays granted',
     function: 'settle_run',
-    from: 'if v_burned_grant[i] then',
+    from: 'if r.is_grant then',
     to: 'if false then',
     caught_by: 'model',
   },
@@ -147,15 +147,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'paid credit burns before granted',
     function: 'burn_lots',
-    from: 'order by x.expires_at, x.is_grant desc, x.lot_no',
-    to: 'order by x.expires_at, x.is_grant, x.lot_no',
+    from: 'order by x.expires_at, x.is_grant desc, x.seq',
+    to: 'order by x.expires_at, x.is_grant, x.seq',
     caught_by: 'model',
   },
   {
     name: 'the lot to burn first is the oldest',
     function: 'first_lot',
-    from: 'order by expires_at, is_grant desc, lot_no limit 1',
-    to: 'order by lot_no limit 1',
+    from: 'order by expires_at, is_grant desc, seq limit 1',
+    to: 'order by seq limit 1',
     caught_by: 'model',
   },
   {
