@@ -4,7 +4,7 @@ import type { Invoice, InvoiceKind } from './types.ts';
 
 /**
  * The next number of a series. The row stays locked until the transaction ends: documents of one supplier take turns,
- * and one that is rolled back leaves no gap (invariant I1).
+ * and one that is rolled back leaves no gap (invariant IN1).
  */
 export async function nextNumber(
   db: Db,

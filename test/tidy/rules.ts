@@ -39,13 +39,13 @@ const IMPURE: readonly (readonly [RegExp, string])[] = [
 /** Workflow code runs in Temporal's own world, where the clock is the history's. */
 const isWorkflowCode = (path: string) => /^workflows\/.*\/workflow\.ts$/.test(path);
 
-/** Clocks, randomness, environment and node:crypto in core, gateway, workflows and operator outside core/kernel. */
+/** Clocks, randomness, environment and node:crypto outside core/kernel; console, cli and tests are their own. */
 export const pureOutsideKernel: Rule = (sources) =>
   sources
     .filter(
       ({ path }) =>
         isProduction(path) &&
-        /^(core|gateway|workflows|operator)\//.test(path) &&
+        /^(core|http|graphql|gateway|workflows|operator)\//.test(path) &&
         !path.startsWith('core/kernel/') &&
         // The operator is a client with a clock of its own.
         path !== 'operator/system.ts' &&

@@ -15,6 +15,7 @@ import {
   sqlIn,
   sqlInStores,
 } from './rules.ts';
+import { foldersExplained, invariantsOnce } from './shape.ts';
 import { type Rule, readSources, shown } from './sources.ts';
 
 const sources = readSources();
@@ -34,6 +35,8 @@ const rules: readonly (readonly [string, Rule])[] = [
   ['no file names a path of one machine', noMachinePaths],
   ['no test is switched off', noSkippedTests],
   ['README and docs name only files that exist', pathsInDocs],
+  ['a folder of more than five files says what it is', foldersExplained],
+  ['an invariant has a name of its own', invariantsOnce],
 ];
 
 test.each(rules)('%s', (_name, rule) => {
