@@ -1,6 +1,5 @@
 export { redactIncoming } from './call/admit/redact.ts';
 export { createDrained } from './call/answer/drained.ts';
-export { goDuration } from './call/answer/limit-headers.ts';
 export { refuseRequest } from './call/answer/refuse.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';
 export { questions } from './call/ask/questions.ts';
@@ -8,8 +7,10 @@ export { lostRow, rowOf } from './call/settle/row.ts';
 export { startCall } from './call/start.ts';
 export { createTicker, type Ticker } from './call/ticker.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';
-export { chatError, messagesError } from './caller/error.ts';
+export { chatError } from './caller/error.ts';
+export { goDuration } from './caller/limit-headers.ts';
 export type { Adapter, Dialect, RawLane } from './canonical/contract.ts';
+export { messagesError } from './formats/anthropic-messages/caller/error.ts';
 export { adapters, dialects, rawLanes } from './formats/index.ts';
 export { createSandboxUpstream } from './formats/sandbox/upstream/index.ts';
 export { createTokenCounter } from './tokens/counter.ts';

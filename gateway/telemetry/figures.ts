@@ -2,7 +2,7 @@
 // would grow without bound, and might be content.
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
 import type { AttemptRecord, CallRecord } from '@svc/core/inference/index.ts';
-import { type Address, metrics, attributes as names, operationOf, providerOf } from './names.ts';
+import { type Address, metrics, attributes as names, providerOf } from './names.ts';
 import { inputTokens } from './spans.ts';
 
 /** Bounds that the conventions give for each kind of figure. */
@@ -78,14 +78,14 @@ export function countInto(
 
 function clientAttributes(record: CallRecord, { endpoint }: AttemptRecord): Attributes {
   return {
-    [names.operation]: operationOf(record.dialect_in),
+    [names.operation]: record.operation,
     [names.provider]: providerOf(endpoint),
     [names.request_model]: endpoint.upstream_model,
   };
 }
 
-function serverAttributes({ dialect_in, endpoint }: CallRecord): Attributes {
-  const operation = { [names.operation]: operationOf(dialect_in) };
+function serverAttributes({ operation: operation_name, endpoint }: CallRecord): Attributes {
+  const operation = { [names.operation]: operation_name };
   if (endpoint === null) return operation;
   return {
     ...operation,

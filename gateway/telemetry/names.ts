@@ -37,19 +37,6 @@ export const metrics = {
   per_output_token: 'gen_ai.server.time_per_output_token',
 } as const;
 
-/** The conventions' own word for what a dialect asks; `rerank` has none there. */
-const operations: Readonly<Record<string, string>> = {
-  completions: 'text_completion',
-  embeddings: 'embeddings',
-  embed: 'embeddings',
-  rerank: 'rerank',
-};
-
-/** `gen_ai.operation.name` of a call in `dialect`. */
-export function operationOf(dialect: string): string {
-  return operations[dialect] ?? 'chat';
-}
-
 /** Providers of the catalog whom the conventions name otherwise. */
 const byId: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',

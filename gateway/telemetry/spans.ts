@@ -11,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AttemptRecord, CallRecord } from '@svc/core/inference/index.ts';
-import { type Address, attributes as names, operationOf, providerOf } from './names.ts';
+import { type Address, attributes as names, providerOf } from './names.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
@@ -51,7 +51,7 @@ function firstChunk({ stream }: CallRecord, ttft_ms: number | null): Attributes 
 function callAttributes(record: CallRecord): Attributes {
   const { endpoint, grant, stop } = record;
   return {
-    [names.operation]: operationOf(record.dialect_in),
+    [names.operation]: record.operation,
     [names.request_stream]: record.stream,
     [names.response_id]: record.request_id,
     [names.http_status]: record.http_status,
@@ -81,7 +81,7 @@ function callAttributes(record: CallRecord): Attributes {
 function attemptAttributes(record: CallRecord, attempt: AttemptRecord, address: Address): Attributes {
   const { endpoint } = attempt;
   return {
-    [names.operation]: operationOf(record.dialect_in),
+    [names.operation]: record.operation,
     [names.provider]: providerOf(endpoint),
     [names.request_model]: endpoint.upstream_model,
     ...address,
@@ -105,7 +105,7 @@ export function traceCall(
   record: CallRecord,
   addressOf: (attempt: AttemptRecord) => Address,
 ): void {
-  const operation = operationOf(record.dialect_in);
+  const operation = record.operation;
   const model = record.endpoint?.model_id;
   const span = tracer.startSpan(
     model === undefined ? operation : `${operation} ${model}`,

@@ -14,6 +14,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     request_id: incoming.request_id,
     grant: incoming.grant,
     dialect_in: incoming.dialect.name,
+    operation: incoming.dialect.operation,
     received_at_ms,
     traceparent: incoming.headers['traceparent'] ?? '',
     place: incoming.place,

@@ -89,6 +89,8 @@ export interface CallRecord {
   readonly request_id: RequestId;
   readonly grant: KeyGrant;
   readonly dialect_in: string;
+  /** What it was, in the words of OpenTelemetry's conventions. */
+  readonly operation: string;
   readonly received_at_ms: number;
   /** The caller's own span (W3C Trace Context), as sent; '' where there is none. */
   readonly traceparent: string;

@@ -14,8 +14,11 @@ import {
   wrapState,
 } from '../canonical/reasoning.ts';
 import type { CanonicalAnswer, CanonicalRequest, Message, Part } from '../canonical/types.ts';
+import { messagesError } from '../formats/anthropic-messages/caller/error.ts';
+import { messagesDialect } from '../formats/anthropic-messages/caller/index.ts';
+import { chat } from '../formats/openai-chat/caller/index.ts';
 import { parseExact } from '../wire/exact.ts';
-import { chatError, messagesError, statusOn } from './error.ts';
+import { chatError } from './error.ts';
 import { stringMap } from './read.ts';
 import { readSvc, shownWarnings } from './svc.ts';
 import { orderToolResults } from './tool-results.ts';
@@ -344,8 +347,8 @@ describe('errors', () => {
   });
 
   it('are 529 for a full queue on the messages routes only', () => {
-    expect(statusOn('messages', error)).toBe(529);
-    expect(statusOn('chat', error)).toBe(503);
+    expect(messagesDialect.status(error)).toBe(529);
+    expect(chat.status(error)).toBe(503);
   });
 });
 

@@ -3,9 +3,9 @@ import type { CanonicalRequest, Loss } from './types.ts';
 
 const NEEDS = 'needs a model that continues texts; this one answers messages.';
 
-/** Losses of a completion that is sent as a chat; [] for other dialects. */
-export function completionLosses({ dialect, completion, generation }: CanonicalRequest): Loss[] {
-  if (dialect !== 'completions') return [];
+/** Losses of a completion that is sent as a chat; [] for other calls. */
+export function completionLosses({ continues, completion, generation }: CanonicalRequest): Loss[] {
+  if (continues === undefined) return [];
   const losses: Loss[] = [
     {
       class: 'behaviour',

@@ -2,6 +2,7 @@
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
 import type { ProviderKind, TargetCapabilities } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
+import type { Standing } from '../../limits/index.ts';
 import { ProtocolFault } from '../wire/fault.ts';
 
 export type { TargetCapabilities };
@@ -88,15 +89,15 @@ export interface PromptCounting {
 
 export interface Adapter {
   readonly family: Family;
-  /** Absent: the family's providers cannot be asked. */
-  readonly counting?: PromptCounting;
-  /** Tokens of the prompt, of a family that counts by a rule; absent: only the provider knows. */
-  promptTokens?(request: CanonicalRequest): number;
+  /** null: the family's providers cannot be asked. */
+  readonly counting: PromptCounting | null;
+  /** Tokens of the prompt, of a family that counts by a rule; null: only the provider knows. */
+  readonly promptTokens: ((request: CanonicalRequest) => number) | null;
   /**
-   * Whether media of this `type` at `url` must be fetched and encoded as bytes; absent: the family takes addresses.
+   * Whether media of this `type` at `url` must be fetched and encoded as bytes.
    * The call fetches them before `encode`, which then sees base64 (call/attempt/media.ts).
    */
-  inlines?(type: MediaType, url: string): boolean;
+  inlines(type: MediaType, url: string): boolean;
   /** What of `request` would be lost on `target`; [] when nothing. Pure. */
   losses(request: CanonicalRequest, target: Target): Loss[];
   /** Writes the request for `target` (canonical lane). Assumes that losses were decided. */
@@ -141,6 +142,23 @@ export interface Dialect {
   writer(meta: ReplyMeta): StreamWriter;
   /** Error envelope. */
   error(error: ServiceError, request_id: string): JsonObject;
+  /** HTTP status that clients of the dialect are told of `error`. */
+  status(error: ServiceError): number;
+  /** Adds the buckets of `standing` to the flat list `headers`, in words that clients slow down by. */
+  addLimits(headers: string[], standing: Standing): void;
+  /** Header that tells a client its organization; null: clients of the dialect know none. */
+  readonly organization_header: string | null;
+  /**
+   * Members of the body that redaction leaves as they are: they steer the call and go no further, or they leave the
+   * process as HMACs alone, where redacted ones would all be the same.
+   */
+  readonly spared: readonly string[];
+  /** Members that mean something in one account at a provider, and whose family's; null: the dialect has none. */
+  readonly account: { readonly family: Family; readonly members: readonly string[] } | null;
+  /** Whether a reply repeats members of its request. */
+  readonly repeats: boolean;
+  /** What the call is, in the words of OpenTelemetry's conventions (`gen_ai.operation.name`). */
+  readonly operation: string;
 }
 
 /** What a relay has seen so far of an upstream stream; read by call.ts after each push. */

@@ -221,6 +221,8 @@ export interface CanonicalRequest {
   messages: Message[];
   /** Where each of `messages` stands in the caller's body, of dialects in whose words that is not `messages[i]`. */
   paths?: readonly string[];
+  /** Members of the caller's body by the words of chat, which shared code uses, where the dialect has others. */
+  words?: ReadonlyMap<string, string>;
   tools?: Tool[];
   tool_choice?: ToolChoice;
   parallel_tools?: boolean;
@@ -242,6 +244,8 @@ export interface CanonicalRequest {
   ext?: JsonObject;
   /** Chat: the request used `functions`/`function_call`, so the reply does too. */
   legacy_functions?: boolean;
+  /** A text is to be gone on with; no message is to be answered. */
+  continues?: true;
   completion?: CompletionWish;
   /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };

@@ -87,7 +87,7 @@ export function decideCall(
   const text = incoming.body.toString('utf8');
   const body = parseText(text);
   const request = dialect.read(body, headers);
-  const account = accountOf(request);
+  const account = accountOf(dialect, request);
   // Pool accounts hold no caller's files, and another tenant's must stay out of reach.
   if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);
   refuseUnreadable(request, incoming.grant.data_policy.redact !== null);

@@ -1,31 +1,28 @@
 // A request that names things of the caller's account at a provider: it can be answered with the caller's own key there
 // and by nobody else.
+
 import type { OrgKeys } from '../../../byok/index.ts';
 import type { Model } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import type { AccountState } from '../../../routing/index.ts';
+import type { Dialect } from '../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { callersPath } from '../attempt/places.ts';
 import { familyOfFile, storedFile } from './account-state.ts';
-
-/** Members of a messages body that mean something in one account. */
-const ACCOUNT_MEMBERS = ['thread', 'container', 'billing_policy', 'fallback_credit_token'];
 
 export interface Account extends AccountState {
   /** Path of what is named; null: the request only says that it may name something. */
   readonly param: string | null;
 }
 
-/** What `request` names of an account; null: nothing, and nothing was allowed to. */
-export function accountOf(request: CanonicalRequest): Account | null {
+/** What `request`, sent in `dialect`, names of an account; null: nothing, and nothing was allowed to. */
+export function accountOf({ account }: Pick<Dialect, 'account'>, request: CanonicalRequest): Account | null {
   const file = storedFile(request);
   if (file !== null) return { family: familyOfFile(request), param: callersPath(request, file) };
-  // The messages dialect lets blocks and members of an account pass where the request asks for an own key only.
-  if (request.dialect !== 'messages' || request.svc.route.byok !== 'only') return null;
-  const member = ACCOUNT_MEMBERS.find((name) => request.ext?.[name] != null);
-  return member === undefined
-    ? { family: null, param: null }
-    : { family: 'anthropic_messages', param: member };
+  // Such a dialect lets blocks and members of an account pass where the request asks for an own key only.
+  if (account === null || request.svc.route.byok !== 'only') return null;
+  const member = account.members.find((name) => request.ext?.[name] != null);
+  return member === undefined ? { family: null, param: null } : { family: account.family, param: member };
 }
 
 /** The refusal of a request that names `param` of an account which no own key reaches. */

@@ -4,18 +4,6 @@ import { type RedactedBody, redactBody } from '../../../redaction/index.ts';
 import type { Incoming } from '../types.ts';
 import { refuseTooMany } from './parse.ts';
 
-/** Members that steer the call; what they say goes no further than routing. */
-const STEERING = ['model', 'svc.route', 'svc.session', 'svc.compat', 'svc.data_policy', 'svc.reasoning'];
-/** End-user ids and cache keys leave the process as HMACs and are stored as hashes: redacted, all would be one. */
-const OPENAI = [...STEERING, 'user', 'safety_identifier', 'prompt_cache_key'];
-const spared: Readonly<Record<string, readonly string[]>> = {
-  chat: OPENAI,
-  completions: OPENAI,
-  responses: OPENAI,
-  embeddings: OPENAI,
-  native: [...STEERING, 'route', 'user'],
-  messages: [...STEERING, 'metadata.user_id'],
-};
 /** Headers whose text ends up in rows. */
 const HEADERS = ['x-svc-metadata', 'x-svc-app', 'x-title'];
 
@@ -33,7 +21,7 @@ export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming>
   refuseTooMany(incoming.body.toString('latin1'));
   const body = redactBody(redact, incoming.body, {
     org_id,
-    spared: spared[incoming.dialect.name] ?? STEERING,
+    spared: incoming.dialect.spared,
   });
   const named = HEADERS.filter((name) => incoming.headers[name] !== undefined);
   if (body instanceof Promise || named.length > 0) return later(incoming, redact, body, named);

@@ -1,7 +1,6 @@
 // The caller's side of a call: what has been sent, what waits for the first content, and the forms an end can take.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../../kernel/index.ts';
-import { statusOn } from '../../caller/error.ts';
 import type { Dialect, Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
 import type { CallRecord, Sink } from '../types.ts';
@@ -127,7 +126,7 @@ export class Answer {
       trace: this.trace(),
       standing: this.record.place?.standing ?? null,
     });
-    return statusOn(this.dialect.name, error);
+    return this.dialect.status(error);
   }
 
   private commit(): void {
@@ -156,7 +155,7 @@ export class Answer {
       warnings: record.warnings,
       processing_ms: monotonicMs() - this.started,
       org_id: record.grant.org_id,
-      dialect: record.dialect_in,
+      dialect: this.dialect,
       standing: record.place?.standing ?? null,
     };
     return replyHeaders(facts, headers);

@@ -29,7 +29,7 @@ export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, rec
       warnings: end.warnings,
       processing_ms: 0,
       org_id: record.grant.org_id,
-      dialect: dialect.name,
+      dialect,
       standing: record.place?.standing ?? null,
     }),
     ...['x-svc-idempotent-replay', 'true', 'cache-control', 'no-store'],

@@ -3,11 +3,9 @@
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { RequestId, ServiceError } from '../../../kernel/index.ts';
 import type { Standing } from '../../../limits/index.ts';
-import { statusOn } from '../../caller/error.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import type { Cost, Usage, Warning } from '../../canonical/types.ts';
 import type { Sink } from '../types.ts';
-import { addLimitHeaders } from './limit-headers.ts';
 
 export interface HeadFacts {
   readonly request_id: string;
@@ -24,7 +22,7 @@ export interface HeadFacts {
   /** Milliseconds from the first byte of the request to these headers. */
   readonly processing_ms: number;
   readonly org_id: string;
-  readonly dialect: string;
+  readonly dialect: Dialect;
   readonly standing: Standing | null;
 }
 
@@ -37,8 +35,9 @@ export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[]
   headers.push('x-svc-model', facts.model, 'x-svc-price-version', facts.price_version);
   headers.push('svc-version', facts.svc_version, 'x-content-type-options', 'nosniff');
   headers.push('openai-processing-ms', String(Math.round(facts.processing_ms)));
-  if (facts.dialect === 'messages') headers.push('anthropic-organization-id', facts.org_id);
-  if (facts.standing !== null) addLimitHeaders(headers, facts.dialect, facts.standing);
+  const { organization_header } = facts.dialect;
+  if (organization_header !== null) headers.push(organization_header, facts.org_id);
+  if (facts.standing !== null) facts.dialect.addLimits(headers, facts.standing);
   if (facts.warnings.length > 0) headers.push('x-svc-warnings', warningCodes(facts.warnings));
   if (facts.trace !== null) headers.push('x-svc-route-trace', facts.trace);
   return headers;
@@ -71,7 +70,7 @@ function retryAfter(error: ServiceError): string[] {
 export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): number {
   const body = JSON.stringify(dialect.error(error, facts.request_id));
   const { request_id: id, endpoint } = facts;
-  const status = statusOn(dialect.name, error);
+  const status = dialect.status(error);
   const headers = [
     ...['content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))],
     ...['x-svc-request-id', id, 'x-request-id', id, 'request-id', id],
@@ -83,7 +82,7 @@ export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, fac
     ...['cache-control', 'no-store', 'x-content-type-options', 'nosniff'],
     ...(facts.close === true ? ['connection', 'close'] : []),
   ];
-  if (facts.standing !== null) addLimitHeaders(headers, dialect.name, facts.standing);
+  if (facts.standing !== null) dialect.addLimits(headers, facts.standing);
   sink.head(status, headers);
   sink.end(body);
   return status;

@@ -63,7 +63,7 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
     more: {},
   };
   const rule = endpoint === undefined ? undefined : deps.adapters.get(endpoint.family)?.promptTokens;
-  if (rule !== undefined) return { ...estimate, input_tokens: rule(request), source: 'exact' };
+  if (rule != null) return { ...estimate, input_tokens: rule(request), source: 'exact' };
   // Where the prompt is too long for all of them, any endpoint tells of the model.
   const any = endpoint ?? findModel(draft.catalog, model, incoming.grant.environment)?.endpoints[0];
   const tokenizer = any?.tokenizer;
@@ -124,7 +124,8 @@ async function askProvider(
   const [endpoint] = endpoints;
   if (endpoint === undefined) return null;
   const adapter = deps.adapters.get(endpoint.family);
-  if (adapter?.counting === undefined || wantedMedia(request, adapter, null).length > 0) return null;
+  if (adapter == null || adapter.counting === null || wantedMedia(request, adapter, null).length > 0)
+    return null;
   const credential = credentialFor(deps, endpoint);
   if (credential === null) return null;
   const planned = { endpoint, cap: null, by_credit: false };

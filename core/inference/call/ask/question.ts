@@ -3,7 +3,6 @@
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { refusalFor } from '../answer/defect.ts';
-import { addLimitHeaders } from '../answer/limit-headers.ts';
 import { sendError } from '../answer/reply.ts';
 import type { CallDeps, Incoming, Sink } from '../types.ts';
 
@@ -30,7 +29,7 @@ export async function answerQuestion(
     headers.push('x-svc-request-id', id, 'x-request-id', id, 'request-id', id);
     headers.push('svc-version', grant.svc_version, 'x-svc-cost-micro', '0', 'cache-control', 'no-store');
     headers.push('x-content-type-options', 'nosniff', ...own);
-    addLimitHeaders(headers, question.dialect.name, standing);
+    question.dialect.addLimits(headers, standing);
     sink.head(200, headers);
     sink.end(body);
   } catch (error) {

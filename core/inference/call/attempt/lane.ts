@@ -163,7 +163,7 @@ function replyMeta(
 
 /** What the reply repeats, as one text: the objects of the request end with the attempt's preparation. */
 function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEcho } {
-  if (echo === undefined || dialect.name !== 'responses') return {};
+  if (echo === undefined || !dialect.repeats) return {};
   const members = JSON.stringify(echo.members).slice(1, -1);
   return { echo: { members, encrypted_reasoning: echo.encrypted_reasoning } };
 }
@@ -333,7 +333,7 @@ export function prepare(
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
   const message = messageFor(deps, incoming, request, { ...facts, stream });
-  const { echo: _repeated, paths: _places, ...rest } = request;
+  const { echo: _repeated, paths: _places, words: _words, ...rest } = request;
   const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
   // A whole answer keeps the caller's body to its end in any case.

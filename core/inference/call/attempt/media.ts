@@ -40,7 +40,7 @@ function keyOf({ type, url }: MediaWish): string {
 function* wishesOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter): Generator<MediaWish> {
   for (const part of parts) {
     if (part.type === 'tool_result' || part.type === 'search_result') yield* wishesOf(part.content, adapter);
-    else if ('src' in part && 'url' in part.src && adapter.inlines?.(part.type, part.src.url) === true) {
+    else if ('src' in part && 'url' in part.src && adapter.inlines(part.type, part.src.url)) {
       yield { type: part.type, url: part.src.url };
     }
   }
@@ -52,7 +52,7 @@ export function wantedMedia(
   adapter: Adapter | undefined,
   have: FetchedMedia | null,
 ): MediaWish[] {
-  if (adapter?.inlines === undefined) return [];
+  if (adapter === undefined) return [];
   const wanted = new Map<string, MediaWish>();
   for (const content of contentsOf(request)) {
     for (const wish of wishesOf(content, adapter)) {
@@ -74,8 +74,7 @@ function withBytes<P extends Part | EmbedPart>(part: P, adapter: Adapter, media:
   }
   if (!('src' in part) || !('url' in part.src)) return part;
   const { url } = part.src;
-  const found =
-    adapter.inlines?.(part.type, url) === true ? media.get(keyOf({ type: part.type, url })) : undefined;
+  const found = adapter.inlines(part.type, url) ? media.get(keyOf({ type: part.type, url })) : undefined;
   return found === undefined ? part : { ...part, src: found };
 }
 
@@ -85,7 +84,7 @@ export function withMedia(
   adapter: Adapter | undefined,
   media: FetchedMedia | null,
 ): CanonicalRequest {
-  if (media === null || adapter?.inlines === undefined) return request;
+  if (media === null || adapter === undefined) return request;
   if (request.task?.kind === 'embed') {
     const input = request.task.input.map((item) =>
       isContent(item) ? { content: item.content.map((part) => withBytes(part, adapter, media)) } : item,

@@ -69,6 +69,9 @@ const MEMBERS = {
   // The end user's id, and keys that may be made of it.
   user: 'left',
   cache: 'left',
+  // What the dialect says of each of its requests.
+  words: 'left',
+  continues: 'left',
   // The gateway's own, and headers of the caller's account at a provider.
   svc: 'left',
   warnings: 'left',

@@ -1,7 +1,10 @@
 // The dialect of `POST /v1/messages`.
+
 import { isObject } from '../../../../kernel/index.ts';
-import { messagesError } from '../../../caller/error.ts';
+import { STEERING } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import { messagesError, messagesStatus } from './error.ts';
+import { addLimits } from './limits.ts';
 import { readMessagesRequest } from './read.ts';
 import { writeMessage } from './write.ts';
 import { MessagesWriter } from './writer.ts';
@@ -15,6 +18,16 @@ export const messagesDialect: Dialect = {
   write: writeMessage,
   writer: (meta) => new MessagesWriter(meta),
   error: messagesError,
+  status: messagesStatus,
+  addLimits,
+  organization_header: 'anthropic-organization-id',
+  spared: [...STEERING, 'metadata.user_id'],
+  account: {
+    family: 'anthropic_messages',
+    members: ['thread', 'container', 'billing_policy', 'fallback_credit_token'],
+  },
+  repeats: false,
+  operation: 'chat',
 };
 
 /** Reads the body of `POST /v1/messages/count_tokens`: a message's, which need not have `max_tokens`. */

@@ -1,4 +1,5 @@
 // `POST /v1/messages` into the canonical form.
+
 import { isObject, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -17,6 +18,7 @@ import type { CanonicalRequest, Message, Part, SvcOptions, Warning } from '../..
 import { checkToolResults } from './order.ts';
 import { type BlockReading, extOf, readCacheControl, readContent, requireOwnKey } from './read-blocks.ts';
 import { readGeneration, readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
+import { WORDS } from './words.ts';
 
 /** Members that are read into named fields; the rest is `ext`. */
 const NAMED = [
@@ -228,6 +230,7 @@ export function readMessagesRequest(value: unknown, headers: Headers): Canonical
     include_usage: true,
     svc,
     dialect: 'messages',
+    words: WORDS,
     ...(ext === undefined && inner === undefined
       ? {}
       : { ext: { ...ext, ...(inner === undefined ? {} : { output_config: inner }) } }),

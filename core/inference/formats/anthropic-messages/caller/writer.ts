@@ -1,7 +1,6 @@
 // Canonical events as the dialect's event stream (docs/streams.md#messages): a state machine that cannot leave the
 // grammar. Every event is a template around one JSON.stringify; the finish is held until usage is final.
 
-import { messagesError } from '../../../caller/error.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
 import type {
@@ -20,6 +19,7 @@ import { writeCitation } from '../words/citations.ts';
 import { writeStop } from '../words/stop.ts';
 import { writeDeltaUsage, writeUsage } from '../words/usage.ts';
 import { callSignature, droppedPart, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
+import { messagesError } from './error.ts';
 import { toldStop } from './write.ts';
 
 type Start = Extract<CanonicalEvent, { type: 'start' }>;

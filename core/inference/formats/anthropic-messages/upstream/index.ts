@@ -10,10 +10,12 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/messages`. */
 export const anthropicMessages: Adapter = {
   family: 'anthropic_messages',
+  inlines: () => false,
   losses: findLosses,
   encode: encodeRequest,
   decode: (body, request) => decodeMessage(body, request),
   decoder: (request) => new AnthropicDecoder(request),
   classify: classifyAnswer,
   counting,
+  promptTokens: null,
 };

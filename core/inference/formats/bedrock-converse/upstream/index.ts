@@ -18,4 +18,5 @@ export const bedrockConverse: Adapter = {
   decoder: (request, target) => new ConverseDecoder(request, target),
   classify: classifyAnswer,
   counting,
+  promptTokens: null,
 };

@@ -30,4 +30,6 @@ export const embedRerank: Adapter = {
     throw new Error('vectors and rankings are not streamed');
   },
   classify,
+  counting: null,
+  promptTokens: null,
 };

@@ -19,4 +19,5 @@ export const gemini: Adapter = {
   decoder: (request, target) => new GeminiDecoder(request, target),
   classify: classifyAnswer,
   counting,
+  promptTokens: null,
 };

@@ -1,10 +1,12 @@
 // The native dialect: the canonical form as a wire of its own, strict and with versions.
 
 import { chatError } from '../../../caller/error.ts';
+import { openaiAnswers } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
 import { nativeWarnings } from './pieces.ts';
 import { readNative } from './read.ts';
+import { nativeTraits } from './traits.ts';
 import { writeNative } from './write.ts';
 import { NativeWriter } from './writer.ts';
 
@@ -16,6 +18,8 @@ export const native: Dialect = {
   read: readNative,
   write: writeNative,
   writer: (meta) => new NativeWriter(meta),
+  ...openaiAnswers,
+  ...nativeTraits,
   error(error, request_id) {
     const envelope = chatError(error, request_id);
     const told = envelope['error'] as { param: string | null };

@@ -1,6 +1,6 @@
 // The chat completions dialect: what OpenAI's clients, and the many that copied them, speak.
 
-import { chatError } from '../../../caller/error.ts';
+import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect, RawLane } from '../../../canonical/contract.ts';
 import { RawChatRelay } from '../raw/relay.ts';
 import { rawRequest } from '../raw/request.ts';
@@ -15,7 +15,11 @@ export const chat: Dialect = {
   read: readChat,
   write: writeChat,
   writer: (meta) => new ChatWriter(meta),
-  error: chatError,
+  ...openaiAnswers,
+  spared: openaiSpared,
+  account: null,
+  repeats: false,
+  operation: 'chat',
 };
 
 /** Chat callers on endpoints of family `openai_chat`. */

@@ -10,9 +10,12 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_chat`. */
 export const openaiChat: Adapter = {
   family: 'openai_chat',
+  inlines: () => false,
   losses: lossesOf,
   encode: encodeRequest,
   decode: (body, request, target) => decodeAnswer(body, target.flags, searchesSold(request, target)),
   decoder: (request, target) => new ChatDecoder(target.flags, searchesSold(request, target)),
   classify,
+  counting: null,
+  promptTokens: null,
 };

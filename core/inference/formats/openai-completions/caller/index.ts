@@ -1,6 +1,6 @@
 // The completions dialect: what older clients of OpenAI's form speak, served by models that answer messages.
 
-import { chatError } from '../../../caller/error.ts';
+import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { readCompletions } from './read.ts';
 import { writeCompletion } from './write.ts';
@@ -12,5 +12,9 @@ export const completions: Dialect = {
   read: readCompletions,
   write: writeCompletion,
   writer: (meta) => new CompletionsWriter(meta),
-  error: chatError,
+  ...openaiAnswers,
+  spared: openaiSpared,
+  account: null,
+  repeats: false,
+  operation: 'text_completion',
 };

@@ -81,6 +81,7 @@ export function readCompletions(value: unknown, headers: Headers): CanonicalRequ
       completion: readWish(body, prompts, generation.candidates ?? 1),
     }),
     ...restOf(body, NAMED),
+    continues: true,
     generation,
     stream,
     include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,

@@ -1,7 +1,7 @@
 // The embeddings dialect of OpenAI's clients.
 
-import { chatError } from '../../../caller/error.ts';
 import { noStream } from '../../../caller/no-stream.ts';
+import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { readEmbeddings } from './read.ts';
 import { writeEmbeddings } from './write.ts';
@@ -12,5 +12,9 @@ export const embeddings: Dialect = {
   read: readEmbeddings,
   write: writeEmbeddings,
   writer: noStream,
-  error: chatError,
+  ...openaiAnswers,
+  spared: openaiSpared,
+  account: null,
+  repeats: false,
+  operation: 'embeddings',
 };

@@ -1,6 +1,6 @@
 // The responses dialect: what OpenAI's newer clients and agents speak.
 
-import { chatError } from '../../../caller/error.ts';
+import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { readResponses } from './read.ts';
 import { writeResponse } from './write.ts';
@@ -12,5 +12,9 @@ export const responses: Dialect = {
   read: readResponses,
   write: writeResponse,
   writer: (meta) => new ResponsesWriter(meta),
-  error: chatError,
+  ...openaiAnswers,
+  spared: openaiSpared,
+  account: null,
+  repeats: true,
+  operation: 'chat',
 };

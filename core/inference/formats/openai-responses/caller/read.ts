@@ -1,4 +1,5 @@
 // Body of POST /v1/responses into the canonical request, every field of it.
+
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
 import {
@@ -27,6 +28,7 @@ import type {
 import { repeated } from './echo.ts';
 import { readInput } from './read-items.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import { WORDS } from './words.ts';
 
 /** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
 const NAMED = new Set([
@@ -107,6 +109,7 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
     include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,
     svc,
     dialect: 'responses',
+    words: WORDS,
     echo: { members: repeated(body), encrypted_reasoning: include.encrypted_reasoning },
     warnings,
   };

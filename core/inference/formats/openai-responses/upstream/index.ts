@@ -10,10 +10,12 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_responses`. */
 export const openaiResponses: Adapter = {
   family: 'openai_responses',
+  inlines: () => false,
   losses: lossesOf,
   encode: encodeRequest,
   decode: (body, _request, target) => decodeResponse(body, target.flags),
   decoder: (_request, target) => new ResponsesDecoder(target.flags),
   classify: classifyAnswer,
   counting,
+  promptTokens: null,
 };

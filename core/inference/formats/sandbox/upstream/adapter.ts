@@ -34,6 +34,8 @@ export const sandboxAdapter: Adapter = {
   decoder: () => new LineDecoder(),
   classify,
   promptTokens,
+  counting: null,
+  inlines: () => false,
 };
 
 /** @throws ProtocolFault when `body` is not an answer. */

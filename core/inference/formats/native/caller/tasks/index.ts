@@ -1,8 +1,9 @@
 // The native surface's tasks beside generation: vectors and rankings.
 
-import { chatError } from '../../../../caller/error.ts';
 import { noStream } from '../../../../caller/no-stream.ts';
+import { openaiAnswers } from '../../../../caller/openai.ts';
 import type { Dialect } from '../../../../canonical/contract.ts';
+import { nativeTraits } from '../traits.ts';
 import { readEmbed, readRerank } from './read.ts';
 import { writeEmbed, writeRerank } from './write.ts';
 
@@ -12,7 +13,8 @@ export const nativeEmbed: Dialect = {
   read: readEmbed,
   write: writeEmbed,
   writer: noStream,
-  error: chatError,
+  ...openaiAnswers,
+  ...nativeTraits,
 };
 
 /** POST /v1/svc/rerank. */
@@ -21,5 +23,6 @@ export const nativeRerank: Dialect = {
   read: readRerank,
   write: writeRerank,
   writer: noStream,
-  error: chatError,
+  ...openaiAnswers,
+  ...nativeTraits,
 };

@@ -1,0 +1,23 @@
+// The limits a caller may watch (docs/limits.md#what-a-client-sees), as most dialects tell them.
+import type { Gauge, Standing } from '../../limits/index.ts';
+
+/** Milliseconds as Go writes a duration: `120ms`, `1.5s`, `6m0s`. */
+export function goDuration(ms: number): string {
+  if (ms < 1_000) return `${ms}ms`;
+  const hours = Math.floor(ms / 3_600_000);
+  const minutes = Math.floor((ms % 3_600_000) / 60_000);
+  const seconds = `${(ms % 60_000) / 1_000}s`;
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+}
+
+/** Adds the buckets of `standing` to the flat list `headers` as OpenAI's clients read them; one without a limit has none. */
+export function addLimits(headers: string[], { requests, tokens }: Standing): void {
+  if (requests !== null) addGauge(headers, 'requests', requests);
+  if (tokens !== null) addGauge(headers, 'tokens', tokens);
+}
+
+function addGauge(headers: string[], of: string, { limit, remaining, reset_ms }: Gauge): void {
+  headers.push(`x-ratelimit-limit-${of}`, String(limit), `x-ratelimit-remaining-${of}`, String(remaining));
+  headers.push(`x-ratelimit-reset-${of}`, goDuration(reset_ms));
+}

@@ -1,0 +1,19 @@
+// The limits a caller may watch (docs/limits.md#what-a-client-sees), as clients of this format read them.
+import { nowMs } from '../../../../kernel/index.ts';
+import type { Gauge, Standing } from '../../../../limits/index.ts';
+
+/** Adds the buckets of `standing` to the flat list `headers`; a bucket without a limit has none. */
+export function addLimits(headers: string[], { requests, tokens }: Standing): void {
+  if (requests === null && tokens === null) return;
+  const now = nowMs();
+  if (requests !== null) addGauge(headers, 'requests', requests, now);
+  if (tokens === null) return;
+  // One bucket for both directions: the three groups show the same.
+  for (const of of ['tokens', 'input-tokens', 'output-tokens']) addGauge(headers, of, tokens, now);
+}
+
+function addGauge(headers: string[], of: string, { limit, remaining, reset_ms }: Gauge, now: number): void {
+  headers.push(`anthropic-ratelimit-${of}-limit`, String(limit));
+  headers.push(`anthropic-ratelimit-${of}-remaining`, String(remaining));
+  headers.push(`anthropic-ratelimit-${of}-reset`, new Date(now + reset_ms).toISOString());
+}

@@ -1,0 +1,11 @@
+// Members of this format by the words of chat.
+
+/** Where it has words of its own. */
+export const WORDS: ReadonlyMap<string, string> = new Map([
+  ['stop', 'stop_sequences'],
+  ['user', 'metadata.user_id'],
+  ['response_format', 'output_config.format'],
+  ['reasoning', 'thinking'],
+  ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
+  ['cache', 'cache_control'],
+]);

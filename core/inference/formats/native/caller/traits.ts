@@ -1,0 +1,10 @@
+// What holds of each of the native routes.
+import { STEERING } from '../../../caller/openai.ts';
+import type { Dialect } from '../../../canonical/contract.ts';
+
+export const nativeTraits = {
+  spared: [...STEERING, 'route', 'user'],
+  account: null,
+  repeats: false,
+  operation: 'chat',
+} as const satisfies Partial<Dialect>;
