@@ -1,5 +1,5 @@
 // The parts a call needs, from the open handles of the process.
-import type { ByokBook } from '@svc/core/byok/index.ts';
+import type { ByokCache } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, credentialOf, type Provider } from '@svc/core/catalog/index.ts';
 import { type Egress, egressOf } from '@svc/core/egress/index.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import type { Db, Log } from '@svc/core/kernel/index.ts';
 import { findClaim, type LedgerClient, storeAnswer } from '@svc/core/ledger/index.ts';
 import type { PayloadLog } from '@svc/core/payloads/index.ts';
-import type { PolicyBook } from '@svc/core/policies/index.ts';
+import type { PolicyCache } from '@svc/core/policies/index.ts';
 import { TokenRatio } from '@svc/core/pricing/index.ts';
 import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 
@@ -27,8 +27,8 @@ export function createCallDeps(parts: {
   db: Db;
   catalog: CatalogHandle;
   ledger: LedgerClient;
-  policies: PolicyBook;
-  byok: ByokBook;
+  policies: PolicyCache;
+  byok: ByokCache;
   payloads: PayloadLog;
   log: Log;
   /** Absent: addresses of the public Internet over https alone. */

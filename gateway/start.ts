@@ -1,7 +1,7 @@
 // Puts the parts of a gateway process together and takes them apart again in reverse order.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
-import { openByokBook } from '@svc/core/byok/index.ts';
+import { openByokCache } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
@@ -20,7 +20,7 @@ import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog } from '@svc/core/payloads/index.ts';
-import { openPolicyBook } from '@svc/core/policies/index.ts';
+import { openPolicyCache } from '@svc/core/policies/index.ts';
 import { followClock, openChanges } from '@svc/core/runtime/index.ts';
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
@@ -65,7 +65,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
   const changes = await openChanges({ url, log });
   const keys = openKeyRing({ changes, log });
-  const policies = openPolicyBook({ changes, log, process_name: name });
+  const policies = openPolicyCache({ changes, log, process_name: name });
   const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
   const limits =
     config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
@@ -77,7 +77,7 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
   const countCall = countCalls(metrics.registry);
   const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
   const payloads = openPayloadLog({ db: pool, log, root_key });
-  const byok = openByokBook({ changes, log, root_key });
+  const byok = openByokCache({ changes, log, root_key });
   const egress = openEgress(config);
   const { cell } = config;
   const mailer = openFileMailer(join(config.data_dir, 'mail'));

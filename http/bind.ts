@@ -1,7 +1,7 @@
 // Routes of the registry: authenticate, admit, read the input, run, answer. In this order: a denied caller
 // learns neither whether its body was valid nor whether the target exists.
 import type { RequestLog } from '@svc/core/analytics/index.ts';
-import type { ByokBook } from '@svc/core/byok/index.ts';
+import type { ByokCache } from '@svc/core/byok/index.ts';
 import type { Catalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 import type { Egress } from '@svc/core/egress/index.ts';
@@ -18,7 +18,7 @@ import {
 } from '@svc/core/kernel/index.ts';
 import type { KeyRing } from '@svc/core/keys/index.ts';
 import { admit, runOnce } from '@svc/core/operations/index.ts';
-import type { PolicyBook } from '@svc/core/policies/index.ts';
+import type { PolicyCache } from '@svc/core/policies/index.ts';
 import type { HealthView } from '@svc/core/routing/index.ts';
 import type { MoneyIn } from '@svc/core/topups/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -37,8 +37,8 @@ export interface BindOptions extends RateParts {
   readonly catalog: { current(): Catalog };
   readonly request_log: RequestLog;
   /** Snapshots of this process, dropped at once by a change made here; absent where no calls are routed. */
-  readonly policies?: Pick<PolicyBook, 'forget'>;
-  readonly byok?: Pick<ByokBook, 'forget'>;
+  readonly policies?: Pick<PolicyCache, 'forget'>;
+  readonly byok?: Pick<ByokCache, 'forget'>;
   /** What this process has seen of endpoints, for dry runs. */
   readonly health?: HealthView;
   /** `loadRootKey` of the key ring file; the same in every process. */

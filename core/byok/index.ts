@@ -1,3 +1,3 @@
-export { type ByokBook, type OrgKeys, type OwnKey, openByokBook } from './book.ts';
+export { type ByokCache, type OrgKeys, type OwnKey, openByokCache } from './cache.ts';
 export { byokOperations } from './operations.ts';
 export type { Probe, ProviderKeys } from './types.ts';

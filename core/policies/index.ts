@@ -1,4 +1,4 @@
-export { type OrgPolicies, openPolicyBook, type PolicyBook, type PolicyBookOptions } from './book.ts';
+export { type OrgPolicies, openPolicyCache, type PolicyCache, type PolicyCacheOptions } from './cache.ts';
 export { cheaper, type Effective } from './combine.ts';
 export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type JsonSchema, policySchema } from './json-schema.ts';

@@ -1,5 +1,5 @@
 // What followers of changes may rely on; that nothing is missed is shown where it matters: core/keys/ring.test.ts,
-// core/policies/book.test.ts and test/registry/byok.test.ts.
+// core/policies/cache.test.ts and test/registry/byok.test.ts.
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { watchedPool } from '../../test/support/watched-pool.ts';

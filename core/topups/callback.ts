@@ -1,7 +1,7 @@
 // What a rail tells us (docs/topups.md#callbacks): verified over raw bytes, taken once, booked in one transaction
 // that waits for nobody.
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
-import { applyFact } from './book.ts';
+import { applyFact } from './booking.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
 import type { Rail, RailEvent } from './rails/types.ts';
 import { findNamed, lockTopup, nameOrder } from './store.ts';

@@ -3,7 +3,7 @@ import { checkGstin } from '../invoices/index.ts';
 import { type Context, type Id, invalid, microUsd, notFound, ServiceError } from '../kernel/index.ts';
 import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
 import { startWorkflow } from '../workflow-starts/index.ts';
-import { applyFact, topupWorkflowId } from './book.ts';
+import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { rateFromText } from './fx.ts';
 import { moneyIn, railOrRefuse } from './money-in.ts';

@@ -5,7 +5,7 @@ import { findPeople } from '../identity/index.ts';
 import { findInvoice, markSent } from '../invoices/index.ts';
 import { type Context, type Id, notFound } from '../kernel/index.ts';
 import { findBilling, listMembers } from '../orgs/index.ts';
-import { applyFact } from './book.ts';
+import { applyFact } from './booking.ts';
 import { decimalOf, formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { moneyIn } from './money-in.ts';
 import { finishTask, postponeTask, type RailTask, takeTasks } from './rail-store.ts';

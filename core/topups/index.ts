@@ -1,4 +1,4 @@
-export { topupWorkflowId } from './book.ts';
+export { topupWorkflowId } from './booking.ts';
 export { takeCallback } from './callback.ts';
 export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
 export { type Currency, decimalOf, isCurrency } from './currency.ts';

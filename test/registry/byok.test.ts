@@ -1,7 +1,7 @@
 // Provider keys of an organisation: brought once, sealed, and never read back.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type OrgKeys, openByokBook } from '@svc/core/byok/index.ts';
+import { type OrgKeys, openByokCache } from '@svc/core/byok/index.ts';
 import type { Provider } from '@svc/core/catalog/index.ts';
 import { providerKeys } from '@svc/core/inference/index.ts';
 import { silentLog } from '@svc/core/kernel/index.ts';
@@ -70,13 +70,13 @@ test('what is stored is sealed to its row: moved to another, it opens no more', 
     text: `select position('planted'::bytea in secret_sealed) > 0 as plain from byok_key`,
   });
   expect(rows.map(({ plain }) => plain)).not.toContain(true);
-  const book = openByokBook({
+  const cache = openByokCache({
     changes: harness.changes,
     log: silentLog,
     root_key: harness.root_key,
   });
   const secrets = async (tenant: Tenant) => {
-    const keys: OrgKeys = await book.keysOf(tenant.org.id);
+    const keys: OrgKeys = await cache.keysOf(tenant.org.id);
     return (keys.get('openai') ?? []).map((key) => key.secret());
   };
   try {
@@ -87,17 +87,17 @@ test('what is stored is sealed to its row: moved to another, it opens no more', 
       text: `update byok_key set secret_sealed = (select secret_sealed from byok_key where id = $1) where id = $2`,
       values: [one.id, two.id],
     });
-    book.forget(b.org.id);
+    cache.forget(b.org.id);
     expect(await secrets(b)).toEqual([null]);
   } finally {
-    await book.close();
+    await cache.close();
   }
   await call('DELETE', `/${one.id}`, a);
   await call('DELETE', `/${two.id}`, b);
 });
 
 // A busy machine only makes what is measured longer, so one good run of three is proof.
-test('a book hears of every change, also of one in a transaction that commits late', {
+test('a cache hears of every change, also of one in a transaction that commits late', {
   retry: 2,
 }, async () => {
   await harness.pool.query({
@@ -105,13 +105,13 @@ test('a book hears of every change, also of one in a transaction that commits la
     text: 'delete from byok_key where org_id = any ($1)',
     values: [[a.org.id, b.org.id]],
   });
-  const book = openByokBook({
+  const cache = openByokCache({
     changes: harness.changes,
     log: silentLog,
     root_key: harness.root_key,
   });
   try {
-    const count = async (tenant: Tenant) => (await book.keysOf(tenant.org.id)).size;
+    const count = async (tenant: Tenant) => (await cache.keysOf(tenant.org.id)).size;
     expect([await count(a), await count(b)]).toEqual([0, 0]);
     const heard_ms = async (tenant: Tenant, wanted: number) => {
       const began = performance.now();
@@ -133,7 +133,7 @@ test('a book hears of every change, also of one in a transaction that commits la
     const late_ms = await heard_ms(a, 0);
     expect(late_ms).toBeLessThan(1_000);
   } finally {
-    await book.close();
+    await cache.close();
   }
 });
 

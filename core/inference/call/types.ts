@@ -6,7 +6,7 @@ import type { KeyGrant } from '../../keys/index.ts';
 import type { Claim, LedgerClient } from '../../ledger/index.ts';
 import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
-import type { PolicyBook } from '../../policies/index.ts';
+import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { AffinityMemory, Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
@@ -166,7 +166,7 @@ export interface CallDeps {
       sealed_answer: Buffer | null;
     }): Promise<boolean>;
   };
-  readonly policies: Pick<PolicyBook, 'policiesOf'>;
+  readonly policies: Pick<PolicyCache, 'policiesOf'>;
   /** Content of calls whose organisation keeps it. */
   readonly payloads: Pick<PayloadLog, 'open'>;
   catalog(): Catalog;

@@ -1,6 +1,6 @@
 // Callers' own provider keys as calls use them. Each key is opened when a call first wants it; what that makes lives as
 // long as the key does in memory (core/byok), so that a key that was replaced or deleted takes everything with it.
-import type { ByokBook, OrgKeys, OwnKey } from '../../byok/index.ts';
+import type { ByokCache, OrgKeys, OwnKey } from '../../byok/index.ts';
 import type { Endpoint, OwnKeyName, Provider } from '../../catalog/index.ts';
 import type { Id, Log } from '../../kernel/index.ts';
 import type { OwnKeys, OwnKeyUse } from '../../routing/index.ts';
@@ -28,7 +28,7 @@ interface Opened {
   readonly endpoints: WeakMap<Endpoint, Endpoint>;
 }
 
-export interface OwnKeyRing extends Pick<ByokBook, 'keysOf' | 'used'> {
+export interface OwnKeyRing extends Pick<ByokCache, 'keysOf' | 'used'> {
   /** `keys` for the choice of a route at `now_ms`; undefined where there are none. */
   usesOf(keys: OrgKeys, now_ms: number): OwnKeys | undefined;
   /** What authenticates a call at `endpoint`, which has an `own_key`; null when the key cannot be used. */
@@ -48,9 +48,9 @@ function makeRoom(rests: Map<string, number>, now_ms: number): void {
   if (rests.size >= RESTS_MAX) rests.clear();
 }
 
-/** The own keys of a process, out of `book`. */
+/** The own keys of a process, out of `cache`. */
 export function createOwnKeys(
-  book: Pick<ByokBook, 'keysOf' | 'used'>,
+  cache: Pick<ByokCache, 'keysOf' | 'used'>,
   providers: () => ReadonlyMap<string, Provider>,
   log: Log,
 ): OwnKeyRing {
@@ -113,8 +113,8 @@ export function createOwnKeys(
   }
 
   return {
-    keysOf: (org_id) => book.keysOf(org_id),
-    used: (id: Id<'byok'>) => book.used(id),
+    keysOf: (org_id) => cache.keysOf(org_id),
+    used: (id: Id<'byok'>) => cache.used(id),
     usesOf(keys, now_ms) {
       if (keys.size === 0) return undefined;
       return {

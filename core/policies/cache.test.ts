@@ -6,7 +6,7 @@ import { watchedPool } from '../../test/support/watched-pool.ts';
 import { createPool, type Pool } from '../db/index.ts';
 import { type Db, type Id, silentLog } from '../kernel/index.ts';
 import { type Changes, openChanges } from '../runtime/index.ts';
-import { openPolicyBook, type PolicyBook } from './index.ts';
+import { openPolicyCache, type PolicyCache } from './index.ts';
 import { endActivation, insertActivation, insertVersion, nextVersion } from './store.ts';
 
 const url = await createTestDatabase();
@@ -14,7 +14,7 @@ const nowhere = 'postgres://svc@127.0.0.1:1/none';
 const pool = createPool(url, { max: 6 });
 const { org_id, project_id } = await provision({ database_url: url, live_micro_usd: 0 });
 const other = await provision({ database_url: url, slug: 'other', live_micro_usd: 0 });
-const open: (PolicyBook | Changes)[] = [];
+const open: (PolicyCache | Changes)[] = [];
 /** For bounds of a second: a busy machine only makes what is measured longer, so one good run of three is proof. */
 const again = { retry: 2 };
 
@@ -23,12 +23,12 @@ afterAll(async () => {
   await pool.end();
 });
 
-async function bookOf(options: { db?: Pool; url?: string; max_orgs?: number } = {}): Promise<PolicyBook> {
+async function cacheOf(options: { db?: Pool; url?: string; max_orgs?: number } = {}): Promise<PolicyCache> {
   const { max_orgs = 20_000, ...connections } = options;
   const changes = await openChanges({ db: pool, url, log: silentLog, ...connections });
-  const book = openPolicyBook({ changes, log: silentLog, process_name: 'test', max_orgs });
-  open.push(changes, book);
-  return book;
+  const cache = openPolicyCache({ changes, log: silentLog, process_name: 'test', max_orgs });
+  open.push(changes, cache);
+  return cache;
 }
 
 async function newVersion(yaml = 'sort: price', org = org_id): Promise<number> {
@@ -48,19 +48,19 @@ async function activate(version: number, db: Db = pool, org = org_id): Promise<v
   await insertActivation(db, org, { ...row, activated_at: at, activated_by: 'test' });
 }
 
-async function ruled(book: PolicyBook, org: Id<'org'> = org_id): Promise<number | string | null> {
+async function ruled(cache: PolicyCache, org: Id<'org'> = org_id): Promise<number | string | null> {
   try {
-    return (await book.policiesOf(org)).of(project_id)?.version ?? null;
+    return (await cache.policiesOf(org)).of(project_id)?.version ?? null;
   } catch (error) {
     return (error as { code: string }).code;
   }
 }
 
 /** Milliseconds until a call would be ruled by `wanted`; looks every 5 ms. */
-async function msUntil(book: PolicyBook, wanted: number | string | null): Promise<number> {
+async function msUntil(cache: PolicyCache, wanted: number | string | null): Promise<number> {
   const start = performance.now();
   for (;;) {
-    const found = await ruled(book);
+    const found = await ruled(cache);
     const ms = performance.now() - start;
     if (found === wanted) return ms;
     if (ms > 5_000) throw new Error(`still ${found} after ${ms} ms`);
@@ -74,10 +74,10 @@ const watched = (gate?: (name: string) => Promise<void> | undefined) =>
 
 test('an organisation is read once and answered from memory, without a policy too', async () => {
   const { db, looked } = watched();
-  const book = await bookOf({ db });
-  const [first, second] = await Promise.all([book.policiesOf(other.org_id), book.policiesOf(other.org_id)]);
+  const cache = await cacheOf({ db });
+  const [first, second] = await Promise.all([cache.policiesOf(other.org_id), cache.policiesOf(other.org_id)]);
   expect(first).toBe(second);
-  expect(book.policiesOf(other.org_id)).toBe(first);
+  expect(cache.policiesOf(other.org_id)).toBe(first);
   expect(first.of(other.project_id)).toBeNull();
   expect(looked()).toBe(1);
 });
@@ -87,22 +87,22 @@ test(
   again,
   async () => {
     const { db, looked } = watched();
-    const book = await bookOf({ db });
-    await ruled(book, other.org_id);
-    await ruled(book);
+    const cache = await cacheOf({ db });
+    await ruled(cache, other.org_id);
+    await ruled(cache);
     for (let round = 0; round < 3; round++) {
       const version = await newVersion();
       await activate(version);
-      expect(await msUntil(book, version)).toBeLessThan(1_000);
+      expect(await msUntil(cache, version)).toBeLessThan(1_000);
     }
     const before = looked();
-    await ruled(book, other.org_id);
+    await ruled(cache, other.org_id);
     expect(looked()).toBe(before);
   },
 );
 
 test('it is followed within a second where notifications never arrive', again, async () => {
-  const deaf = await bookOf({ url: nowhere });
+  const deaf = await cacheOf({ url: nowhere });
   await ruled(deaf);
   const version = await newVersion();
   await activate(version);
@@ -110,7 +110,7 @@ test('it is followed within a second where notifications never arrive', again, a
 });
 
 test('a change that commits after a later one was read is not skipped', again, async () => {
-  const deaf = await bookOf({ url: nowhere });
+  const deaf = await cacheOf({ url: nowhere });
   const slow = await newVersion();
   const quick = await newVersion('sort: latency', other.org_id);
   await ruled(deaf);
@@ -134,35 +134,35 @@ test('a read that began before a change was heard is not remembered', async () =
     reached.resolve();
     return released.promise;
   });
-  const book = await bookOf({ db });
-  const before = await ruled(await bookOf());
+  const cache = await cacheOf({ db });
+  const before = await ruled(await cacheOf());
   isHeld = true;
-  const early = book.policiesOf(org_id);
+  const early = cache.policiesOf(org_id);
   // From here on the read has its rows of before, and hears of the change while it is held back.
   await reached.promise;
   const version = await newVersion();
   await activate(version);
-  book.forget(org_id);
+  cache.forget(org_id);
   isHeld = false;
   released.resolve();
   expect((await early).of(project_id)?.version ?? null).toBe(before);
-  expect(await ruled(book)).toBe(version);
+  expect(await ruled(cache)).toBe(version);
 });
 
 test('no call passes unruled: a database that is away, and a text that cannot be read, refuse it', async () => {
   const away = createPool(nowhere, { max: 1 });
-  const book = await bookOf({ db: away, url: nowhere });
-  expect(await ruled(book)).toBe('service_unavailable');
+  const cache = await cacheOf({ db: away, url: nowhere });
+  expect(await ruled(cache)).toBe('service_unavailable');
   await away.end();
   const version = await newVersion('sort: by-the-next-release');
   await activate(version);
-  expect(await ruled(await bookOf())).toBe('service_unavailable');
+  expect(await ruled(await cacheOf())).toBe('service_unavailable');
   await activate(await newVersion());
 });
 
 test('no more organisations are held than allowed', async () => {
   const { db, looked } = watched();
-  const book = await bookOf({ db, max_orgs: 1 });
-  for (const org of [org_id, other.org_id, org_id]) await ruled(book, org);
+  const cache = await cacheOf({ db, max_orgs: 1 });
+  for (const org of [org_id, other.org_id, org_id]) await ruled(cache, org);
   expect(looked()).toBe(3);
 });

@@ -19,7 +19,7 @@ export interface OrgPolicies {
 
 const none: OrgPolicies = { of: () => null };
 
-export interface PolicyBook {
+export interface PolicyCache {
   /**
    * The snapshot of an organisation; a promise where it must be read first.
    * @throws ServiceError service_unavailable (from the promise) when it cannot be read: no call passes unruled.
@@ -33,11 +33,11 @@ export interface PolicyBook {
 declare module '../kernel/operation.ts' {
   interface Services {
     /** Absent in processes that route no calls. */
-    readonly policies?: Pick<PolicyBook, 'forget'>;
+    readonly policies?: Pick<PolicyCache, 'forget'>;
   }
 }
 
-export interface PolicyBookOptions {
+export interface PolicyCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
   /** Name of this process among the gateways that apply policies. */
@@ -60,12 +60,12 @@ async function readPolicies(db: Db, org_id: Id<'org'>): Promise<OrgPolicies> {
 }
 
 /** The policies of this process. A database that is away shows in `policiesOf` as service_unavailable. */
-export function openPolicyBook({ changes, log, process_name, max_orgs }: PolicyBookOptions): PolicyBook {
+export function openPolicyCache({ changes, log, process_name, max_orgs }: PolicyCacheOptions): PolicyCache {
   const { db } = changes;
   const gateway_id = newUlid();
   let note_due_ms = Number.NEGATIVE_INFINITY;
   let prune_due_ms = monotonicMs() + PRUNE_MS;
-  const book = new OrgCache<OrgPolicies>({
+  const cache = new OrgCache<OrgPolicies>({
     ...{ changes, log, what: 'routing policies', topic: 'policy', trust_ms: TRUST_MS },
     max_orgs: max_orgs ?? 20_000,
     unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',
@@ -82,10 +82,10 @@ export function openPolicyBook({ changes, log, process_name, max_orgs }: PolicyB
     },
   });
   return {
-    policiesOf: (org_id) => book.of(org_id),
-    forget: (org_id) => book.forget(org_id),
+    policiesOf: (org_id) => cache.of(org_id),
+    forget: (org_id) => cache.forget(org_id),
     async close() {
-      book.close();
+      cache.close();
       await forgetGateway(db, gateway_id).catch(() => {});
     },
   };

@@ -3,7 +3,7 @@
 
 import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
 import { type Changes, OrgCache } from '../runtime/index.ts';
-import { readSealedKeys, type SealedKey, touchByokKeys } from './book-store.ts';
+import { readSealedKeys, type SealedKey, touchByokKeys } from './cache-store.ts';
 import { openProviderKey } from './seal.ts';
 
 /** Shorter than the second within which a deleted key must be out of use. */
@@ -25,7 +25,7 @@ export type OrgKeys = ReadonlyMap<string, readonly OwnKey[]>;
 
 const none: OrgKeys = new Map();
 
-export interface ByokBook {
+export interface ByokCache {
   /**
    * The keys of an organisation; a promise where they must be read first.
    * @throws ServiceError service_unavailable (from the promise) when they cannot be read: a call that an own key should
@@ -42,11 +42,11 @@ export interface ByokBook {
 declare module '../kernel/operation.ts' {
   interface Services {
     /** Absent in processes that route no calls. */
-    readonly byok?: Pick<ByokBook, 'forget'>;
+    readonly byok?: Pick<ByokCache, 'forget'>;
   }
 }
 
-export interface ByokBookOptions {
+export interface ByokCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
   readonly root_key: Uint8Array;
@@ -54,7 +54,7 @@ export interface ByokBookOptions {
   readonly max_orgs?: number;
 }
 
-type Keyring = Pick<ByokBookOptions, 'log' | 'root_key'>;
+type Keyring = Pick<ByokCacheOptions, 'log' | 'root_key'>;
 
 function byProvider(rows: readonly SealedKey[], keyring: Keyring): OrgKeys {
   if (rows.length === 0) return none;
@@ -85,7 +85,7 @@ function ownKey({ secret_sealed, ...told }: SealedKey, { log, root_key }: Keyrin
 }
 
 /** The provider keys of this process. A database that is away shows in `keysOf` as service_unavailable. */
-export function openByokBook(options: ByokBookOptions): ByokBook {
+export function openByokCache(options: ByokCacheOptions): ByokCache {
   const { changes, log } = options;
   const { db } = changes;
   let used = new Map<Id<'byok'>, Date>();
@@ -96,7 +96,7 @@ export function openByokBook(options: ByokBookOptions): ByokBook {
     used = new Map();
     await touchByokKeys(db, noted);
   }
-  const book = new OrgCache<OrgKeys>({
+  const cache = new OrgCache<OrgKeys>({
     ...{ changes, log, what: 'provider keys', topic: 'byok', trust_ms: TRUST_MS },
     max_orgs: options.max_orgs ?? 20_000,
     unreadable: 'Provider keys cannot be read; no call passes without a look at yours. Try again shortly.',
@@ -108,11 +108,11 @@ export function openByokBook(options: ByokBookOptions): ByokBook {
     },
   });
   return {
-    keysOf: (org_id) => book.of(org_id),
+    keysOf: (org_id) => cache.of(org_id),
     used: (id) => used.set(id, now()),
-    forget: (org_id) => book.forget(org_id),
+    forget: (org_id) => cache.forget(org_id),
     async close() {
-      book.close();
+      cache.close();
       await writeUsed().catch((error: unknown) => log.warn({ error }, 'use of provider keys not noted'));
     },
   };
