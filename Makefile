@@ -10,7 +10,7 @@ compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
 	@echo 'make test     types, lint and every test; the last line says how many passed (ONLY=folder: of that folder)'
-	@echo 'make check    types and lint only'
+	@echo 'make check    types, lint and the rules of test/tidy'
 	@echo 'make format   rewrite sources in the house format'
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s)'
@@ -28,7 +28,8 @@ test:
 
 check:
 	@$(install) all && $(node) node_modules/typescript/bin/tsc -p . && $(node) console/build.ts --documents && \
-	  $(node) node_modules/typescript/bin/tsc -p console && exec node_modules/.bin/biome ci .
+	  $(node) node_modules/typescript/bin/tsc -p console && $(node) test/tidy/main.ts && \
+	  exec node_modules/.bin/biome ci .
 
 format:
 	@$(install) all && exec node_modules/.bin/biome check --write .

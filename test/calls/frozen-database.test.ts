@@ -36,6 +36,7 @@ for (const headers of [{}, { 'idempotency-key': 'frozen' }]) {
   }, 60_000);
 }
 
+// docs/outcomes.md#database-away-before-the-hold
 test('a new call is refused with 503 whether it names a cap or not, and whatever else is wrong with it', async () => {
   const org = await world.org();
   const { id } = world.model('chat');

@@ -72,7 +72,7 @@ const tools = [
   },
 ];
 
-describe.concurrent('a retry is a replay', () => {
+describe.concurrent('a retry is a replay (docs/outcomes.md#replay)', () => {
   const turns = [true, false].flatMap((first) => [true, false].map((second) => ({ first, second })));
   const lanes = [
     { dialect: 'chat', kind: 'chat' },

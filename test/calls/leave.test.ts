@@ -119,7 +119,7 @@ test('before the hold is answered: the hold is given back, no attempt is made, n
 });
 
 test.each([true, false])(
-  'while the provider is being connected to: no attempt, the hold is given back, nothing is charged (stream %s)',
+  'while the provider is being connected to: no attempt, the hold is given back, nothing is charged (docs/outcomes.md#left-before-anything-was-sent, stream %s)',
   async (stream) => {
     const org = await world().org();
     const { id } = world().model('hung');
@@ -137,7 +137,7 @@ test.each([true, false])(
   },
 );
 
-describe.concurrent('a stream whose provider stops billing when it is cancelled', () => {
+describe.concurrent('a stream whose provider stops billing when it is cancelled (docs/outcomes.md#left-mid-stream)', () => {
   test.each(lanes)(
     'before the first byte: cancelled at once, the prompt is paid ($dialect on $kind)',
     async (lane) => {
@@ -180,6 +180,7 @@ describe.concurrent('a stream whose provider stops billing when it is cancelled'
   });
 });
 
+// docs/outcomes.md#left-while-drained, docs/outcomes.md#left-whole-answer
 describe.concurrent('an answer that the provider bills whole is drained and paid by its figures', () => {
   const stream = { stream: true };
   const drained = [

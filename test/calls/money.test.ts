@@ -81,7 +81,7 @@ test.concurrent('a long stream raises its hold as it goes, and is charged in ful
   expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 7_000));
 });
 
-describe.concurrent('credit that ends in the middle of an answer', () => {
+describe.concurrent('credit that ends in the middle of an answer (docs/outcomes.md#credit-reached-mid-stream)', () => {
   test.each([
     ['chat', 'chat', true],
     ['chat', 'messages', true],
@@ -126,7 +126,7 @@ test.concurrent('a budget that ends in the middle of an answer is named, and not
   expect((await world().ended(org, idOf(reply))).charged).toBeLessThanOrEqual(22_000);
 });
 
-describe.concurrent('a provider that ignores the cap', () => {
+describe.concurrent('a provider that ignores the cap (docs/outcomes.md#cap-ignored)', () => {
   test.each([
     ['chat', true],
     ['messages', true],
@@ -171,7 +171,7 @@ describe.concurrent('a provider that ignores the cap', () => {
   });
 });
 
-describe.concurrent('a bill above the hold', () => {
+describe.concurrent('a bill above the hold (docs/outcomes.md#cost-above-the-hold)', () => {
   test('is charged from the balance and told', async () => {
     const org = await world().org();
     const { id } = world().model('chat');

@@ -304,7 +304,7 @@ describe.concurrent('refused before any attempt', () => {
   });
 });
 
-describe.concurrent('time is up (docs/outcomes.md#time-is-up)', { timeout: 40_000 }, () => {
+describe.concurrent('time is up (docs/outcomes.md#chosen-time-is-up)', { timeout: 40_000 }, () => {
   const timeouts = { total_ms: 10_000 };
   test.each([
     { kind: 'chat', stream: true },

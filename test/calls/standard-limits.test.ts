@@ -44,7 +44,7 @@ async function begin(kind: 'chat' | 'messages', text: string, more: object) {
 }
 
 test.each(['chat', 'messages'] as const)(
-  'a silence of 90 s after content is a fault of the provider, one of 80 s is none (%s)',
+  'a silence of 90 s after content is a fault of the provider, one of 80 s is none (docs/outcomes.md#silent-mid-stream, %s)',
   async (kind) => {
     const text = 'sim: tokens=400 chunks=100 stall_after=20';
     const { org, exchange } = await begin(kind, text, { stream: true });
@@ -80,7 +80,7 @@ test('a whole answer that takes longer than 600 s is given up uncharged, one of 
   expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['timeout timeout'] });
 });
 
-test('a stream that never falls silent is ended at 600 s, uncharged', async () => {
+test('a stream that never falls silent is ended at 600 s, uncharged (docs/outcomes.md#time-is-up)', async () => {
   const text = 'sim: tokens=7900 chunks=7900 chunk_ms=20';
   const { org, exchange } = await begin('chat', text, { stream: true });
   for (let minute = 0; minute < 9; minute++) {

@@ -154,7 +154,7 @@ beforeAll(async () => {
   }
 });
 
-describe.concurrent("a client's own retry never pays twice", () => {
+describe.concurrent("a client's own retry never pays twice (docs/outcomes.md#asked-again-by-the-client)", () => {
   test.each(ways)('cut before the answer: $client on $kind, stream $stream', async (way) => {
     const org = await world().org();
     const { id: model, upstream } = world().model(way.kind);

@@ -182,6 +182,7 @@ test('places of a gateway killed in mid-call are free again within its lease', a
     .toBe(200);
 });
 
+// docs/outcomes.md#redis-away
 test('with Redis killed under load calls go on by local share, and it is exact again when Redis is back', async () => {
   const { money, redis, origins } = await openShared({ rpm: 60_000 });
   const ready = async (origin: string) => {

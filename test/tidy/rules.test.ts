@@ -1,5 +1,6 @@
 // Each rule is shown a file that keeps it and one that breaks it: a rule that finds nothing proves nothing.
 import { describe, expect, test } from 'vitest';
+import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
 import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms } from './rooms.ts';
@@ -296,5 +297,64 @@ describe('files', () => {
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('0003_b.sql'))).toHaveLength(1);
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('0001_b.sql'))).toHaveLength(1);
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('notes.md'))).toHaveLength(1);
+  });
+});
+
+describe('citations', () => {
+  const page = file(
+    'docs/a.md',
+    '# Two words\n\n## `x`, and [y](https://example.com)\n\n## Same\n\n## Same\n\n<a id="own"></a>\n',
+  );
+  const cite = (text: string, path = 'core/x/a.ts') => faults(citations, page, file(path, text));
+
+  test('a page and its headings may be cited by their slugs, from the top or beside, and by names of their own', () => {
+    const good = [
+      'docs/a.md',
+      'docs/a.md#two-words',
+      'docs/a.md#x-and-y',
+      'docs/a.md#same-1',
+      'docs/a.md#own',
+    ];
+    for (const text of good) expect([text, cite(`// (${text})`)]).toEqual([text, []]);
+    expect(cite('[a](a.md#same)', 'docs/b.md')).toEqual([]);
+    expect(cite('see https://example.com/none.md#no')).toEqual([]);
+  });
+
+  test('a page or a heading that is not there is a fault, in comments, texts and links', () => {
+    expect(cite(`\n// docs/none.md\nthrow new Error('see docs/a.md#none');`)).toEqual([
+      'core/x/a.ts:2 cites what is not there: docs/none.md',
+      'core/x/a.ts:3 cites what is not there: docs/a.md#none',
+    ]);
+    expect(cite('[a](a.md#none), [b](#none)', 'docs/b.md')).toHaveLength(2);
+    expect(faults(citations, file('docs/c.md', '```\n# shown\n```\n[c](#shown)'))).toHaveLength(1);
+  });
+
+  test.each([
+    ['// All codes (decisions 4.6).'],
+    ['/** As P12.2 says. */'],
+    ['-- The formula of P6'],
+    ['// (design 15)'],
+    ['// See house style 5.'],
+    ['// Of the answer (4.7.2 "Stop reasons").'],
+    ['// one line per kind in the order of 4.10, each'],
+    ["test('row 12: usage', () => {});"],
+    ['// the classes of table 2'],
+    ['// (service-spec "Ids")'],
+  ])('%s cites a paper', (text) => {
+    expect(faults(noOutsidePapers, file('core/x/a.ts', text))).toHaveLength(1);
+  });
+
+  test.each([
+    ["captured('P1', 4.5); // gpt-4.1 and the 95th percentile"],
+    ['// RFC 9112, section 4: from 4.0.1 to 4.12.0'],
+    ['// a decision takes 200 µs, by design'],
+  ])('%s cites none', (text) => {
+    expect(faults(noOutsidePapers, file('core/x/a.ts', text))).toEqual([]);
+  });
+
+  test('an outcome that no test cites is a fault', () => {
+    const outcomes = file('docs/outcomes.md', '| <a id="ok"></a>ok | a |\n| <a id="cut"></a>cut | b |\n');
+    const tests = file('test/calls/a.test.ts', "test('ends (docs/outcomes.md#ok)', () => {});");
+    expect(faults(outcomesTested, outcomes, tests)).toEqual(['docs/outcomes.md:2 no test cites cut']);
   });
 });

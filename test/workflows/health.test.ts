@@ -42,6 +42,7 @@ test('without a worker, with a silent one, with one that misses Temporal, with s
   expect(await trouble()).toMatch(/^degraded: 1 not started, the oldest since 4\d s$/);
 });
 
+// docs/outcomes.md#temporal-away
 test('a gateway serves without workflows and says in /readyz that they are degraded', async () => {
   const gateway = await startTestGateway({ database_url: await createTestDatabase() });
   atFileEnd(() => gateway.stop());

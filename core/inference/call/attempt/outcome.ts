@@ -6,7 +6,8 @@ import type { AttemptRecord, CallDeps } from '../types.ts';
 import type { Attempt } from './attempt.ts';
 import type { AttemptTerms } from './terms.ts';
 
-const codeOf: Record<FaultClass, ErrorCode> = {
+/** The code of a call whose last fault was of a class. */
+export const codeOf: Readonly<Record<FaultClass, ErrorCode>> = {
   context_length: 'context_length_exceeded',
   content_filter: 'content_filtered',
   client: 'invalid_request',

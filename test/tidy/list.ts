@@ -1,0 +1,39 @@
+// The rules over the whole repository, by the name that a failure has.
+import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
+import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
+import { migrationsInOrder } from './migrations.ts';
+import { inferenceRooms } from './rooms.ts';
+import {
+  documentedExports,
+  fileLength,
+  noMachinePaths,
+  noSkippedTests,
+  pathsInDocs,
+  plainModules,
+  pureOutsideKernel,
+  sqlInStores,
+} from './rules.ts';
+import { foldersExplained, invariantsOnce } from './shape.ts';
+import type { Rule } from './sources.ts';
+
+export const rules: readonly (readonly [string, Rule])[] = [
+  ['imports follow the order of the house and go through index files', importOrder],
+  ['rooms of inference use those above them', inferenceRooms],
+  ['surfaces use a concept through its index file alone', surfacesByIndex],
+  ['the operator takes types alone from core', clientsTakeTypes],
+  ['every concept has a README that says what it uses', conceptReadmes],
+  ['SQL stands only in stores and migrations', sqlInStores],
+  ['clock, randomness, environment and crypto stand only in core/kernel', pureOutsideKernel],
+  ['modules are plain: no export *, default export, enum or namespace', plainModules],
+  ['every exported function of core has a docstring', documentedExports],
+  ['no file is longer than 450 lines', fileLength],
+  ['migrations are numbered without a gap', migrationsInOrder],
+  ['no file names a path of one machine', noMachinePaths],
+  ['no test is switched off', noSkippedTests],
+  ['README and docs name only files that exist', pathsInDocs],
+  ['a folder of more than five files says what it is', foldersExplained],
+  ['an invariant has a name of its own', invariantsOnce],
+  ['every page and heading that is cited exists', citations],
+  ['no paper outside the repository is cited', noOutsidePapers],
+  ['every way in which a call can end is cited by a test', outcomesTested],
+];
