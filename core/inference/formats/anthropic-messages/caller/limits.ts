@@ -9,7 +9,7 @@ export function addLimits(headers: string[], { requests, tokens }: Standing): vo
   if (requests !== null) addGauge(headers, 'requests', requests, now);
   if (tokens === null) return;
   // One bucket for both directions: the three groups show the same.
-  for (const of of ['tokens', 'input-tokens', 'output-tokens']) addGauge(headers, of, tokens, now);
+  for (const group of ['tokens', 'input-tokens', 'output-tokens']) addGauge(headers, group, tokens, now);
 }
 
 function addGauge(headers: string[], of: string, { limit, remaining, reset_ms }: Gauge, now: number): void {
