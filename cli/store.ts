@@ -5,12 +5,12 @@ import type { Db } from '@svc/core/kernel/index.ts';
 export async function appliedMigrations(db: Db): Promise<number> {
   const { rows } = await db.query<{ there: boolean }>({
     name: 'cli.has_migrations',
-    text: `select to_regclass('svc_migration') is not null as there`,
+    text: `select to_regclass('svc_migration') is not null and to_regclass('ledger.svc_migration') is not null as there`,
   });
   if (rows[0]?.there !== true) return 0;
   const counted = await db.query<{ applied: number }>({
     name: 'cli.count_migrations',
-    text: 'select count(*)::int as applied from svc_migration',
+    text: `select (select count(*) from svc_migration)::int + (select count(*) from ledger.svc_migration)::int as applied`,
   });
   return counted.rows[0]?.applied ?? 0;
 }

@@ -125,7 +125,8 @@ async function checkDatabase(): Promise<Finding> {
   try {
     return await withDatabase(async (pool) => {
       const applied = await appliedMigrations(pool);
-      const known = (await listMigrations()).length;
+      const { installation, ledger } = await listMigrations();
+      const known = installation.length + ledger.length;
       // More than this release knows: `svcctl migrate` tells whether it can work with them.
       const state = applied >= known ? 'ok' : 'missing';
       return { name: 'database', state, detail: `${applied} of ${known} migrations applied` };

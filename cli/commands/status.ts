@@ -76,7 +76,8 @@ async function look(program: ProgramState): Promise<Health> {
 async function database() {
   return withDatabase(async (pool) => {
     const ping_ms = Number((await pool.ping()).toFixed(1));
-    const known = (await listMigrations()).length;
+    const { installation, ledger } = await listMigrations();
+    const known = installation.length + ledger.length;
     const applied = await appliedMigrations(pool);
     const clock_shift_ms = applied > 0 ? await readClockShift(pool) : 0;
     return { ping_ms, migrations_applied: applied, migrations_known: known, clock_shift_ms };

@@ -1,12 +1,16 @@
 // Forward-only migrations: numbered .sql files, each in one transaction with its row in `svc_migration`.
 // An advisory lock makes two starters take turns; a changed released file is refused by its checksum.
 //
+// There are two rows of them. Those of a ledger, in the folder `ledger/`, make a schema that may be one of several and
+// keeps its own `svc_migration`; all others make what an installation has once.
+//
 // Programs of the release before run on while a migration is applied, so each file says in its first line which
 // programs can: `-- compatible_from: 0017` are those that know migration 17. It is kept with the row, so that `migrate`
 // of an older release can tell whether the database is still one that it can work with.
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { sha256Hex } from '../kernel/index.ts';
+import { inLedgerSchema, ledgerSchemaOf } from './shard.ts';
 
 const LOCK = 7_305_118_201;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -41,14 +45,14 @@ export interface MigrateOptions {
 const FOLDER = new URL('./migrations/', import.meta.url);
 const PATIENCE = { wait_ms: 100, pause_ms: 400, tries: 300 };
 
-/** All migrations of this release in order. @throws Error on a gap, a doubled number or a first line that says nothing. */
-export async function listMigrations(folder: URL = FOLDER): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+async function listFolder(folder: URL, prefix: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
   const migrations: Migration[] = [];
-  for (const name of names) {
-    const version = Number(name.slice(0, 4));
+  for (const file of files) {
+    const name = prefix + file;
+    const version = Number(file.slice(0, 4));
     if (version !== migrations.length + 1) throw new Error(`migration ${name} is out of sequence`);
-    const sql = await readFile(new URL(name, folder), 'utf8');
+    const sql = await readFile(new URL(file, folder), 'utf8');
     const compatible_from = Number(COMPATIBLE.exec(sql.slice(0, sql.indexOf('\n')))?.[1]);
     if (!(compatible_from >= 1 && compatible_from <= version))
       throw new Error(
@@ -57,6 +61,19 @@ export async function listMigrations(folder: URL = FOLDER): Promise<Migration[]>
     migrations.push({ version, name, sql, checksum: sha256Hex(sql), compatible_from });
   }
   return migrations;
+}
+
+/**
+ * All migrations of this release, in order: `installation` once, `ledger` for each ledger.
+ * @throws Error on a gap, a doubled number or a first line that says nothing.
+ */
+export async function listMigrations(
+  folder: URL = FOLDER,
+): Promise<{ readonly installation: readonly Migration[]; readonly ledger: readonly Migration[] }> {
+  return {
+    installation: await listFolder(folder, ''),
+    ledger: await listFolder(new URL('ledger/', folder), 'ledger/'),
+  };
 }
 
 interface Applied {
@@ -82,16 +99,20 @@ function compare(rows: readonly Applied[], migrations: readonly Migration[]): Ap
   return newer;
 }
 
-/** One try at one migration; false when a lock that it needs was not to be had in time. */
-async function apply(client: pg.Client, migration: Migration, wait_ms: number): Promise<boolean> {
+/** One try at one migration of `schema`; false when a lock that it needs was not to be had in time. */
+async function apply(
+  client: pg.Client,
+  migration: Migration,
+  to: { schema: string; sql: string; wait_ms: number },
+): Promise<boolean> {
   await client.query('begin');
   try {
-    await client.query(`select set_config('lock_timeout', $1, true)`, [`${wait_ms}ms`]);
+    await client.query(`select set_config('lock_timeout', $1, true)`, [`${to.wait_ms}ms`]);
     await client.query(
-      'insert into svc_migration (version, name, checksum, compatible_from) values ($1, $2, $3, $4)',
+      `insert into ${to.schema}.svc_migration (version, name, checksum, compatible_from) values ($1, $2, $3, $4)`,
       [migration.version, migration.name, migration.checksum, migration.compatible_from],
     );
-    await client.query(migration.sql);
+    await client.query(to.sql);
     await client.query('commit');
     return true;
   } catch (error) {
@@ -101,41 +122,79 @@ async function apply(client: pg.Client, migration: Migration, wait_ms: number): 
   }
 }
 
+/** Brings one schema to `migrations`. */
+async function bring(
+  client: pg.Client,
+  schema: string,
+  migrations: readonly Migration[],
+  lock: NonNullable<MigrateOptions['lock']>,
+): Promise<Migrated> {
+  await client.query(`
+    create table if not exists ${schema}.svc_migration (
+      version int primary key, name text not null, checksum text not null, compatible_from int not null,
+      applied_at timestamptz not null default now())`);
+  const { rows } = await client.query<Applied>(
+    `select version, name, checksum, compatible_from from ${schema}.svc_migration order by version`,
+  );
+  const newer = compare(rows, migrations).map((row) => row.name);
+  const done = new Set(rows.map((row) => row.version));
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    if (done.has(migration.version)) continue;
+    const sql = inLedgerSchema(migration.sql, schema);
+    let left = lock.tries;
+    while (!(await apply(client, migration, { schema, sql, wait_ms: lock.wait_ms }))) {
+      if (--left === 0)
+        throw new Error(
+          `migration ${migration.name}: something long reads its tables; migrate again after it`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, lock.pause_ms));
+    }
+    applied.push(migration.name);
+  }
+  return { applied, newer };
+}
+
 /**
- * Brings the database at `url` to this release. One that is ahead of it is left as it is, when all that is newer is
- * compatible with this release.
+ * Brings the database at `url` to this release, with the ledger that is in it. One that is ahead of it is left as it
+ * is, when all that is newer is compatible with this release.
  * @throws Error when a released file changed, the database is too new, or a lock could not be had.
  */
-export async function migrate(url: string, options: MigrateOptions = {}): Promise<Migrated> {
-  const migrations = await listMigrations(options.folder);
-  const { wait_ms, pause_ms, tries } = options.lock ?? PATIENCE;
+export function migrate(url: string, options: MigrateOptions = {}): Promise<Migrated> {
+  return withLock(url, async (client) => {
+    const { installation, ledger } = await listMigrations(options.folder);
+    const lock = options.lock ?? PATIENCE;
+    const first = await bring(client, 'public', installation, lock);
+    const second = await bringLedger(client, url, ledger, lock);
+    return { applied: [...first.applied, ...second.applied], newer: [...first.newer, ...second.newer] };
+  });
+}
+
+/** The same for a ledger alone, in a database that may hold others and nothing else of an installation. */
+export function migrateLedger(url: string, options: MigrateOptions = {}): Promise<Migrated> {
+  return withLock(url, async (client) => {
+    const { ledger } = await listMigrations(options.folder);
+    return bringLedger(client, url, ledger, options.lock ?? PATIENCE);
+  });
+}
+
+async function bringLedger(
+  client: pg.Client,
+  url: string,
+  migrations: readonly Migration[],
+  lock: NonNullable<MigrateOptions['lock']>,
+): Promise<Migrated> {
+  const schema = ledgerSchemaOf(url);
+  await client.query(`create schema if not exists ${schema}`);
+  return bring(client, schema, migrations, lock);
+}
+
+async function withLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'svc-migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    await client.query(`
-      create table if not exists svc_migration (
-        version int primary key, name text not null, checksum text not null, compatible_from int not null,
-        applied_at timestamptz not null default now())`);
-    const { rows } = await client.query<Applied>(
-      'select version, name, checksum, compatible_from from svc_migration order by version',
-    );
-    const newer = compare(rows, migrations).map((row) => row.name);
-    const done = new Set(rows.map((row) => row.version));
-    const applied: string[] = [];
-    for (const migration of migrations) {
-      if (done.has(migration.version)) continue;
-      let left = tries;
-      while (!(await apply(client, migration, wait_ms))) {
-        if (--left === 0)
-          throw new Error(
-            `migration ${migration.name}: something long reads its tables; migrate again after it`,
-          );
-        await new Promise((resolve) => setTimeout(resolve, pause_ms));
-      }
-      applied.push(migration.name);
-    }
-    return { applied, newer };
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@
 // so that a slow list never stands in the way of a hold.
 import pg from 'pg';
 import type { Db, Statement } from '../kernel/index.ts';
+import { ledgerNaming, ledgerSchemaOf } from './shard.ts';
 
 const INT8 = 20;
 /** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance. */
@@ -20,12 +21,12 @@ export interface Pool extends Db {
   end(): Promise<void>;
 }
 
-function bind(client: pg.Pool | pg.PoolClient): Db {
+function bind(client: pg.Pool | pg.PoolClient, named: (text: string) => string): Db {
   return {
     async query<Row>(statement: Statement) {
       const { rows, rowCount } = await client.query({
         name: statement.name,
-        text: statement.text,
+        text: named(statement.text),
         values: statement.values as unknown[],
       });
       return { rows: rows as Row[], rowCount: rowCount ?? 0 };
@@ -35,7 +36,7 @@ function bind(client: pg.Pool | pg.PoolClient): Db {
 
 /**
  * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
- * queues without end. With `role` every session acts as that role: `svc_runtime` has no right to change history. With
+ * queues without end. The ledger is where `url` says (shard.ts). With `role` every session acts as that role: `svc_runtime` has no right to change history. With
  * `answer_ms` a statement that is not answered for so long fails, and its connection goes: it may lead nowhere.
  */
 export function createPool(
@@ -55,7 +56,8 @@ export function createPool(
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
   pool.on('error', () => {});
-  const db = bind(pool);
+  const named = ledgerNaming(ledgerSchemaOf(url));
+  const db = bind(pool, named);
   return {
     query: db.query,
     async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
@@ -69,7 +71,7 @@ export function createPool(
       client.on('error', died);
       try {
         await client.query('begin');
-        const result = await work(bind(client));
+        const result = await work(bind(client, named));
         await client.query('commit');
         return result;
       } catch (error) {

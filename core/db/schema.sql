@@ -264,6 +264,16 @@ grant select on ledger.meter to svc_runtime;
 create table ledger.meter_default partition of ledger.meter DEFAULT;
 grant select on ledger.meter_default to svc_runtime;
 
+create table ledger.outbox (
+  outbox_id bigint not null generated always as identity,
+  org_id text not null,
+  topic text not null,
+  payload jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+grant delete, select, update on ledger.outbox to svc_runtime;
+
 create table ledger.unit_kind (
   kind smallint not null,
   name text not null,
@@ -1231,7 +1241,7 @@ begin
   for v_percent in
     select a from unnest(v_alerts) a where a > w.alerted and w.spent >= ledger.threshold(w.cap, a) order by a
   loop
-    insert into public.outbox (org_id, topic, payload, created_at)
+    insert into ledger.outbox (org_id, topic, payload, created_at)
     select b.org_id, 'budget.threshold',
       ledger.budget_payload(w) || jsonb_build_object('threshold_percent', v_percent), p_now
     from ledger.book b where b.book_id = w.book_id;
@@ -1368,7 +1378,7 @@ begin
   where t.kind = p_kind and t.subject = p_subject and t.start = p_start and t.exhausted_at is null
   returning * into w;
   if found then
-    insert into public.outbox (org_id, topic, payload, created_at)
+    insert into ledger.outbox (org_id, topic, payload, created_at)
     select b.org_id, 'budget.exhausted',
       ledger.budget_payload(w) || jsonb_build_object('resumes_at', ledger.budget_payload(w) -> 'window_end'), p_now
     from ledger.book b where b.book_id = w.book_id;
@@ -1525,7 +1535,7 @@ begin
       where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
       returning t.org_id, t.available, coalesce(t.low_mark, 0) as mark
     loop
-      insert into public.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
+      insert into ledger.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
         jsonb_build_object('available_micro_usd', r.available, 'threshold_micro', r.mark), p_now);
     end loop;
   end if;
@@ -2138,7 +2148,7 @@ CREATE OR REPLACE FUNCTION ledger.tell_low(p_book bigint, p_balance bigint, p_ma
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into public.outbox (org_id, topic, payload, created_at)
+  insert into ledger.outbox (org_id, topic, payload, created_at)
   select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
   from ledger.book where book_id = p_book;
 end $function$

@@ -17,6 +17,12 @@ function call(
   return { name: `ledger.${name}`, text: `select ${columns} from ledger.${name}(${args})`, rowMode: 'array' };
 }
 
+/** Where the statements of a lane run: a connection, and the ledger that it leads to by its name. */
+export interface Target {
+  readonly db: pg.Client;
+  readonly named: (text: string) => string;
+}
+
 const WINDOWS = 'bigint[] smallint[] int[] date[] int[]';
 const HOLD = call(
   'hold',
@@ -79,7 +85,7 @@ export function byBookAndId(a: Settle, b: Settle): number {
 
 /** Holds `items` (sorted by book) for `lease_id`; results in their order. */
 export async function runHolds(
-  db: pg.Client,
+  { db, named }: Target,
   items: readonly Hold[],
   args: { lease_id: number; now: Date; tell: OnAvailable },
 ): Promise<HoldResult[]> {
@@ -89,6 +95,7 @@ export async function runHolds(
   const claims = claimed.map((i) => items[i]!.idempotency!);
   const { rows } = await db.query<[string, string | null]>({
     ...HOLD,
+    text: named(HOLD.text),
     values: [
       ...common,
       uuidArray(items.map((item) => item.request_id)),
@@ -109,7 +116,7 @@ export async function runHolds(
 
 /** Settles `items` (sorted by book and id); results in their order. */
 export async function runSettles(
-  db: pg.Client,
+  { db, named }: Target,
   items: readonly Settle[],
   args: { now: Date; tell: OnAvailable },
 ): Promise<SettleResult[]> {
@@ -117,6 +124,7 @@ export async function runSettles(
   const claimed = items.filter((item) => item.claimed === true).map((item) => item.request_id);
   const { rows } = await db.query<[string, string | null, string | null]>({
     ...SETTLE,
+    text: named(SETTLE.text),
     values: [
       ...common,
       uuidArray(items.map((item) => item.request_id)),
@@ -148,9 +156,10 @@ export interface Extension extends Release {
 }
 
 /** Gives the holds of `items` back; what has no hold any more is ignored. */
-export async function runReleases(db: pg.Client, items: readonly Release[]): Promise<true[]> {
+export async function runReleases({ db, named }: Target, items: readonly Release[]): Promise<true[]> {
   await db.query({
     ...RELEASE,
+    text: named(RELEASE.text),
     values: [int8Array(distinctBooks(items)), uuidArray(items.map((item) => item.request_id))],
   });
   return items.map(() => true);
@@ -165,9 +174,13 @@ const EXTEND_RESULTS: Readonly<Record<string, ExtendResult>> = {
 };
 
 /** Raises holds to new totals, decided in order. */
-export async function runExtensions(db: pg.Client, items: readonly Extension[]): Promise<ExtendResult[]> {
+export async function runExtensions(
+  { db, named }: Target,
+  items: readonly Extension[],
+): Promise<ExtendResult[]> {
   const { rows } = await db.query<[string]>({
     ...EXTEND,
+    text: named(EXTEND.text),
     values: [
       int8Array(distinctBooks(items)),
       uuidArray(items.map((item) => item.request_id)),

@@ -1,6 +1,6 @@
 // The ledger as a running process uses it: lanes for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
-import { createPool, type Pool } from '../db/index.ts';
+import { createPool, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch.ts';
 import {
@@ -34,6 +34,7 @@ const MAX_HINTS = 200_000;
 const PLANS = '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 export interface LedgerOptions {
+  /** The database, and as its parameter `ledger_schema` which of its ledgers. */
   readonly url: string;
   readonly process_name: string;
   /** Directory of the journals; shared by the processes of one machine. */
@@ -86,6 +87,7 @@ class Ledger implements LedgerHandle {
   private readonly process_name: string;
   private readonly lease_seconds: number;
   private readonly url: string;
+  private readonly named: (text: string) => string;
   private readonly control: Pool;
   private readonly journal: Journal;
   private readonly holds: Lane<Hold, HoldResult>;
@@ -112,6 +114,7 @@ class Ledger implements LedgerHandle {
     });
     this.journal = new Journal(options.journal_dir, options.log);
     this.url = url;
+    this.named = ledgerNaming(ledgerSchemaOf(url));
     const patience = options.patience ?? PATIENCE;
     this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
     this.settles = new Lane(this.settleLane(patience.settle_ms));
@@ -121,7 +124,7 @@ class Ledger implements LedgerHandle {
       ...this.common('off'),
       ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable', patience.hold_ms),
       compare: byBook,
-      run: runExtensions,
+      run: (db, items) => runExtensions({ db, named: this.named }, items),
     });
     this.releases = new Lane(this.releaseLane());
   }
@@ -150,7 +153,12 @@ class Ledger implements LedgerHandle {
       ...this.common(sync),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
       compare: byBook,
-      run: (db, items) => runHolds(db, items, { lease_id: this.lease_id, now: now(), tell: this.tell }),
+      run: (db, items) =>
+        runHolds({ db, named: this.named }, items, {
+          lease_id: this.lease_id,
+          now: now(),
+          tell: this.tell,
+        }),
       onAnswer: ({ item, late }, { status }) => {
         if (status !== 'ok') this.own.delete(item.request_id);
         // Its caller was told `unavailable`, but the batch was in the air and has been committed.
@@ -173,7 +181,7 @@ class Ledger implements LedgerHandle {
     return {
       ...this.common('on'),
       compare: byBookAndId,
-      run: (db, items) => runSettles(db, items, { now: now(), tell: this.tell }),
+      run: (db, items) => runSettles({ db, named: this.named }, items, { now: now(), tell: this.tell }),
       late_after_ms,
       drops_late: false,
       onAnswer: ({ item }, result) => this.onSettled(item, result),
@@ -189,7 +197,7 @@ class Ledger implements LedgerHandle {
     return {
       ...this.common('on'),
       compare: byBook,
-      run: runReleases,
+      run: (db, items) => runReleases({ db, named: this.named }, items),
       late_after_ms: Number.POSITIVE_INFINITY,
       drops_late: false,
       onAnswer: () => {},

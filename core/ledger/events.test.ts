@@ -42,7 +42,7 @@ interface Event {
 async function eventsOf(book: number): Promise<Event[]> {
   const { rows } = await db.query<Event>({
     name: 'test.events',
-    text: `select o.topic, o.payload from outbox o join ledger.book b using (org_id) where b.book_id = $1 order by outbox_id`,
+    text: `select o.topic, o.payload from ledger.outbox o join ledger.book b using (org_id) where b.book_id = $1 order by outbox_id`,
     values: [book],
   });
   return rows;

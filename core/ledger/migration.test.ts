@@ -27,10 +27,10 @@ afterAll(async () => {
 
 /** The migrations of this release and one more, which changes the table that every settle writes. */
 async function nextRelease(): Promise<URL> {
-  const version = String((await listMigrations()).length + 1).padStart(4, '0');
+  const version = String((await listMigrations()).ledger.length + 1).padStart(4, '0');
   cpSync(new URL('../db/migrations/', import.meta.url), dir, { recursive: true });
   writeFileSync(
-    join(dir, `${version}_next.sql`),
+    join(dir, 'ledger', `${version}_next.sql`),
     `-- compatible_from: 0001\nalter table ledger.meter add column of_the_next_release int;\n`,
   );
   return pathToFileURL(`${dir}/`);

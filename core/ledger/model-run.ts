@@ -2,7 +2,6 @@
 // The tests of the ledger and of its mutations share it.
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
-import pg from 'pg';
 import { createPool, type Pool } from '../db/index.ts';
 import { type MicroUsd, microUsd, nowMs, type RequestId, ServiceError, shiftClock } from '../kernel/index.ts';
 import type { LedgerHandle } from './client.ts';
@@ -17,6 +16,8 @@ import {
   holdOf,
   journalDirectory,
   makeBook,
+  type Owner,
+  openOwner,
   openTestLedger,
   PATIENT,
   settleOf,
@@ -74,7 +75,7 @@ function dayOf(ms: number): string {
 class Run {
   private readonly db: Pool;
   private readonly ledger: LedgerHandle;
-  private readonly owner: pg.Client;
+  private readonly owner: Owner;
   private readonly book: number;
   private readonly model = new Model();
   private readonly calls: Call[] = [];
@@ -82,7 +83,7 @@ class Run {
   private clock = 0;
   private references = 0;
 
-  constructor(on: { db: Pool; ledger: LedgerHandle; owner: pg.Client; book: number }) {
+  constructor(on: { db: Pool; ledger: LedgerHandle; owner: Owner; book: number }) {
     this.db = on.db;
     this.ledger = on.ledger;
     this.owner = on.owner;
@@ -310,8 +311,7 @@ class Run {
  */
 export async function compareWithModel(url: string, options: { runs: number; seed?: number }): Promise<void> {
   const db = createPool(url, { max: 2 });
-  const owner = new pg.Client({ connectionString: url });
-  await owner.connect();
+  const owner = await openOwner(url);
   const journal = journalDirectory();
   // Leases of one second: a sweep waits for so long after the start of the server, which is long past.
   const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1, ...PATIENT });

@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { ledgerNaming, ledgerSchemaOf } from '../db/index.ts';
 import {
   type Db,
   type MicroUsd,
@@ -13,6 +15,20 @@ import {
 import { type Credited, type LedgerHandle, type LedgerOptions, openLedger } from './index.ts';
 import { credit, openBook, setBudget } from './store.ts';
 import type { Hold, MeteredUnits, Settle, Subject } from './types.ts';
+
+/** The database's owner, who may do what programs may not, in the ledger that `url` names. */
+export interface Owner {
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>>;
+  end(): Promise<void>;
+}
+
+/** Connects as the owner. */
+export async function openOwner(url: string): Promise<Owner> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const named = ledgerNaming(ledgerSchemaOf(url));
+  return { query: (text, values) => client.query(named(text), values), end: () => client.end() };
+}
 
 let serial = 0;
 

@@ -7,6 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { inLedgerSchema, ledgerSchemaOf } from '../db/index.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -83,6 +84,7 @@ function asText(columns: string): string {
 
 /** Opens one read-only snapshot of the database at `url`, narrowed to the books of `org_id` when it is given. */
 export async function openDatabase(url: string, org_id: string | null): Promise<Source> {
+  const schema = ledgerSchemaOf(url);
   const client = new pg.Client({ connectionString: url, application_name: 'svc-ledger-verify' });
   await client.connect();
   await client.query('begin isolation level repeatable read read only');
@@ -90,7 +92,7 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
   let where = '';
   if (org_id !== null) {
     const { rows } = await client.query<{ id: string }>(
-      'select book_id::text as id from ledger.book where org_id = $1',
+      inLedgerSchema('select book_id::text as id from ledger.book where org_id = $1', schema),
       [org_id],
     );
     // Numbers of our own table: a cursor takes no parameters.
@@ -100,7 +102,7 @@ export async function openDatabase(url: string, org_id: string | null): Promise<
     async *rows(table) {
       const { columns, order } = TABLES[table];
       await client.query(
-        `declare c_${table} no scroll cursor for select ${asText(columns)} from ledger.${table} t ${where} order by ${order}`,
+        `declare c_${table} no scroll cursor for select ${asText(columns)} from ${schema}.${table} t ${where} order by ${order}`,
       );
       for (;;) {
         const { rows } = await client.query<string[]>({

@@ -4,7 +4,7 @@ import type { Pool } from '../db/index.ts';
 import { type Db, type Id, newId, now } from '../kernel/index.ts';
 import { findProjectId } from '../orgs/index.ts';
 import { fanOut, insertEvents, type NewEvent } from './delivery-store.ts';
-import { deleteOutbox, hasFacts, type OutboxRow, takeOutbox } from './outbox-store.ts';
+import { deleteOutbox, type Outbox, type OutboxRow, takeOutbox, waitingOutboxes } from './outbox-store.ts';
 import { ATTEMPTS_MAX } from './schedule.ts';
 
 const BATCH = 200;
@@ -46,8 +46,12 @@ async function dataOf(
   return payload;
 }
 
-async function relayBatch(db: Db, nameKey: KeyNamer): Promise<{ taken: number; queued: number }> {
-  const facts = await takeOutbox(db, BATCH);
+async function relayBatch(
+  db: Db,
+  outbox: Outbox,
+  nameKey: KeyNamer,
+): Promise<{ taken: number; queued: number }> {
+  const facts = await takeOutbox(db, outbox, BATCH);
   if (facts.length === 0) return { taken: 0, queued: 0 };
   const events: NewEvent[] = [];
   for (const { org_id, topic: type, payload, created_at: at, wanted } of facts) {
@@ -64,19 +68,25 @@ async function relayBatch(db: Db, nameKey: KeyNamer): Promise<{ taken: number; q
   }
   await deleteOutbox(
     db,
+    outbox,
     facts.map(({ outbox_id }) => outbox_id),
   );
   return { taken: facts.length, queued };
 }
 
-/** Empties the outbox into deliveries; returns how many were queued. A job; two at once take different facts. */
-export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
-  if (!(await hasFacts(pool))) return 0;
+async function empty(pool: Pool, outbox: Outbox, nameKey: KeyNamer): Promise<number> {
   let queued = 0;
   for (let batch = 0; batch < BATCHES_MAX; batch++) {
-    const done = await pool.transaction((db) => relayBatch(db, nameKey));
+    const done = await pool.transaction((db) => relayBatch(db, outbox, nameKey));
     queued += done.queued;
     if (done.taken < BATCH) break;
   }
+  return queued;
+}
+
+/** Empties the outboxes into deliveries; returns how many were queued. A job; two at once take different facts. */
+export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
+  let queued = 0;
+  for (const outbox of await waitingOutboxes(pool)) queued += await empty(pool, outbox, nameKey);
   return queued;
 }

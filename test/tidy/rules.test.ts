@@ -297,6 +297,9 @@ describe('files', () => {
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('0003_b.sql'))).toHaveLength(1);
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('0001_b.sql'))).toHaveLength(1);
     expect(faults(migrationsInOrder, at('0001_a.sql'), at('notes.md'))).toHaveLength(1);
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('ledger/0001_b.sql'))).toEqual([]);
+    expect(faults(migrationsInOrder, at('0001_a.sql'), at('ledger/0002_b.sql'))).toHaveLength(1);
+    expect(faults(migrationsInOrder, at('ledger/0001_a.sql'), at('ledger/sub/0002_b.sql'))).toHaveLength(1);
   });
 });
 

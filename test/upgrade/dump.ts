@@ -1,6 +1,6 @@
 // A database as text: its rows as statements, and the number of migrations that its tables had. The tables themselves
 // are what those migrations make, which never change once released: their checksums are among the rows.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { withClient } from '../support/books.ts';
 
 const MIGRATIONS = new URL('../../core/db/migrations/', import.meta.url);
-const HEADER = /^-- migrations: (\d+)$/m;
+const HEADER = /^-- migrations: (\d+), of the ledger: (\d+)$/m;
 
 const TABLES = `
   select format('%I.%I', n.nspname, c.relname) as name,
@@ -28,9 +28,10 @@ const SEQUENCES = `
 /** Every row of every table of `client`'s database. Times are in UTC and numbers whole. */
 export async function dumpRows(client: pg.Client): Promise<string> {
   await client.query(`set timezone = 'UTC'`);
+  const known = await listMigrations();
   const parts = [
     '-- Rows of a database of this release, written by `make upgrade-dump`; later releases are tested to take it on.',
-    `-- migrations: ${(await listMigrations()).length}`,
+    `-- migrations: ${known.installation.length}, of the ledger: ${known.ledger.length}`,
     'set session_replication_role = replica;',
     `set timezone = 'UTC';`,
   ];
@@ -51,11 +52,16 @@ export async function dumpRows(client: pg.Client): Promise<string> {
 
 /** Makes the empty database at `url` what the dump was taken of, in the tables of its release. */
 export async function restoreRows(url: string, dump: string): Promise<void> {
-  const count = Number(HEADER.exec(dump)![1]);
+  const [, installation, ledger] = HEADER.exec(dump)!;
+  const known = await listMigrations();
+  const then = [
+    ...known.installation.slice(0, Number(installation)),
+    ...known.ledger.slice(0, Number(ledger)),
+  ];
   const folder = mkdtempSync(join(tmpdir(), 'svc-release-'));
   try {
-    for (const { name } of (await listMigrations()).slice(0, count))
-      cpSync(new URL(name, MIGRATIONS), join(folder, name));
+    mkdirSync(join(folder, 'ledger'));
+    for (const { name } of then) cpSync(new URL(name, MIGRATIONS), join(folder, name));
     await migrate(url, { folder: pathToFileURL(`${folder}/`) });
   } finally {
     rmSync(folder, { recursive: true });

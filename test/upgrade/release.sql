@@ -1,5 +1,5 @@
 -- Rows of a database of this release, written by `make upgrade-dump`; later releases are tested to take it on.
--- migrations: 25
+-- migrations: 18, of the ledger: 8
 set session_replication_role = replica;
 set timezone = 'UTC';
 delete from catalog.endpoint;
@@ -8,22 +8,22 @@ delete from catalog.price_history;
 delete from catalog.price_version;
 delete from ledger.block;
 insert into ledger.block (book_id, block_no, first_seq, entries, meters, created_at, hash) overriding system value values
-  ('1', '1', '1', '1', '0', '2026-11-23 03:54:35.051+00', E'\\xbda9f4ecdb58826265e7dbfad93010397a1ca5173ea54950a27e76d5c968a3a5'),
-  ('1', '2', '2', '1', '0', '2026-11-23 03:54:35.09+00', E'\\x26e5e0687a632de9c2c65a92ae98007291cbeda2ec590315bc0928a4ccce7f86'),
-  ('1', '3', '3', '1', '0', '2026-11-23 03:54:35.105+00', E'\\xddc559219437c539b9d7841bb48a5a32d4c9335d44fcceca09f7fd334b9cff51'),
-  ('1', '4', '4', '1', '0', '2026-11-23 03:54:35.107+00', E'\\x123d1d2d52d7e47310b75f9590e443430155d1f2b4434c58858dd7a61cebd515'),
-  ('1', '5', '5', '2', '3', '2026-11-23 03:54:35.14+00', E'\\xd1012a55cf0ead5f5d7a3831dcc3cb043860fdedd4719f9101d9dfca9389293a'),
-  ('1', '6', '7', '1', '1', '2026-11-23 03:54:35.167+00', E'\\x035dc6ccd894f27898ec25a5c084703a576bd840997fb5adb59b5df04ec3e162'),
-  ('1', '7', '8', '1', '1', '2026-11-23 03:54:35.172+00', E'\\x8331a1c5a3f1b9538ccc41e21e8e40ab99aa424c0629fea5eb13db822f41e40b'),
-  ('1', '8', '9', '1', '1', '2026-11-23 03:54:35.18+00', E'\\x90d05e59ffec00962d491564ff3f29855c456af424625baa506b46180d0f29ec'),
-  ('2', '1', '1', '1', '0', '2026-11-23 03:54:35.009+00', E'\\x9be575be3f1bab310d007f9dccaa1f6996b04b34fd64974e1273502249fa4857'),
-  ('2', '2', '2', '1', '1', '2026-11-23 03:54:35.186+00', E'\\x5412bf0de8984acee42e9a968a1c6bf3ea084cd294df696bef47c594cf4ed8c3'),
-  ('2', '3', '3', '1', '0', '2026-11-23 03:54:35.197+00', E'\\x7dbd1409bfc051a9b168a18be4edd5aaf5d50800fa0a5ff395467b6f4ea6e226'),
-  ('2', '4', '4', '1', '0', '2026-11-23 03:54:35.198+00', E'\\xb84213e6d19227ebf8eb8c9f075d0efaeb5812328383f17e5c98196ae4796986');
+  ('1', '1', '1', '1', '0', '2026-11-23 04:23:56.12+00', E'\\x154e839b0b9f8a404d7ec2ad7adb4ce9c97c411464f1e8e3e247c21fbe4f5c52'),
+  ('1', '2', '2', '1', '0', '2026-11-23 04:23:56.237+00', E'\\xa9c6a7a7d5f3e83b7c898324e0edfe560e1fe1ec96d806801e63ca3c7ce79353'),
+  ('1', '3', '3', '1', '0', '2026-11-23 04:23:56.282+00', E'\\x419e505f4872fe2e03f9496e12a2ec064bbd1401ff8663d82c7ae84340afb8bc'),
+  ('1', '4', '4', '1', '0', '2026-11-23 04:23:56.294+00', E'\\x857bc3a52753f363ebd0f33401b3cfef2a17708d329e06dae85fe2ebd1b654dc'),
+  ('1', '5', '5', '2', '3', '2026-11-23 04:23:56.41+00', E'\\xe3659fcd64a9141f571b293b59bff3c87589d97006c286873f8c06eb17f16e1b'),
+  ('1', '6', '7', '1', '1', '2026-11-23 04:23:56.464+00', E'\\x76d34322d54a60ef2651a59614d2bf1fe940b9f46e5071b4ab0a3e86a7cbbf2e'),
+  ('1', '7', '8', '1', '1', '2026-11-23 04:23:56.5+00', E'\\xefb8683da29c608bde7b5567d4f9f9fd4be4512a9a9433df1be2261c09bc8418'),
+  ('1', '8', '9', '1', '1', '2026-11-23 04:23:56.514+00', E'\\xed2a12d9573ec9a345b13919471f20d3f3741cbd4c70f9f3b11b9a4a92a7745a'),
+  ('2', '1', '1', '1', '0', '2026-11-23 04:23:56.012+00', E'\\xd34b121fc73cbd0306e73e303dce8aa0cd14554969ab2b88882734009a2e93f9'),
+  ('2', '2', '2', '1', '1', '2026-11-23 04:23:56.526+00', E'\\xa8b8e960aea9863ef49a3dbd60505d24a54e6743a01873d0a3199396f44d435b'),
+  ('2', '3', '3', '1', '0', '2026-11-23 04:23:56.531+00', E'\\x0debbb2ca0952e8ffbe54a5045be2d0033efc091433ca9760bb0e4dc08354500'),
+  ('2', '4', '4', '1', '0', '2026-11-23 04:23:56.535+00', E'\\x5109a493452ad0d0c971e3c2401ed8317611e4a4a8c4cecf7a1b268fdb08057d');
 delete from ledger.book;
 insert into ledger.book (book_id, org_id, environment, available, held, granted, seq, block_no, head, last_at, current_lot_no, low_mark, exhausted_on) overriding system value values
-  ('1', 'org_01M838N53K0QP7WJ8GNDDX1BVW', '1', '14676', '25', '9701', '9', '8', E'\\x90d05e59ffec00962d491564ff3f29855c456af424625baa506b46180d0f29ec', '2026-11-23 03:54:35.18+00', '2', '5000000', NULL),
-  ('2', 'org_01M838N53K0QP7WJ8GNDDX1BVW', '2', '0', '0', '0', '4', '4', E'\\xb84213e6d19227ebf8eb8c9f075d0efaeb5812328383f17e5c98196ae4796986', '2026-11-23 03:54:35.198+00', NULL, NULL, NULL);
+  ('1', 'org_01M83AAWTXPE3W3THZY07EQXNE', '1', '14676', '25', '9701', '9', '8', E'\\xed2a12d9573ec9a345b13919471f20d3f3741cbd4c70f9f3b11b9a4a92a7745a', '2026-11-23 04:23:56.514+00', '2', '5000000', NULL),
+  ('2', 'org_01M83AAWTXPE3W3THZY07EQXNE', '2', '0', '0', '0', '4', '4', E'\\x5109a493452ad0d0c971e3c2401ed8317611e4a4a8c4cecf7a1b268fdb08057d', '2026-11-23 04:23:56.535+00', NULL, NULL, NULL);
 delete from ledger.budget;
 insert into ledger.budget (kind, subject, book_id, cap, hard, alerts) overriding system value values
   ('1', '1', '1', '400', 'false', '{50,80,100}'),
@@ -43,19 +43,19 @@ insert into ledger.burn (lot_no, from_micro, to_micro, book_id, block_no) overri
   ('5', '0', '500', '2', '4');
 delete from ledger.entry;
 insert into ledger.entry (book_id, seq, amount, balance_after, created_at, request_id, kind, ref_type, ref_id) overriding system value values
-  ('1', '1', '10000', '10000', '2026-11-23 03:54:35.051+00', NULL, '5', 'staff', 'test 2446 1'),
-  ('1', '2', '5000', '15000', '2026-11-23 03:54:35.09+00', NULL, '2', 'staff', 'paid'),
-  ('1', '3', '5000', '20000', '2026-11-23 03:54:35.105+00', NULL, '7', 'staff', 'ended'),
-  ('1', '4', '-5000', '15000', '2026-11-23 03:54:35.107+00', NULL, '16', 'lot', 'lot_01M838N571J8H2701Q3H55CZAY'),
-  ('1', '5', '-70', '14930', '2026-11-23 03:54:35.14+00', '01a2068a-94ec-9675-944a-edb3cfd696df', '1', NULL, NULL),
-  ('1', '6', '-130', '14800', '2026-11-23 03:54:35.14+00', '01a2068a-94ec-9675-944a-edb3cfd696e0', '1', NULL, NULL),
-  ('1', '7', '-50', '14750', '2026-11-23 03:54:35.167+00', '01a2068a-951d-af56-4cb3-83ad27a71d4d', '1', NULL, NULL),
-  ('1', '8', '-40', '14710', '2026-11-23 03:54:35.172+00', '01a2068a-9521-9124-e130-52b86d927e78', '1', NULL, NULL),
-  ('1', '9', '-9', '14701', '2026-11-23 03:54:35.18+00', '01a2068a-952c-8d91-b940-85037f0518a1', '1', NULL, NULL),
-  ('2', '1', '100000000', '100000000', '2026-11-23 03:54:35.009+00', NULL, '5', 'staff', 'sandbox org_01M838N53K0QP7WJ8GNDDX1BVW'),
-  ('2', '2', '-100000000', '0', '2026-11-23 03:54:35.186+00', '01a2068a-9531-a487-2ba2-a44483356a18', '1', NULL, NULL),
-  ('2', '3', '500', '500', '2026-11-23 03:54:35.197+00', NULL, '2', 'staff', 'disputed'),
-  ('2', '4', '-500', '0', '2026-11-23 03:54:35.198+00', NULL, '19', 'staff', 'dispute');
+  ('1', '1', '10000', '10000', '2026-11-23 04:23:56.12+00', NULL, '5', 'staff', 'test 8001 1'),
+  ('1', '2', '5000', '15000', '2026-11-23 04:23:56.237+00', NULL, '2', 'staff', 'paid'),
+  ('1', '3', '5000', '20000', '2026-11-23 04:23:56.282+00', NULL, '7', 'staff', 'ended'),
+  ('1', '4', '-5000', '15000', '2026-11-23 04:23:56.294+00', NULL, '16', 'lot', 'lot_01M83AAX3SGKVZSGSX6T53VPN2'),
+  ('1', '5', '-70', '14930', '2026-11-23 04:23:56.41+00', '01a206a5-74a7-84b1-9c6a-81ea0b6ad475', '1', NULL, NULL),
+  ('1', '6', '-130', '14800', '2026-11-23 04:23:56.41+00', '01a206a5-74a8-0740-a714-7e0e85c35b84', '1', NULL, NULL),
+  ('1', '7', '-50', '14750', '2026-11-23 04:23:56.464+00', '01a206a5-752f-0347-7e8e-97bff049c18f', '1', NULL, NULL),
+  ('1', '8', '-40', '14710', '2026-11-23 04:23:56.5+00', '01a206a5-7543-b98f-18bd-3406927e3eea', '1', NULL, NULL),
+  ('1', '9', '-9', '14701', '2026-11-23 04:23:56.514+00', '01a206a5-7562-7930-f2fd-87195d5e146d', '1', NULL, NULL),
+  ('2', '1', '100000000', '100000000', '2026-11-23 04:23:56.012+00', NULL, '5', 'staff', 'sandbox org_01M83AAWTXPE3W3THZY07EQXNE'),
+  ('2', '2', '-100000000', '0', '2026-11-23 04:23:56.526+00', '01a206a5-756d-5fce-c6bf-44c02ef4e75d', '1', NULL, NULL),
+  ('2', '3', '500', '500', '2026-11-23 04:23:56.531+00', NULL, '2', 'staff', 'disputed'),
+  ('2', '4', '-500', '0', '2026-11-23 04:23:56.535+00', NULL, '19', 'staff', 'dispute');
 delete from ledger.entry_kind;
 insert into ledger.entry_kind (kind, name) overriding system value values
   ('1', 'settle'),
@@ -81,29 +81,42 @@ insert into ledger.entry_kind (kind, name) overriding system value values
   ('9', 'gift_redeem');
 delete from ledger.hold;
 insert into ledger.hold (hold_id, book_id, amount, key_no, project_no, lease_id) overriding system value values
-  ('01a2068a-952f-f11a-49a3-df38e9834743', '1', '25', '1', '1', '1');
+  ('01a206a5-7568-c1af-9044-45eb56a70b54', '1', '25', '1', '1', '1');
 delete from ledger.idempotency;
 insert into ledger.idempotency (scope, key_hash, fingerprint, request_id, book_id, lease_id, state, created_at, ended_at, cost, http_status, sealed_answer) overriding system value values
-  ('upgrade', E'\\x0101010101010101010101010101010101010101010101010101010101010101', E'\\x0202020202020202020202020202020202020202020202020202020202020202', '01a2068a-9521-9124-e130-52b86d927e78', '1', '1', 'done', '2026-11-23 03:54:35.169+00', '2026-11-23 03:54:35.172+00', '40', NULL, NULL);
+  ('upgrade', E'\\x0101010101010101010101010101010101010101010101010101010101010101', E'\\x0202020202020202020202020202020202020202020202020202020202020202', '01a206a5-7543-b98f-18bd-3406927e3eea', '1', '1', 'done', '2026-11-23 04:23:56.484+00', '2026-11-23 04:23:56.5+00', '40', NULL, NULL);
 delete from ledger.lease;
 insert into ledger.lease (lease_id, process, seconds, expires_at) overriding system value values
-  ('1', 'test', '1', '2026-11-23 03:54:35.208977+00');
+  ('1', 'test', '1', '2026-11-23 04:23:56.553973+00');
 delete from ledger.lot;
 insert into ledger.lot (lot_no, lot_id, book_id, seq, is_grant, expires_at, created_at, amount, burned, is_open) overriding system value values
-  ('1', 'lot_01M838N5419DDCHBZTFJ4KGWY2', '2', '1', 'true', 'infinity', '2026-11-23 03:54:35.009+00', '100000000', '100000000', 'false'),
-  ('2', 'lot_01M838N55B9EWANZP443JMNEEC', '1', '1', 'true', 'infinity', '2026-11-23 03:54:35.051+00', '10000', '299', 'true'),
-  ('3', 'lot_01M838N56J5JF76PTET904WCVB', '1', '2', 'false', 'infinity', '2026-11-23 03:54:35.09+00', '5000', '0', 'true'),
-  ('4', 'lot_01M838N571J8H2701Q3H55CZAY', '1', '3', 'true', '2026-11-23 03:54:34.105+00', '2026-11-23 03:54:35.105+00', '5000', '5000', 'false'),
-  ('5', 'lot_01M838N59X2S9KPWP2EMCH23EA', '2', '3', 'false', 'infinity', '2026-11-23 03:54:35.197+00', '500', '500', 'false');
+  ('1', 'lot_01M83AAWVCSCWV6Y3CRGEP2WX6', '2', '1', 'true', 'infinity', '2026-11-23 04:23:56.012+00', '100000000', '100000000', 'false'),
+  ('2', 'lot_01M83AAWYQRHNP7397T467B6Q6', '1', '1', 'true', 'infinity', '2026-11-23 04:23:56.12+00', '10000', '299', 'true'),
+  ('3', 'lot_01M83AAX2DT08JA0HJ6APR47HB', '1', '2', 'false', 'infinity', '2026-11-23 04:23:56.237+00', '5000', '0', 'true'),
+  ('4', 'lot_01M83AAX3SGKVZSGSX6T53VPN2', '1', '3', 'true', '2026-11-23 04:23:55.281+00', '2026-11-23 04:23:56.282+00', '5000', '5000', 'false'),
+  ('5', 'lot_01M83AAXBK8A1WQERZ8301B17R', '2', '3', 'false', 'infinity', '2026-11-23 04:23:56.531+00', '500', '500', 'false');
 delete from ledger.meter;
 insert into ledger.meter (request_id, book_id, block_no, seq, cost, key_no, project_no, model_no, endpoint_no, price_no, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, outcome, estimated, other_units) overriding system value values
-  ('01a2068a-94ec-9675-944a-edb3cfd696df', '1', '5', '5', '70', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
-  ('01a2068a-94ec-9675-944a-edb3cfd696e0', '1', '5', '6', '130', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
-  ('01a2068a-94ed-69c5-0d4b-e9fc43cbe3e8', '1', '5', NULL, '0', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
-  ('01a2068a-951d-af56-4cb3-83ad27a71d4d', '1', '6', '7', '50', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', '{1,2,6,3}'),
-  ('01a2068a-9521-9124-e130-52b86d927e78', '1', '7', '8', '40', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
-  ('01a2068a-952c-8d91-b940-85037f0518a1', '1', '8', '9', '9', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
-  ('01a2068a-9531-a487-2ba2-a44483356a18', '2', '2', '2', '2000000000', '2', '4', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL);
+  ('01a206a5-74a7-84b1-9c6a-81ea0b6ad475', '1', '5', '5', '70', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
+  ('01a206a5-74a8-0740-a714-7e0e85c35b84', '1', '5', '6', '130', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
+  ('01a206a5-74a8-0740-a714-7e0e85c35b85', '1', '5', NULL, '0', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
+  ('01a206a5-752f-0347-7e8e-97bff049c18f', '1', '6', '7', '50', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', '{1,2,6,3}'),
+  ('01a206a5-7543-b98f-18bd-3406927e3eea', '1', '7', '8', '40', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
+  ('01a206a5-7562-7930-f2fd-87195d5e146d', '1', '8', '9', '9', '1', '1', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL),
+  ('01a206a5-756d-5fce-c6bf-44c02ef4e75d', '2', '2', '2', '2000000000', '2', '4', '1', '2', '3', '100', '20', '3', '4', '5', '6', '7', '0', 'false', NULL);
+delete from ledger.outbox;
+insert into ledger.outbox (outbox_id, org_id, topic, payload, created_at) overriding system value values
+  ('1', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'budget.threshold', '{"hard": false, "scope": "key", "key_no": 1, "window_end": "2026-11-24T00:00:00.000Z", "spend_micro": 200, "budget_micro": 400, "window_start": "2026-11-23T00:00:00.000Z", "threshold_percent": 50}', '2026-11-23 04:23:56.41+00');
+delete from ledger.svc_migration;
+insert into ledger.svc_migration (version, name, checksum, compatible_from, applied_at) overriding system value values
+  ('1', 'ledger/0001_runtime_role.sql', 'b3fbb59a465c05d0f92b5d03cb25e9dfdd9dcb5199bf692743f56dec9844e6dd', '1', '2026-11-23 04:23:55.758064+00'),
+  ('2', 'ledger/0002_tables.sql', '07be25a8766e4b23396470c52c4007629953291f432c40482521f4f370b4f715', '2', '2026-11-23 04:23:55.75954+00'),
+  ('3', 'ledger/0003_windows.sql', '7ce46836bbb1db840deb2741ba10a1aeecff758be6c33fb3deceefc684a9e99b', '3', '2026-11-23 04:23:55.896203+00'),
+  ('4', 'ledger/0004_hold.sql', 'ae633d7ad9545beea619061016656323f4e9a25cba2351fa3322c3ab87a29d2c', '4', '2026-11-23 04:23:55.917669+00'),
+  ('5', 'ledger/0005_settle.sql', 'b40f49414f60352bcd05f0d7bf8b71198296fab42e3a33124fbeac34dc4898ec', '5', '2026-11-23 04:23:55.924718+00'),
+  ('6', 'ledger/0006_release.sql', 'd40f1a721405b5100baca0ba2a715b6429493f952cc7d73921147b23d03ebc96', '6', '2026-11-23 04:23:55.938694+00'),
+  ('7', 'ledger/0007_credits.sql', '9193cd6687e1daa9e918782b630835a18cd2232e616df85e05a7134c51a1eb8c', '7', '2026-11-23 04:23:55.942928+00'),
+  ('8', 'ledger/0008_rights.sql', '5b17dd0452d349ece23c9eb3ea1e8e41db2621827dba524718021ef25fa152d5', '8', '2026-11-23 04:23:55.954806+00');
 delete from ledger.unit_kind;
 insert into ledger.unit_kind (kind, name) overriding system value values
   ('1', 'search_units'),
@@ -121,30 +134,28 @@ insert into ledger.win (kind, subject, start, book_id, cap, hard, alerted, next_
   ('2', '4', '2026-11-01', '2', NULL, 'true', '0', NULL, NULL, '100000000', '0');
 delete from ledger.writeoff;
 insert into ledger.writeoff (book_id, seq, amount, request_id) overriding system value values
-  ('2', '2', '1900000000', '01a2068a-9531-a487-2ba2-a44483356a18'),
+  ('2', '2', '1900000000', '01a206a5-756d-5fce-c6bf-44c02ef4e75d'),
   ('2', '4', '300', NULL);
 delete from public.api_key;
 insert into public.api_key (id, key_no, chain_no, org_id, project_id, environment, name, hash, hint, scopes, status, rpm, tpm, concurrency, budget_daily_micro, budget_hard, alerts, svc_version, data_policy, created_by, managed_by, rotated_from, created_at, updated_at, last_used_at, expires_at, revoked_at) overriding system value values
-  ('key_01M838N55ZC0YWQNAYXPZZ2063', '1', '1', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'prj_01M838N54GC0GT442T9M1578ZW', 'live', 'live', E'\\x34beab4c19a7a708d3e2fee75724140142c37719a837ab766b6feff73ee49a21', 'svc-live-...oYzE', '{inference,read:usage,read:credits,manage:credits,manage:keys,manage:policies}', 'active', NULL, NULL, NULL, '400', 'false', '{50,80,100}', '2026-09-09', NULL, NULL, NULL, NULL, '2026-11-23 03:54:35.07+00', '2026-11-23 03:54:35.07+00', NULL, NULL, NULL),
-  ('key_01M838N563YD51JZF9BJP5SDKY', '2', '2', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'prj_01M838N54GC0GT442T9M1578ZW', 'test', 'sandbox', E'\\x120d0638acac09338a1636e3cd5cd13760dae7c52190455e5719ea5c50f30e1a', 'svc-test-...7TDc', '{inference,read:usage,read:credits,manage:credits,manage:keys,manage:policies}', 'active', NULL, NULL, NULL, NULL, 'true', '{50,80,100}', '2026-09-09', NULL, NULL, NULL, NULL, '2026-11-23 03:54:35.075+00', '2026-11-23 03:54:35.075+00', NULL, NULL, NULL);
+  ('key_01M83AAX0T3VCB4ZK7HD0R368H', '1', '1', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'prj_01M83AAWW3CNW8XDA9KM5EE7CN', 'live', 'live', E'\\xf7405ba9e40a26887540f26f99aa25ac82d2861bff80288c09ba459a435cce6b', 'svc-live-...byhy', '{inference,read:usage,read:credits,manage:credits,manage:keys,manage:policies}', 'active', NULL, NULL, NULL, '400', 'false', '{50,80,100}', '2026-09-09', NULL, NULL, NULL, NULL, '2026-11-23 04:23:56.186+00', '2026-11-23 04:23:56.186+00', NULL, NULL, NULL),
+  ('key_01M83AAX1BX71AMFN3Z556BKF6', '2', '2', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'prj_01M83AAWW3CNW8XDA9KM5EE7CN', 'test', 'sandbox', E'\\x9d705cb1395c15e4ef57c76620d4ff3013b3dc047207dcead9198d0d882b76ec', 'svc-test-...KooU', '{inference,read:usage,read:credits,manage:credits,manage:keys,manage:policies}', 'active', NULL, NULL, NULL, NULL, 'true', '{50,80,100}', '2026-09-09', NULL, NULL, NULL, NULL, '2026-11-23 04:23:56.203+00', '2026-11-23 04:23:56.203+00', NULL, NULL, NULL);
 delete from public.audit_chain;
 delete from public.audit_entry;
 delete from public.byok_change;
 delete from public.byok_key;
 delete from public.grant_change;
 insert into public.grant_change (xid, org_id, key_id, at) overriding system value values
-  ('782', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'key_01M838N55ZC0YWQNAYXPZZ2063', '2026-11-23 03:54:35.073539+00'),
-  ('782', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'key_01M838N563YD51JZF9BJP5SDKY', '2026-11-23 03:54:35.076172+00');
+  ('785', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'key_01M83AAX0T3VCB4ZK7HD0R368H', '2026-11-23 04:23:56.191932+00'),
+  ('785', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'key_01M83AAX1BX71AMFN3Z556BKF6', '2026-11-23 04:23:56.203963+00');
 delete from public.idempotency;
 delete from public.invoice;
 delete from public.invoice_counter;
 delete from public.org;
 insert into public.org (id, slug, name, kind, status, plan_id, billing_country, billing_currency, legal_name, gstin, tax_status, billing_email, billing_address, settings, data_policy, pepper, live_book_id, sandbox_book_id, parent_org_id, reseller_tier_id, created_at, updated_at, closed_at, logging_off_at) overriding system value values
-  ('org_01M838N53K0QP7WJ8GNDDX1BVW', 'upgrade', 'upgrade', 'team', 'active', 'enterprise', 'US', 'USD', NULL, NULL, 'unregistered', NULL, NULL, '{}', '{"zdr": false, "redact": {"presets": [], "patterns": []}, "logging": "off", "regions": [], "no_train": false, "retention_days": 30}', E'\\xb29c1a3b3a85643215429ac79b2bde1f149154e89bb71576149f22809ffa27f6', '1', '2', NULL, NULL, '2026-11-23 03:54:34.995+00', '2026-11-23 03:54:34.995+00', NULL, NULL);
+  ('org_01M83AAWTXPE3W3THZY07EQXNE', 'upgrade', 'upgrade', 'team', 'active', 'enterprise', 'US', 'USD', NULL, NULL, 'unregistered', NULL, NULL, '{}', '{"zdr": false, "redact": {"presets": [], "patterns": []}, "logging": "off", "regions": [], "no_train": false, "retention_days": 30}', E'\\x0ae11713b41cd25702995ca5347b94d71f48964c4ee99be41e5cbdcfe566d800', '1', '2', NULL, NULL, '2026-11-23 04:23:55.997+00', '2026-11-23 04:23:55.997+00', NULL, NULL);
 delete from public.org_member;
 delete from public.outbox;
-insert into public.outbox (outbox_id, org_id, topic, payload, created_at) overriding system value values
-  ('1', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'budget.threshold', '{"hard": false, "scope": "key", "key_no": 1, "window_end": "2026-11-24T00:00:00.000Z", "spend_micro": 200, "budget_micro": 400, "window_start": "2026-11-23T00:00:00.000Z", "threshold_percent": 50}', '2026-11-23 03:54:35.14+00');
 delete from public.person;
 delete from public.policy;
 delete from public.policy_activation;
@@ -153,8 +164,8 @@ delete from public.policy_gateway;
 delete from public.policy_version;
 delete from public.project;
 insert into public.project (id, live_no, sandbox_no, org_id, slug, name, environment, status, budget_monthly_micro, budget_hard, alerts, created_at, updated_at) overriding system value values
-  ('prj_01M838N54GC0GT442T9M1578ZW', '1', '2', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'default', 'Default', 'live', 'active', NULL, 'true', '{50,80,100}', '2026-11-23 03:54:35.024+00', '2026-11-23 03:54:35.024+00'),
-  ('prj_01M838N54NSTH2ZFF9D986QEVN', '3', '4', 'org_01M838N53K0QP7WJ8GNDDX1BVW', 'sandbox', 'Sandbox', 'test', 'active', NULL, 'true', '{50,80,100}', '2026-11-23 03:54:35.03+00', '2026-11-23 03:54:35.03+00');
+  ('prj_01M83AAWW3CNW8XDA9KM5EE7CN', '1', '2', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'default', 'Default', 'live', 'active', NULL, 'true', '{50,80,100}', '2026-11-23 04:23:56.035+00', '2026-11-23 04:23:56.035+00'),
+  ('prj_01M83AAWWYV30G6GGMG5HMG85W', '3', '4', 'org_01M83AAWTXPE3W3THZY07EQXNE', 'sandbox', 'Sandbox', 'test', 'active', NULL, 'true', '{50,80,100}', '2026-11-23 04:23:56.062+00', '2026-11-23 04:23:56.062+00');
 delete from public.rail_event;
 delete from public.rail_task;
 delete from public.recovery_code;
@@ -171,31 +182,24 @@ delete from public.staff_item;
 delete from public.staff_session;
 delete from public.svc_migration;
 insert into public.svc_migration (version, name, checksum, compatible_from, applied_at) overriding system value values
-  ('1', '0001_settings.sql', 'fb810edfeca8d93d3be7f5cb162b8c783705235e893197bcc09bbdba5b8d082d', '1', '2026-11-23 03:54:34.23917+00'),
-  ('10', '0010_ledger_rights.sql', '8d8b88d84fa37e07981a8971849fa17d74c8328cac58a54e7e5a58e51eee138b', '10', '2026-11-23 03:54:34.518227+00'),
-  ('11', '0011_catalog.sql', '7198825f3dc962eb1ac5690c3cf5ba11aaa2804ed8b6e14bbc78b411412718d4', '11', '2026-11-23 03:54:34.534693+00'),
-  ('12', '0012_organisations.sql', 'bcad721c21c00e06fe0d1a02336247b5161c05f9069445e863459e5be449e733', '12', '2026-11-23 03:54:34.576852+00'),
-  ('13', '0013_keys.sql', '2305127fefacf694fb9e2b1e35da15200c078cde1b003f3e43abb1712b559005', '13', '2026-11-23 03:54:34.621096+00'),
-  ('14', '0014_idempotency.sql', 'acff36b9a8418a4e9c240ee36ac4e2e5499b3c164f6dec3285d3013566f0162c', '14', '2026-11-23 03:54:34.648552+00'),
-  ('15', '0015_people.sql', '9405484ada71fd3f40d0aa492ec062791ead118be92b5ca63be57ae48b6cbf1a', '15', '2026-11-23 03:54:34.66679+00'),
-  ('16', '0016_audit_log.sql', '65c902e1b7222e22033b85e8b77393aeeafbd49b5133fbb7bb3ea442ca4bd855', '16', '2026-11-23 03:54:34.732307+00'),
-  ('17', '0017_policies.sql', '7aa6ca0da26cecf6bc11a83315a0a1c66269ad4612a2f677daa8b39ac1480207', '17', '2026-11-23 03:54:34.748358+00'),
-  ('18', '0018_workflow_starts.sql', 'dcb0ddcaba5a3c2566cf50d8616fa05d669b49501d39f4e835e90935f69bbef0', '18', '2026-11-23 03:54:34.790908+00'),
-  ('19', '0019_invoices.sql', 'e9057b954bb18ef6ed8938c2d37a7bd27e72575995c3bfe564855c5c2078f70f', '19', '2026-11-23 03:54:34.822818+00'),
-  ('2', '0002_outbox.sql', '362931f12251d3f90576c0d25734b2c4763edb1924180e8bbd66cd4f6cfdaf6e', '2', '2026-11-23 03:54:34.265539+00'),
-  ('20', '0020_topups.sql', 'be71277c6836135dd6ce7bdb8033c2a01951c48f8bf2e3c1abea79c7e2ccd55d', '20', '2026-11-23 03:54:34.86339+00'),
-  ('21', '0021_webhooks.sql', 'e55dee4b7726169234ab098543e51cc8876e6e2a432fee853d1391fe3ff6c2f6', '21', '2026-11-23 03:54:34.899326+00'),
-  ('22', '0022_request_rows.sql', '04b3e6ff192813a4f970f0433667ee7cdad5870b5b32a023926c81b1ad1f0d3b', '22', '2026-11-23 03:54:34.926916+00'),
-  ('23', '0023_usage_hours.sql', '85c82e9f1072b6c2c19024c15ccae31174fabcc701c36b5b50646ebc3be8129a', '23', '2026-11-23 03:54:34.951932+00'),
-  ('24', '0024_payloads.sql', 'dd5adf56f488dd2d1821898bb62d27e4fe05e78c7102ae02ece2e22acb4bdaee', '24', '2026-11-23 03:54:34.956635+00'),
-  ('25', '0025_provider_keys.sql', '108f75c1577f873542f70c118f3c13e9921ca1a68b1e4c73f149883b55e05bfb', '25', '2026-11-23 03:54:34.966537+00'),
-  ('3', '0003_runtime_role.sql', '10b2e647041bc108c078c71a39a7c89d79ba9f109e6581992ce22b4748150920', '3', '2026-11-23 03:54:34.280454+00'),
-  ('4', '0004_ledger_tables.sql', '3fd8404429aabcd3299896ed09bf669c8c2d4bf6222e09ec899f8f2e8e020b4e', '4', '2026-11-23 03:54:34.304448+00'),
-  ('5', '0005_ledger_windows.sql', '480f0f2b7a8b10d085c5380a379d7919b98ff60c363c28d3ec57c84237311c73', '5', '2026-11-23 03:54:34.461134+00'),
-  ('6', '0006_ledger_hold.sql', '32387c5b2c7efab38cb9104e33a3bcd2cff1e99d9923616530077e0b7f2f70a9', '6', '2026-11-23 03:54:34.47469+00'),
-  ('7', '0007_ledger_settle.sql', '27e038ebe107125305b013085b81c6d8a484ed199a38818a86ed02097246b978', '7', '2026-11-23 03:54:34.482011+00'),
-  ('8', '0008_ledger_release.sql', '256f2f8ca61c0b4653ae01da39bd929dade620b356f1db9cd162baded971ad20', '8', '2026-11-23 03:54:34.496865+00'),
-  ('9', '0009_ledger_credits.sql', '8be0e9a7c944c581b11884e6ac88091f0c17396b305bd7d6196dbdbcb2556124', '9', '2026-11-23 03:54:34.510251+00');
+  ('1', '0001_settings.sql', 'fb810edfeca8d93d3be7f5cb162b8c783705235e893197bcc09bbdba5b8d082d', '1', '2026-11-23 04:23:55.079696+00'),
+  ('10', '0010_policies.sql', 'e1135f8550a5b10599dc829e3ea60983e7809b69acf36187ffd5c6a89945da7f', '10', '2026-11-23 04:23:55.406264+00'),
+  ('11', '0011_workflow_starts.sql', 'e34fd690026cbe3da3df387495ccfc442b5ea62e8ac447904a28e3cdae186d54', '11', '2026-11-23 04:23:55.455184+00'),
+  ('12', '0012_invoices.sql', '2e4073e002d01127ad406507a028fbe761e85443eb0770b8eaa1ba3a73e83184', '12', '2026-11-23 04:23:55.478276+00'),
+  ('13', '0013_topups.sql', 'e8ec9c842a7ade391e5a38284889a2a4d18f308cf1a5aa9f97f7e52c80252c5a', '13', '2026-11-23 04:23:55.517031+00'),
+  ('14', '0014_webhooks.sql', '513ecc23129a24d95407ee033db33469cf9cac73962b5af5059e53ac012a6594', '14', '2026-11-23 04:23:55.574952+00'),
+  ('15', '0015_request_rows.sql', 'de8f24be64bb7d3c21b815ce17a4759a113ed1b48e8336adc59cee135df63713', '15', '2026-11-23 04:23:55.617111+00'),
+  ('16', '0016_usage_hours.sql', '9263ac2710a95d76b9c0c833565a41eafa4f9c740db1510715a4f391f5a45492', '16', '2026-11-23 04:23:55.665178+00'),
+  ('17', '0017_payloads.sql', '2c177a24de0d35561e76e8e4686298b0d99270088ce79d8c8ed9876c895f235c', '17', '2026-11-23 04:23:55.682833+00'),
+  ('18', '0018_provider_keys.sql', '80560ce06d66965770bb8bc0b7e2303b7754944570bfd0ab5abb85d8c75ad85e', '18', '2026-11-23 04:23:55.710728+00'),
+  ('2', '0002_outbox.sql', 'e1dab9b4c406377b67333481d201f9b6f70d3cebbc44c13d503728e7f4edd3ce', '2', '2026-11-23 04:23:55.090246+00'),
+  ('3', '0003_runtime_role.sql', '10b2e647041bc108c078c71a39a7c89d79ba9f109e6581992ce22b4748150920', '3', '2026-11-23 04:23:55.102275+00'),
+  ('4', '0004_catalog.sql', '05ff930ff7319f1d519ce03a52c1faa5fa65f134f1d227ce2ddf523183486ae1', '4', '2026-11-23 04:23:55.116548+00'),
+  ('5', '0005_organisations.sql', 'e73b9d45c71e147a3dbfafab1ce2083175fa0a508c00e932ba43eb0fa64f020b', '5', '2026-11-23 04:23:55.176068+00'),
+  ('6', '0006_keys.sql', 'ff5dfa6d899be04bac41203399868e8edf2163244d1339eb8f6c0b19b26dd0f0', '6', '2026-11-23 04:23:55.231843+00'),
+  ('7', '0007_idempotency.sql', '47724e65b3ae987710505345356bd5e4b7d84514d6d5dd63f55dce832bcf3286', '7', '2026-11-23 04:23:55.275046+00'),
+  ('8', '0008_people.sql', 'b5d586191bc7b171e9d99f0a2e3dd8ab6431b6b3ff67dab542363f5b3c05a5af', '8', '2026-11-23 04:23:55.292297+00'),
+  ('9', '0009_audit_log.sql', '402e74b5402ad1447c43526d73d2622b32921acfc04eaaa46d7229277dea8679', '9', '2026-11-23 04:23:55.379205+00');
 delete from public.topup;
 delete from public.topup_quote;
 delete from public.usage_hour;
@@ -210,6 +214,6 @@ delete from public.workflow_start;
 select setval('ledger.book_book_id_seq', 2);
 select setval('ledger.lease_lease_id_seq', 1);
 select setval('ledger.lot_lot_no_seq', 5);
+select setval('ledger.outbox_outbox_id_seq', 1);
 select setval('public.api_key_no', 2);
-select setval('public.outbox_outbox_id_seq', 1);
 select setval('public.project_no', 4);

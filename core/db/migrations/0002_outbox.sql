@@ -1,5 +1,5 @@
 -- compatible_from: 0002
--- Facts for webhooks and mails, written with the fact itself. Consumers add their own tables.
+-- Facts for webhooks and mails, written with the fact itself; those of a ledger stand in its own schema.
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   org_id text not null,

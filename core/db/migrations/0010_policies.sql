@@ -1,4 +1,4 @@
--- compatible_from: 0017
+-- compatible_from: 0010
 -- Routing policies: immutable versions by name, and which of them rules a scope.
 
 create table policy (

@@ -1,4 +1,4 @@
--- compatible_from: 0022
+-- compatible_from: 0015
 -- Request rows, partitioned by UTC day. `ts` is the time inside the request id, so an id alone finds its day.
 
 create table request_row (

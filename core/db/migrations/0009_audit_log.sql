@@ -1,4 +1,4 @@
--- compatible_from: 0016
+-- compatible_from: 0009
 -- Audit log: append only, hash chained per organisation and UTC day. `org_id` is '' for what concerns no
 -- organisation (a failed sign-in).
 create table audit_entry (

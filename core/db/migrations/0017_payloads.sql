@@ -1,4 +1,4 @@
--- compatible_from: 0024
+-- compatible_from: 0017
 -- What calls said, kept only where an organisation has switched logging on; sealed, partitioned by UTC day.
 
 create table request_payload (

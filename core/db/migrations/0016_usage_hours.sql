@@ -1,4 +1,4 @@
--- compatible_from: 0023
+-- compatible_from: 0016
 -- Hours of usage that are over, summed once, so that a month of a busy organisation is read from a few thousand rows.
 
 create table usage_hour (

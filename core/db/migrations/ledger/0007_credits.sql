@@ -1,4 +1,4 @@
--- compatible_from: 0009
+-- compatible_from: 0007
 -- Books, and what moves credit beside calls: credits, debits, expiry.
 
 create function ledger.open_book(p_org text, p_environment smallint, p_low_mark bigint) returns bigint

@@ -1,4 +1,4 @@
--- compatible_from: 0007
+-- compatible_from: 0005
 -- Settles of a batch: what calls cost, their metering records, the lots they burn.
 
 create function ledger.units_by_item(p_nums int[], p_items int) returns text[] language plpgsql immutable as $$
@@ -76,7 +76,7 @@ end $$;
 create function ledger.tell_low(p_book bigint, p_balance bigint, p_mark bigint, p_now timestamptz) returns void
 language plpgsql as $$
 begin
-  insert into public.outbox (org_id, topic, payload, created_at)
+  insert into ledger.outbox (org_id, topic, payload, created_at)
   select org_id, 'credits.low', jsonb_build_object('available_micro_usd', p_balance, 'threshold_micro', p_mark), p_now
   from ledger.book where book_id = p_book;
 end $$;

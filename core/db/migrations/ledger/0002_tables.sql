@@ -1,4 +1,4 @@
--- compatible_from: 0004
+-- compatible_from: 0002
 -- The ledger: books, lots, holds, entries, metering, blocks, budget windows, idempotency claims, and the
 -- functions that are the only writers of them. core/ledger/README.md states the invariants (L1 ...) by number.
 --
@@ -7,8 +7,9 @@
 -- Decisions of a batch are made in order in one PL/pgSQL loop over arrays, then written by one statement per
 -- table. There is no second path for single items: one implementation of money.
 -- Times arrive as parameters; only leases use the database's clock.
-
-create schema ledger;
+--
+-- A ledger is a schema of its own and may be one of several: `ledger.` stands here and in every statement for its name,
+-- which the runner puts in its place. Nothing outside the schema is named.
 
 create table ledger.entry_kind (
   kind smallint primary key,
@@ -233,6 +234,15 @@ create table ledger.idempotency (
   constraint claim_ended_iff_done check ((ended_at is not null) = (state = 'done'))
 );
 create index idempotency_ended on ledger.idempotency (ended_at) where state = 'done';
+
+-- Facts for webhooks and mails, written with what they tell of.
+create table ledger.outbox (
+  outbox_id bigint generated always as identity primary key,
+  org_id text not null,
+  topic text not null,
+  payload jsonb not null,
+  created_at timestamptz not null
+);
 
 create function ledger.ulid_day(p_id uuid) returns date language sql immutable as $$
   -- UTC day of a ULID kept as uuid: 48 bits of milliseconds come first.

@@ -1,4 +1,4 @@
--- compatible_from: 0008
+-- compatible_from: 0006
 -- Holds given back, raised, or swept when their process is gone.
 
 create function ledger.release_run(p_books bigint[], p_id uuid[], p_lapsed boolean)

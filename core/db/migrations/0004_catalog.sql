@@ -1,4 +1,4 @@
--- compatible_from: 0011
+-- compatible_from: 0004
 -- Numbers and prices of the catalog. The files say what is offered; these tables say what things are called in
 -- metering records, and what they cost when.
 create schema catalog;

@@ -1,4 +1,4 @@
--- compatible_from: 0020
+-- compatible_from: 0013
 -- Money in: quotes, top-ups, what rails said and what is to be done at them.
 
 -- The rate of a quote binds for 15 minutes.

@@ -1,4 +1,4 @@
--- compatible_from: 0012
+-- compatible_from: 0005
 -- Organisations and their projects.
 
 create table org (

@@ -1,4 +1,4 @@
--- compatible_from: 0006
+-- compatible_from: 0004
 -- Holds of a batch, decided in order.
 
 -- p_books: distinct, ascending. p_w*: the distinct windows (p_wbix: place of the book). p_bix, p_kix, p_pix:
@@ -106,7 +106,7 @@ begin
       where t.book_id = x.book_id and (t.exhausted_on is null or t.exhausted_on < x.day)
       returning t.org_id, t.available, coalesce(t.low_mark, 0) as mark
     loop
-      insert into public.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
+      insert into ledger.outbox (org_id, topic, payload, created_at) values (r.org_id, 'credits.exhausted',
         jsonb_build_object('available_micro_usd', r.available, 'threshold_micro', r.mark), p_now);
     end loop;
   end if;

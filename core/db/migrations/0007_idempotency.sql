@@ -1,4 +1,4 @@
--- compatible_from: 0014
+-- compatible_from: 0007
 -- Answers to management POSTs that carried an Idempotency-Key; the body is sealed, kept 24 hours.
 create table idempotency (
   org_id text not null,

@@ -1,4 +1,4 @@
--- compatible_from: 0015
+-- compatible_from: 0008
 -- People, their membership in organisations, sessions, second factors, and staff. Secrets stand here as hashes (tokens,
 -- recovery codes, passwords) or sealed (TOTP).
 

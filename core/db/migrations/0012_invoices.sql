@@ -1,4 +1,4 @@
--- compatible_from: 0019
+-- compatible_from: 0012
 -- Tax invoices, credit notes and receipts.
 
 -- The last number of a series of a supplier in a financial year; locked and raised in the transaction that inserts

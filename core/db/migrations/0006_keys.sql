@@ -1,4 +1,4 @@
--- compatible_from: 0013
+-- compatible_from: 0006
 -- API keys, and what tells processes that a key in their memory changed.
 
 create sequence api_key_no as int;

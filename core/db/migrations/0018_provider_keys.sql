@@ -1,4 +1,4 @@
--- compatible_from: 0025
+-- compatible_from: 0018
 -- Keys that organisations bring for providers: sealed, and never read back.
 
 create table byok_key (

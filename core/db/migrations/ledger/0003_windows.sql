@@ -1,4 +1,4 @@
--- compatible_from: 0005
+-- compatible_from: 0003
 -- Budget windows: made when a call needs them, told when a threshold or the cap is reached.
 
 create function ledger.threshold(p_cap bigint, p_percent smallint) returns bigint language sql immutable as $$
@@ -42,7 +42,7 @@ begin
   where t.kind = p_kind and t.subject = p_subject and t.start = p_start and t.exhausted_at is null
   returning * into w;
   if found then
-    insert into public.outbox (org_id, topic, payload, created_at)
+    insert into ledger.outbox (org_id, topic, payload, created_at)
     select b.org_id, 'budget.exhausted',
       ledger.budget_payload(w) || jsonb_build_object('resumes_at', ledger.budget_payload(w) -> 'window_end'), p_now
     from ledger.book b where b.book_id = w.book_id;
@@ -62,7 +62,7 @@ begin
   for v_percent in
     select a from unnest(v_alerts) a where a > w.alerted and w.spent >= ledger.threshold(w.cap, a) order by a
   loop
-    insert into public.outbox (org_id, topic, payload, created_at)
+    insert into ledger.outbox (org_id, topic, payload, created_at)
     select b.org_id, 'budget.threshold',
       ledger.budget_payload(w) || jsonb_build_object('threshold_percent', v_percent), p_now
     from ledger.book b where b.book_id = w.book_id;

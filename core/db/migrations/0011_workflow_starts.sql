@@ -1,4 +1,4 @@
--- compatible_from: 0018
+-- compatible_from: 0011
 -- Starts and signals of workflows, written with the fact that wants one.
 
 create table workflow_start (

@@ -1,4 +1,4 @@
--- compatible_from: 0021
+-- compatible_from: 0014
 -- Webhooks of organisations: endpoints, events as they were sent, and what became of each delivery.
 
 create table webhook (
