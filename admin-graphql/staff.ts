@@ -6,24 +6,23 @@ import { bindYoga } from '@svc/graphql/bindings/yoga.ts';
 import { Runner } from '@svc/graphql/run.ts';
 import { staffSchema } from '@svc/graphql/staff/schema.ts';
 import {
-  type BindOptions,
   bindHealth,
   bindOperations,
   createApp,
-  servicesOf,
+  type HttpParts,
   staffCallerOf,
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 
 /** The listener's instance, not yet listening. Its schema is shown in development alone. */
-export function createStaffApp(parts: BindOptions, options: { introspection: boolean }): FastifyInstance {
+export function createStaffApp(parts: HttpParts, options: { introspection: boolean }): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
-  const bound = { ...parts, services: servicesOf(parts) };
   // A console page of customers has no business here: neither its origin nor its cookies count.
-  const { staff_origins } = parts.sign_in;
-  const sign_in = { ...parts.sign_in, console_origins: staff_origins };
-  bindOperations(app, { ...parts, sign_in }, staffListenerOperations);
+  const { sign_in } = parts.services;
+  const services = { ...parts.services, sign_in: { ...sign_in, console_origins: sign_in.staff_origins } };
+  const bound: HttpParts = { ...parts, services };
+  bindOperations(app, bound, staffListenerOperations);
   bindYoga(app, {
     schema: staffSchema,
     log: parts.log,

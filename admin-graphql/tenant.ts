@@ -8,12 +8,11 @@ import { limits } from '@svc/graphql/limits.ts';
 import { createTenantContext } from '@svc/graphql/tenant/context.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import {
-  type BindOptions,
   bindHealth,
   bindOperations,
   callerOf,
   createApp,
-  servicesOf,
+  type HttpParts,
   takeTurn,
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
@@ -36,9 +35,8 @@ function standsAs(seen: Caller, before: SessionCaller): boolean {
 }
 
 /** The listener's instance, not yet listening. */
-export function createTenantApp(parts: BindOptions, listener: TenantListener): FastifyInstance {
+export function createTenantApp(parts: HttpParts, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
-  const bound = { ...parts, services: servicesOf(parts) };
   bindOperations(app, parts, signInOperations);
   bindYoga(app, {
     schema: tenantSchema,
@@ -47,15 +45,15 @@ export function createTenantApp(parts: BindOptions, listener: TenantListener): F
     persisted_only: listener.persisted_only,
     timeout_ms: listener.timeout_ms ?? limits.timeout_ms,
     async open(request, reply) {
-      const caller = await callerOf(bound, request);
-      await takeTurn(bound, request, reply, caller);
+      const caller = await callerOf(parts, request);
+      await takeTurn(parts, request, reply, caller);
       if (caller.kind !== 'session') {
         throw new ServiceError(
           'session_required',
           'Here people ask; API keys use /v1/graphql of the gateway.',
         );
       }
-      const surface = operationSurface(bound, request, null, caller);
+      const surface = operationSurface(parts, request, null, caller);
       const ended = new AbortController();
       return {
         context: createTenantContext(surface, { feed: listener.feed, signal: ended.signal }),
@@ -68,7 +66,7 @@ export function createTenantApp(parts: BindOptions, listener: TenantListener): F
             // Who was let in as a member streams as that member: a lost or other role, a bar of the organisation
             // and another organisation end the stream, and its reader may ask anew.
             async check() {
-              const seen = await callerOf(bound, request, { passive: true });
+              const seen = await callerOf(parts, request, { passive: true });
               if (!standsAs(seen, caller))
                 throw new ServiceError('session_expired', 'The session has changed.');
             },

@@ -4,17 +4,16 @@ import { bindMercurius } from '@svc/graphql/bindings/mercurius.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
 import { createTenantContext } from '@svc/graphql/tenant/context.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
-import { type BindOptions, callerOf, servicesOf, takeTurn } from '@svc/http/index.ts';
+import { callerOf, type HttpParts, takeTurn } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 
 /** Adds the route; a query may run for `timeout_ms`, 15 s unless given. */
-export function bindGraphql(app: FastifyInstance, options: BindOptions, timeout_ms?: number): void {
-  const parts = { ...options, services: servicesOf(options) };
+export function bindGraphql(app: FastifyInstance, parts: HttpParts, timeout_ms?: number): void {
   bindMercurius(app, {
     schema: tenantSchema,
     path: '/v1/graphql',
-    log: options.log,
-    metrics: options.metrics,
+    log: parts.log,
+    metrics: parts.metrics,
     ...(timeout_ms === undefined ? {} : { timeout_ms }),
     async open(request, reply) {
       const caller = await callerOf(parts, request);

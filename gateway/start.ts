@@ -1,30 +1,14 @@
 // Puts the parts of a gateway process together and takes them apart again in reverse order.
 import { join } from 'node:path';
-import { openRequestLog } from '@svc/core/analytics/index.ts';
-import { openByokCache } from '@svc/core/byok/index.ts';
-import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool } from '@svc/core/db/index.ts';
-import { openEgress } from '@svc/core/egress/index.ts';
-import { signInSettings } from '@svc/core/identity/index.ts';
+import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { type CallDeps, dialects, questions, rowOf } from '@svc/core/inference/index.ts';
-import {
-  type Config,
-  type Log,
-  loadRootKey,
-  monotonicMs,
-  nowMs,
-  openFileMailer,
-} from '@svc/core/kernel/index.ts';
-import { openKeyRing } from '@svc/core/keys/index.ts';
+import { type Config, type Log, monotonicMs, nowMs, openFileMailer } from '@svc/core/kernel/index.ts';
 import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
-import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
-import { openPayloadLog } from '@svc/core/payloads/index.ts';
-import { openPolicyCache } from '@svc/core/policies/index.ts';
-import { followClock, openChanges } from '@svc/core/runtime/index.ts';
-import { openMoneyIn } from '@svc/core/topups/index.ts';
+import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
+import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
-import { type BindOptions, createApp, openMetrics } from '@svc/http/index.ts';
+import { type Base, type Check, createApp, type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
 import { createCallDeps } from './call-deps.ts';
 import { countCalls } from './call-metrics.ts';
 import { bindGraphql } from './graphql.ts';
@@ -46,63 +30,56 @@ export interface GatewayOptions {
   readonly ledger?: LedgerClient;
 }
 
-/**
- * Starts a gateway process on `config.host:config.port`.
- * @throws Error when the database, the catalog files or the port cannot be used.
- */
-export async function startGateway({ config, log, ledger: given }: GatewayOptions): Promise<Gateway> {
-  const url = config.database_url;
-  if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const base_url = config.base_url ?? `http://${host}:${config.port}`;
-  const sign_in = signInSettings(config, base_url);
-  const money_in = openMoneyIn(config);
-  const name = config.process_name ?? `gateway-${process.pid}`;
-  const pool = createPool(url, { application: name, role: 'svc_runtime' });
-  const clock = config.dev ? await followClock(pool, log) : null;
-  const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
-  const catalog = await openCatalog({ db: pool, files, log, insecure_upstreams: config.insecure_upstreams });
-  const ledger = given ?? (await openOwnLedger(config, { url, name, log }));
-  const changes = await openChanges({ url, log });
-  const keys = openKeyRing({ changes, log });
-  const policies = openPolicyCache({ changes, log, process_name: name });
-  const request_log = await openRequestLog({ db: pool, log, spool_dir: join(config.data_dir, 'spool') });
-  const limits =
-    config.redis_url === null ? openMemoryLimits() : await openRedisLimits({ url: config.redis_url, log });
-  const metrics = await openMetrics({
-    host: config.metrics_host,
-    port: config.metrics_port,
-    program: 'gateway',
-  });
-  const countCall = countCalls(metrics.registry);
-  const root_key = loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json'));
-  const payloads = openPayloadLog({ db: pool, log, root_key });
-  const byok = openByokCache({ changes, log, root_key });
-  const egress = openEgress(config);
-  const { cell } = config;
-  const mailer = openFileMailer(join(config.data_dir, 'mail'));
-  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
-  registerJobMetrics(metrics.registry, jobs);
-  const telemetry = await openOwnTelemetry(config, { name, log, catalog });
-  let draining = false;
+/** What runs calls, beside what every program with listeners opens. */
+interface Engine {
+  readonly ledger: LedgerClient;
+  readonly policies: PolicyCache;
+  readonly byok: ByokCache;
+  readonly payloads: PayloadLog;
+  readonly calls: CallDeps;
+}
 
+/** Opens it and starts the jobs of the installation; `opened` closes all of it before the base. */
+async function openEngine(
+  opened: AsyncDisposableStack,
+  base: Base,
+  { config, log, ledger: given }: GatewayOptions,
+): Promise<Engine> {
+  const { pool, url, name, catalog, changes, metrics } = base;
+  const { root_key, egress, request_log, money_in } = base.services;
+  const telemetry = await openOwnTelemetry(config, base);
+  opened.defer(() => telemetry?.close());
+  const policies = opened.adopt(openPolicyCache({ changes, log, process_name: name }), (it) => it.close());
+  const byok = opened.adopt(openByokCache({ changes, log, root_key }), (it) => it.close());
+  const ledger = given ?? opened.adopt(await openOwnLedger(config, base), (it) => it.close());
+  const payloads = opened.adopt(openPayloadLog({ db: pool, log, root_key }), (it) => it.close());
+  const countCall = countCalls(metrics.registry);
   const calls = createCallDeps({
-    db: pool,
-    catalog,
-    ledger,
-    policies,
-    byok,
-    payloads,
-    log,
-    egress,
+    ...{ db: pool, catalog, ledger, policies, byok, payloads, log, egress },
     record(record) {
       countCall(record);
-      if (telemetry !== null) telemetry.call(record);
+      telemetry?.call(record);
       const row = rowOf(record, config.cell);
       if (row !== null) request_log.write(row);
     },
     replayed: (request_id) => request_log.replayed(request_id),
   });
+  opened.defer(async () => {
+    calls.ticker.stop();
+    await calls.tokens.close();
+    await calls.transport.close();
+  });
+  const mailer = openFileMailer(join(config.data_dir, 'mail'));
+  const { cell } = config;
+  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
+  opened.defer(() => jobs.stop());
+  registerJobMetrics(metrics.registry, jobs);
+  return { ledger, policies, byok, payloads, calls };
+}
+
+function watch({ metrics, services, rate }: Base, { ledger, payloads, calls }: Engine): void {
+  const { limits } = rate;
+  const { request_log } = services;
   metrics.watch({
     calls_running: () => calls.ticker.size,
     settles_pending: () => ledger.pending,
@@ -115,11 +92,48 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     endpoints_without_usage: () => calls.health.flagged(nowMs()).length,
     endpoints_without_model: () => calls.health.withoutModel(nowMs()).length,
   });
-  const app = createApp({ log, base_url });
+}
+
+/** What /readyz asks beside the database. */
+function checksOf({ pool, rate }: Base, { ledger }: Engine): Check[] {
+  return [
+    {
+      name: 'limits',
+      critical: false,
+      run: async () =>
+        rate.limits.mode === 'exact' ? null : 'Redis is away: each process keeps to its share',
+    },
+    {
+      // Payments are booked without them; receipts, expiry and lost callbacks wait.
+      name: 'workflows',
+      critical: false,
+      run: async () => (await readWorkflowHealth(pool)).trouble,
+    },
+    {
+      name: 'ledger',
+      critical: true,
+      run: async () => (ledger.healthy ? null : 'the last flush did not reach PostgreSQL'),
+    },
+  ];
+}
+
+/**
+ * Starts a gateway process on `config.host:config.port`.
+ * @throws Error when the database, the catalog files or a port cannot be used; nothing is left open then.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log } = options;
+  await using opening = new AsyncDisposableStack();
+  const base = await openBase(opening, { config, log, program: 'gateway', spool: 'spool' });
+  const engine = await openEngine(opening, base, options);
+  watch(base, engine);
+  const { calls, policies, byok } = engine;
+  let draining = false;
+  const app = opening.adopt(createApp(base), (it) => it.close());
   bindInference(app, {
     calls,
-    keys,
-    limits,
+    keys: base.services.key_ring,
+    limits: base.rate.limits,
     log,
     max_body_bytes: config.max_body_bytes,
     max_calls: config.max_calls,
@@ -127,84 +141,34 @@ export async function startGateway({ config, log, ledger: given }: GatewayOption
     questions,
     draining: () => draining,
   });
-  const parts: BindOptions = {
-    pool,
-    keys,
-    catalog,
-    policies,
-    byok,
-    health: calls.health,
-    request_log,
-    root_key,
-    egress,
-    sign_in,
-    rate: { limits, management_rpm: config.management_rpm, public_rpm: config.public_rpm },
-    money_in,
-    log,
-    base_url,
-    metrics,
-    checks: [
-      {
-        name: 'limits',
-        critical: false,
-        run: async () => (limits.mode === 'exact' ? null : 'Redis is away: each process keeps to its share'),
-      },
-      {
-        // Payments are booked without them; receipts, expiry and lost callbacks wait.
-        name: 'workflows',
-        critical: false,
-        run: async () => (await readWorkflowHealth(pool)).trouble,
-      },
-      {
-        name: 'ledger',
-        critical: true,
-        run: async () => (ledger.healthy ? null : 'the last flush did not reach PostgreSQL'),
-      },
-    ],
+  const parts: HttpParts = {
+    ...base,
+    services: { ...base.services, policies, byok, health: calls.health },
+    checks: checksOf(base, engine),
     draining: () => draining,
   };
   bindRest(app, parts);
   bindGraphql(app, parts);
   await app.listen({ host: config.host, port: config.port });
+  opening.defer(async () => {
+    draining = true;
+    await drain(calls, config.drain_seconds * 1_000);
+  });
   const { port } = app.server.address() as { port: number };
-
+  const opened = opening.move();
   return {
-    base_url: config.base_url ?? `http://${host}:${port}`,
-    metrics_url: metrics.url,
-    async stop() {
-      draining = true;
-      await drain(calls, config.drain_seconds * 1_000);
-      await app.close();
-      await jobs.stop();
-      calls.ticker.stop();
-      await calls.tokens.close();
-      await payloads.close();
-      await request_log.close();
-      if (given === undefined) await ledger.close();
-      await limits.close();
-      await keys.close();
-      await policies.close();
-      await byok.close();
-      await changes.close();
-      catalog.close();
-      clock?.stop();
-      await calls.transport.close();
-      await telemetry?.close();
-      await metrics.close();
-      await pool.end();
-    },
+    base_url: config.base_url ?? `http://${hostOf(config)}:${port}`,
+    metrics_url: base.metrics.url,
+    stop: () => opened.disposeAsync(),
   };
 }
 
-function openOwnLedger(
-  config: Config,
-  facts: { url: string; name: string; log: Log },
-): Promise<LedgerClient> {
+function openOwnLedger(config: Config, { url, name, log }: Base): Promise<LedgerClient> {
   return openLedger({
-    url: facts.url,
-    process_name: facts.name,
+    url,
+    process_name: name,
     journal_dir: join(config.data_dir, 'journal'),
-    log: facts.log,
+    log,
     sync_holds: config.ledger_sync_holds,
     lease_seconds: config.ledger_lease_seconds,
   });
@@ -213,12 +177,11 @@ function openOwnLedger(
 /** Its libraries are loaded only where there is a collector. */
 async function openOwnTelemetry(
   config: Config,
-  facts: { name: string; log: Log; catalog: CatalogHandle },
+  { name: process_name, log, catalog }: Base,
 ): Promise<Telemetry | null> {
   const { otlp_endpoint: endpoint, otlp_sample_percent: sample_percent, cell } = config;
   if (endpoint === null) return null;
   const { openTelemetry } = await import('./telemetry/telemetry.ts');
-  const { name: process_name, log, catalog } = facts;
   return openTelemetry({
     ...{ endpoint, sample_percent, process_name, cell, log },
     provider: ({ provider }) => catalog.provider(provider),

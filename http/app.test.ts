@@ -11,9 +11,10 @@ import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { codeOf, type Method, startHarness } from '../test/registry/harness.ts';
 import { createApp, rewriteModelPath } from './app.ts';
-import { type BindOptions, bindOperations } from './bind.ts';
+import { bindOperations } from './bind.ts';
 import { errorBody } from './errors.ts';
 import { bindHealth } from './health.ts';
+import type { HttpParts } from './parts.ts';
 
 const harness = await startHarness();
 const { a } = harness;
@@ -254,13 +255,15 @@ test('without a database the service is unavailable: never 401, never 500', asyn
   let draining = false;
   const bind = (keys: typeof blind) => {
     const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });
-    const parts: BindOptions = {
+    const parts: HttpParts = {
       pool,
-      keys,
-      catalog: { current: () => ({}) as never },
-      request_log: harness.request_log,
-      root_key: harness.root_key,
-      sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
+      services: {
+        key_ring: keys,
+        catalog: () => ({}) as never,
+        request_log: harness.request_log,
+        root_key: harness.root_key,
+        sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
+      },
       log: silentLog,
       base_url: 'https://gateway.example',
       checks: [{ name: 'redis', critical: false, run: async () => 'not configured' }],

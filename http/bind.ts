@@ -1,65 +1,15 @@
 // Routes of the registry: authenticate, admit, read the input, run, answer. In this order: a denied caller
 // learns neither whether its body was valid nor whether the target exists.
-import type { RequestLog } from '@svc/core/analytics/index.ts';
-import type { ByokCache } from '@svc/core/byok/index.ts';
-import type { Catalog } from '@svc/core/catalog/index.ts';
-import type { Pool } from '@svc/core/db/index.ts';
-import type { Egress } from '@svc/core/egress/index.ts';
-import type { SignInSettings } from '@svc/core/identity/index.ts';
-import { providerKeys } from '@svc/core/inference/index.ts';
-import {
-  type Caller,
-  FileAnswer,
-  type Log,
-  now,
-  type Operation,
-  ServiceError,
-  type Services,
-} from '@svc/core/kernel/index.ts';
-import type { KeyRing } from '@svc/core/keys/index.ts';
+import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
 import { admit, runOnce } from '@svc/core/operations/index.ts';
-import type { PolicyCache } from '@svc/core/policies/index.ts';
-import type { HealthView } from '@svc/core/routing/index.ts';
-import type { MoneyIn } from '@svc/core/topups/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, headerOf, refuseForeignPage, requestContext, staffCallerOf } from './caller.ts';
 import { errorBody } from './errors.ts';
 import { consoleHeaders, crossOriginHeaders } from './headers.ts';
-import type { Check } from './health.ts';
 import { addAnswerHooks } from './hooks.ts';
 import { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
-import type { Metrics } from './metrics.ts';
-import { type RateParts, takeTurn } from './rate.ts';
-
-export interface BindOptions extends RateParts {
-  readonly pool: Pool;
-  readonly keys: KeyRing;
-  readonly catalog: { current(): Catalog };
-  readonly request_log: RequestLog;
-  /** Snapshots of this process, dropped at once by a change made here; absent where no calls are routed. */
-  readonly policies?: Pick<PolicyCache, 'forget'>;
-  readonly byok?: Pick<ByokCache, 'forget'>;
-  /** What this process has seen of endpoints, for dry runs. */
-  readonly health?: HealthView;
-  /** `loadRootKey` of the key ring file; the same in every process. */
-  readonly root_key: Uint8Array;
-  /** `signInSettings` of the program. */
-  readonly sign_in: SignInSettings;
-  /** Rails and rates; absent: quotes are given and nothing can be paid. */
-  readonly money_in?: MoneyIn;
-  /** Calls addresses that users gave; absent: public ones over https alone. */
-  readonly egress?: Egress;
-  readonly log: Log;
-  /** Public address, as shown in the OpenAPI document. */
-  readonly base_url: string;
-  readonly metrics?: Metrics;
-  /** Asked by /readyz beside the database. */
-  readonly checks?: readonly Check[];
-  /** True once the process is stopping: /readyz then refuses. */
-  readonly draining?: () => boolean;
-}
-
-type Bound = BindOptions & { readonly services: Services };
+import type { HttpParts } from './parts.ts';
+import { takeTurn } from './rate.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const callers = new WeakMap<FastifyRequest, Caller>();
@@ -75,21 +25,25 @@ function isForSessions({ audience, method }: Operation): boolean {
   return audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined);
 }
 
-async function authenticate(options: Bound, operation: Operation, request: FastifyRequest): Promise<Caller> {
+async function authenticate(
+  parts: HttpParts,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<Caller> {
   const { audience } = operation;
   switch (audience.kind) {
     case 'public':
       // Sign-in sets a cookie: not for a page of another origin.
       if (operation.cross_origin !== true && operation.method !== 'GET') {
-        refuseForeignPage(options.sign_in.console_origins, request);
+        refuseForeignPage(parts.services.sign_in.console_origins, request);
       }
       return { kind: 'public' };
     case 'signed':
       return { kind: 'public' };
     case 'staff':
-      return staffCallerOf(options, request);
+      return staffCallerOf(parts, request);
     default:
-      return callerOf(options, request, {
+      return callerOf(parts, request, {
         x_api_key: audience.kind === 'key' && audience.x_api_key === true,
         org_id: operation.path.startsWith('/v1/orgs/:id') ? (request.params as { id: string }).id : null,
       });
@@ -97,7 +51,7 @@ async function authenticate(options: Bound, operation: Operation, request: Fasti
 }
 
 async function answer(
-  options: Bound,
+  parts: HttpParts,
   operation: Operation,
   read: InputReader,
   request: FastifyRequest,
@@ -108,7 +62,7 @@ async function answer(
     query: request.query as RawInput['query'],
     body: request.body,
   });
-  const context = requestContext(options, request, reply, callers.get(request) as Caller);
+  const context = requestContext(parts, request, reply, callers.get(request) as Caller);
   const idempotency_key = operation.idempotent === true ? headerOf(request, 'idempotency-key') : null;
   if (idempotency_key !== null) {
     const done = await runOnce(context, operation, {
@@ -139,7 +93,7 @@ function refuseEncoding(request: FastifyRequest): void {
   throw new ServiceError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
 }
 
-function bindOne(scope: FastifyInstance, options: Bound, operation: Operation): void {
+function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation): void {
   const read = inputReader(operation);
   const cross_origin = isCrossOrigin(operation);
   const by_session = isForSessions(operation);
@@ -152,54 +106,19 @@ function bindOne(scope: FastifyInstance, options: Bound, operation: Operation): 
       if (by_session && origin !== undefined && scope.console_origins.has(origin)) {
         reply.headers(consoleHeaders(origin));
       } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
-      const caller = await authenticate(options, operation, request);
+      const caller = await authenticate(parts, operation, request);
       // A rail that is told to wait would give up on its callbacks.
-      if (operation.audience.kind !== 'signed') await takeTurn(options, request, reply, caller);
+      if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
       admit(operation.audience, caller, now());
       callers.set(request, caller);
     },
-    handler: (request, reply) => answer(options, operation, read, request, reply),
+    handler: (request, reply) => answer(parts, operation, read, request, reply),
   });
 }
 
-/** What operations may ask for, from the parts of a process. */
-export function servicesOf(
-  options: Pick<
-    BindOptions,
-    | 'catalog'
-    | 'keys'
-    | 'request_log'
-    | 'root_key'
-    | 'sign_in'
-    | 'policies'
-    | 'byok'
-    | 'health'
-    | 'money_in'
-    | 'egress'
-    | 'rate'
-  >,
-): Services {
-  const { catalog, keys, request_log, root_key, sign_in, policies, health, money_in, egress, rate } = options;
-  return {
-    ...{ catalog: () => catalog.current(), key_ring: keys, request_log, root_key, sign_in },
-    ...(policies === undefined ? {} : { policies }),
-    ...(options.byok === undefined ? {} : { byok: options.byok }),
-    provider_keys: providerKeys,
-    ...(health === undefined ? {} : { health }),
-    ...(money_in === undefined ? {} : { money_in }),
-    ...(egress === undefined ? {} : { egress }),
-    ...(rate === undefined ? {} : { limits: rate.limits }),
-  };
-}
-
 /** Binds `chosen` operations to `app`. */
-export function bindOperations(
-  app: FastifyInstance,
-  options: BindOptions,
-  chosen: readonly Operation[],
-): void {
-  const bound: Bound = { ...options, services: servicesOf(options) };
-  for (const origin of options.sign_in.console_origins) app.console_origins.add(origin);
+export function bindOperations(app: FastifyInstance, parts: HttpParts, chosen: readonly Operation[]): void {
+  for (const origin of parts.services.sign_in.console_origins) app.console_origins.add(origin);
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -210,7 +129,7 @@ export function bindOperations(
         return parseBody(body);
       },
     );
-    addAnswerHooks(scope, options.metrics);
-    for (const operation of chosen) bindOne(scope, bound, operation);
+    addAnswerHooks(scope, parts.metrics);
+    for (const operation of chosen) bindOne(scope, parts, operation);
   });
 }

@@ -1,6 +1,5 @@
 // Who calls, for REST and GraphQL alike: an API key, a session by cookie or bearer token, or a member of staff. One
 // credential per request; two are a fault of the client and never a choice of ours.
-import type { Pool } from '@svc/core/db/index.ts';
 import {
   checkCsrf,
   clientAddress,
@@ -15,26 +14,16 @@ import {
   type Context,
   type Environment,
   type KeyCaller,
-  type Log,
   now,
   type RequestId,
   ServiceError,
-  type Services,
   type SessionCaller,
   type StaffCaller,
 } from '@svc/core/kernel/index.ts';
-import type { KeyRing } from '@svc/core/keys/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bearerOf, credentialOf } from './authenticate.ts';
-
-export interface CallerParts {
-  readonly pool: Pool;
-  readonly keys: KeyRing;
-  /** `loadRootKey` of the key ring file. */
-  readonly root_key: Uint8Array;
-  readonly sign_in: SignInSettings;
-}
+import type { HttpParts } from './parts.ts';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -64,7 +53,7 @@ function originOf(request: FastifyRequest): string | null {
 }
 
 function requireConsole(
-  parts: CallerParts,
+  parts: HttpParts,
   request: FastifyRequest,
   proof: { session_id: string; origins: readonly string[] },
 ): void {
@@ -75,7 +64,7 @@ function requireConsole(
       details: { reason: 'origin' },
     });
   }
-  if (!checkCsrf(parts.root_key, proof.session_id, headerOf(request, 'x-svc-csrf'))) {
+  if (!checkCsrf(parts.services.root_key, proof.session_id, headerOf(request, 'x-svc-csrf'))) {
     throw new ServiceError('csrf_failed', 'The header x-svc-csrf is missing or not of this session.', {
       details: { reason: 'token' },
     });
@@ -102,7 +91,7 @@ function onlyCookie(request: FastifyRequest, name: string): string | null {
 }
 
 async function session(
-  parts: CallerParts,
+  parts: HttpParts,
   request: FastifyRequest,
   proof: { token: string; by_cookie: boolean; org_id: string | null; passive: boolean },
 ): Promise<SessionCaller> {
@@ -111,11 +100,11 @@ async function session(
     environment: environmentOf(request),
     org_override: proof.org_id ?? headerOf(request, 'x-svc-org'),
     at: now(),
-    ip: addressOf(parts.sign_in, request),
+    ip: addressOf(parts.services.sign_in, request),
     ...(proof.passive ? { passive: true } : {}),
   });
   if (proof.by_cookie) {
-    const { console_origins } = parts.sign_in;
+    const { console_origins } = parts.services.sign_in;
     requireConsole(parts, request, { session_id: caller.session_id, origins: console_origins });
   }
   return caller;
@@ -127,7 +116,7 @@ async function session(
  * bearer at once), csrf_failed, not_found (`x-svc-org`), org_inactive, service_unavailable.
  */
 export async function callerOf(
-  parts: CallerParts,
+  parts: HttpParts,
   request: FastifyRequest,
   options: {
     readonly x_api_key?: boolean;
@@ -137,14 +126,15 @@ export async function callerOf(
     readonly passive?: true;
   } = {},
 ): Promise<KeyCaller | SessionCaller> {
-  const cookie = onlyCookie(request, parts.sign_in.cookies.session);
+  const cookie = onlyCookie(request, parts.services.sign_in.cookies.session);
   const has_header = request.headers.authorization !== undefined;
   const org_id = options.org_id ?? null;
   const passive = options.passive === true;
   if (cookie !== null && !has_header)
     return session(parts, request, { token: cookie, by_cookie: true, org_id, passive });
   const credential = credentialOf(request.raw, options.x_api_key === true);
-  if (!credential.startsWith(SESSION_PREFIX)) return (await parts.keys.verify(credential)).caller;
+  if (!credential.startsWith(SESSION_PREFIX))
+    return (await parts.services.key_ring.verify(credential)).caller;
   if (cookie !== null) {
     throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
       param: 'authorization',
@@ -157,8 +147,8 @@ export async function callerOf(
  * The member of staff behind `request`, by cookie or bearer as `callerOf`.
  * @throws ServiceError authentication_required, session_expired, invalid_request, csrf_failed.
  */
-export async function staffCallerOf(parts: CallerParts, request: FastifyRequest): Promise<StaffCaller> {
-  const cookie = onlyCookie(request, parts.sign_in.cookies.staff);
+export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): Promise<StaffCaller> {
+  const cookie = onlyCookie(request, parts.services.sign_in.cookies.staff);
   const bearer = bearerOf(request.raw);
   if (cookie !== null && bearer !== null) {
     throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
@@ -169,7 +159,7 @@ export async function staffCallerOf(parts: CallerParts, request: FastifyRequest)
   if (token === null) throw new ServiceError('authentication_required', 'Sign in as staff.');
   const caller = await verifyStaff(parts.pool, { token, at: now() });
   if (cookie !== null && caller.session_id !== undefined) {
-    const { staff_origins } = parts.sign_in;
+    const { staff_origins } = parts.services.sign_in;
     requireConsole(parts, request, { session_id: caller.session_id, origins: staff_origins });
   }
   return caller;
@@ -177,7 +167,7 @@ export async function staffCallerOf(parts: CallerParts, request: FastifyRequest)
 
 /** The context in which operations run for `request`; `reply` takes headers that they set. */
 export function requestContext(
-  parts: CallerParts & { readonly log: Log; readonly services: Services },
+  parts: HttpParts,
   request: FastifyRequest,
   reply: FastifyReply | null,
   caller: Caller,
@@ -188,7 +178,7 @@ export function requestContext(
     pool: parts.pool,
     log: parts.log,
     services: parts.services,
-    client_ip: addressOf(parts.sign_in, request),
+    client_ip: addressOf(parts.services.sign_in, request),
     header: (name, value) => void reply?.header(name, value),
     requestHeader: (name) => headerOf(request, name),
   });

@@ -1,6 +1,7 @@
 // `/healthz`: the process answers. `/readyz`: it can serve; names what cannot.
 import type { Pool } from '@svc/core/db/index.ts';
 import type { FastifyInstance } from 'fastify';
+import type { HttpParts } from './parts.ts';
 
 /** One part that a gateway needs; `run` resolves with null when it works, else with what is wrong. */
 export interface Check {
@@ -35,7 +36,7 @@ function databaseCheck(pool: Pool): Check {
 /** Adds `/healthz` and `/readyz`. */
 export function bindHealth(
   scope: FastifyInstance,
-  options: { pool: Pool; checks?: readonly Check[]; draining?: () => boolean },
+  options: Pick<HttpParts, 'pool' | 'checks' | 'draining'>,
 ): void {
   const checks = [databaseCheck(options.pool), ...(options.checks ?? [])];
   for (const path of ['/healthz', '/readyz']) scope.known_paths.add('GET', path, true);

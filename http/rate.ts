@@ -1,32 +1,18 @@
 // The rate limit of management (docs/limits.md#requests-beside-inference): of a key or a session over
 // all its routes, of an address over public ones. Taken
 // once the caller is known and before anything is looked up for them.
-import { addressPrefix, type SignInSettings } from '@svc/core/identity/index.ts';
+import { addressPrefix } from '@svc/core/identity/index.ts';
 import { goDuration } from '@svc/core/inference/index.ts';
 import type { Caller } from '@svc/core/kernel/index.ts';
 import {
   isRefusal,
-  type LimitStore,
   type ManagementScope,
   managementError,
   managementSubject,
 } from '@svc/core/limits/index.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressOf } from './caller.ts';
-
-export interface ManagementRate {
-  readonly limits: LimitStore;
-  /** Requests a minute of one key or session; 0: no limit. */
-  readonly management_rpm: number;
-  /** Requests a minute of one address on public routes; 0: no limit. */
-  readonly public_rpm: number;
-}
-
-export interface RateParts {
-  readonly sign_in: SignInSettings;
-  /** Absent: nothing is limited. */
-  readonly rate?: ManagementRate;
-}
+import type { HttpParts } from './parts.ts';
 
 function subjectOf(caller: Caller, address: () => string | null): { scope: ManagementScope; id: string } {
   switch (caller.kind) {
@@ -46,7 +32,7 @@ function subjectOf(caller: Caller, address: () => string | null): { scope: Manag
  * @throws ServiceError rate_limit_exceeded.
  */
 export async function takeTurn(
-  { rate, sign_in }: RateParts,
+  { rate, services }: HttpParts,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller,
@@ -54,7 +40,7 @@ export async function takeTurn(
   if (rate === undefined) return;
   const rpm = caller.kind === 'public' ? rate.public_rpm : rate.management_rpm;
   if (rpm === 0) return;
-  const { scope, id } = subjectOf(caller, () => addressOf(sign_in, request));
+  const { scope, id } = subjectOf(caller, () => addressOf(services.sign_in, request));
   const entered = await rate.limits.enter(managementSubject(scope, id, rpm));
   const { requests } = entered.standing;
   if (requests !== null) {

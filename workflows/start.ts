@@ -35,10 +35,6 @@ export interface WorkerProgram {
   stop(): Promise<void>;
 }
 
-interface Stop {
-  run(): unknown;
-}
-
 interface Parts {
   readonly config: Config;
   readonly pool: Pool;
@@ -55,12 +51,11 @@ function contexts({ pool, log, money_in, mailer }: Parts): () => Context {
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
 }
 
-async function openJobs(parts: Parts, stops: Stop[]): Promise<Jobs> {
+async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
   const { config, pool, log } = parts;
   // A spool of its own: that of a gateway on the same directory is the gateway's.
   const spool_dir = join(config.data_dir, 'spool-worker');
-  const request_log = await openRequestLog({ db: pool, log, spool_dir });
-  stops.push({ run: () => request_log.close() });
+  const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
   const jobs = startJobs({
     ...parts,
     request_log,
@@ -68,12 +63,12 @@ async function openJobs(parts: Parts, stops: Stop[]): Promise<Jobs> {
     root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
     egress: openEgress(config),
   });
-  stops.push({ run: () => jobs.stop() });
+  opened.defer(() => jobs.stop());
   return jobs;
 }
 
-/** Says every few seconds that this worker lives and whether it reaches Temporal. */
-function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }): Stop {
+/** Says every few seconds that this worker lives and whether it reaches Temporal; the answer ends it. */
+function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }): () => Promise<void> {
   const { pool, name, link, log } = parts;
   let running: Promise<void> | null = null;
   const turn = async () => {
@@ -90,11 +85,9 @@ function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }):
   };
   const timer = setInterval(tick, BEAT_MS);
   tick();
-  return {
-    async run() {
-      clearInterval(timer);
-      await running;
-    },
+  return async () => {
+    clearInterval(timer);
+    await running;
   };
 }
 
@@ -102,7 +95,7 @@ function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }):
 async function openWorkflows(
   parts: Parts,
   listener: Listening,
-  stops: Stop[],
+  opened: AsyncDisposableStack,
 ): Promise<{ link: Link; relay: Relay } | null> {
   const { config, pool, url, log, name } = parts;
   const { temporal_address: address, temporal_namespace: namespace } = config;
@@ -122,14 +115,14 @@ async function openWorkflows(
       interceptors: { activity: [tellFailures(log, listener.activity)] },
     },
   });
-  stops.push({ run: () => link.stop() });
+  opened.defer(() => link.stop());
   const client = () => link.client();
   const relay = startRelay({ pool, url, log, client });
-  stops.push({ run: () => relay.stop() });
-  stops.push(keepBeating({ pool, name, link, log }));
+  opened.defer(() => relay.stop());
+  opened.defer(keepBeating({ pool, name, link, log }));
   if (config.dev) {
     const news = tellClockMoves({ log, client });
-    stops.push({ run: () => news.stop() });
+    opened.defer(() => news.stop());
   }
   return { link, relay };
 }
@@ -146,7 +139,8 @@ function watch(listener: Listening, running: { link: Link; relay: Relay } | null
 
 /**
  * Starts a worker process: jobs under the leader lock, and workflows where Temporal is configured, whether it is up
- * or not. @throws Error when the database or the metrics port cannot be used, or the configuration is half done.
+ * or not. @throws Error when the database or the metrics port cannot be used, or the configuration is half done;
+ * nothing is left open then.
  */
 export async function startWorker({ config, log }: { config: Config; log: Log }): Promise<WorkerProgram> {
   const url = config.database_url;
@@ -154,35 +148,24 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   const name = config.process_name ?? `worker-${process.pid}`;
   const money_in = openMoneyIn(config);
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
-  const stops: Stop[] = [];
-  const stop = async () => {
-    for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last.run();
-  };
-  try {
-    const pool = createPool(url, { application: name, role: 'svc_runtime' });
-    stops.push({ run: () => pool.end() });
-    await pool.ping();
-    if (config.dev) {
-      const clock = await followClock(pool, log);
-      stops.push({ run: () => clock.stop() });
-    }
-    let running: { link: Link; relay: Relay } | null = null;
-    const listener = await openListener({
-      host: config.metrics_host,
-      port: config.metrics_port,
-      ready: async () => {
-        if (config.temporal_address === null) return null;
-        return running !== null && (await running.link.ask()) ? null : 'temporal';
-      },
-    });
-    stops.push({ run: () => listener.close() });
-    const parts: Parts = { config, pool, url, log, name, money_in, mailer };
-    registerJobMetrics(listener.registry, await openJobs(parts, stops));
-    running = await openWorkflows(parts, listener, stops);
-    watch(listener, running);
-    return { url: listener.url, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await using opening = new AsyncDisposableStack();
+  const pool = opening.adopt(createPool(url, { application: name, role: 'svc_runtime' }), (it) => it.end());
+  await pool.ping();
+  if (config.dev) opening.adopt(await followClock(pool, log), (it) => it.stop());
+  let running: { link: Link; relay: Relay } | null = null;
+  const listener = await openListener({
+    host: config.metrics_host,
+    port: config.metrics_port,
+    ready: async () => {
+      if (config.temporal_address === null) return null;
+      return running !== null && (await running.link.ask()) ? null : 'temporal';
+    },
+  });
+  opening.defer(() => listener.close());
+  const parts: Parts = { config, pool, url, log, name, money_in, mailer };
+  registerJobMetrics(listener.registry, await openJobs(parts, opening));
+  running = await openWorkflows(parts, listener, opening);
+  watch(listener, running);
+  const opened = opening.move();
+  return { url: listener.url, stop: () => opened.disposeAsync() };
 }

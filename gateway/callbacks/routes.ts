@@ -1,19 +1,12 @@
 // Callbacks of payment rails: the bytes as they came, because the signature is over them and nothing else.
-import { isDatabaseFault, type Pool } from '@svc/core/db/index.ts';
-import { type Log, type RequestId, ServiceError, type Services } from '@svc/core/kernel/index.ts';
+import { isDatabaseFault } from '@svc/core/db/index.ts';
+import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { callbackRoutes, createContext } from '@svc/core/operations/index.ts';
-import { type Rails, takeCallback } from '@svc/core/topups/index.ts';
-import { addAnswerHooks, type Metrics } from '@svc/http/index.ts';
+import { moneyIn, takeCallback } from '@svc/core/topups/index.ts';
+import { addAnswerHooks, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const BODY_MAX = 1_048_576;
-
-export interface CallbackOptions {
-  readonly pool: Pool;
-  readonly log: Log;
-  readonly services: Services;
-  readonly metrics?: Metrics;
-}
 
 /** Any fault of ours reads as "send it again": a payment must not be lost to a defect that a release mends. */
 function asPassing(error: unknown, log: Log, request_id: string): unknown {
@@ -25,9 +18,10 @@ function asPassing(error: unknown, log: Log, request_id: string): unknown {
   });
 }
 
-/** Binds the callback of each rail of `rails`; the path of one that is not configured does not exist. */
-export function bindCallbacks(app: FastifyInstance, rails: Rails, options: CallbackOptions): void {
-  const { pool, log, services, metrics } = options;
+/** Binds the callback of each payment rail; the path of one that is not configured does not exist. */
+export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
+  const { pool, log, services, metrics } = parts;
+  const { rails } = moneyIn(parts);
   const configured = callbackRoutes.filter(({ rail }) => rails[rail] !== null);
   if (configured.length === 0) return;
   app.register(async (scope) => {

@@ -1,7 +1,7 @@
 // Everything of the gateway that is not inference or GraphQL: the operations of customers, the callbacks of payment
 // rails, health and documentation.
 import { inferenceRoutes, operations } from '@svc/core/operations/index.ts';
-import { addAnswerHooks, type BindOptions, bindHealth, bindOperations, servicesOf } from '@svc/http/index.ts';
+import { addAnswerHooks, bindHealth, bindOperations, type HttpParts } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 import { bindCallbacks } from '../callbacks/routes.ts';
 import { bindDocs } from './docs.ts';
@@ -12,14 +12,13 @@ const customerOperations = operations.filter(({ audience }) => audience.kind !==
  * Binds all of it. The inference routes are only made known here (405, preflight); whoever serves them adds them to
  * `app`.
  */
-export function bindRest(app: FastifyInstance, options: BindOptions): void {
+export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   for (const route of inferenceRoutes) app.known_paths.add(route.method, route.path, true);
-  if (options.money_in !== undefined)
-    bindCallbacks(app, options.money_in.rails, { ...options, services: servicesOf(options) });
-  bindOperations(app, options, customerOperations);
+  bindCallbacks(app, parts);
+  bindOperations(app, parts, customerOperations);
   app.register(async (scope) => {
-    addAnswerHooks(scope, options.metrics);
-    bindHealth(scope, options);
-    await bindDocs(scope, options.base_url);
+    addAnswerHooks(scope, parts.metrics);
+    bindHealth(scope, parts);
+    await bindDocs(scope, parts.base_url);
   });
 }

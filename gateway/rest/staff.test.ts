@@ -26,11 +26,13 @@ bindOperations(
   app,
   {
     pool,
-    keys,
-    catalog: { current: () => ({}) as never },
-    request_log,
-    root_key,
-    sign_in: signInSettings(readConfig({}), base_url),
+    services: {
+      key_ring: keys,
+      catalog: () => ({}) as never,
+      request_log,
+      root_key,
+      sign_in: signInSettings(readConfig({}), base_url),
+    },
     log,
     base_url,
   },

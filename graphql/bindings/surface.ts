@@ -1,10 +1,10 @@
 // What GraphQL needs to run operations as REST runs them: the same contexts, the same checks of input, the same words
 // of refusal.
-import type { Caller, Log, Operation, RequestId, Services } from '@svc/core/kernel/index.ts';
+import type { Caller, Operation, RequestId } from '@svc/core/kernel/index.ts';
 import { shapeOf } from '@svc/core/operations/index.ts';
 import {
-  type CallerParts,
   errorBody,
+  type HttpParts,
   type InputReader,
   inputReader,
   type RawInput,
@@ -41,7 +41,7 @@ function placed(operation: Operation, input: Readonly<Record<string, unknown>>):
 
 /** The surface of `request`, which acts as `caller`. `reply` takes headers that operations set; null once sent. */
 export function operationSurface(
-  parts: CallerParts & { readonly log: Log; readonly services: Services },
+  parts: HttpParts,
   request: FastifyRequest,
   reply: FastifyReply | null,
   caller: Caller,

@@ -9,6 +9,7 @@ import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
+import { providerKeys } from '@svc/core/inference/index.ts';
 import {
   type Db,
   type Log,
@@ -19,7 +20,7 @@ import {
 } from '@svc/core/kernel/index.ts';
 import { bindGraphql } from '@svc/gateway/graphql.ts';
 import { bindRest } from '@svc/gateway/rest/bind.ts';
-import { type BindOptions, createApp, type ManagementRate } from '@svc/http/index.ts';
+import { createApp, type HttpParts, type ManagementRate } from '@svc/http/index.ts';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type Harness, startHarness } from '../registry/harness.ts';
 import { atFileEnd } from '../support/ends.ts';
@@ -82,13 +83,17 @@ export async function startWorld(
   const log: Log = { ...silentLog, error: (fields, message) => void defects.push({ ...fields, message }) };
   const catalog = await openCatalog({ db: harness.pool, files: [committedCatalog], log, poll_ms: 0 });
   const base_url = 'http://127.0.0.1:8080';
-  const parts: BindOptions = {
+  const parts: HttpParts = {
     pool: counted(harness.pool, statements),
-    keys: harness.keys,
-    catalog,
-    request_log: harness.request_log,
-    root_key: harness.root_key,
-    sign_in: signInSettings(readConfig({}), base_url),
+    services: {
+      key_ring: harness.keys,
+      catalog: () => catalog.current(),
+      request_log: harness.request_log,
+      root_key: harness.root_key,
+      sign_in: signInSettings(readConfig({}), base_url),
+      provider_keys: providerKeys,
+      ...(options.rate === undefined ? {} : { limits: options.rate.limits }),
+    },
     log,
     base_url,
     ...(options.rate === undefined ? {} : { rate: options.rate }),

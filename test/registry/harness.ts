@@ -6,6 +6,7 @@ import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createPerson, signInSettings } from '@svc/core/identity/index.ts';
+import { providerKeys } from '@svc/core/inference/index.ts';
 import {
   type Context,
   type Environment,
@@ -110,11 +111,12 @@ export async function startHarness(): Promise<Harness> {
   const app = createApp({ log, base_url: 'http://127.0.0.1:8080' });
   bindRest(app, {
     pool,
-    keys,
-    catalog,
-    request_log,
-    root_key,
-    sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
+    services: {
+      key_ring: keys,
+      catalog: () => catalog.current(),
+      ...{ request_log, root_key, provider_keys: providerKeys },
+      sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
+    },
     log,
     base_url: 'http://127.0.0.1:8080',
   });

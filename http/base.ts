@@ -1,0 +1,85 @@
+// The parts that every program with listeners opens alike.
+import { join } from 'node:path';
+import { openRequestLog } from '@svc/core/analytics/index.ts';
+import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
+import { createPool } from '@svc/core/db/index.ts';
+import { openEgress } from '@svc/core/egress/index.ts';
+import { signInSettings } from '@svc/core/identity/index.ts';
+import { providerKeys } from '@svc/core/inference/index.ts';
+import { type Config, type Log, loadRootKey, type Services } from '@svc/core/kernel/index.ts';
+import { openKeyRing } from '@svc/core/keys/index.ts';
+import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
+import { type Changes, followClock, openChanges } from '@svc/core/runtime/index.ts';
+import { openMoneyIn } from '@svc/core/topups/index.ts';
+import { openMetrics } from './metrics.ts';
+import type { HttpParts } from './parts.ts';
+
+export interface BaseOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Label of its metrics, and its name in the database with the process id. */
+  readonly program: string;
+  /** Folder in the data directory for rows that wait for the database; no two programs share one. */
+  readonly spool: string;
+}
+
+/** The parts of `HttpParts` that `openBase` fills, and what a program builds its own parts from. */
+export interface Base extends Required<Omit<HttpParts, 'checks' | 'draining' | 'services'>> {
+  readonly services: Services & Required<Pick<Services, 'egress' | 'limits' | 'money_in'>>;
+  readonly catalog: CatalogHandle;
+  readonly changes: Changes;
+  /** Of the database. */
+  readonly url: string;
+  /** Of this process. */
+  readonly name: string;
+}
+
+/** The host of `config` as an address shows it. */
+export function hostOf({ host }: Pick<Config, 'host'>): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/**
+ * Opens them; `opened` closes them in reverse order.
+ * @throws Error when the database, the catalog files or the port of the metrics cannot be used.
+ */
+export async function openBase(opened: AsyncDisposableStack, options: BaseOptions): Promise<Base> {
+  const { config, log, program } = options;
+  const url = config.database_url;
+  if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
+  const base_url = config.base_url ?? `http://${hostOf(config)}:${config.port}`;
+  const sign_in = signInSettings(config, base_url);
+  const money_in = openMoneyIn(config);
+  const name = config.process_name ?? `${program}-${process.pid}`;
+  const pool = opened.adopt(createPool(url, { application: name, role: 'svc_runtime' }), (it) => it.end());
+  const at = { host: config.metrics_host, port: config.metrics_port };
+  const metrics = opened.adopt(await openMetrics({ ...at, program }), (it) => it.close());
+  if (config.dev) opened.adopt(await followClock(pool, log), (it) => it.stop());
+  const catalog = opened.adopt(await openOwnCatalog(pool, options), (it) => it.close());
+  const changes = opened.adopt(await openChanges({ url, log }), (it) => it.close());
+  const key_ring = opened.adopt(openKeyRing({ changes, log }), (it) => it.close());
+  const limits = opened.adopt(await openLimits(options), (it) => it.close());
+  const spool_dir = join(config.data_dir, options.spool);
+  const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
+  const { management_rpm, public_rpm } = config;
+  return {
+    ...{ pool, log, metrics, base_url, catalog, changes, url, name },
+    rate: { limits, management_rpm, public_rpm },
+    services: {
+      catalog: () => catalog.current(),
+      ...{ key_ring, request_log, sign_in, money_in, limits },
+      root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
+      egress: openEgress(config),
+      provider_keys: providerKeys,
+    },
+  };
+}
+
+function openOwnCatalog(db: HttpParts['pool'], { config, log }: BaseOptions): Promise<CatalogHandle> {
+  const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
+  return openCatalog({ db, files, log, insecure_upstreams: config.insecure_upstreams });
+}
+
+async function openLimits({ config, log }: BaseOptions) {
+  return config.redis_url === null ? openMemoryLimits() : openRedisLimits({ url: config.redis_url, log });
+}
