@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensurePythonClients } from '@svc/cli/tools/python.ts';
 import { findTool, resolveTool, toolNames, tools } from '@svc/cli/tools/tools.ts';
+import { exceeded, readBudgets } from './suite/budgets.ts';
 import type { Counts } from './suite/counts.ts';
 import { longestFiles, readDurations } from './suite/durations.ts';
 import { filesIn, root, under } from './suite/parts.ts';
@@ -14,6 +15,8 @@ import { cleanup, clusterSuite, consoleSuite, lint, type Suite, types, vitestSui
 
 const SIGN_OF_LIFE_MS = 20_000;
 const LISTED = 20;
+/** What a whole run may take on two cores with all programs present. */
+const BUDGET_MINUTES = 15;
 const ended = new AbortController();
 
 async function runSuite(suite: Suite): Promise<Counts> {
@@ -131,12 +134,19 @@ async function main(): Promise<number> {
   if (process.exitCode === 130) return 130;
   list('unsteady (failed beside others, passed alone)', counts.unsteady ?? []);
   list('failed', counts.faults);
-  list(`${LISTED} most expensive test files`, longestFiles(readDurations(), files, LISTED));
+  const durations = readDurations();
+  list(`${LISTED} most expensive test files`, longestFiles(durations, files, LISTED));
+  list('over budget (test/README.md)', exceeded(readBudgets(), durations, all, files));
   if (only !== undefined)
     process.stdout.write(
       `\nA part only: ${files.length} of ${all.length} test files, those under ${folders.join(' and ')}. ` +
         'The built console and all other tests were left out.\n',
     );
+  const minutes = (performance.now() / 60_000).toFixed(1);
+  const late = only === undefined && performance.now() > BUDGET_MINUTES * 60_000;
+  process.stdout.write(
+    `\nIt took ${minutes} minutes${late ? `, more than the ${BUDGET_MINUTES} that it may take on two cores` : ''}.\n`,
+  );
   process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
   return counts.failed === 0 ? 0 : 1;
 }

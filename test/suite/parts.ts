@@ -15,6 +15,20 @@ export const needsKubernetes: readonly string[] = [
 const everything =
   '{core,http,graphql,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
 
+/**
+ * Test files that get a process of their own. All others share one with those before them, which saves the start and the
+ * import of the product, about half a second of processor time for each file; these cannot: they start, kill or measure
+ * what belongs to a whole process, or load an engine that a process can load once.
+ */
+export const ownProcess: readonly string[] = [
+  ...needsKubernetes,
+  'cli/**/*.test.ts',
+  'workflows/**/*.test.ts',
+  'test/{bench,console,crash,mutations,streams,workflows}/**/*.test.ts',
+  // They move the process's clock, or take its memory apart.
+  'core/inference/call/answer/comeback.test.ts',
+];
+
 /** What vitest includes and excludes under `--mode`; without one of these modes every file. */
 export function filesOf(mode: string): { include: string[]; exclude: string[] } {
   const never = ['**/node_modules/**'];
@@ -27,6 +41,14 @@ export function filesOf(mode: string): { include: string[]; exclude: string[] } 
 export function filesIn(mode: string): string[] {
   const { include, exclude } = filesOf(mode);
   return globSync(include, { cwd: root, exclude }).sort();
+}
+
+/** What vitest includes and excludes of a mode among the files that share processes, or among those that do not. */
+export function filesSharing(mode: string, share: boolean): { include: string[]; exclude: string[] } {
+  const { include, exclude } = filesOf(mode);
+  if (share) return { include, exclude: [...exclude, ...ownProcess] };
+  const alone = new Set(globSync([...ownProcess], { cwd: root }));
+  return { include: filesIn(mode).filter((file) => alone.has(file)), exclude };
 }
 
 /** Those of `files` that lie under one of `folders`, or are one of them; a folder may end in a slash. */

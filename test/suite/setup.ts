@@ -1,0 +1,44 @@
+// Runs before every test file: what the file opened is ended with it, clock and variables of the process are what they
+// were for the file after it, and the reporter is told how much processor time it has taken.
+import { readFileSync } from 'node:fs';
+import { afterAll, vi } from 'vitest';
+import { shiftClock } from '../../core/kernel/clock.ts';
+import { endFile } from '../support/ends.ts';
+import './durations.ts';
+
+const MS_PER_TICK = 10;
+
+declare global {
+  /** Processor time of this process that earlier files have taken. */
+  var told_cpu_ms: number | undefined;
+}
+
+/** Processor time of this process so far, and of the children whose end it has seen; 0 where /proc does not tell. */
+function spent_ms(): number {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // After the name, which may hold spaces: state is the first, user time the twelfth, then system and both of children.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_PER_TICK;
+  } catch {
+    return 0;
+  }
+}
+
+const variables = { ...process.env };
+
+// The hook that was made first runs last: the file's own have stopped by then what they had started.
+// biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern to learn which fixtures the hook wants.
+afterAll(async ({}, file) => {
+  try {
+    await endFile();
+  } finally {
+    vi.useRealTimers();
+    shiftClock(0);
+    for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
+    Object.assign(process.env, variables);
+    const spent = spent_ms();
+    file.meta.cpu_ms = spent - (globalThis.told_cpu_ms ?? 0);
+    globalThis.told_cpu_ms = spent;
+  }
+});
