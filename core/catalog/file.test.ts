@@ -40,7 +40,7 @@ test('each fault is told with path, line and reason, all of a file at once', () 
     .replace('upstream_model: fast-1', 'upstream_model: ""');
   expect(faults(broken).sort()).toEqual([
     '11 models[0].context_lenght: unknown key',
-    '14 models[0].endpoints[0].upstream_model: must not have fewer than 1 characters',
+    '14 models[0].endpoints[0].upstream_model: expected text of 1 to 256 characters',
     '16 models[0].endpoints[0].price.input: expected a decimal in quotes, such as "2.50"',
     '5 providers[0].kind: expected one of openai, openai-responses, anthropic, gemini, bedrock, cohere, jina, voyage',
   ]);

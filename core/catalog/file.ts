@@ -2,6 +2,7 @@
 // because a person mends a file in one go.
 import { Compile } from 'typebox/compile';
 import { type Document, isNode, LineCounter, type Node, parseDocument } from 'yaml';
+import { pathText, type SchemaFault, type Step, schemaFaults } from '../kernel/index.ts';
 import { ProvidersFile } from './file-schema.ts';
 
 const BYTES_MAX = 4 * 1024 * 1024;
@@ -26,8 +27,6 @@ export class CatalogError extends Error {
   }
 }
 
-export type Step = string | number;
-
 /** A file of the right shape, and where its parts stand. */
 export interface ReadFile {
   readonly name: string;
@@ -38,15 +37,6 @@ export interface ReadFile {
 
 const shape = Compile(ProvidersFile);
 
-function pathText(steps: readonly Step[]): string {
-  let text = '';
-  for (const step of steps) {
-    if (typeof step === 'number') text += `[${step}]`;
-    else text += text === '' ? step : `.${step}`;
-  }
-  return text === '' ? '$' : text;
-}
-
 /** Line of the innermost node on the way to `steps`: a missing member is told at its parent. */
 function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]): number {
   for (let length = steps.length; length >= 0; length--) {
@@ -56,51 +46,50 @@ function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]):
   return 1;
 }
 
-function stepsOf(instancePath: string, value: unknown): Step[] {
-  const steps: Step[] = [];
-  let at = value;
-  for (const raw of instancePath.split('/').slice(1)) {
-    const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    const step = Array.isArray(at) ? Number(key) : key;
-    steps.push(step);
-    at = (at as Record<string, unknown> | undefined)?.[key];
-  }
-  return steps;
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  null: 'nothing',
+};
+
+function bounds(least: number | undefined, most: number | undefined): string {
+  if (most === undefined) return `at least ${least}`;
+  return least === undefined ? `at most ${most}` : `${least} to ${most}`;
 }
 
-interface ShapeError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
+function expected({ schema }: SchemaFault): string {
+  const { type = '', anyOf, minLength, maxLength, minItems, maxItems, minimum, maximum } = schema;
+  if (anyOf !== undefined) return anyOf.map((one) => kinds[one.type ?? ''] ?? 'another form').join(' or ');
+  const kind = kinds[type] ?? 'another form';
+  if (type === 'string' && (minLength ?? maxLength) !== undefined)
+    return `${kind} of ${bounds(minLength, maxLength)} characters`;
+  if (type === 'array' && (minItems ?? maxItems) !== undefined)
+    return `${kind} of ${bounds(minItems, maxItems)} items`;
+  return (minimum ?? maximum) === undefined ? kind : `${kind}, ${bounds(minimum, maximum)}`;
 }
 
-/** The faults that a person can act on: one per place, without the machinery of unions. */
+function reasonOf(fault: SchemaFault): string {
+  const { rule, schema, steps } = fault;
+  if (rule === 'unknown') return 'unknown key';
+  if (rule === 'missing') return 'is required';
+  if (rule === 'enum') return `expected one of ${schema.enum?.join(', ')}`;
+  if (rule === 'const') return `expected ${JSON.stringify(schema.const)}`;
+  if (rule === 'pattern' && /price|bands|tiers/.test(pathText(steps)))
+    return 'expected USD per million as a decimal with at most six places';
+  if (rule === 'pattern') return `expected text like ${schema.pattern}`;
+  if (rule === 'type' && /\bprice\b/.test(pathText(steps.slice(0, -1))))
+    return 'expected a decimal in quotes, such as "2.50"';
+  return `expected ${expected(fault)}`;
+}
+
+/** The faults that a person can act on. */
 function shapeFaults(content: unknown, fault: ReadFile['fault']): FileFault[] {
-  const faults = new Map<string, FileFault>();
-  for (const error of shape.Errors(content) as ShapeError[]) {
-    const steps = stepsOf(error.instancePath, content);
-    const add = (at: Step[], reason: string) => {
-      const path = pathText(at);
-      if (!faults.has(path)) faults.set(path, fault(at, reason));
-    };
-    const params = error.params as Record<string, unknown>;
-    if (error.keyword === 'boolean') continue;
-    if (error.keyword === 'additionalProperties') {
-      for (const key of params['additionalProperties'] as string[]) add([...steps, key], 'unknown key');
-    } else if (error.keyword === 'required') {
-      for (const key of params['requiredProperties'] as string[]) add([...steps, key], 'is required');
-    } else if (error.keyword === 'enum') {
-      add(steps, `expected one of ${(params['allowedValues'] as string[]).join(', ')}`);
-    } else if (error.keyword === 'pattern' && /price|bands|tiers/.test(pathText(steps))) {
-      add(steps, 'expected USD per million as a decimal with at most six places');
-    } else if (error.keyword === 'type' && /\bprice\b/.test(pathText(steps.slice(0, -1)))) {
-      add(steps, 'expected a decimal in quotes, such as "2.50"');
-    } else {
-      add(steps, error.message);
-    }
-  }
-  return [...faults.values()];
+  const faults = schemaFaults(ProvidersFile, content, { most: FAULTS_MAX });
+  return faults.map((one) => fault(one.steps, reasonOf(one)));
 }
 
 /**
@@ -139,6 +128,6 @@ export function readFile(text: string, name: string): ReadFile {
   } catch {
     throw new CatalogError([fault([], 'YAML aliases are not allowed')]);
   }
-  if (!shape.Check(content)) throw new CatalogError(shapeFaults(content, fault).slice(0, FAULTS_MAX));
+  if (!shape.Check(content)) throw new CatalogError(shapeFaults(content, fault));
   return { name, content, fault };
 }

@@ -1,8 +1,9 @@
 // Several files become one catalog: a later file adds providers and models, adds endpoints to a known model, and
 // replaces what it names again (a provider whole, a model's given fields, an endpoint of equal identity).
 import { isIP } from 'node:net';
+import type { Step } from '../kernel/index.ts';
 import { canonicalJson, crockford26, type Id, sha256 } from '../kernel/index.ts';
-import { CatalogError, type FileFault, type ReadFile, type Step } from './file.ts';
+import { CatalogError, type FileFault, type ReadFile } from './file.ts';
 import type { FileEndpoint, FileModel, FilePrice, FileProvider } from './file-schema.ts';
 import { type WholeProvider, withPreset } from './presets.ts';
 import { taskFault, taskOf } from './task.ts';

@@ -88,4 +88,12 @@ export {
   TimeIn,
   timeInMs,
 } from './schema.ts';
+export {
+  type JsonSchema,
+  pathText,
+  type SchemaFault,
+  type SchemaRule,
+  type Step,
+  schemaFaults,
+} from './schema-faults.ts';
 export { within } from './within.ts';

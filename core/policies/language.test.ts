@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
 import { policySchema, validatePolicy } from './index.ts';
+import { shapeFindings } from './shape.ts';
 import { knownNames } from './test-kit.ts';
 import { PolicyDocument, reservedKeys } from './types.ts';
-import { shapeFindings } from './walk.ts';
 
 function judge(text: string, name: string | null = null) {
   return validatePolicy(text, knownNames, name);

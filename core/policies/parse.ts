@@ -13,7 +13,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import type { Step } from './walk.ts';
+import type { Step } from '../kernel/index.ts';
 
 /** UTF-8 bytes of a policy's text. */
 export const POLICY_BYTES_MAX = 65_536;

@@ -1,9 +1,10 @@
 // What the shape of a policy cannot say: names that exist, shares that add up, rules that can be reached.
 import type { Catalog, Endpoint } from '../catalog/index.ts';
+import type { Step } from '../kernel/index.ts';
 import { matchesGlob, refusesGlob } from './glob.ts';
+import { FINDINGS_MAX, type Finding, shown } from './shape.ts';
 import { isTimeZone } from './time.ts';
 import { type Actions, type MatchFlat, type PolicyDocument, type Rule, unexecutedKeys } from './types.ts';
-import { FINDINGS_MAX, type Finding, type Step, shown } from './walk.ts';
 
 export interface Semantics {
   readonly faults: readonly Finding[];

@@ -1,10 +1,11 @@
 // The verdict on a policy's text: syntax, then shape, then meaning; each fault with its path, line and column
 // (docs/policies.md).
 import type { Catalog } from '../catalog/index.ts';
+import { pathText } from '../kernel/index.ts';
 import { type Place, parsePolicyText } from './parse.ts';
 import { checkSemantics } from './semantics.ts';
+import { type Finding, shapeFindings } from './shape.ts';
 import type { PolicyDocument } from './types.ts';
-import { type Finding, pathText, shapeFindings } from './walk.ts';
 
 export interface PolicyRemark {
   /** Dotted with indexes, `rules[2].match.models[0]`; `$` is the document. */
