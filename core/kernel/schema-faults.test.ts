@@ -30,11 +30,12 @@ const right = {
   maybe: null,
 };
 
-const told = (faults: readonly SchemaFault[]) => faults.map(({ steps, rule }) => `${pathText(steps)} ${rule}`);
-const faults = (value: unknown) => told(schemaFaults(Thing, value, { most: 20 }));
+const told = (faults: readonly SchemaFault[]) =>
+  faults.map(({ steps, rule }) => `${pathText(steps)} ${rule}`);
+const ruled = (value: unknown) => told(schemaFaults(Thing, value, { most: 20 }));
 
 test('a value that is right has no fault', () => {
-  expect(faults(right)).toEqual([]);
+  expect(ruled(right)).toEqual([]);
 });
 
 test.each<[string, Record<string, unknown>]>([
@@ -54,7 +55,7 @@ test.each<[string, Record<string, unknown>]>([
   ['either forms', { either: true }],
   ['other unknown', { other: 1 }],
 ])('%s', (wanted, change) => {
-  expect(faults({ ...right, ...change })).toEqual([wanted]);
+  expect(ruled({ ...right, ...change })).toEqual([wanted]);
 });
 
 test('a missing member is told with its own schema, and faults come in the order of the value', () => {
