@@ -1,7 +1,16 @@
 // GET /v1/limits: what plan and keys allow, what is left of it now, and what was refused within a day.
 import { type Static, Type } from 'typebox';
-import { type Context, type Environment, notFound, nullable, operation, orgCaller } from '../kernel/index.ts';
-import { type KeyRow, keysInUse } from '../keys/index.ts';
+import {
+  type Context,
+  type Environment,
+  idOf,
+  named,
+  notFound,
+  nullable,
+  operation,
+  orgCaller,
+} from '../kernel/index.ts';
+import { KeyBudget, type KeyRow, keysInUse } from '../keys/index.ts';
 import { readKeySpend } from '../ledger/index.ts';
 import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
 import { findOrg, planLimits } from '../orgs/index.ts';
@@ -18,32 +27,35 @@ const DAY_MS = 86_400_000;
 const Limit = nullable(Type.Integer());
 const Rates = { rpm: Limit, tpm: Limit, concurrency: Limit };
 
-const View = Type.Object({
-  plan: Type.Object({ ...Rates, keys: Limit, projects: Limit }),
-  keys: Type.Array(
-    Type.Object({
-      key_id: Type.String(),
-      name: Type.String(),
-      project_id: Type.String(),
-      status: Type.String(),
-      configured: Type.Object(Rates, { description: 'limits of the key itself; null: those of the plan' }),
-      budget: Type.Object({ daily_micro: nullable(Type.Integer()), hard: Type.Boolean() }),
-      live: Type.Object({
-        rpm_remaining: Limit,
-        tpm_remaining: Limit,
-        concurrency_in_use: Type.Integer(),
+const View = named(
+  'Limits',
+  Type.Object({
+    plan: Type.Object({ ...Rates, keys: Limit, projects: Limit }),
+    keys: Type.Array(
+      Type.Object({
+        key_id: idOf('key'),
+        name: Type.String(),
+        project_id: idOf('project'),
+        status: Type.String(),
+        configured: Type.Object(Rates, { description: 'limits of the key itself; null: those of the plan' }),
+        budget: KeyBudget,
+        live: Type.Object({
+          rpm_remaining: Limit,
+          tpm_remaining: Limit,
+          concurrency_in_use: Type.Integer(),
+        }),
+        spend_today_micro: Type.Integer(),
+        spend_month_micro: Type.Integer(),
       }),
-      spend_today_micro: Type.Integer(),
-      spend_month_micro: Type.Integer(),
+    ),
+    rejected_24h: Type.Object({ rpm: Type.Integer(), tpm: Type.Integer(), concurrency: Type.Integer() }),
+    upstream_capacity_24h: Type.Integer({
+      description: 'calls that every endpoint refused as throttled or overloaded',
     }),
-  ),
-  rejected_24h: Type.Object({ rpm: Type.Integer(), tpm: Type.Integer(), concurrency: Type.Integer() }),
-  upstream_capacity_24h: Type.Integer({
-    description: 'calls that every endpoint refused as throttled or overloaded',
+    live: Type.Boolean({ description: 'false: the counters cannot be read, or only those of one process' }),
+    analytics: Type.Boolean({ description: 'false: request rows cannot be read' }),
   }),
-  live: Type.Boolean({ description: 'false: the counters cannot be read, or only those of one process' }),
-  analytics: Type.Boolean({ description: 'false: request rows cannot be read' }),
-});
+);
 type View = Static<typeof View>;
 type Live = View['keys'][number]['live'];
 

@@ -1,6 +1,6 @@
 // Wire shapes of request rows and generation records.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf } from '../kernel/index.ts';
+import { idOf, named, nullable, oneOf, requestId } from '../kernel/index.ts';
 import { payloadStates } from '../payloads/index.ts';
 import { attemptOutcomes, rowStatuses } from './types.ts';
 
@@ -9,15 +9,15 @@ const Ms = nullable(Type.Number());
 const RowTs = Type.String({ description: 'YYYY-MM-DD hh:mm:ss.mmm, UTC' });
 
 const rowMembers = {
-  request_id: Type.String(),
+  request_id: requestId(),
   ts: RowTs,
-  project_id: Type.String(),
-  key_id: Type.String(),
+  project_id: idOf('project'),
+  key_id: idOf('key'),
   model: Type.String(),
   provider: Type.String(),
-  endpoint_id: Type.String(),
+  endpoint_id: idOf('endpoint'),
   region: Type.String(),
-  status: oneOf(rowStatuses),
+  status: oneOf(rowStatuses, 'RequestStatus'),
   http_status: Count,
   error_code: Type.String(),
   stop_reason: Type.String(),
@@ -36,22 +36,28 @@ const rowMembers = {
   app_id: Type.String(),
   user_hash: Type.String(),
 };
-export const RowView = Type.Object(rowMembers);
+export const RowView = named('RequestRow', Type.Object(rowMembers));
 export type RowView = Static<typeof RowView>;
 
-export const Timing = Type.Object({
-  ttft_ms: Ms,
-  duration_ms: Ms,
-  gw_overhead_ms: Ms,
-  upstream_ttft_ms: Type.Optional(Ms),
-});
-export const UsageView = Type.Object({
-  input_tokens: Count,
-  output_tokens: Count,
-  cache_read_tokens: Count,
-  cache_write_tokens: Count,
-  reasoning_tokens: Count,
-});
+export const Timing = named(
+  'Timing',
+  Type.Object({
+    ttft_ms: Ms,
+    duration_ms: Ms,
+    gw_overhead_ms: Ms,
+    upstream_ttft_ms: Type.Optional(Ms),
+  }),
+);
+export const UsageView = named(
+  'TokenUsage',
+  Type.Object({
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_read_tokens: Count,
+    cache_write_tokens: Count,
+    reasoning_tokens: Count,
+  }),
+);
 
 export const RowDetail = Type.Object({
   ...rowMembers,
@@ -82,10 +88,10 @@ export const RowDetail = Type.Object({
       attempt: Count,
       ts: RowTs,
       provider: Type.String(),
-      endpoint_id: Type.String(),
+      endpoint_id: idOf('endpoint'),
       pool_id: Type.String(),
       key_hint: Type.String(),
-      outcome: oneOf(attemptOutcomes),
+      outcome: oneOf(attemptOutcomes, 'AttemptOutcome'),
       http_status: Count,
       error_class: Type.String(),
       ttft_ms: Ms,
@@ -93,58 +99,67 @@ export const RowDetail = Type.Object({
       output_tokens: Count,
     }),
   ),
-  payload_state: oneOf(payloadStates),
+  payload_state: oneOf(payloadStates, 'PayloadState'),
 });
 export type RowDetail = Static<typeof RowDetail>;
 
 /** The same with what was kept of the call's content, for who may see it. */
-export const RowWithPayload = Type.Object({
-  ...RowDetail.properties,
-  request: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
-  response: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
-});
-
-export const CostView = Type.Object({
-  total_micro_usd: Count,
-  lines: Type.Array(
-    Type.Object({
-      kind: Type.String(),
-      units: Count,
-      unit_price_nano: Count,
-      micro_usd: Count,
-    }),
-  ),
-  price_version: Type.String(),
-  estimated: Type.Optional(Type.Boolean()),
-});
-
-export const Generation = Type.Object({
-  id: Type.String(),
-  created: Type.String({ format: 'date-time' }),
-  model: Type.String(),
-  resolved: Type.Object({
-    provider: Type.String(),
-    endpoint_id: Type.String(),
-    upstream_model: Type.String(),
-    region: Type.String(),
+export const RowWithPayload = named(
+  'RequestDetail',
+  Type.Object({
+    ...RowDetail.properties,
+    request: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
+    response: Type.Optional(Type.Unknown({ description: 'canonical, redacted; only when logged' })),
   }),
-  usage: UsageView,
-  cost: CostView,
-  timing: Type.Partial(Timing),
-  stop: Type.Object({ reason: Type.String() }),
-  attempts: Type.Array(
-    Type.Object({
-      attempt: Count,
+);
+
+export const CostView = named(
+  'Cost',
+  Type.Object({
+    total_micro_usd: Count,
+    lines: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        units: Count,
+        unit_price_nano: Count,
+        micro_usd: Count,
+      }),
+    ),
+    price_version: Type.String(),
+    estimated: Type.Optional(Type.Boolean()),
+  }),
+);
+
+export const Generation = named(
+  'Generation',
+  Type.Object({
+    id: requestId(),
+    created: Type.String({ format: 'date-time' }),
+    model: Type.String(),
+    resolved: Type.Object({
       provider: Type.String(),
-      outcome: oneOf(attemptOutcomes),
-      http_status: Count,
-      ttft_ms: Ms,
+      endpoint_id: idOf('endpoint'),
+      upstream_model: Type.String(),
+      region: Type.String(),
     }),
-  ),
-  warnings: Type.Array(Type.Unknown()),
-  source: Type.Object({
-    cost: Type.Literal('ledger'),
-    timing: nullable(Type.Literal('analytics')),
+    usage: UsageView,
+    cost: CostView,
+    timing: Type.Partial(Timing),
+    stop: Type.Object({ reason: Type.String() }),
+    attempts: Type.Array(
+      Type.Object({
+        attempt: Count,
+        provider: Type.String(),
+        outcome: oneOf(attemptOutcomes, 'AttemptOutcome'),
+        http_status: Count,
+        ttft_ms: Ms,
+      }),
+    ),
+    warnings: Type.Array(Type.Unknown()),
+    source: Type.Object({
+      cost: Type.Literal('ledger'),
+      timing: nullable(Type.Literal('analytics')),
+    }),
   }),
-});
+);
 export type Generation = Static<typeof Generation>;

@@ -1,7 +1,17 @@
 // Sums of request rows over a range: totals, series and groups of one set of figures, so that they add
 // up to each other. Hours that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
-import { invalid, nullable, oneOf, operation, orgCaller, Time, TimeIn, timeInMs } from '../kernel/index.ts';
+import {
+  invalid,
+  named,
+  nullable,
+  oneOf,
+  operation,
+  orgCaller,
+  Time,
+  TimeIn,
+  timeInMs,
+} from '../kernel/index.ts';
 import { sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageRanges = ['24h', '7d', '30d', '90d', 'custom'] as const;
@@ -26,48 +36,51 @@ const figures = {
   cost_micro: Type.Integer(),
 };
 const names = Object.keys(figures) as (keyof typeof figures)[];
-const Figures = Type.Object(figures);
+const Figures = named('UsageFigures', Type.Object(figures));
 type Figures = Static<typeof Figures>;
 
 const Window = { from: Time, to: Time };
 
-export const UsageView = Type.Object({
-  object: Type.Literal('usage'),
-  range: Type.Object({ ...Window, granularity: oneOf(usageGranularities) }),
-  group_by: nullable(oneOf(usageGroupings)),
-  totals: Figures,
-  series: Type.Array(Type.Object({ bucket: Time, ...figures }), {
-    description: 'one per bucket, oldest first; empty ones are zeros',
-  }),
-  groups: Type.Array(Type.Object({ key: Type.String(), ...figures }), {
-    description: 'by cost descending, at most 200, the rest under `__other`',
-  }),
-  group_series: Type.Array(
-    Type.Object({
-      bucket: Time,
-      key: Type.String(),
-      requests: Type.Integer(),
-      cost_micro: Type.Integer(),
+export const UsageView = named(
+  'Usage',
+  Type.Object({
+    object: Type.Literal('usage'),
+    range: Type.Object({ ...Window, granularity: oneOf(usageGranularities, 'UsageGranularity') }),
+    group_by: nullable(oneOf(usageGroupings, 'UsageGrouping')),
+    totals: Figures,
+    series: Type.Array(Type.Object({ bucket: Time, ...figures }), {
+      description: 'one per bucket, oldest first; empty ones are zeros',
     }),
-    { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
-  ),
-  previous: Type.Optional(Type.Object({ ...Window, totals: Figures })),
-});
+    groups: Type.Array(Type.Object({ key: Type.String(), ...figures }), {
+      description: 'by cost descending, at most 200, the rest under `__other`',
+    }),
+    group_series: Type.Array(
+      Type.Object({
+        bucket: Time,
+        key: Type.String(),
+        requests: Type.Integer(),
+        cost_micro: Type.Integer(),
+      }),
+      { description: 'one per bucket and key of `groups`, oldest first; those without calls are left out' },
+    ),
+    previous: Type.Optional(Type.Object({ ...Window, totals: Figures })),
+  }),
+);
 
 const Name = Type.Optional(Type.String());
 export const UsageInput = Type.Object({
-  range: Type.Optional(oneOf(usageRanges)),
+  range: Type.Optional(oneOf(usageRanges, 'UsageRange')),
   from: Type.Optional(TimeIn),
   to: Type.Optional(TimeIn),
-  granularity: Type.Optional(oneOf(usageGranularities)),
-  group_by: Type.Optional(oneOf(usageGroupings)),
+  granularity: Type.Optional(oneOf(usageGranularities, 'UsageGranularity')),
+  group_by: Type.Optional(oneOf(usageGroupings, 'UsageGrouping')),
   tag: Name,
   compare: Type.Optional(Type.Boolean()),
   project_id: Name,
   key_id: Name,
   model: Name,
   provider: Name,
-  environment: Type.Optional(oneOf(['live', 'test'])),
+  environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
 });
 type UsageInput = Static<typeof UsageInput>;
 

@@ -4,9 +4,12 @@ import { OWN_KEY_FEE_BPS, type Provider } from '../catalog/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
+  idOf,
   invalid,
   isId,
   lineOf,
+  Nothing,
+  named,
   notFound,
   operation,
   orgCaller,
@@ -54,7 +57,7 @@ const Label = lineOf(64, 0);
 const Fallback = Type.Boolean({
   description: 'whether the pool may answer, at its price, when the key cannot',
 });
-const WithKey = Type.Object({ key: ByokView });
+const WithKey = named('ProviderKeyAnswer', Type.Object({ key: ByokView }));
 
 function providerKeys({ services }: Context): ProviderKeys {
   if (services.provider_keys === undefined) throw new Error('this program asks no providers');
@@ -108,12 +111,15 @@ export const listByokOperation = operation({
   summary: 'List provider keys of your own, oldest first, and the providers that take them',
   audience: readers,
   input: Type.Object({}),
-  output: Type.Object({
-    object: Type.Literal('list'),
-    data: Type.Array(ByokView),
-    providers: Type.Array(ByokProviderView),
-    fee_bps: Type.Integer({ description: 'share of the list cost that a call with such a key costs' }),
-  }),
+  output: named(
+    'ProviderKeyList',
+    Type.Object({
+      object: Type.Literal('list'),
+      data: Type.Array(ByokView),
+      providers: Type.Array(ByokProviderView),
+      fee_bps: Type.Integer({ description: 'share of the list cost that a call with such a key costs' }),
+    }),
+  ),
   errors: [],
   example: {
     object: 'list',
@@ -155,6 +161,7 @@ export const createByokOperation = operation({
   errors: ['conflict', 'plan_limit_reached'],
   status: 201,
   idempotent: true,
+  request: { provider_id: 'openai', secret: 'sk-proj-0123456789', label: 'research' },
   example: { key: byokExample },
   run: (context, { provider_id, secret, label, fallback_to_pool }) =>
     context.transaction(async (context) => {
@@ -195,13 +202,14 @@ export const patchByokOperation = operation({
   summary: 'Change a provider key: its label, its secret, whether the pool may answer in its place',
   audience: writers,
   input: Type.Object({
-    id: Type.String(),
+    id: idOf('byok'),
     label: Type.Optional(Label),
     fallback_to_pool: Type.Optional(Fallback),
     secret: Type.Optional(Secret),
   }),
   output: WithKey,
   errors: ['conflict'],
+  request: { label: 'research', fallback_to_pool: true },
   example: { key: byokExample },
   run: (context, { id, label, fallback_to_pool, secret }) =>
     context.transaction(async (context) => {
@@ -236,8 +244,8 @@ export const deleteByokOperation = operation({
   path: '/v1/byok/:id',
   summary: 'Delete a provider key with its secret; no call uses it a second later',
   audience: writers,
-  input: Type.Object({ id: Type.String() }),
-  output: Type.Object({}),
+  input: Type.Object({ id: idOf('byok') }),
+  output: Nothing,
   errors: [],
   status: 204,
   example: {},
@@ -257,8 +265,8 @@ export const validateByokOperation = operation({
   path: '/v1/byok/:id/validate',
   summary: 'Ask the provider whether it takes the key, by a question that costs nothing',
   audience: writers,
-  input: Type.Object({ id: Type.String() }),
-  output: Type.Object({ validation: ValidationView, key: ByokView }),
+  input: Type.Object({ id: idOf('byok') }),
+  output: named('ProviderKeyValidated', Type.Object({ validation: ValidationView, key: ByokView })),
   errors: [],
   own_transactions: true,
   example: {

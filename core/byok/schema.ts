@@ -1,39 +1,48 @@
 // Wire shapes of the provider key routes.
 import { type Static, Type } from 'typebox';
 import { OWN_KEY_FEE_BPS } from '../catalog/index.ts';
-import { nullable, oneOf, Time } from '../kernel/index.ts';
+import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
 import { type ByokRow, byokStatuses } from './types.ts';
 
-export const ByokView = Type.Object({
-  id: Type.String(),
-  provider_id: Type.String(),
-  label: Type.String(),
-  hint: Type.String({ description: 'last four characters of the key, which is never shown again' }),
-  status: oneOf(byokStatuses),
-  fee_bps: Type.Integer({ description: 'share of the list cost that a call with the key costs' }),
-  fallback_to_pool: Type.Boolean({
-    description: 'whether the pool may answer, at its price, when the key cannot',
+export const ByokView = named(
+  'ProviderKey',
+  Type.Object({
+    id: idOf('byok'),
+    provider_id: Type.String(),
+    label: Type.String(),
+    hint: Type.String({ description: 'last four characters of the key, which is never shown again' }),
+    status: oneOf(byokStatuses, 'ProviderKeyStatus'),
+    fee_bps: Type.Integer({ description: 'share of the list cost that a call with the key costs' }),
+    fallback_to_pool: Type.Boolean({
+      description: 'whether the pool may answer, at its price, when the key cannot',
+    }),
+    created_at: Time,
+    updated_at: Time,
+    last_used_at: nullable(Time),
+    validated_at: nullable(Time),
   }),
-  created_at: Time,
-  updated_at: Time,
-  last_used_at: nullable(Time),
-  validated_at: nullable(Time),
-});
+);
 export type ByokView = Static<typeof ByokView>;
 
-export const ByokProviderView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  byok_capable: Type.Boolean({ description: 'takes keys of callers' }),
-  byok_required: Type.Boolean({ description: 'answers with a key of the caller alone' }),
-});
+export const ByokProviderView = named(
+  'Provider',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    byok_capable: Type.Boolean({ description: 'takes keys of callers' }),
+    byok_required: Type.Boolean({ description: 'answers with a key of the caller alone' }),
+  }),
+);
 
-export const ValidationView = Type.Object({
-  ok: Type.Boolean(),
-  provider_id: Type.String(),
-  status: Type.Integer({ description: 'HTTP status of the provider; 0 without an answer' }),
-  models: nullable(Type.Integer({ description: 'models that the provider lists for the key' })),
-});
+export const ValidationView = named(
+  'ProviderKeyValidation',
+  Type.Object({
+    ok: Type.Boolean(),
+    provider_id: Type.String(),
+    status: Type.Integer({ description: 'HTTP status of the provider; 0 without an answer' }),
+    models: nullable(Type.Integer({ description: 'models that the provider lists for the key' })),
+  }),
+);
 
 /** A key as the API shows it. */
 export function viewByok(key: ByokRow): ByokView {

@@ -1,6 +1,16 @@
 // The catalog over REST.
 import { type Static, Type } from 'typebox';
-import { type Context, lineOf, listOf, oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  lineOf,
+  listOf,
+  named,
+  nullable,
+  oneOf,
+  operation,
+  orgCaller,
+  ServiceError,
+} from '../kernel/index.ts';
 import { findModel } from './catalog.ts';
 import { endpointExample, modelExample } from './examples.ts';
 import { selectRepriced } from './recent-store.ts';
@@ -28,13 +38,13 @@ const ListInput = Type.Object({
   vendor: Type.Optional(Type.String()),
   modality: Type.Optional(oneOf(['text', 'image', 'audio', 'video', 'embedding', 'ranking'])),
   capability: Type.Optional(
-    Type.Array(oneOf(modelCapabilities), { description: 'repeatable; all must match' }),
+    Type.Array(oneOf(modelCapabilities, 'ModelCapability'), { description: 'repeatable; all must match' }),
   ),
   zdr: Type.Optional(Type.Boolean()),
   no_train: Type.Optional(Type.Boolean()),
   new: Type.Optional(Type.Boolean({ description: 'released in the last 7 days' })),
   price_changed: Type.Optional(Type.Boolean({ description: 'in the last 7 days' })),
-  status: Type.Optional(oneOf(['active', 'deprecated'])),
+  status: Type.Optional(oneOf(['active', 'deprecated'], 'ModelStatus')),
   q: Type.Optional(lineOf(120, 0)),
   sort: Type.Optional(oneOf(['name', 'price', 'latency', 'throughput', 'popularity', 'newest'])),
 });
@@ -112,14 +122,15 @@ export const listModelsOperation = operation({
   summary: 'List models with prices and capabilities',
   audience,
   input: ListInput,
-  output: Type.Intersect([
-    listOf(ModelView),
+  output: named(
+    'ModelList',
     Type.Object({
+      ...listOf(ModelView).properties,
       has_more: Type.Optional(Type.Boolean()),
-      first_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      last_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      first_id: Type.Optional(nullable(Type.String())),
+      last_id: Type.Optional(nullable(Type.String())),
     }),
-  ]),
+  ),
   errors: [],
   cross_origin: true,
   example: { object: 'list', data: [modelExample] },
@@ -167,11 +178,14 @@ export const listEndpointsOperation = operation({
   summary: 'List the endpoints of a model',
   audience,
   input: ModelPath,
-  output: Type.Object({
-    object: Type.Literal('list'),
-    model: Type.String(),
-    data: Type.Array(EndpointView),
-  }),
+  output: named(
+    'EndpointList',
+    Type.Object({
+      object: Type.Literal('list'),
+      model: Type.String(),
+      data: Type.Array(EndpointView),
+    }),
+  ),
   errors: ['model_not_found'],
   cross_origin: true,
   example: { object: 'list', model: modelExample.id, data: [endpointExample] },

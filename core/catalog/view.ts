@@ -1,7 +1,7 @@
 // Models and endpoints as callers see them, with the fields that the OpenAI and
 // the Anthropic clients look for in their own lists. Pure.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf } from '../kernel/index.ts';
+import { named, nullable, oneOf } from '../kernel/index.ts';
 import type { Endpoint, Model, Rates } from './types.ts';
 
 const Usd = Type.Number({ description: 'USD per million tokens' });
@@ -19,84 +19,93 @@ export const modelCapabilities = [
 ] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
-export const PriceView = Type.Object({
-  input: Usd,
-  output: Usd,
-  cache_read: Type.Optional(Usd),
-  cache_write: Type.Optional(Usd),
-});
-
-export const ModelView = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('model'),
-  created: Type.Integer({ description: 'epoch seconds of the release; 0 when unknown' }),
-  owned_by: Type.String(),
-  vendor: Type.String(),
-  name: Type.String(),
-  modalities: Type.Object({ in: Type.Array(Type.String()), out: Type.Array(Type.String()) }),
-  context_length: Type.Integer(),
-  max_output: Type.Integer(),
-  pricing_from: PriceView,
-  endpoints: Type.Integer(),
-  status: oneOf(['active', 'deprecated']),
-  markup_bps: Type.Integer(),
-  capabilities: Type.Object({
-    tools: Type.Boolean(),
-    json_schema: Type.Boolean(),
-    vision: Type.Boolean(),
-    audio: Type.Boolean(),
-    reasoning: Type.Boolean(),
-    cache: Type.Boolean(),
-    zdr: Type.Boolean(),
-    no_train: Type.Boolean(),
+export const PriceView = named(
+  'Price',
+  Type.Object({
+    input: Usd,
+    output: Usd,
+    cache_read: Type.Optional(Usd),
+    cache_write: Type.Optional(Usd),
   }),
-  uptime_30d: Figure,
-  ttft_p50_ms: Figure,
-  requests_7d: nullable(Type.Integer()),
-  type: Type.Optional(Type.Literal('model')),
-  display_name: Type.Optional(Type.String()),
-  created_at: Type.Optional(Type.String({ format: 'date-time' })),
-  deprecated_at: Type.Optional(nullable(Type.String())),
-  retires_at: Type.Optional(nullable(Type.String())),
-  lifecycle: Type.Optional(Type.String()),
-  max_input_tokens: Type.Optional(Type.Integer()),
-  max_tokens: Type.Optional(Type.Integer()),
-});
+);
+
+export const ModelView = named(
+  'Model',
+  Type.Object({
+    id: Type.String(),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'epoch seconds of the release; 0 when unknown' }),
+    owned_by: Type.String(),
+    vendor: Type.String(),
+    name: Type.String(),
+    modalities: Type.Object({ in: Type.Array(Type.String()), out: Type.Array(Type.String()) }),
+    context_length: Type.Integer(),
+    max_output: Type.Integer(),
+    pricing_from: PriceView,
+    endpoints: Type.Integer(),
+    status: oneOf(['active', 'deprecated'], 'ModelStatus'),
+    markup_bps: Type.Integer(),
+    capabilities: Type.Object({
+      tools: Type.Boolean(),
+      json_schema: Type.Boolean(),
+      vision: Type.Boolean(),
+      audio: Type.Boolean(),
+      reasoning: Type.Boolean(),
+      cache: Type.Boolean(),
+      zdr: Type.Boolean(),
+      no_train: Type.Boolean(),
+    }),
+    uptime_30d: Figure,
+    ttft_p50_ms: Figure,
+    requests_7d: nullable(Type.Integer()),
+    type: Type.Optional(Type.Literal('model')),
+    display_name: Type.Optional(Type.String()),
+    created_at: Type.Optional(Type.String({ format: 'date-time' })),
+    deprecated_at: Type.Optional(nullable(Type.String())),
+    retires_at: Type.Optional(nullable(Type.String())),
+    lifecycle: Type.Optional(Type.String()),
+    max_input_tokens: Type.Optional(Type.Integer()),
+    max_tokens: Type.Optional(Type.Integer()),
+  }),
+);
 export type ModelView = Static<typeof ModelView>;
 
-export const EndpointView = Type.Object({
-  id: Type.String(),
-  provider: Type.String(),
-  provider_name: Type.String(),
-  upstream_model: Type.String(),
-  region: Type.String(),
-  status: oneOf(['active', 'degraded', 'disabled']),
-  quantization: nullable(Type.String()),
-  context_length: Type.Integer(),
-  max_output: Type.Integer(),
-  capabilities: Type.Object({
-    tools: Type.Object({ function: Type.Boolean(), parallel: Type.Boolean() }),
-    json_schema: Type.Boolean(),
-    vision: Type.Boolean(),
-    audio: Type.Boolean(),
-    pdf: Type.Boolean(),
-    reasoning: Type.Boolean(),
-    cache: Type.Boolean(),
-    prefill: Type.Boolean(),
-    parameters: Type.Array(Type.String()),
-    server_tools: Type.Array(Type.String()),
+export const EndpointView = named(
+  'Endpoint',
+  Type.Object({
+    id: Type.String(),
+    provider: Type.String(),
+    provider_name: Type.String(),
+    upstream_model: Type.String(),
+    region: Type.String(),
+    status: oneOf(['active', 'degraded', 'disabled']),
+    quantization: nullable(Type.String()),
+    context_length: Type.Integer(),
+    max_output: Type.Integer(),
+    capabilities: Type.Object({
+      tools: Type.Object({ function: Type.Boolean(), parallel: Type.Boolean() }),
+      json_schema: Type.Boolean(),
+      vision: Type.Boolean(),
+      audio: Type.Boolean(),
+      pdf: Type.Boolean(),
+      reasoning: Type.Boolean(),
+      cache: Type.Boolean(),
+      prefill: Type.Boolean(),
+      parameters: Type.Array(Type.String()),
+      server_tools: Type.Array(Type.String()),
+    }),
+    price: PriceView,
+    markup_bps: Type.Integer(),
+    data_policy: Type.Object({
+      trains: Type.Boolean(),
+      retention_days: nullable(Type.Integer()),
+      zdr: Type.Boolean(),
+    }),
+    uptime_30d: Figure,
+    latency: Type.Object({ ttft_p50_ms: Figure, ttft_p95_ms: Figure }),
+    attempts_30d: Type.Integer(),
   }),
-  price: PriceView,
-  markup_bps: Type.Integer(),
-  data_policy: Type.Object({
-    trains: Type.Boolean(),
-    retention_days: nullable(Type.Integer()),
-    zdr: Type.Boolean(),
-  }),
-  uptime_30d: Figure,
-  latency: Type.Object({ ttft_p50_ms: Figure, ttft_p95_ms: Figure }),
-  attempts_30d: Type.Integer(),
-});
+);
 export type EndpointView = Static<typeof EndpointView>;
 
 type Price = Static<typeof PriceView>;

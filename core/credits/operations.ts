@@ -82,7 +82,7 @@ export const listEntriesOperation = operation({
   summary: 'List ledger entries, newest first, as JSON or CSV',
   audience: { ...readers, session: ['owner', 'admin', 'billing'] },
   input: Type.Object({
-    kind: Type.Optional(oneOf(ENTRY_KINDS)),
+    kind: Type.Optional(oneOf(ENTRY_KINDS, 'LedgerEntryKind')),
     format: Type.Optional(oneOf(['json', 'csv'])),
     ...pageInput(500),
   }),

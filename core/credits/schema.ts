@@ -1,27 +1,33 @@
 // Wire shapes of the credits routes.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf, Time } from '../kernel/index.ts';
+import { named, nullable, oneOf, requestId, Time } from '../kernel/index.ts';
 import { ENTRY_KINDS } from '../ledger/index.ts';
 
-export const BalanceView = Type.Object({
-  available_micro_usd: Type.Integer(),
-  held_micro_usd: Type.Integer(),
-  granted_micro_usd: Type.Integer(),
-  display: Type.Object({ currency: Type.String(), amount: Type.String({ description: 'decimal' }) }),
-  currency: Type.String(),
-  fx_rate: Type.String({ description: 'decimal with 8 places' }),
-});
+export const BalanceView = named(
+  'Balance',
+  Type.Object({
+    available_micro_usd: Type.Integer(),
+    held_micro_usd: Type.Integer(),
+    granted_micro_usd: Type.Integer(),
+    display: Type.Object({ currency: Type.String(), amount: Type.String({ description: 'decimal' }) }),
+    currency: Type.String(),
+    fx_rate: Type.String({ description: 'decimal with 8 places' }),
+  }),
+);
 export type BalanceView = Static<typeof BalanceView>;
 
-export const EntryView = Type.Object({
-  seq: Type.Integer(),
-  kind: oneOf(ENTRY_KINDS),
-  amount_micro_usd: Type.Integer({ description: 'signed' }),
-  request_id: nullable(Type.String()),
-  ref_type: nullable(Type.String()),
-  ref_id: nullable(Type.String()),
-  created_at: Time,
-  // Last, so that readers of the CSV by position find the columns where they were.
-  balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
-});
+export const EntryView = named(
+  'LedgerEntry',
+  Type.Object({
+    seq: Type.Integer(),
+    kind: oneOf(ENTRY_KINDS, 'LedgerEntryKind'),
+    amount_micro_usd: Type.Integer({ description: 'signed' }),
+    request_id: nullable(requestId()),
+    ref_type: nullable(Type.String()),
+    ref_id: nullable(Type.String()),
+    created_at: Time,
+    // Last, so that readers of the CSV by position find the columns where they were.
+    balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
+  }),
+);
 export type EntryView = Static<typeof EntryView>;

@@ -27,14 +27,14 @@ export const GRANT_MAX_MICRO_USD = 100_000_000;
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;
 const anyone = { kind: 'staff', roles: 'any' } as const;
-const Env = Type.Optional(oneOf(['live', 'test']));
+const Env = Type.Optional(oneOf(['live', 'test'], 'Environment'));
 
 export const StaffOrgView = Type.Object({
   id: Type.String(),
   slug: Type.String(),
   name: Type.String(),
-  kind: oneOf(['team', 'personal', 'reseller', 'child']),
-  status: oneOf(['active', 'suspended', 'closed']),
+  kind: oneOf(['team', 'personal', 'reseller', 'child'], 'OrganizationKind'),
+  status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
   plan_id: Type.String(),
   billing_country: Type.String(),
   billing_currency: Type.String(),
@@ -155,7 +155,7 @@ export const listStaffEntriesOperation = operation({
   input: Type.Object({
     id: Type.String(),
     environment: Env,
-    kind: Type.Optional(oneOf(ENTRY_KINDS)),
+    kind: Type.Optional(oneOf(ENTRY_KINDS, 'LedgerEntryKind')),
     ...pageInput(500),
   }),
   output: pageOf(EntryView),

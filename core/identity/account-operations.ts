@@ -1,6 +1,14 @@
 // A person's own password and second factor. All need a fresh proof of the person.
 import { Type } from 'typebox';
-import { type Context, type Id, invalid, machineMs, operation, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  type Id,
+  invalid,
+  machineMs,
+  named,
+  operation,
+  ServiceError,
+} from '../kernel/index.ts';
 import { listMemberships } from '../orgs/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
@@ -52,6 +60,7 @@ export const changePasswordOperation = operation({
     'reauthentication_required',
     'csrf_failed',
   ],
+  request: { current_password: 'correct horse battery staple', new_password: 'seven quiet rivers' },
   example: { session: signedInExample },
   async run(context, { current_password, new_password }) {
     const person = await ownPerson(context);
@@ -106,11 +115,15 @@ export const enrolTotpOperation = operation({
   summary: 'Begin to set up a second factor, or a new one with a code of the old; it counts once confirmed',
   audience: proven,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
-  output: Type.Object({
-    secret: Type.String({ description: 'base32, shown once' }),
-    otpauth_uri: Type.String(),
-  }),
+  output: named(
+    'TotpEnrolment',
+    Type.Object({
+      secret: Type.String({ description: 'base32, shown once' }),
+      otpauth_uri: Type.String(),
+    }),
+  ),
   errors: ['invalid_totp', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  request: { code: '492039' },
   example: {
     secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
     otpauth_uri: 'otpauth://totp/LLM%20gateway:asha%40acme.example?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
@@ -140,12 +153,16 @@ export const confirmTotpOperation = operation({
   summary: 'Put the second factor in force with a first code; the answer shows the recovery codes once',
   audience: proven,
   input: Type.Object({ code: CodeIn }),
-  output: Type.Object({
-    token: Type.Optional(Type.String()),
-    session: SignedInView,
-    recovery_codes: RecoveryCodes,
-  }),
+  output: named(
+    'TotpConfirmed',
+    Type.Object({
+      token: Type.Optional(Type.String()),
+      session: SignedInView,
+      recovery_codes: RecoveryCodes,
+    }),
+  ),
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  request: { code: '492039' },
   example: { session: signedInExample, recovery_codes: codesExample },
   async run(context, { code }) {
     const session = await ownSession(context);
@@ -182,6 +199,7 @@ export const disableTotpOperation = operation({
   input: Type.Object({ code: CodeIn }),
   output: SignedIn,
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  request: { code: '492039' },
   example: { session: signedInExample },
   async run(context, { code }) {
     const person = await ownPerson(context);
@@ -216,8 +234,9 @@ export const recoveryCodesOperation = operation({
   summary: 'Make ten new recovery codes, with a code of the second factor; the old ones stop working',
   audience: proven,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
-  output: Type.Object({ recovery_codes: RecoveryCodes }),
+  output: named('RecoveryCodes', Type.Object({ recovery_codes: RecoveryCodes })),
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
+  request: { code: '492039' },
   example: { recovery_codes: codesExample },
   async run(context, { code }) {
     const { user_id, org_id } = sessionCaller(context);

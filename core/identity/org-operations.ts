@@ -1,6 +1,16 @@
 // Organisations of a person, their members and sessions. The role is the caller's in each.
 import { Type } from 'typebox';
-import { type Context, isId, listOf, notFound, operation, orgCaller, type Role } from '../kernel/index.ts';
+import {
+  type Context,
+  idOf,
+  isId,
+  listOf,
+  Nothing,
+  notFound,
+  operation,
+  orgCaller,
+  type Role,
+} from '../kernel/index.ts';
 import { findOrgRecords, listMembers, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';
 import { writeAudit } from './audit.ts';
 import { MemberView, memberExample, SessionView, sessionExample } from './schema.ts';
@@ -46,7 +56,7 @@ export const listMembersOperation = operation({
   path: '/v1/orgs/:id/members',
   summary: 'List the members of an organization, longest first',
   audience: { kind: 'session', roles: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('org') }),
   output: listOf(MemberView),
   errors: [],
   example: { object: 'list', data: [memberExample] },
@@ -85,7 +95,7 @@ export const listOrgSessionsOperation = operation({
   path: '/v1/orgs/:id/sessions',
   summary: 'List the sessions that stand in an organization, newest first, at most 1000',
   audience: admins,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('org') }),
   output: listOf(SessionView),
   errors: [],
   example: { object: 'list', data: [sessionExample] },
@@ -103,8 +113,8 @@ export const endOrgSessionOperation = operation({
   path: '/v1/orgs/:id/sessions/:session_id',
   summary: "End a member's session that stands in the organization; it stops at its next request",
   audience: admins,
-  input: Type.Object({ id: Type.String(), session_id: Type.String() }),
-  output: Type.Object({}),
+  input: Type.Object({ id: idOf('org'), session_id: idOf('session') }),
+  output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},

@@ -1,91 +1,107 @@
 // Wire shapes of sign-in and sessions.
 import { type Static, Type } from 'typebox';
-import { lineOf, nullable, oneOf, staffRoles, Time } from '../kernel/index.ts';
+import { documented, idOf, lineOf, named, nullable, oneOf, staffRoles, Time } from '../kernel/index.ts';
 
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 const transports = ['cookie', 'bearer'] as const;
 
 /** Passwords are bounded before anything is computed from them; what a new one must be is said by `weak_password`. */
 export const PasswordIn = Type.String({ minLength: 1, maxLength: 1_024 });
-export const EmailIn = lineOf(254, 3);
+/** What an address is is decided in email.ts: any script, so more than the format of that name says. */
+export const EmailIn = documented(lineOf(254, 3), { format: 'email' });
 export const CodeIn = lineOf(32);
-export const TransportIn = Type.Optional(oneOf(transports));
+export const TransportIn = Type.Optional(oneOf(transports, 'SessionTransport'));
 
-export const SessionView = Type.Object({
-  id: Type.String(),
-  user_id: Type.String(),
-  email: Type.String(),
-  current: Type.Boolean(),
-  method: oneOf(['password', 'saml', 'oidc']),
-  two_factor: Type.Boolean(),
-  ip_prefix: nullable(Type.String()),
-  user_agent: nullable(Type.String()),
-  created_at: Time,
-  last_seen_at: Time,
-  idle_expires_at: Time,
-  expires_at: Time,
-});
+export const SessionView = named(
+  'Session',
+  Type.Object({
+    id: idOf('session'),
+    user_id: idOf('user'),
+    email: Type.String(),
+    current: Type.Boolean(),
+    method: oneOf(['password', 'saml', 'oidc']),
+    two_factor: Type.Boolean(),
+    ip_prefix: nullable(Type.String()),
+    user_agent: nullable(Type.String()),
+    created_at: Time,
+    last_seen_at: Time,
+    idle_expires_at: Time,
+    expires_at: Time,
+  }),
+);
 export type SessionView = Static<typeof SessionView>;
 
-const OrgOfSession = Type.Object({
-  id: Type.String(),
-  slug: Type.String(),
-  name: Type.String(),
-  role: oneOf(roles),
-  status: oneOf(['active', 'suspended', 'closed']),
-});
+const OrgOfSession = named(
+  'SessionOrganization',
+  Type.Object({
+    id: idOf('org'),
+    slug: Type.String(),
+    name: Type.String(),
+    role: oneOf(roles, 'Role'),
+    status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
+  }),
+);
 
 /** Who is signed in, where, and what they may do: what a console asks first. */
-export const SignedInView = Type.Object({
-  user: Type.Object({
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
-    two_factor: Type.Boolean({ description: 'has a second factor' }),
+export const SignedInView = named(
+  'SessionState',
+  Type.Object({
+    user: Type.Object({
+      id: idOf('user'),
+      email: Type.String(),
+      name: Type.String(),
+      two_factor: Type.Boolean({ description: 'has a second factor' }),
+    }),
+    orgs: Type.Array(OrgOfSession),
+    org: nullable(OrgOfSession),
+    role: nullable(oneOf(roles, 'Role')),
+    grants: Type.Array(Type.String()),
+    session: SessionView,
+    csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
+    barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive'])),
   }),
-  orgs: Type.Array(OrgOfSession),
-  org: nullable(OrgOfSession),
-  role: nullable(oneOf(roles)),
-  grants: Type.Array(Type.String()),
-  session: SessionView,
-  csrf_token: Type.String({ description: 'for the header x-svc-csrf of writes with the cookie' }),
-  barred: nullable(oneOf(['ip_not_allowed', 'two_factor_required', 'org_inactive'])),
-});
+);
 export type SignedInView = Static<typeof SignedInView>;
 
 const Token = Type.Optional(Type.String({ description: 'shown once; with transport bearer alone' }));
 
 /** The answer of a finished sign-in, and of what gives a session a new token. */
-export const SignedIn = Type.Object({ token: Token, session: SignedInView });
+export const SignedIn = named('SessionAnswer', Type.Object({ token: Token, session: SignedInView }));
 
 /** The answer of the first step: a session, or the token for the second step. */
-export const SignInAnswer = Type.Object({
-  token: Token,
-  session: Type.Optional(SignedInView),
-  mfa_token: Type.Optional(Type.String({ description: 'for POST /v1/auth/login/totp within 5 minutes' })),
-});
+export const SignInAnswer = named(
+  'SignInAnswer',
+  Type.Object({
+    token: Token,
+    session: Type.Optional(SignedInView),
+    mfa_token: Type.Optional(Type.String({ description: 'for POST /v1/auth/login/totp within 5 minutes' })),
+  }),
+);
 
 export const RecoveryCodes = Type.Array(Type.String(), { description: 'shown once, each works once' });
 
-export const MemberView = Type.Object({
-  org_id: Type.String(),
-  user_id: Type.String(),
-  email: Type.String(),
-  name: Type.String(),
-  role: oneOf(roles),
-  grants: Type.Array(Type.String()),
-  status: oneOf(['active', 'suspended', 'invited']),
-  source: oneOf(['invite', 'sso', 'scim', 'owner']),
-  two_factor: Type.Boolean(),
-  last_seen_at: nullable(Time),
-  joined_at: Time,
-});
+export const MemberView = named(
+  'Member',
+  Type.Object({
+    org_id: idOf('org'),
+    user_id: idOf('user'),
+    email: Type.String(),
+    name: Type.String(),
+    role: oneOf(roles, 'Role'),
+    grants: Type.Array(Type.String()),
+    status: oneOf(['active', 'suspended', 'invited']),
+    source: oneOf(['invite', 'sso', 'scim', 'owner']),
+    two_factor: Type.Boolean(),
+    last_seen_at: nullable(Time),
+    joined_at: Time,
+  }),
+);
 
 export const StaffView = Type.Object({
   staff: Type.Object({
     id: nullable(Type.String()),
     email: Type.String(),
-    roles: Type.Array(oneOf(staffRoles)),
+    roles: Type.Array(oneOf(staffRoles, 'StaffRole')),
   }),
   csrf_token: Type.String(),
 });

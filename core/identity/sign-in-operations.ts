@@ -1,6 +1,15 @@
 // Signing in and out, and the session itself.
 import { Type } from 'typebox';
-import { type Context, isId, listOf, notFound, operation, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  idOf,
+  isId,
+  listOf,
+  Nothing,
+  notFound,
+  operation,
+  ServiceError,
+} from '../kernel/index.ts';
 import { findMembership } from '../orgs/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
@@ -53,6 +62,7 @@ export const loginOperation = operation({
   input: Type.Object({ email: EmailIn, password: PasswordIn, transport: TransportIn }),
   output: SignInAnswer,
   errors: ['invalid_credentials', 'too_many_attempts', 'csrf_failed'],
+  request: { email: 'asha@acme.example', password: 'correct horse battery staple', transport: 'bearer' },
   example: { token: tokenExample, session: signedInExample },
   async run(context, { email, password, transport }) {
     const made = await signIn(context, { email, password, transport: transport ?? 'cookie' });
@@ -69,6 +79,7 @@ export const loginTotpOperation = operation({
   input: Type.Object({ mfa_token: Type.String({ maxLength: 128 }), code: CodeIn, transport: TransportIn }),
   output: SignedIn,
   errors: ['invalid_totp', 'too_many_attempts', 'csrf_failed'],
+  request: { mfa_token: 'mfa_CWgUx5MUn1U3_tPMYoC64oQ3v9HkWxHA', code: '492039', transport: 'bearer' },
   example: { session: signedInExample },
   async run(context, { mfa_token, code, transport }) {
     const made = await secondFactor(context, { mfa_token, code, transport: transport ?? 'cookie' });
@@ -83,7 +94,7 @@ export const logoutOperation = operation({
   summary: 'End this session',
   audience: anyone,
   input: Type.Object({}),
-  output: Type.Object({}),
+  output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},
@@ -105,7 +116,7 @@ export const logoutAllOperation = operation({
   summary: 'End every session of the person, this one too',
   audience: anyone,
   input: Type.Object({}),
-  output: Type.Object({}),
+  output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},
@@ -139,9 +150,10 @@ export const enterOrgOperation = operation({
   path: '/v1/auth/session/org',
   summary: 'Enter another organization of the person; the session gets a new token',
   audience: anyone,
-  input: Type.Object({ org_id: Type.String() }),
+  input: Type.Object({ org_id: idOf('org') }),
   output: SignedIn,
   errors: ['csrf_failed'],
+  request: { org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J' },
   example: { session: signedInExample },
   async run(context, { org_id }) {
     const { user_id } = sessionCaller(context);
@@ -158,9 +170,13 @@ export const reauthenticateOperation = operation({
   path: '/v1/auth/reauthenticate',
   summary: 'Prove the person again by password or code; the session gets a new token',
   audience: anyone,
-  input: Type.Object({ password: Type.Optional(PasswordIn), code: Type.Optional(CodeIn) }),
+  input: Type.Object(
+    { password: Type.Optional(PasswordIn), code: Type.Optional(CodeIn) },
+    { minProperties: 1, description: 'the password, a code, or both' },
+  ),
   output: SignedIn,
   errors: ['invalid_credentials', 'invalid_totp', 'too_many_attempts', 'csrf_failed'],
+  request: { password: 'correct horse battery staple' },
   example: { session: signedInExample },
   async run(context, { password, code }) {
     const person = await ownPerson(context);
@@ -209,8 +225,8 @@ export const endSessionOperation = operation({
   path: '/v1/auth/sessions/:id',
   summary: 'End a session of the person; it stops at its next request',
   audience: anyone,
-  input: Type.Object({ id: Type.String() }),
-  output: Type.Object({}),
+  input: Type.Object({ id: idOf('session') }),
+  output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},

@@ -1,6 +1,6 @@
 // Sign-in of staff, on their own listener: password and code, always both.
 import { Type } from 'typebox';
-import { type Context, type Id, machineMs, operation, type StaffCaller } from '../kernel/index.ts';
+import { type Context, type Id, machineMs, Nothing, operation, type StaffCaller } from '../kernel/index.ts';
 import { writeAudit } from './audit.ts';
 import { emailKey } from './email.ts';
 import {
@@ -129,7 +129,7 @@ export const staffLogoutOperation = operation({
   summary: 'End this session of staff',
   audience: staff,
   input: Type.Object({}),
-  output: Type.Object({}),
+  output: Nothing,
   errors: ['csrf_failed'],
   status: 204,
   example: {},

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import {
   type Context,
+  idOf,
   notFound,
   oneOf,
   operation,
@@ -94,7 +95,7 @@ export const listInvoicesOperation = operation({
   path: '/v1/invoices',
   summary: 'List invoices and credit notes, newest first',
   audience: readers,
-  input: Type.Object({ kind: Type.Optional(oneOf(invoiceKinds)), ...pageInput(200) }),
+  input: Type.Object({ kind: Type.Optional(oneOf(invoiceKinds, 'InvoiceKind')), ...pageInput(200) }),
   output: pageOf(InvoiceView),
   errors: [],
   example: {
@@ -129,7 +130,7 @@ export const getInvoiceOperation = operation({
   path: '/v1/invoices/:id',
   summary: 'Read one invoice or credit note',
   audience: readers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('invoice') }),
   output: InvoiceView,
   errors: [],
   example: {

@@ -74,18 +74,25 @@ export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
 export {
   cursorOf,
+  documented,
+  idOf,
   invalid,
   isTime,
   lineOf,
   listOf,
+  Nothing,
+  named,
+  nameOf,
   notFound,
   nullable,
   oneOf,
   page,
   pageInput,
   pageOf,
+  requestId,
   Time,
   TimeIn,
+  textFormats,
   timeInMs,
 } from './schema.ts';
 export {

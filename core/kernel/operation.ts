@@ -169,6 +169,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
   readonly cross_origin?: true;
   /** Second media type of the answer beside JSON, given as a `FileAnswer`. */
   readonly produces?: 'text/csv';
+  /** One documented body of a request; a test checks it against `input`. */
+  readonly request?: Partial<Static<I>>;
   /** One documented answer; the OpenAPI document shows it and a test checks it against `output`. */
   readonly example?: Static<O>;
   /** GET and DELETE: members not in the path are in the query string; else they are the body. */

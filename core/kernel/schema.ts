@@ -3,6 +3,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import Format from 'typebox/format';
 import { ServiceError } from './errors.ts';
+import { type Kind, prefixes } from './ids.ts';
 
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
@@ -17,12 +18,40 @@ export function isTime(text: string): boolean {
 
 // A date alone is midnight UTC where a date-time is asked.
 Format.Set('date-time', isTime);
-Format.Set('line', (text) => !/[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(text));
-Format.Set('lines', (text) => !/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text));
+
+/** Formats of ours, each a pattern: other programs know no format but by what it allows. */
+export const textFormats = {
+  line: '^[^\\u0000-\\u001f\\u007f\\u0085\\u2028\\u2029]*$',
+  lines: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
+} as const;
+for (const [name, pattern] of Object.entries(textFormats)) {
+  const form = new RegExp(pattern, 'u');
+  Format.Set(name, (text) => form.test(text));
+}
+
+/**
+ * `schema` with what the document says of it beyond what the check asks: a rule whose breach has a refusal of its own,
+ * which the check would hide behind `invalid_request`.
+ */
+export function documented<T extends TSchema>(schema: T, facts: Readonly<Record<string, unknown>>): T {
+  return Object.assign(schema, { documented: facts });
+}
 
 /** One line of text, `min` (default 1) to `max` characters, without control characters. */
 export function lineOf(max: number, min = 1) {
   return Type.String({ minLength: min, maxLength: max, format: 'line' });
+}
+
+const ULID_EXAMPLE = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
+
+/** An id of `kind`. What has another shape is no fault of form: in a path it is a thing that is missing. */
+export function idOf(kind: Kind) {
+  return Type.String({ examples: [`${prefixes[kind]}_${ULID_EXAMPLE}`] });
+}
+
+/** The id of a call. */
+export function requestId() {
+  return Type.String({ examples: [ULID_EXAMPLE] });
 }
 
 /** A time in an answer: milliseconds and `Z`. */
@@ -36,20 +65,47 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/**
+ * `schema` under a name of its own: in the OpenAPI document it stands once, among the components, and is referred to
+ * from everywhere else. One name has one content over the whole document.
+ */
+export function named<T extends TSchema>(name: string, schema: T): T {
+  return Object.assign(schema, { $id: name });
+}
+
+/** The name that `named` gave, undefined for a schema without one. */
+export function nameOf(schema: TSchema): string | undefined {
+  return (schema as { readonly $id?: string }).$id;
+}
+
 /** One of `values`. */
-export function oneOf<const T extends readonly string[]>(values: T) {
-  return Type.Unsafe<T[number]>(Type.String({ enum: [...values] }));
+export function oneOf<const T extends readonly string[]>(values: T, name?: string) {
+  const schema = Type.Unsafe<T[number]>(Type.String({ enum: [...values] }));
+  return name === undefined ? schema : named(name, schema);
+}
+
+function namedAfter<T extends TSchema>(item: TSchema, suffix: string, schema: T): T {
+  const name = nameOf(item);
+  return name === undefined ? schema : named(`${name}${suffix}`, schema);
 }
 
 /** A list returned whole. */
 export function listOf<T extends TSchema>(item: T) {
-  return Type.Object({ object: Type.Literal('list'), data: Type.Array(item) });
+  const list = Type.Object({ object: Type.Literal('list'), data: Type.Array(item) });
+  return namedAfter(item, 'List', list);
 }
 
 /** A page of a list; `next_cursor` is empty on the last one. */
 export function pageOf<T extends TSchema>(item: T) {
-  return Type.Object({ object: Type.Literal('list'), data: Type.Array(item), next_cursor: Type.String() });
+  const next_cursor = Type.String({
+    description: 'for `cursor` of the next request; empty on the last page',
+  });
+  const page = Type.Object({ object: Type.Literal('list'), data: Type.Array(item), next_cursor });
+  return namedAfter(item, 'Page', page);
 }
+
+/** The body of an answer that says no more than that it was done. */
+export const Nothing = named('Nothing', Type.Object({}));
 
 /** The cursor after each row of a page, beside what goes out: an edge of GraphQL has one, a page of REST one in all. */
 const cursors = new WeakMap<object, (at: number) => string>();
@@ -75,8 +131,8 @@ export function cursorOf(made: object, at: number): string {
 /** Query members of a paged list. */
 export function pageInput(max: number) {
   return {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: max })),
-    cursor: Type.Optional(Type.String()),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: 'rows of a page' })),
+    cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before' })),
   };
 }
 

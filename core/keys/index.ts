@@ -9,7 +9,7 @@ export {
 export { keysInUse, readKeys } from './read.ts';
 export { CURRENT_SVC_VERSION, coversScope, svcVersions } from './rights.ts';
 export { type KeyRingOptions, openKeyRing } from './ring.ts';
-export { CreateKeyInput, KeyView, keyStatuses } from './schema.ts';
+export { CreateKeyInput, KeyBudget, KeyView, keyStatuses } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { findKeyMaker, findSubjectOwner } from './store.ts';
 export type {

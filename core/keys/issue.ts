@@ -28,7 +28,6 @@ import type { KeyPolicyWish, KeyRow } from './types.ts';
 import { sightOf } from './view.ts';
 
 const HOUR_MS = 3_600_000;
-const HOURS_MAX = 17_520;
 export const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
 
 export interface KeyWishes {
@@ -117,11 +116,7 @@ export async function createKey(
 
 function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null {
   if (expires_in !== undefined) {
-    const hours = Number(expires_in.slice(0, -1));
-    if (hours < 1 || hours > HOURS_MAX) {
-      throw invalid('expires_in', 'range', `expires_in is from 1h to ${HOURS_MAX}h.`);
-    }
-    return new Date(now.getTime() + hours * HOUR_MS);
+    return new Date(now.getTime() + Number(expires_in.slice(0, -1)) * HOUR_MS);
   }
   const days = org.settings.security?.key_default_expiry_days ?? 0;
   return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);

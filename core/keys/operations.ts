@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { changesOf, writeAudit } from '../identity/index.ts';
 import {
   type Context,
+  idOf,
   isId,
   notFound,
   oneOf,
@@ -71,9 +72,9 @@ export const listKeysOperation = operation({
   summary: 'List API keys, newest first',
   audience: readers,
   input: Type.Object({
-    status: Type.Optional(oneOf(keyStatuses)),
-    environment: Type.Optional(oneOf(['live', 'test'])),
-    project_id: Type.Optional(Type.String()),
+    status: Type.Optional(oneOf(keyStatuses, 'KeyStatus')),
+    environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
+    project_id: Type.Optional(idOf('project')),
     ...pageInput(200),
   }),
   output: pageOf(KeyView),
@@ -108,7 +109,7 @@ export const getKeyOperation = operation({
   path: '/v1/keys/:id',
   summary: 'Read an API key',
   audience: readers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('key') }),
   output: KeyView,
   errors: [],
   example: keyExample,
@@ -126,6 +127,15 @@ export const createKeyOperation = operation({
   errors: ['plan_limit_reached', 'unsupported_version', 'sandbox_key_not_allowed'],
   status: 201,
   idempotent: true,
+  request: {
+    project_id: 'prj_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+    name: 'checkout service',
+    scopes: ['inference'],
+    environment: 'live',
+    limits: { rpm: 120 },
+    budget: { daily_micro: 5_000_000, hard: true },
+    expires_in: '2160h',
+  },
   example: { ...keyExample, secret: 'svc-live-0123456789ABCDEFGHIJKLMNOPQRSTUV1fDVvb' },
   run: (context, input) =>
     context.transaction(async (context) => {
@@ -145,6 +155,7 @@ export const patchKeyOperation = operation({
   input: PatchKeyInput,
   output: KeyView,
   errors: ['state_conflict', 'unsupported_version'],
+  request: { name: 'checkout service', budget: { daily_micro: 10_000_000 }, limits: { rpm: null } },
   example: keyExample,
   run: (context, input) =>
     context.transaction(async (context) => {
@@ -162,7 +173,7 @@ export const deleteKeyOperation = operation({
   path: '/v1/keys/:id',
   summary: 'Revoke an API key; it stops everywhere within a second',
   audience,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('key') }),
   output: KeyView,
   errors: [],
   example: { ...keyExample, status: 'revoked', revoked_at: '2026-11-21T11:00:00.000Z' },
@@ -183,13 +194,14 @@ export const rotateKeyOperation = operation({
   summary: 'Replace an API key; the old one works on for the grace time',
   audience,
   input: Type.Object({
-    id: Type.String(),
+    id: idOf('key'),
     grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })),
   }),
   output: KeyWithSecret,
   errors: ['state_conflict'],
   status: 201,
   idempotent: true,
+  request: { grace_seconds: 3_600 },
   example: {
     ...keyExample,
     rotated_from: 'key_01KACZ3V8S6T5R4Q3P2N1M0K9H',
@@ -211,7 +223,7 @@ export const resumeKeyOperation = operation({
   path: '/v1/keys/:id/resume',
   summary: 'Lift the budget pause of a key until its window ends',
   audience,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('key') }),
   output: KeyView,
   errors: ['state_conflict'],
   example: keyExample,

@@ -3,7 +3,8 @@ export { type ContextParts, createContext } from './context.ts';
 export { type Answer, runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
 export { type JobParts, type Jobs, startJobs } from './jobs.ts';
-export { openApiDocument } from './openapi.ts';
+export { openApiDocument } from './openapi/document.ts';
+export { type ErrorRow, errorTable } from './openapi/errors.ts';
 export {
   type CallbackRoute,
   callbackRoutes,

@@ -1,6 +1,16 @@
 // Reading the organisation acted in. The list is identity's: it asks what bars a session.
 import { type Static, Type } from 'typebox';
-import { notFound, nullable, oneOf, operation, orgCaller, type Role, Time } from '../kernel/index.ts';
+import {
+  idOf,
+  named,
+  notFound,
+  nullable,
+  oneOf,
+  operation,
+  orgCaller,
+  type Role,
+  Time,
+} from '../kernel/index.ts';
 import { getProjectOperation, listProjectsOperation } from './projects.ts';
 import { findOrgRecords, type OrgRecord } from './store.ts';
 
@@ -9,33 +19,36 @@ const audience = { kind: 'key', scopes: 'any', session: roles } as const;
 const Text = nullable(Type.String());
 
 /** An organisation with everything its members may read. */
-export const OrgView = Type.Object({
-  id: Type.String(),
-  slug: Type.String(),
-  name: Type.String(),
-  kind: oneOf(['team', 'personal', 'reseller', 'child']),
-  status: oneOf(['active', 'suspended', 'closed']),
-  plan_id: Type.String(),
-  billing_country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
-  billing_currency: Type.String({ description: 'ISO 4217' }),
-  legal_name: Text,
-  gstin: Text,
-  tax_status: oneOf(['gst_registered', 'unregistered', 'sez', 'overseas']),
-  billing_email: Text,
-  billing_address: nullable(Type.Object({}, { additionalProperties: true })),
-  role: nullable(oneOf(roles)),
-  settings: Type.Object({
-    security: Type.Object({
-      require_2fa: Type.Boolean(),
-      session_hours: Type.Integer(),
-      console_ip_allow: Type.Array(Type.String()),
-      key_default_expiry_days: Type.Integer(),
+export const OrgView = named(
+  'Organization',
+  Type.Object({
+    id: idOf('org'),
+    slug: Type.String(),
+    name: Type.String(),
+    kind: oneOf(['team', 'personal', 'reseller', 'child'], 'OrganizationKind'),
+    status: oneOf(['active', 'suspended', 'closed'], 'OrganizationStatus'),
+    plan_id: Type.String(),
+    billing_country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+    billing_currency: Type.String({ description: 'ISO 4217' }),
+    legal_name: Text,
+    gstin: Text,
+    tax_status: oneOf(['gst_registered', 'unregistered', 'sez', 'overseas']),
+    billing_email: Text,
+    billing_address: nullable(Type.Object({}, { additionalProperties: true })),
+    role: nullable(oneOf(roles, 'Role')),
+    settings: Type.Object({
+      security: Type.Object({
+        require_2fa: Type.Boolean(),
+        session_hours: Type.Integer(),
+        console_ip_allow: Type.Array(Type.String()),
+        key_default_expiry_days: Type.Integer(),
+      }),
     }),
+    data_policy: Type.Object({}, { additionalProperties: true }),
+    created_at: Time,
+    closed_at: Type.Optional(Time),
   }),
-  data_policy: Type.Object({}, { additionalProperties: true }),
-  created_at: Time,
-  closed_at: Type.Optional(Time),
-});
+);
 export type OrgView = Static<typeof OrgView>;
 
 /** What the documentation shows. */
@@ -88,7 +101,7 @@ export const getOrgOperation = operation({
   path: '/v1/orgs/:id',
   summary: 'Read an organization',
   audience,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('org') }),
   output: OrgView,
   errors: [],
   example: orgExample,

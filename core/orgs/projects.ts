@@ -2,8 +2,10 @@
 import { type Static, Type } from 'typebox';
 import {
   type Context,
+  idOf,
   isId,
   listOf,
+  named,
   notFound,
   nullable,
   oneOf,
@@ -22,17 +24,20 @@ const audience = {
 
 export const projectStatuses = ['active', 'archived'] as const;
 
-export const ProjectView = Type.Object({
-  id: Type.String(),
-  org_id: Type.String(),
-  slug: Type.String(),
-  name: Type.String(),
-  environment: oneOf(['live', 'test']),
-  status: oneOf(projectStatuses),
-  budget: Type.Object({ monthly_micro: nullable(Type.Integer()), hard: Type.Boolean() }),
-  alerts: Type.Array(Type.Integer()),
-  created_at: Time,
-});
+export const ProjectView = named(
+  'Project',
+  Type.Object({
+    id: idOf('project'),
+    org_id: idOf('org'),
+    slug: Type.String(),
+    name: Type.String(),
+    environment: oneOf(['live', 'test'], 'Environment'),
+    status: oneOf(projectStatuses, 'ProjectStatus'),
+    budget: Type.Object({ monthly_micro: nullable(Type.Integer()), hard: Type.Boolean() }),
+    alerts: Type.Array(Type.Integer()),
+    created_at: Time,
+  }),
+);
 export type ProjectView = Static<typeof ProjectView>;
 
 const example = {
@@ -88,7 +93,7 @@ export const getProjectOperation = operation({
   path: '/v1/projects/:id',
   summary: 'Read an active project',
   audience,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('project') }),
   output: ProjectView,
   errors: [],
   example,

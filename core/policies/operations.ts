@@ -1,6 +1,14 @@
 // Operations over routing policies (the dry run stands with the router, which it asks).
 import { Type } from 'typebox';
-import { type Context, listOf, notFound, operation, orgCaller, ServiceError } from '../kernel/index.ts';
+import {
+  type Context,
+  listOf,
+  Nothing,
+  notFound,
+  operation,
+  orgCaller,
+  ServiceError,
+} from '../kernel/index.ts';
 import { activate, deactivate, getPolicy, rollback } from './activate.ts';
 import { ownerAfter, writerOf } from './ownership.ts';
 import {
@@ -114,6 +122,7 @@ export const createPolicyOperation = operation({
   errors: ['invalid_policy', 'already_exists', 'plan_limit_reached', 'managed_elsewhere'],
   status: 201,
   idempotent: true,
+  request: { name: versionExample.name, yaml: versionExample.yaml },
   example: { ...versionExample, version: 1, status: 'draft', scopes: [] },
   run: async (context, { name, yaml }) =>
     viewOne(context, await writeVersion(context, { name, yaml, fresh: true }, notFound)),
@@ -128,6 +137,7 @@ export const validatePolicyOperation = operation({
   input: Type.Object({ yaml: YamlText, name: Type.Optional(NewName) }),
   output: PolicyVerdict,
   errors: [],
+  request: { yaml: versionExample.yaml },
   example: {
     valid: false,
     path: 'rules[0].match.models',
@@ -196,6 +206,7 @@ export const createVersionOperation = operation({
   errors: ['invalid_policy', 'managed_elsewhere'],
   status: 201,
   idempotent: true,
+  request: { yaml: versionExample.yaml },
   example: { ...versionExample, version: 4, status: 'draft', scopes: [] },
   run: async (context, { name, yaml }) =>
     viewOne(context, await writeVersion(context, { name, yaml, fresh: false }, notFound)),
@@ -210,6 +221,7 @@ export const activatePolicyOperation = operation({
   input: Type.Object({ name: NameInPath, version: VersionNumber, scope: ScopeInput }),
   output: PolicyVersion,
   errors: ['managed_elsewhere', 'sandbox_key_not_allowed'],
+  request: { version: 3, scope: { project_id: null } },
   example: versionExample,
   run: async (context, { name, version, scope }) =>
     viewOne(context, await activate(context, { name, version, scope })),
@@ -224,6 +236,7 @@ export const deactivatePolicyOperation = operation({
   input: Type.Object({ name: NameInPath, scope: ScopeInput }),
   output: PolicyVersion,
   errors: ['managed_elsewhere', 'sandbox_key_not_allowed'],
+  request: { scope: { project_id: null } },
   example: { ...versionExample, status: 'draft', scopes: [] },
   run: async (context, { name, scope }) => viewOne(context, await deactivate(context, { name, scope })),
 });
@@ -237,6 +250,7 @@ export const rollbackPolicyOperation = operation({
   input: Type.Object({ name: NameInPath, version: Type.Optional(VersionNumber), scope: ScopeInput }),
   output: PolicyVersion,
   errors: ['managed_elsewhere', 'sandbox_key_not_allowed', 'state_conflict'],
+  request: { scope: { project_id: null } },
   example: versionExample,
   run: async (context, { name, version, scope }) =>
     viewOne(context, await rollback(context, { name, version, scope })),
@@ -249,7 +263,7 @@ export const deletePolicyOperation = operation({
   summary: 'Delete a policy that rules nowhere, with all its versions',
   audience: writers,
   input: Type.Object({ name: NameInPath }),
-  output: Type.Object({}),
+  output: Nothing,
   errors: ['managed_elsewhere', 'in_use'],
   status: 204,
   example: {},

@@ -1,6 +1,6 @@
 // Wire shapes of policies.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf, Time } from '../kernel/index.ts';
+import { named, nullable, oneOf, Time } from '../kernel/index.ts';
 import { policyName } from './types.ts';
 
 export const policyStatuses = ['draft', 'active'] as const;
@@ -20,22 +20,28 @@ export const ScopeInput = Type.Optional(
   ),
 );
 
-export const Remark = Type.Object({
-  path: Type.String({ description: 'dotted with indexes, $ for the document' }),
-  line: Type.Integer(),
-  column: Type.Integer(),
-  message: Type.String(),
-});
+export const Remark = named(
+  'PolicyRemark',
+  Type.Object({
+    path: Type.String({ description: 'dotted with indexes, $ for the document' }),
+    line: Type.Integer(),
+    column: Type.Integer(),
+    message: Type.String(),
+  }),
+);
 
-export const PolicyScope = Type.Object({
-  project_id: nullable(Type.String({ description: 'null: the organization' })),
-  activated_at: Time,
-});
+export const PolicyScope = named(
+  'PolicyScope',
+  Type.Object({
+    project_id: nullable(Type.String({ description: 'null: the organization' })),
+    activated_at: Time,
+  }),
+);
 
 const versionMembers = {
   name: Type.String(),
   version: Type.Integer(),
-  status: oneOf(policyStatuses),
+  status: oneOf(policyStatuses, 'PolicyStatus'),
   yaml: Type.String(),
   content_hash: Type.String({ description: 'SHA-256 of the text, hex' }),
   managed_by: nullable(Type.String({ description: 'the manifest that wrote this version' })),
@@ -44,35 +50,44 @@ const versionMembers = {
   notices: Type.Array(Remark),
   created_at: Time,
 };
-export const PolicyVersion = Type.Object(versionMembers);
+export const PolicyVersion = named('PolicyVersion', Type.Object(versionMembers));
 export type PolicyVersion = Static<typeof PolicyVersion>;
 
-export const PolicyVersionDetail = Type.Object({
-  ...versionMembers,
-  gateways: Type.Object({
-    applied: Type.Integer({
-      description: 'live gateway processes whose next call is routed by this version',
+export const PolicyVersionDetail = named(
+  'PolicyVersionDetail',
+  Type.Object({
+    ...versionMembers,
+    gateways: Type.Object({
+      applied: Type.Integer({
+        description: 'live gateway processes whose next call is routed by this version',
+      }),
+      total: Type.Integer({ description: 'live gateway processes' }),
     }),
-    total: Type.Integer({ description: 'live gateway processes' }),
   }),
-});
+);
 
-export const PolicySummary = Type.Object({
-  name: Type.String(),
-  version: Type.Integer({ description: 'the active version, else the newest' }),
-  newest_version: Type.Integer(),
-  status: oneOf(policyStatuses),
-  managed_by: nullable(Type.String()),
-  created_at: Time,
-});
+export const PolicySummary = named(
+  'Policy',
+  Type.Object({
+    name: Type.String(),
+    version: Type.Integer({ description: 'the active version, else the newest' }),
+    newest_version: Type.Integer(),
+    status: oneOf(policyStatuses, 'PolicyStatus'),
+    managed_by: nullable(Type.String()),
+    created_at: Time,
+  }),
+);
 
-export const PolicyVerdict = Type.Object({
-  valid: Type.Boolean(),
-  path: Type.String({ description: 'of the first fault; empty when valid' }),
-  message: Type.String({ description: 'of the first fault; empty when valid' }),
-  faults: Type.Array(Remark),
-  notices: Type.Array(Remark),
-});
+export const PolicyVerdict = named(
+  'PolicyVerdict',
+  Type.Object({
+    valid: Type.Boolean(),
+    path: Type.String({ description: 'of the first fault; empty when valid' }),
+    message: Type.String({ description: 'of the first fault; empty when valid' }),
+    faults: Type.Array(Remark),
+    notices: Type.Array(Remark),
+  }),
+);
 
 const text = 'version: 1\npolicy: eu-private\ndefaults: {sort: price, require: {zdr: true, regions: [eu]}}\n';
 export const versionExample: PolicyVersion = {

@@ -1,47 +1,55 @@
 // A change of an organisation's data policy as a merge patch over what stands. Pure.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf } from '../kernel/index.ts';
+import { named, nullable, oneOf } from '../kernel/index.ts';
 import { DEFAULT_DATA_POLICY, type OrgDataPolicy } from '../orgs/index.ts';
 import { checkPatterns, PATTERN_LENGTH_MAX, PATTERNS_MAX, presets } from '../redaction/index.ts';
 
 const closed = { additionalProperties: false } as const;
 
 /** JSON merge patch (RFC 7396): absent is unchanged, null is the default. */
-export const DataPolicyPatch = Type.Object(
-  {
-    logging: Type.Optional(nullable(oneOf(['on', 'off']))),
-    retention_days: Type.Optional(
-      nullable(Type.Integer({ minimum: 0, maximum: 365, description: '0: nothing is stored' })),
-    ),
-    zdr: Type.Optional(nullable(Type.Boolean())),
-    no_train: Type.Optional(nullable(Type.Boolean())),
-    regions: Type.Optional(
-      nullable(
-        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100, uniqueItems: true }),
+export const DataPolicyPatch = named(
+  'DataPolicyPatch',
+  Type.Object(
+    {
+      logging: Type.Optional(nullable(oneOf(['on', 'off'], 'OnOff'))),
+      retention_days: Type.Optional(
+        nullable(Type.Integer({ minimum: 0, maximum: 365, description: '0: nothing is stored' })),
       ),
-    ),
-    redact: Type.Optional(
-      nullable(
-        Type.Object(
-          {
-            presets: Type.Optional(
-              nullable(Type.Array(oneOf(presets), { maxItems: presets.length, uniqueItems: true })),
-            ),
-            patterns: Type.Optional(
-              nullable(
-                Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX }), {
-                  maxItems: PATTERNS_MAX,
-                  description: 'RE2 syntax',
-                }),
-              ),
-            ),
-          },
-          closed,
+      zdr: Type.Optional(nullable(Type.Boolean())),
+      no_train: Type.Optional(nullable(Type.Boolean())),
+      regions: Type.Optional(
+        nullable(
+          Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100, uniqueItems: true }),
         ),
       ),
-    ),
-  },
-  closed,
+      redact: Type.Optional(
+        nullable(
+          Type.Object(
+            {
+              presets: Type.Optional(
+                nullable(
+                  Type.Array(oneOf(presets, 'RedactionPreset'), {
+                    maxItems: presets.length,
+                    uniqueItems: true,
+                  }),
+                ),
+              ),
+              patterns: Type.Optional(
+                nullable(
+                  Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX }), {
+                    maxItems: PATTERNS_MAX,
+                    description: 'RE2 syntax',
+                  }),
+                ),
+              ),
+            },
+            closed,
+          ),
+        ),
+      ),
+    },
+    closed,
+  ),
 );
 export type DataPolicyPatch = Static<typeof DataPolicyPatch>;
 

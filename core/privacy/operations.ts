@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { changesOf, writeAudit } from '../identity/index.ts';
 import {
   type Context,
+  idOf,
   notFound,
   nullable,
   operation,
@@ -62,11 +63,12 @@ export const updateOrgOperation = operation({
     sandbox: false,
   },
   input: Type.Object({
-    id: Type.String(),
+    id: idOf('org'),
     data_policy: Type.Optional(nullable(DataPolicyPatch)),
   }),
   output: OrgView,
   errors: ['invalid_pattern'],
+  request: { data_policy: { zdr: true, regions: ['eu'], redact: { presets: ['email'] } } },
   example: orgExample,
   async run(context, { id, data_policy }) {
     const caller = orgCaller(context);

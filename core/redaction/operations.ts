@@ -1,12 +1,15 @@
 // Trying a redaction policy out. Nothing of the sample is stored.
 import { Type } from 'typebox';
-import { oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
+import { named, oneOf, operation, orgCaller, ServiceError } from '../kernel/index.ts';
 import { checkPatterns } from './custom.ts';
 import { redactBody } from './pool.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, presets } from './types.ts';
 
 const SAMPLE_BYTES_MAX = 65_536;
-const Presets = Type.Array(oneOf(presets), { maxItems: presets.length, uniqueItems: true });
+const Presets = Type.Array(oneOf(presets, 'RedactionPreset'), {
+  maxItems: presets.length,
+  uniqueItems: true,
+});
 const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX }), {
   maxItems: PATTERNS_MAX,
   description: 'RE2 syntax',
@@ -27,13 +30,17 @@ export const previewRedactionOperation = operation({
     patterns: Type.Optional(Patterns),
     sample: Type.String({ maxLength: SAMPLE_BYTES_MAX, description: 'at most 64 KiB' }),
   }),
-  output: Type.Object({
-    input: Type.String(),
-    output: Type.String(),
-    redactions: Type.Integer(),
-    presets: Type.Array(oneOf(presets), { description: 'all there are' }),
-  }),
+  output: named(
+    'RedactionPreview',
+    Type.Object({
+      input: Type.String(),
+      output: Type.String(),
+      redactions: Type.Integer(),
+      presets: Type.Array(oneOf(presets, 'RedactionPreset'), { description: 'all there are' }),
+    }),
+  ),
   errors: ['invalid_pattern', 'request_too_large', 'service_unavailable'],
+  request: { presets: ['email', 'phone'], sample: 'Write to a@b.co or call +91 98765 43210' },
   example: {
     input: 'Write to a@b.co or call +91 98765 43210',
     output: 'Write to [REDACTED:email] or call [REDACTED:phone]',

@@ -3,8 +3,10 @@ import { type Static, Type } from 'typebox';
 import {
   type Context,
   type Environment,
+  idOf,
   isId,
   mulDivCeil,
+  named,
   notFound,
   nullable,
   operation,
@@ -48,8 +50,8 @@ const Input = Type.Object({
   model: Type.String({ minLength: 1, maxLength: 200 }),
   est_input_tokens: Type.Optional(Tokens),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000 })),
-  project_id: Type.Optional(Type.String()),
-  key_id: Type.Optional(Type.String()),
+  project_id: Type.Optional(idOf('project')),
+  key_id: Type.Optional(idOf('key')),
   dialect: Type.Optional(Type.String({ maxLength: 32 })),
   stream: Type.Optional(Type.Boolean()),
   has: Type.Optional(Names),
@@ -60,35 +62,38 @@ const Input = Type.Object({
 });
 type Wish = Static<typeof Input>;
 
-const Output = Type.Object({
-  policy: Type.String(),
-  version: Type.Integer(),
-  decision: Type.Object({
-    sort: Type.String(),
-    affinity: Type.String(),
-    max_attempts: Type.Integer(),
-    rule: Type.String({ description: 'names of the rules that match, - for none' }),
-    denied: Type.Boolean(),
-    notes: Type.Array(Type.String()),
-  }),
-  plan: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      endpoint_id: Type.String(),
-      provider: Type.String(),
-      region: Type.String(),
-      model: Type.String(),
-      score: Type.Number(),
-      est_cost_micro: Type.Integer(),
-      reason: Type.String(),
+const Output = named(
+  'PolicyDryRun',
+  Type.Object({
+    policy: Type.String(),
+    version: Type.Integer(),
+    decision: Type.Object({
+      sort: Type.String(),
+      affinity: Type.String(),
+      max_attempts: Type.Integer(),
+      rule: Type.String({ description: 'names of the rules that match, - for none' }),
+      denied: Type.Boolean(),
+      notes: Type.Array(Type.String()),
     }),
-  ),
-  excluded: Type.Array(
-    Type.Object({ endpoint_id: Type.String(), provider: Type.String(), reason: Type.String() }),
-  ),
-  reserve_micro: nullable(Type.Integer({ description: 'what the call would hold; null when refused' })),
-  trace: Type.String(),
-});
+    plan: Type.Array(
+      Type.Object({
+        attempt: Type.Integer(),
+        endpoint_id: idOf('endpoint'),
+        provider: Type.String(),
+        region: Type.String(),
+        model: Type.String(),
+        score: Type.Number(),
+        est_cost_micro: Type.Integer(),
+        reason: Type.String(),
+      }),
+    ),
+    excluded: Type.Array(
+      Type.Object({ endpoint_id: idOf('endpoint'), provider: Type.String(), reason: Type.String() }),
+    ),
+    reserve_micro: nullable(Type.Integer({ description: 'what the call would hold; null when refused' })),
+    trace: Type.String(),
+  }),
+);
 
 async function projectOf(context: Context, wish: Wish): Promise<string> {
   const caller = orgCaller(context);
@@ -233,6 +238,7 @@ export const dryRunOperation = operation({
   input: Input,
   output: Output,
   errors: ['model_not_found'],
+  request: { model: 'openai/gpt-4o-mini', est_input_tokens: 1_200, max_tokens: 400, has: ['tools'] },
   example: {
     policy: 'eu-private',
     version: 3,

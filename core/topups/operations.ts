@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import {
   type Context,
   type Id,
+  idOf,
   isId,
   notFound,
   operation,
@@ -115,6 +116,7 @@ export const createTopupOperation = operation({
   idempotent: true,
   // The rail is asked between the row and its answer; run again, it makes another pending row that nobody can pay.
   own_transactions: true,
+  request: { amount_minor: 2_500 },
   example: {
     topup: { ...topupExample, checkout_url: 'https://rail.example/pay/cs_test_a1' },
     checkout_url: 'https://rail.example/pay/cs_test_a1',
@@ -162,7 +164,7 @@ export const getTopupOperation = operation({
   path: '/v1/credits/topups/:id',
   summary: 'Read one top-up',
   audience: readers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('topup') }),
   output: TopupView,
   errors: [],
   example: topupExample,
@@ -179,7 +181,7 @@ export const cancelTopupOperation = operation({
   path: '/v1/credits/topups/:id/cancel',
   summary: 'Cancel a top-up that is still pending',
   audience: payers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('topup') }),
   output: TopupView,
   errors: ['state_conflict'],
   example: { ...topupExample, status: 'expired' },

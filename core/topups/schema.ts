@@ -1,66 +1,75 @@
 // Wire shapes of quotes and top-ups.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf, Time } from '../kernel/index.ts';
+import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
 import { railNames, type Topup, topupStatuses } from './types.ts';
 
-export const QuoteView = Type.Object({
-  rail: oneOf(railNames),
-  currency: Type.String(),
-  amount_minor: Type.Integer({ description: 'price of the credits without tax' }),
-  tax_minor: Type.Integer(),
-  total_minor: Type.Integer({ description: 'what is paid' }),
-  credits_micro: Type.Integer(),
-  fx_rate: Type.String({ description: 'decimal with 8 places: units of the currency per US dollar' }),
-  fx_day: Type.String({ description: 'date' }),
-  fees: Type.Object({
-    rail: oneOf(railNames),
-    items: Type.Array(
-      Type.Object({
-        method: Type.String(),
-        bps: Type.Integer(),
-        fixed_minor: Type.Optional(Type.Integer()),
-      }),
-    ),
+export const QuoteView = named(
+  'Quote',
+  Type.Object({
+    rail: oneOf(railNames, 'Rail'),
+    currency: Type.String(),
+    amount_minor: Type.Integer({ description: 'price of the credits without tax' }),
+    tax_minor: Type.Integer(),
+    total_minor: Type.Integer({ description: 'what is paid' }),
+    credits_micro: Type.Integer(),
+    fx_rate: Type.String({ description: 'decimal with 8 places: units of the currency per US dollar' }),
+    fx_day: Type.String({ description: 'date' }),
+    fees: Type.Object({
+      rail: oneOf(railNames, 'Rail'),
+      items: Type.Array(
+        Type.Object({
+          method: Type.String(),
+          bps: Type.Integer(),
+          fixed_minor: Type.Optional(Type.Integer()),
+        }),
+      ),
+    }),
+    min_amount_minor: Type.Integer(),
+    display: Type.String(),
   }),
-  min_amount_minor: Type.Integer(),
-  display: Type.String(),
-});
+);
 
-export const TopupView = Type.Object({
-  id: Type.String(),
-  org_id: Type.String(),
-  gateway: oneOf(railNames),
-  gateway_ref: nullable(Type.String()),
-  payment_ref: nullable(Type.String()),
-  currency: Type.String(),
-  amount_minor: Type.Integer(),
-  tax_minor: Type.Integer(),
-  total_minor: Type.Integer(),
-  fee_minor: nullable(Type.Integer({ description: 'what the rail took; borne by the service' })),
-  fx_rate: Type.String({ description: 'decimal with 8 places' }),
-  credits_micro: Type.Integer(),
-  method: nullable(Type.String()),
-  status: oneOf(topupStatuses),
-  invoice_id: nullable(Type.String()),
-  source: oneOf(['checkout', 'auto', 'staff']),
-  refunded_minor: Type.Integer(),
-  refunded_credits_micro: Type.Integer(),
-  disputed: Type.Boolean(),
-  failure_code: Type.String({ description: 'empty when nothing failed' }),
-  failure_message: Type.String(),
-  mandate_id: nullable(Type.String()),
-  created_at: Time,
-  expires_at: Time,
-  paid_at: nullable(Time),
-  checkout_url: Type.Optional(Type.String({ description: 'only on create' })),
-});
+export const TopupView = named(
+  'TopUp',
+  Type.Object({
+    id: idOf('topup'),
+    org_id: idOf('org'),
+    gateway: oneOf(railNames, 'Rail'),
+    gateway_ref: nullable(Type.String()),
+    payment_ref: nullable(Type.String()),
+    currency: Type.String(),
+    amount_minor: Type.Integer(),
+    tax_minor: Type.Integer(),
+    total_minor: Type.Integer(),
+    fee_minor: nullable(Type.Integer({ description: 'what the rail took; borne by the service' })),
+    fx_rate: Type.String({ description: 'decimal with 8 places' }),
+    credits_micro: Type.Integer(),
+    method: nullable(Type.String()),
+    status: oneOf(topupStatuses, 'TopUpStatus'),
+    invoice_id: nullable(idOf('invoice')),
+    source: oneOf(['checkout', 'auto', 'staff']),
+    refunded_minor: Type.Integer(),
+    refunded_credits_micro: Type.Integer(),
+    disputed: Type.Boolean(),
+    failure_code: Type.String({ description: 'empty when nothing failed' }),
+    failure_message: Type.String(),
+    mandate_id: nullable(Type.String()),
+    created_at: Time,
+    expires_at: Time,
+    paid_at: nullable(Time),
+    checkout_url: Type.Optional(Type.String({ description: 'only on create' })),
+  }),
+);
 export type TopupView = Static<typeof TopupView>;
 
-export const CreatedView = Type.Object({
-  topup: TopupView,
-  checkout_url: Type.String(),
-  quote: QuoteView,
-});
+export const CreatedView = named(
+  'TopUpCreated',
+  Type.Object({
+    topup: TopupView,
+    checkout_url: Type.String(),
+    quote: QuoteView,
+  }),
+);
 
 /** A top-up as the API shows it. */
 export function viewTopup(topup: Topup): TopupView {

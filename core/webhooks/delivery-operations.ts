@@ -4,6 +4,7 @@ import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
+  idOf,
   newUlid,
   notFound,
   oneOf,
@@ -36,7 +37,7 @@ const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const DEFAULT_LIMIT = 50;
-const ofDelivery = Type.Object({ id: Type.String(), delivery: Type.String({ description: 'an integer' }) });
+const ofDelivery = Type.Object({ id: idOf('webhook'), delivery: Type.String({ description: 'an integer' }) });
 
 /** The delivery that a path names; text that is no integer names none. */
 async function getDelivery(context: Context, webhook: WebhookRow, text: string): Promise<DeliveryRow> {
@@ -55,8 +56,8 @@ export const listDeliveriesOperation = operation({
   summary: 'List the deliveries of an endpoint, newest first; they are kept for 30 days',
   audience: readers,
   input: Type.Object({
-    id: Type.String(),
-    status: Type.Optional(oneOf(deliveryStatuses)),
+    id: idOf('webhook'),
+    status: Type.Optional(oneOf(deliveryStatuses, 'DeliveryStatus')),
     event: Type.Optional(Type.String()),
     ...pageInput(200),
   }),
@@ -147,7 +148,7 @@ export const testWebhookOperation = operation({
   path: '/v1/webhooks/:id/test',
   summary: 'Send a test.ping now, once; the answer is the delivery, also when it failed',
   audience: writers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('webhook') }),
   output: DeliveryView,
   errors: [],
   // The receiver is asked between the transaction that makes the delivery and the one that records it.

@@ -4,10 +4,14 @@ import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
 import {
   type Context,
+  documented,
   type Id,
+  idOf,
   invalid,
   lineOf,
   listOf,
+  Nothing,
+  named,
   nullable,
   oneOf,
   operation,
@@ -17,7 +21,7 @@ import {
 import { lockOrg } from '../orgs/index.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { dropQueued } from './delivery-store.ts';
-import { eventTypes, findUnknownEvent } from './events.ts';
+import { ALL_EVENTS, eventTypes, findUnknownEvent } from './events.ts';
 import { getWebhook } from './find.ts';
 import { viewWebhook, WebhookView, WebhookWithSecret, webhookExample } from './schema.ts';
 import { newWebhookSecret, openReplaced, openSecret, sealReplaced, sealSecret, secretHint } from './sign.ts';
@@ -42,9 +46,17 @@ const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 24 * 3_600_000;
 const secretExample = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 
-const Url = Type.String({ minLength: 1, maxLength: 2_048, format: 'line', description: 'https address' });
+const EventName = named(
+  'EventName',
+  documented(lineOf(64), { enum: [...Object.keys(eventTypes), ALL_EVENTS] }),
+);
+/** Which addresses are safe to call is decided by `egress`. */
+const Url = documented(
+  Type.String({ minLength: 1, maxLength: 2_048, format: 'line', description: 'https address' }),
+  { format: 'uri' },
+);
 const Description = Type.String({ maxLength: 500, format: 'lines' });
-const Events = Type.Array(lineOf(64), {
+const Events = Type.Array(EventName, {
   minItems: 1,
   maxItems: 100,
   uniqueItems: true,
@@ -106,7 +118,7 @@ export const listEventsOperation = operation({
   summary: 'List the events that endpoints can subscribe to',
   audience: { kind: 'key', scopes: 'any', session: ['owner', 'admin', 'developer', 'billing', 'viewer'] },
   input: Type.Object({}),
-  output: listOf(Type.Object({ name: Type.String(), description: Type.String() })),
+  output: listOf(named('EventType', Type.Object({ name: Type.String(), description: Type.String() }))),
   errors: [],
   example: {
     object: 'list',
@@ -124,7 +136,7 @@ export const getWebhookOperation = operation({
   path: '/v1/webhooks/:id',
   summary: 'Read a webhook endpoint',
   audience: readers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('webhook') }),
   output: WebhookView,
   errors: [],
   example: webhookExample,
@@ -142,6 +154,11 @@ export const createWebhookOperation = operation({
   errors: ['unsafe_url', 'plan_limit_reached'],
   status: 201,
   idempotent: true,
+  request: {
+    url: webhookExample.url,
+    description: 'billing',
+    events: ['topup.completed', 'budget.threshold'],
+  },
   example: { ...webhookExample, secret: secretExample },
   async run(context, { url, description, events }) {
     refuseUnknownEvents(events);
@@ -197,14 +214,15 @@ export const patchWebhookOperation = operation({
   summary: 'Change a webhook endpoint; disabling drops what is queued for it',
   audience: writers,
   input: Type.Object({
-    id: Type.String(),
+    id: idOf('webhook'),
     url: Type.Optional(Url),
     description: Type.Optional(nullable(Description)),
     events: Type.Optional(Events),
-    status: Type.Optional(oneOf(webhookStatuses)),
+    status: Type.Optional(oneOf(webhookStatuses, 'WebhookStatus')),
   }),
   output: WebhookView,
   errors: ['unsafe_url'],
+  request: { events: ['*'], status: 'active' },
   example: webhookExample,
   async run(context, input) {
     // Who may not see the endpoint learns nothing of its new address either.
@@ -241,8 +259,8 @@ export const deleteWebhookOperation = operation({
   path: '/v1/webhooks/:id',
   summary: 'Delete a webhook endpoint with its deliveries',
   audience: writers,
-  input: Type.Object({ id: Type.String() }),
-  output: Type.Object({}),
+  input: Type.Object({ id: idOf('webhook') }),
+  output: Nothing,
   errors: [],
   status: 204,
   example: {},
@@ -277,7 +295,7 @@ export const rotateWebhookOperation = operation({
   path: '/v1/webhooks/:id/rotate',
   summary: 'Replace the secret of an endpoint; the old one signs beside it for 24 hours',
   audience: writers,
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: idOf('webhook') }),
   output: WebhookWithSecret,
   errors: [],
   idempotent: true,

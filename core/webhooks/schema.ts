@@ -1,6 +1,6 @@
 // Wire shapes of the webhook routes.
 import { type Static, Type } from 'typebox';
-import { nullable, oneOf, Time } from '../kernel/index.ts';
+import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
 import {
   type DeliveryRow,
   deliveryStatuses,
@@ -9,51 +9,57 @@ import {
   webhookStatuses,
 } from './types.ts';
 
-export const WebhookView = Type.Object({
-  id: Type.String(),
-  org_id: Type.String(),
-  url: Type.String(),
-  description: Type.String(),
-  events: Type.Array(Type.String(), { description: 'event types, or * for all' }),
-  status: oneOf(webhookStatuses),
-  disabled_reason: nullable(oneOf(disabledReasons)),
-  failing_since: nullable(Time),
-  secret_hint: Type.String({ description: 'prefix and last four characters of the secret' }),
-  previous_secret_expires_at: nullable(Time),
-  last_delivery_at: nullable(Time),
-  created_by: nullable(Type.String()),
-  created_at: Time,
-});
+export const WebhookView = named(
+  'Webhook',
+  Type.Object({
+    id: idOf('webhook'),
+    org_id: idOf('org'),
+    url: Type.String(),
+    description: Type.String(),
+    events: Type.Array(Type.String(), { description: 'event types, or * for all' }),
+    status: oneOf(webhookStatuses, 'WebhookStatus'),
+    disabled_reason: nullable(oneOf(disabledReasons, 'WebhookDisabledReason')),
+    failing_since: nullable(Time),
+    secret_hint: Type.String({ description: 'prefix and last four characters of the secret' }),
+    previous_secret_expires_at: nullable(Time),
+    last_delivery_at: nullable(Time),
+    created_by: nullable(Type.String()),
+    created_at: Time,
+  }),
+);
 export type WebhookView = Static<typeof WebhookView>;
 
 /** An endpoint with its secret: the answers that make one, and no other. */
-export const WebhookWithSecret = Type.Intersect([
-  WebhookView,
-  Type.Object({ secret: Type.String({ description: 'shown once' }) }),
-]);
+export const WebhookWithSecret = named(
+  'WebhookWithSecret',
+  Type.Intersect([WebhookView, Type.Object({ secret: Type.String({ description: 'shown once' }) })]),
+);
 
-export const DeliveryView = Type.Object({
-  id: Type.Integer(),
-  webhook_id: Type.String(),
-  org_id: Type.String(),
-  event: Type.String(),
-  event_id: Type.String({ description: 'the same in retries and redeliveries' }),
-  payload: Type.Record(Type.String(), Type.Unknown(), { description: 'data of the event' }),
-  status: oneOf(deliveryStatuses),
-  attempts: Type.Integer({ description: 'that have ended' }),
-  response_code: nullable(Type.Integer({ description: 'of the last attempt; 0 without an HTTP answer' })),
-  latency_ms: nullable(Type.Integer({ description: 'of the last attempt' })),
-  attempt_log: Type.Array(
-    Type.Object({
-      at: Time,
-      code: Type.Integer({ description: '0 without an HTTP answer' }),
-      latency_ms: Type.Integer(),
-      error: oneOf(['', 'timeout', 'dns', 'tls', 'refused', 'blocked_address', 'redirect']),
-    }),
-  ),
-  created_at: Time,
-  delivered_at: nullable(Time),
-});
+export const DeliveryView = named(
+  'Delivery',
+  Type.Object({
+    id: Type.Integer(),
+    webhook_id: idOf('webhook'),
+    org_id: idOf('org'),
+    event: Type.String(),
+    event_id: Type.String({ description: 'the same in retries and redeliveries' }),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'data of the event' }),
+    status: oneOf(deliveryStatuses, 'DeliveryStatus'),
+    attempts: Type.Integer({ description: 'that have ended' }),
+    response_code: nullable(Type.Integer({ description: 'of the last attempt; 0 without an HTTP answer' })),
+    latency_ms: nullable(Type.Integer({ description: 'of the last attempt' })),
+    attempt_log: Type.Array(
+      Type.Object({
+        at: Time,
+        code: Type.Integer({ description: '0 without an HTTP answer' }),
+        latency_ms: Type.Integer(),
+        error: oneOf(['', 'timeout', 'dns', 'tls', 'refused', 'blocked_address', 'redirect']),
+      }),
+    ),
+    created_at: Time,
+    delivered_at: nullable(Time),
+  }),
+);
 export type DeliveryView = Static<typeof DeliveryView>;
 
 /** An endpoint as the API shows it; a previous secret that has ended is not mentioned. */

@@ -1,0 +1,95 @@
+// The OpenAPI 3.1 document, made from the declarations; nothing in it is written a second time.
+import { inferenceRoutes, operations } from '../registry.ts';
+import { Components, type Json } from './components.ts';
+import { ErrorResponses } from './errors.ts';
+import { describeInference } from './inference.ts';
+import { describeOperation } from './operation.ts';
+import { tagList } from './tags.ts';
+
+const INTRODUCTION = `A prepaid gateway for calls of large language models.
+
+**Keys.** Send a key as \`Authorization: Bearer svc-…\`; the routes of models take it in \`x-api-key\` too. A key that
+begins with \`svc-test-\` never reaches a provider: every model is answered in process and paid in play credit.
+
+**Clients.** Official OpenAI clients work with this address and \`/v1\` behind it as their base URL, Anthropic's
+with this address alone.
+
+**Errors.** Every refusal has one form and a code that programs match on: [all codes](/docs/errors).
+
+**Text.** No text holds U+0000 or half of a surrogate pair; a body has at most 64 levels.`;
+
+const parameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Repeats with the same key and body within 24 hours get the first answer again.',
+    schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x20-\\x7e]+$' },
+    example: 'order-4711',
+  },
+  SvcVersion: {
+    name: 'svc-version',
+    in: 'header',
+    required: false,
+    description: 'The version of the API that the call is written for; the one of the key unless given.',
+    schema: { $ref: '#/components/schemas/SvcVersion' },
+  },
+  Debug: {
+    name: 'x-svc-debug',
+    in: 'header',
+    required: false,
+    description: '`1`: the answer tells in `x-svc-*` headers how it was routed, trial by trial.',
+    schema: { type: 'string', enum: ['1'] },
+  },
+};
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key (`svc-live-…`, `svc-test-…`) or the token of a session (`svc-sess-…`).',
+  },
+  x_api_key: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'A key, where clients of Anthropic put it.',
+  },
+  session_cookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-svc_session',
+    description: 'Writes also need the header `x-svc-csrf`. Over http on loopback: `svc_session`.',
+  },
+};
+
+/** The OpenAPI 3.1 document of the service at `base_url`. */
+export function openApiDocument(base_url: string): Json {
+  const components = new Components();
+  const errors = new ErrorResponses(components, base_url);
+  const paths: Record<string, Json> = {};
+  const place = (path: string, method: string, description: Json) => {
+    const templated = path.replaceAll(/:([a-z_]+)/g, '{$1}');
+    paths[templated] = { ...paths[templated], [method.toLowerCase()]: description };
+  };
+  for (const route of inferenceRoutes) {
+    place(route.path, route.method, describeInference(route, { components, errors }));
+  }
+  for (const operation of operations) {
+    if (operation.audience.kind === 'staff') continue;
+    place(operation.path, operation.method, describeOperation(operation, { components, errors }));
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'LLM gateway', version: '2026-09-09', description: INTRODUCTION },
+    servers: [{ url: base_url }],
+    tags: tagList,
+    paths,
+    components: {
+      securitySchemes,
+      parameters,
+      schemas: components.sorted(),
+      examples: errors.examples,
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// The chapters of the document, in its order.
+
+const tags = {
+  inference: 'Calls of models, in the formats of the clients you have and in our own.',
+  models: 'The catalog: models, what they can do, what they cost and where they run.',
+  keys: 'API keys of your programs: what they may do, spend and how fast.',
+  projects: 'Projects, in which keys and budgets stand together.',
+  orgs: 'Organizations: their data and their data policy.',
+  members: 'People of an organization.',
+  credits: 'The prepaid balance, its ledger, and top-ups.',
+  invoices: 'Tax invoices, receipts and credit notes.',
+  requests: 'Calls that were made: what each was, how it went, what it cost.',
+  generation: 'The record of one call, by its id.',
+  usage: 'Sums over calls.',
+  limits: 'What plan and keys allow, and what is left of it.',
+  policies: 'Routing policies: where calls may go and which endpoint is taken first.',
+  redaction: 'Trying out what redaction would take out of a text.',
+  byok: "Provider keys of your own, by which calls go to your provider's account.",
+  webhooks: 'Addresses that events are sent to, and the log of deliveries.',
+  auth: 'Sign-in of people and their sessions. Programs use keys.',
+} as const;
+
+export type Tag = keyof typeof tags;
+
+/** The chapter of an operation, from its name. @throws Error (a defect) for one without a chapter. */
+export function tagOf(name: string): Tag {
+  const first = name.split('.')[0] as string;
+  const tag = first === 'policy' ? 'redaction' : first;
+  if (!Object.hasOwn(tags, tag)) throw new Error(`${name} has no chapter in the document`);
+  return tag as Tag;
+}
+
+/** The chapters with what each holds. */
+export const tagList = Object.entries(tags).map(([name, description]) => ({ name, description }));
