@@ -19,6 +19,6 @@ export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   app.register(async (scope) => {
     addAnswerHooks(scope, parts.metrics);
     bindHealth(scope, parts);
-    await bindDocs(scope, parts.base_url);
+    bindDocs(scope, parts.base_url);
   });
 }

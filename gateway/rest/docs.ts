@@ -1,40 +1,62 @@
-// `/openapi.json`, `/docs`, a reference to browse, and `/docs/errors`; scripts and styles are served from here.
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
+// `/openapi.json`, `/docs`, the reference to browse, and `/docs/errors`; scripts and styles are served from here, so that
+// the page works on a machine without a way out.
 import { openApiDocument } from '@svc/core/operations/index.ts';
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { errorPage } from './error-page.ts';
+import { referencePage, referenceStart } from './reference-page.ts';
 
 const POLICY =
-  "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'; " +
-  "script-src 'self'; style-src 'self' 'unsafe-inline'";
+  "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data: blob:; object-src 'none'; " +
+  "script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; worker-src 'self' blob:";
+const MINUTE = 'public, max-age=60';
+const DAY = 'public, max-age=86400';
+const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The reference without the tool's own bar: what it reads and who made it helps no reader. */
-const THEME = {
-  title: 'LLM gateway API',
-  css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }],
-};
+/**
+ * The program of the reference. Its package holds it as one text of five megabytes, which costs a process as much
+ * memory, so it is loaded when it is first asked for, and by an application of its own: plugins cannot be added to one
+ * that runs.
+ */
+async function loadReference(): Promise<string> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const app = Fastify();
+  await app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const { body } = await app.inject('/docs/js/scalar.js');
+  await app.close();
+  return body;
+}
 
-/** Adds `/openapi.json`, `/docs` and `/docs/errors`. */
-export async function bindDocs(scope: FastifyInstance, base_url: string): Promise<void> {
-  const document = openApiDocument(base_url);
-  const text = JSON.stringify(document);
+/** `make` once, when it is first called. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function sent(reply: FastifyReply, type: string, cache: string): FastifyReply {
+  return reply.headers({ 'cache-control': cache, 'content-security-policy': POLICY }).type(type);
+}
+
+/** Adds `/openapi.json`, `/docs` and `/docs/errors`. What they show is made when it is first asked for. */
+export function bindDocs(scope: FastifyInstance, base_url: string): void {
+  const document = once(() => JSON.stringify(openApiDocument(base_url)));
+  const reference = once(loadReference);
+  const errors = once(errorPage);
   for (const path of ['/openapi.json', '/docs', '/docs/errors']) scope.known_paths.add('GET', path, true);
   scope.get('/openapi.json', async (_request, reply) =>
     reply
-      .headers({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=60' })
+      .headers({ 'access-control-allow-origin': '*', 'cache-control': MINUTE })
       .type('application/json; charset=utf-8')
-      .send(text),
+      .send(document()),
   );
-  const errors = await errorPage();
-  scope.get('/docs/errors', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=60').type('text/html; charset=utf-8').send(errors),
+  const html = 'text/html; charset=utf-8';
+  scope.get('/docs', async (_request, reply) => sent(reply, html, MINUTE).send(referencePage));
+  scope.get('/docs/', async (_request, reply) => reply.redirect('/docs', 301));
+  scope.get('/docs/start.js', async (_request, reply) => sent(reply, SCRIPT, MINUTE).send(referenceStart));
+  scope.get('/docs/reference.js', async (_request, reply) =>
+    sent(reply, SCRIPT, DAY).send(await reference()),
   );
-  await scope.register(swagger, { mode: 'static', specification: { document: document as never } });
-  await scope.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { docExpansion: 'list', deepLinking: true, validatorUrl: null },
-    staticCSP: POLICY,
-    theme: THEME,
-  });
+  scope.get('/docs/errors', async (_request, reply) => sent(reply, html, MINUTE).send(errors()));
 }

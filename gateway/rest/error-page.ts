@@ -1,12 +1,5 @@
 // `/docs/errors`, where the `doc_url` of every error leads: the table of docs/errors.md as a page with one anchor a code.
-import { readFile } from 'node:fs/promises';
-
-const source = new URL('../../docs/errors.md', import.meta.url);
-
-interface Row {
-  readonly code: string;
-  readonly cells: readonly string[];
-}
+import { errorTable } from '@svc/core/operations/index.ts';
 
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -15,19 +8,6 @@ function escapeHtml(text: string): string {
 /** Table cells use backticks and nothing else of Markdown. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function rowsOf(markdown: string): Row[] {
-  const rows: Row[] = [];
-  for (const line of markdown.split('\n')) {
-    const cells = line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-    const code = /^`(\w+)`$/.exec(cells[0] ?? '')?.[1];
-    if (code !== undefined) rows.push({ code, cells: cells.slice(1) });
-  }
-  return rows;
 }
 
 const STYLE =
@@ -39,10 +19,8 @@ const STYLE =
   'section{border-color:#2c323d}section:target{background:#3a3312}}';
 
 /** The page as HTML. @throws Error when the document is missing from the installation. */
-export async function errorPage(): Promise<string> {
-  const rows = rowsOf(await readFile(source, 'utf8'));
-  const sections = rows.map(({ code, cells }) => {
-    const [status = '', type = '', retry = '', meaning = '', help = ''] = cells;
+export function errorPage(): string {
+  const sections = errorTable().map(({ code, status, type, retry, meaning, help }) => {
     const again =
       retry === 'no' ? 'sent again unchanged it fails again' : 'sent again unchanged it may succeed';
     const facts = `${escapeHtml(status)} · ${escapeHtml(type)} · ${again}`;
