@@ -28,7 +28,10 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 const PARTS = ['image', 'audio', 'video', 'document', 'search_result'];
 
 test('the page knows every loss that an adapter can tell, with its class', () => {
-  const told = [...sources.matchAll(/\b(?:lose|say)\(\s*'(hint|behaviour|content)',\s*'([a-z_]+)'/g)];
+  const told = [
+    ...sources.matchAll(/\b(?:lose|say)\(\s*'(hint|behaviour|content)',\s*'([a-z_]+)'/g),
+    ...sources.matchAll(/\bclass: '(hint|behaviour|content)',\s*code: '([a-z_]+)'/g),
+  ];
   expect(told.length).toBeGreaterThan(80);
   for (const [, kind, code] of told) {
     // One code of the table is a wish in one place and content in another: `audio` of a message.

@@ -1,7 +1,7 @@
 // The parameters of generation: each is declared here once, with what its value may be, what it means and what it is
 // where a provider has no place for it. Callers' formats read by this table, providers' formats say for every row what
 // becomes of it, and the documents (OpenAPI, docs/compatibility.md) are made of it. A member of `Generation` without a
-// row does not compile, nor does a format that forgets one.
+// row does not compile, nor does a format that forgets one (`rules.ts`, `caller/parameters.ts`).
 import type { Loss } from './types.ts';
 
 export interface Generation {
@@ -166,4 +166,10 @@ export const parameterNames = Object.keys(parameters) as readonly ParameterName[
 export function parameterSchema(name: ParameterName): Readonly<Record<string, unknown>> {
   const { schema, description, example } = parameters[name];
   return { ...schema, description, examples: [example] };
+}
+
+/** `generation` with the output cap that the call has decided on in place of the caller's; null: none. */
+export function withCap(generation: Generation, cap: number | null): Generation {
+  const { max_tokens: _asked, ...rest } = generation;
+  return cap === null ? rest : { ...rest, max_tokens: cap };
 }

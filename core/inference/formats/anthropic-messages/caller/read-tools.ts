@@ -126,20 +126,3 @@ export function readOutput(body: JsonObject, config: JsonObject): { output?: Out
     output: { format: { type: 'json_schema', schema: requireObject(format['schema'], `${param}.schema`) } },
   };
 }
-
-/** Sampling and length. `max_tokens` is required; 0 warms the cache. */
-export function readGeneration(body: JsonObject): CanonicalRequest['generation'] {
-  const stop = optionalArray(body['stop_sequences'], 'stop_sequences');
-  return compact({
-    max_tokens:
-      optionalNumber(body['max_tokens'], 'max_tokens', { min: 0, integer: true }) ??
-      fail('max_tokens', "'max_tokens' is required."),
-    temperature: optionalNumber(body['temperature'], 'temperature', { min: 0, max: 2 }),
-    top_p: optionalNumber(body['top_p'], 'top_p', { min: 0, max: 1 }),
-    top_k: optionalNumber(body['top_k'], 'top_k', { min: 0, integer: true }),
-    stop:
-      stop === undefined || stop.length === 0
-        ? undefined
-        : stop.map((item, i) => requireString(item, `stop_sequences[${i}]`)),
-  });
-}

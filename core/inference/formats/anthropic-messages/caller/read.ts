@@ -1,6 +1,7 @@
 // `POST /v1/messages` into the canonical form.
 
 import { isObject, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
   optionalChoice,
@@ -16,32 +17,16 @@ import type { Headers } from '../../../caller/svc.ts';
 import { orderToolResults } from '../../../caller/tool-results.ts';
 import type { CanonicalRequest, Message, Part, SvcOptions, Warning } from '../../../canonical/types.ts';
 import { checkToolResults } from './order.ts';
+import { parameterMembers, READINGS } from './parameters.ts';
 import { type BlockReading, extOf, readCacheControl, readContent, requireOwnKey } from './read-blocks.ts';
-import { readGeneration, readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
+import { readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
 import { WORDS } from './words.ts';
 
 /** Members that are read into named fields; the rest is `ext`. */
 const NAMED = [
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'output_format',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'metadata',
-  'service_tier',
-  'speed',
-  'inference_geo',
-  'stream',
-  'svc',
-  'cache_control',
+  ...Object.keys(parameterMembers),
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
+  ...['metadata', 'service_tier', 'speed', 'inference_geo', 'stream', 'svc', 'cache_control'],
 ];
 
 /** Headers that name state of an account; of use only with the caller's own provider key. */
@@ -203,7 +188,7 @@ function readTier(body: JsonObject): { service_tier?: string } {
 export function readMessagesRequest(value: unknown, headers: Headers): CanonicalRequest {
   const { body, model, stream, svc, warnings } = readStart(value, headers);
   const reading: BlockReading = { own_key: svc.route.byok === 'only', breakpoints: 0, signatures: new Map() };
-  const generation = readGeneration(body);
+  const generation = readParameters(READINGS, body);
   checkAccountState(body, reading);
   const top = readCacheControl(body['cache_control'], 'cache_control', reading);
   const tools = readTools(body, reading);

@@ -3,8 +3,11 @@
 
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
+import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch } from '../../../canonical/web-search.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../words/betas.ts';
 import { searchTool } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
@@ -17,9 +20,9 @@ import {
   writeSystem,
 } from './content.ts';
 import { runsTool } from './losses.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 const VERSION = '2023-06-01';
-const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
 
 /** Version and the listed betas as a flat header list. */
 export function wireHeaders(request: CanonicalRequest, target: Target): string[] {
@@ -110,35 +113,13 @@ function writeTools(request: CanonicalRequest, context: ContentContext, members:
   else if (choice !== undefined || serial !== '') members.set('tool_choice', `{"type":"auto"${serial}}`);
 }
 
-function writeSampling(
-  request: CanonicalRequest,
-  target: Target,
-  thinks: boolean,
-  members: Map<string, string>,
-): void {
-  const { temperature, top_p, top_k, stop } = request.generation;
-  if (stop !== undefined && stop.length > 0) members.set('stop_sequences', JSON.stringify(stop));
-  if (target.flags.includes('rejects_sampling')) return;
-  const free = !thinks || request.dialect === 'messages';
-  if (temperature !== undefined && (free || temperature === 1)) {
-    members.set('temperature', String(Math.min(1, Math.max(0, temperature))));
-  }
-  if (top_p !== undefined && (free || top_p >= 0.95)) members.set('top_p', String(top_p));
-  if (top_k !== undefined && free) members.set('top_k', String(top_k));
-}
-
 function writeOutput(
-  request: CanonicalRequest,
-  target: Target,
+  output: ReadonlyMap<string, unknown>,
   effort: string | null,
   members: Map<string, string>,
 ): void {
-  const format = request.output?.format;
-  const parts: string[] = [];
-  if (effort !== null) parts.push(`"effort":"${effort}"`);
-  if (format?.type === 'json_schema' && target.capabilities.json_schema) {
-    parts.push(`"format":{"type":"json_schema","schema":${JSON.stringify(format.schema ?? {})}}`);
-  }
+  const parts = effort === null ? [] : [`"effort":"${effort}"`];
+  for (const [name, text] of textsBelow(output, 'output_config')) parts.push(`"${name}":${text}`);
   if (parts.length > 0) members.set('output_config', `{${parts.join(',')}}`);
 }
 
@@ -171,6 +152,9 @@ export function encodeRequest(
   const skip_breakpoints = Math.max(0, breakpoints(request) - BREAKPOINTS_MAX);
   const context: ContentContext = { target, own, skip_breakpoints };
   const plan = planThinking(request, target, max_tokens);
+  const facts = { target, own, thinks: plan.on };
+  const sampling = decide(parameters, GENERATION, withCap(request.generation, max_tokens), facts).sent;
+  const output = decide(outputWishes, OUTPUT, request.output ?? {}, facts).sent;
   const members = new Map<string, string>([
     ['model', JSON.stringify(target.upstream_model)],
     ['max_tokens', String(max_tokens)],
@@ -179,15 +163,16 @@ export function encodeRequest(
   writeTools(request, context, members);
   const { system, rest } = splitSystem(request.messages);
   const blocks = writeSystem(system, context);
-  if (request.output?.format?.type === 'json') blocks.push(`{"type":"text","text":"${JSON_INSTRUCTION}"}`);
+  const instruction = output.get('system');
+  if (instruction !== undefined) blocks.push(`{"type":"text","text":${JSON.stringify(instruction)}}`);
   if (blocks.length > 0) members.set('system', `[${blocks.join(',')}]`);
   members.set('messages', `[${writeMessages(rest, context).join(',')}]`);
   if (request.cache?.hint !== undefined && target.capabilities.cache) {
     members.set('cache_control', cacheControlObject(request.cache.hint));
   }
   if (plan.thinking !== null) members.set('thinking', plan.thinking);
-  writeOutput(request, target, plan.effort, members);
-  writeSampling(request, target, plan.on, members);
+  writeOutput(output, plan.effort, members);
+  for (const [name, value] of sampling) members.set(name, JSON.stringify(value));
   writeTier(request, target, members);
   if (options.user !== null) members.set('metadata', `{"user_id":${JSON.stringify(options.user)}}`);
   if (own) writeOwn(request, members);

@@ -5,12 +5,16 @@ import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
+import { parameters } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../words/betas.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
 import { BREAKPOINTS_MAX, replayable, takesDocument } from './content.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
@@ -50,7 +54,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   const own = request.dialect === 'messages';
   betas(request, target, say);
   tools(request, target, own, say);
-  sampling(request, target, own, say);
+  losses.push(...sampling(request, target, own));
   if (own) {
     if (request.service_tier === 'fast' && !target.capabilities.parameters.includes('speed')) {
       say('behaviour', 'service_tier_ignored', 'speed', 'Fast mode has no price on this endpoint.');
@@ -59,7 +63,9 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
     ownHistory(request, say);
   } else {
     losses.push(...extLosses(request));
-    output(request, target, say);
+    const facts = { target, own, thinks: false };
+    losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, facts).losses);
+    others(request, target, say);
     history(request, target, say);
     losses.push(...planThinking(request, target, capOf(request, target)).losses);
   }
@@ -112,55 +118,13 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
   });
 }
 
-function sampling(request: CanonicalRequest, target: Target, own: boolean, say: Say): void {
-  const { generation } = request;
-  const drop = (name: keyof typeof generation, why: string): void => {
-    if (generation[name] !== undefined) say('behaviour', 'sampling_dropped', name, why);
-  };
-  if (target.flags.includes('rejects_sampling')) {
-    for (const name of ['temperature', 'top_p', 'top_k'] as const)
-      drop(name, 'This model takes no sampling fields.');
-  } else if (!own) {
-    if (planThinking(request, target, capOf(request, target)).on) {
-      const why = 'This model takes no such field while it reasons.';
-      if (generation.temperature !== 1) drop('temperature', why);
-      drop('top_k', why);
-      if ((generation.top_p ?? 1) < 0.95) drop('top_p', why);
-    } else if ((generation.temperature ?? 0) > 1) {
-      say('behaviour', 'temperature_clamped', 'temperature', 'This provider takes 0 to 1; 1 is used.');
-    }
-  }
-  const why = 'This provider has no such field.';
-  const absent = [
-    'frequency_penalty',
-    'presence_penalty',
-    'repetition_penalty',
-    'seed',
-    'logit_bias',
-    'min_p',
-  ] as const;
-  for (const name of [...absent, 'top_a'] as const) drop(name, why);
-  if (generation.logprobs !== undefined) say('content', 'logprobs_unsupported', 'logprobs', why);
-  if ((generation.candidates ?? 1) > 1)
-    say('content', 'candidates_unsupported', 'n', 'One answer at a time only.');
+function sampling(request: CanonicalRequest, target: Target, own: boolean): readonly Loss[] {
+  const thinks = !own && planThinking(request, target, capOf(request, target)).on;
+  return decide(parameters, GENERATION, request.generation, { target, own, thinks }).losses;
 }
 
-function output(request: CanonicalRequest, target: Target, say: Say): void {
-  const { output: wish, service_tier, cache } = request;
-  for (const kind of wish?.modalities ?? []) {
-    if (kind !== 'text')
-      say('content', 'modality_unsupported', 'modalities', `No ${kind} output on this provider.`);
-  }
-  if (wish?.audio !== undefined)
-    say('content', 'modality_unsupported', 'audio', 'No audio output on this provider.');
-  if (wish?.verbosity !== undefined) {
-    say('behaviour', 'verbosity_dropped', 'verbosity', 'This provider has no such field.');
-  }
-  if (wish?.format?.type === 'json') {
-    say('behaviour', 'json_object_as_instruction', 'response_format', 'Asked for by an instruction.');
-  } else if (wish?.format?.type === 'json_schema' && !target.capabilities.json_schema) {
-    say('content', 'json_schema_unsupported', 'response_format', 'This model keeps to no schema.');
-  }
+function others(request: CanonicalRequest, target: Target, say: Say): void {
+  const { service_tier, cache } = request;
   if (service_tier !== undefined && service_tier !== 'auto' && service_tier !== 'default') {
     say('behaviour', 'service_tier_ignored', 'service_tier', `Tier '${service_tier}' is not offered here.`);
   }

@@ -2,16 +2,19 @@
 // written as text so that schemas and arguments keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../../anthropic-messages/words/betas.ts';
 import { capOf } from '../../anthropic-messages/words/thinking.ts';
 import { contentContext, splitSystem, writeMessages, writeSystem } from './content.ts';
 import { makerOf } from './model.ts';
+import { factsOf, GENERATION, OUTPUT } from './parameters.ts';
 import { planReasoning, type ReasoningPlan } from './reasoning.ts';
 import { SEQUENCE_PATHS } from './stop.ts';
 import { writeTools } from './tools.ts';
 
-const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
 /** Service tiers that the API names beside the ordinary one. */
 export const TIERS: readonly string[] = ['flex', 'priority'];
 
@@ -36,41 +39,13 @@ export function cacheHints(request: CanonicalRequest): number {
   return n;
 }
 
-function inferenceConfig(
+function additionalFields(
   request: CanonicalRequest,
   target: Target,
-  max_tokens: number | null,
   plan: ReasoningPlan,
+  sampling: ReadonlyMap<string, unknown>,
 ): Members {
-  const { temperature, top_p, stop } = request.generation;
-  const config: Members = new Map();
-  const cap = max_tokens ?? (plan.budget ? capOf(request, target) : null);
-  if (cap !== null) config.set('maxTokens', String(cap));
-  if (stop !== undefined && stop.length > 0) config.set('stopSequences', JSON.stringify(stop));
-  if (target.flags.includes('rejects_sampling')) return config;
-  const free = !plan.on || makerOf(target) !== 'anthropic';
-  if (temperature !== undefined && (free || temperature === 1)) {
-    config.set('temperature', String(Math.min(1, Math.max(0, temperature))));
-  }
-  if (top_p !== undefined && (free || top_p >= 0.95)) config.set('topP', String(top_p));
-  return config;
-}
-
-/** How the endpoint spells `top_k` among the additional fields; null when it takes none. */
-export function topKField(target: Target): 'top_k' | 'inferenceConfig' | null {
-  if (target.flags.includes('rejects_sampling')) return null;
-  const maker = makerOf(target);
-  if (maker === 'amazon') return 'inferenceConfig';
-  return maker === 'anthropic' || target.capabilities.parameters.includes('top_k') ? 'top_k' : null;
-}
-
-function additionalFields(request: CanonicalRequest, target: Target, plan: ReasoningPlan): Members {
-  const fields: Members = new Map();
-  const { top_k } = request.generation;
-  const name = topKField(target);
-  if (top_k !== undefined && name !== null && !(plan.on && makerOf(target) === 'anthropic')) {
-    fields.set(name, name === 'top_k' ? String(top_k) : `{"topK":${top_k}}`);
-  }
+  const fields: Members = textsBelow(sampling, 'additionalModelRequestFields');
   if (plan.field !== null) fields.set(...plan.field);
   if (makerOf(target) === 'anthropic') {
     const betas = listedBetas(request, target);
@@ -79,16 +54,10 @@ function additionalFields(request: CanonicalRequest, target: Target, plan: Reaso
   return fields;
 }
 
-function outputConfig(request: CanonicalRequest, target: Target, effort: string | null): Members {
+function outputConfig(output: ReadonlyMap<string, unknown>, effort: string | null): Members {
   const config: Members = new Map();
-  const format = request.output?.format;
   if (effort !== null) config.set('effort', `"${effort}"`);
-  if (format?.type === 'json_schema' && target.capabilities.json_schema) {
-    const name = format.name === undefined ? {} : { name: format.name };
-    // The schema travels as text inside the JSON.
-    const jsonSchema = { schema: JSON.stringify(format.schema ?? {}), ...name };
-    config.set('textFormat', JSON.stringify({ type: 'json_schema', structure: { jsonSchema } }));
-  }
+  for (const [name, text] of textsBelow(output, 'outputConfig')) config.set(name, text);
   return config;
 }
 
@@ -124,21 +93,26 @@ export function encodeRequest(
 ): UpstreamRequest {
   const plan = planReasoning(request, target, options.max_tokens ?? capOf(request, target));
   const context = contentContext(target, cacheHints(request));
+  const facts = factsOf(target, plan);
+  const cap = options.max_tokens ?? (plan.budget ? capOf(request, target) : null);
+  const sampling = decide(parameters, GENERATION, withCap(request.generation, cap), facts).sent;
+  const output = decide(outputWishes, OUTPUT, request.output ?? {}, facts).sent;
   const members: Members = new Map();
   const tools = writeTools(request, context);
   const { system, rest } = splitSystem(request.messages);
   const blocks = writeSystem(system, context);
-  if (request.output?.format?.type === 'json') blocks.push(`{"text":"${JSON_INSTRUCTION}"}`);
+  const instruction = output.get('system');
+  if (instruction !== undefined) blocks.push(`{"text":${JSON.stringify(instruction)}}`);
   if (blocks.length > 0) members.set('system', `[${blocks.join(',')}]`);
   members.set('messages', `[${writeMessages(rest, context, request.cache?.hint).join(',')}]`);
   if (tools.config !== null) members.set('toolConfig', tools.config);
-  const inference = inferenceConfig(request, target, options.max_tokens, plan);
-  setUnlessEmpty(members, 'outputConfig', outputConfig(request, target, plan.effort));
+  const inference = textsBelow(sampling, 'inferenceConfig');
+  setUnlessEmpty(members, 'outputConfig', outputConfig(output, plan.effort));
   const tier = request.service_tier;
   if (tier !== undefined && TIERS.includes(tier) && target.capabilities.parameters.includes('service_tier')) {
     members.set('serviceTier', `{"type":"${tier}"}`);
   }
-  const additional = additionalFields(request, target, plan);
+  const additional = additionalFields(request, target, plan, sampling);
   if (tools.additional !== null) additional.set('tool_choice', tools.additional);
   if (makerOf(target) === 'anthropic' && (request.generation.stop?.length ?? 0) > 1) {
     members.set(

@@ -2,14 +2,18 @@
 // that the canonical form does not name is lost too.
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
+import { parameters } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { toolPath } from '../../../canonical/web-search.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../../anthropic-messages/words/betas.ts';
 import { capOf } from '../../anthropic-messages/words/thinking.ts';
 import { CACHE_POINTS_MAX, isUsersOwn, keepsRole, replayable, splitSystem } from './content.ts';
-import { cacheHints, TIERS, topKField } from './encode.ts';
+import { cacheHints, TIERS } from './encode.ts';
 import { formatWord, takesMedia } from './media.ts';
 import { makerOf } from './model.ts';
+import { factsOf, GENERATION, OUTPUT } from './parameters.ts';
 import { planReasoning } from './reasoning.ts';
 import { keepsTools, takesStrict } from './tools.ts';
 
@@ -26,10 +30,13 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   });
   placeLosses(request, target, say);
   toolLosses(request, target, say);
-  samplingLosses(request, target, say);
-  outputLosses(request, target, say);
+  const plan = planReasoning(request, target, capOf(request, target));
+  const facts = factsOf(target, plan);
+  losses.push(...decide(parameters, GENERATION, request.generation, facts).losses);
+  losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, facts).losses);
+  tierLosses(request, target, say);
   hintLosses(request, target, say);
-  losses.push(...planReasoning(request, target, capOf(request, target)).losses);
+  losses.push(...plan.losses);
   return losses;
 }
 
@@ -180,53 +187,7 @@ function oneToolLosses(tool: Tool, path: string, target: Target, say: Say): void
   }
 }
 
-function samplingLosses(request: CanonicalRequest, target: Target, say: Say): void {
-  const { generation } = request;
-  const drop = (name: keyof typeof generation, why: string): void => {
-    if (generation[name] !== undefined) say('behaviour', 'sampling_dropped', name, why);
-  };
-  const thinks = makerOf(target) === 'anthropic' && planReasoning(request, target, capOf(request, target)).on;
-  if (target.flags.includes('rejects_sampling')) {
-    for (const name of ['temperature', 'top_p', 'top_k'] as const)
-      drop(name, 'This model takes no sampling fields.');
-  } else if (thinks) {
-    const why = 'This model takes no such field while it reasons.';
-    if (generation.temperature !== 1) drop('temperature', why);
-    if ((generation.top_p ?? 1) < 0.95) drop('top_p', why);
-    drop('top_k', why);
-  } else {
-    if ((generation.temperature ?? 0) > 1) {
-      say('behaviour', 'temperature_clamped', 'temperature', 'This provider takes 0 to 1; 1 is used.');
-    }
-    if (topKField(target) === null) drop('top_k', 'This model takes no such field.');
-  }
-  const why = 'This provider has no such field.';
-  const absent = ['frequency_penalty', 'presence_penalty', 'repetition_penalty'] as const;
-  for (const name of [...absent, 'seed', 'logit_bias', 'min_p', 'top_a'] as const) drop(name, why);
-  if (generation.logprobs !== undefined) say('content', 'logprobs_unsupported', 'logprobs', why);
-  if ((generation.candidates ?? 1) > 1)
-    say('content', 'candidates_unsupported', 'n', 'One answer at a time only.');
-  if (generation.max_tokens === 0) {
-    say('content', 'cache_warmup_unsupported', 'max_tokens', 'This provider cannot warm its cache alone.');
-  }
-}
-
-function outputLosses(request: CanonicalRequest, target: Target, say: Say): void {
-  const { output, service_tier } = request;
-  for (const kind of output?.modalities ?? []) {
-    if (kind !== 'text')
-      say('content', 'modality_unsupported', 'modalities', `No ${kind} output on this provider.`);
-  }
-  if (output?.audio !== undefined)
-    say('content', 'modality_unsupported', 'audio', 'No audio output on this provider.');
-  if (output?.verbosity !== undefined) {
-    say('behaviour', 'verbosity_dropped', 'verbosity', 'This provider has no such field.');
-  }
-  if (output?.format?.type === 'json') {
-    say('behaviour', 'json_object_as_instruction', 'response_format', 'Asked for by an instruction.');
-  } else if (output?.format?.type === 'json_schema' && !target.capabilities.json_schema) {
-    say('content', 'json_schema_unsupported', 'response_format', 'This model keeps to no schema.');
-  }
+function tierLosses({ service_tier }: CanonicalRequest, target: Target, say: Say): void {
   if (service_tier === undefined || service_tier === 'auto' || service_tier === 'default') return;
   if (!TIERS.includes(service_tier) || !target.capabilities.parameters.includes('service_tier')) {
     say('behaviour', 'service_tier_ignored', 'service_tier', `Tier '${service_tier}' is not offered here.`);

@@ -3,9 +3,13 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
+import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { callNames, writeContents, writeSystem } from './content.ts';
-import { detailsOf, isInt32, STOP_MAX, takesModalities } from './losses.ts';
+import { detailsOf } from './losses.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 import { planThinking, takesLevel } from './thinking.ts';
 import { writeTools } from './tools.ts';
 
@@ -16,47 +20,7 @@ function pathOf(model: string, stream: boolean): string {
   return `/${path}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
 }
 
-const SAMPLING = [
-  ['temperature', 'temperature'],
-  ['top_p', 'topP'],
-  ['top_k', 'topK'],
-  ['presence_penalty', 'presencePenalty'],
-  ['frequency_penalty', 'frequencyPenalty'],
-] as const;
-
-function writeSampling(request: CanonicalRequest, target: Target, config: Map<string, string>): void {
-  const wish = request.generation;
-  if (!target.flags.includes('rejects_sampling')) {
-    for (const [name, wire] of SAMPLING) {
-      const value = wish[name];
-      if (value !== undefined) config.set(wire, String(value));
-    }
-  }
-  if (wish.seed !== undefined && isInt32(wish.seed)) config.set('seed', String(wish.seed));
-  if (wish.stop !== undefined && wish.stop.length > 0) {
-    config.set('stopSequences', JSON.stringify(wish.stop.slice(0, STOP_MAX)));
-  }
-  if ((wish.candidates ?? 1) > 1) config.set('candidateCount', String(wish.candidates));
-  if (wish.logprobs === undefined) return;
-  config.set('responseLogprobs', 'true');
-  if (wish.logprobs > 0) config.set('logprobs', String(wish.logprobs));
-}
-
-function writeOutput(request: CanonicalRequest, target: Target, config: Map<string, string>): void {
-  const { output } = request;
-  const format = output?.format;
-  if (format?.type === 'json' || (format?.type === 'json_schema' && target.capabilities.json_schema)) {
-    config.set('responseMimeType', '"application/json"');
-    if (format.type === 'json_schema') config.set('responseJsonSchema', JSON.stringify(format.schema ?? {}));
-  }
-  if (output?.modalities !== undefined && takesModalities(target)) {
-    config.set('responseModalities', JSON.stringify(output.modalities.map((name) => name.toUpperCase())));
-    const voice = output.audio?.['voice'];
-    if (typeof voice === 'string') {
-      const named = `{"prebuiltVoiceConfig":{"voiceName":${JSON.stringify(voice)}}}`;
-      config.set('speechConfig', `{"voiceConfig":${named}}`);
-    }
-  }
+function writeDetail(request: CanonicalRequest, config: Map<string, string>): void {
   // One resolution for all images: the finest that is asked for.
   const details = detailsOf(request);
   if (details.has('high') || details.has('original'))
@@ -99,10 +63,13 @@ export function encodeRequest(
   const instruction = writeSystem(system);
   if (instruction !== null) members.set('systemInstruction', instruction);
   writeTools(request, target, members);
-  const config = new Map<string, string>();
-  if (options.max_tokens !== null) config.set('maxOutputTokens', String(options.max_tokens));
-  writeSampling(request, target, config);
-  writeOutput(request, target, config);
+  const asked = withCap(request.generation, options.max_tokens);
+  const { output = {} } = request;
+  const config = new Map([
+    ...textsBelow(decide(parameters, GENERATION, asked, { target }).sent, 'generationConfig'),
+    ...textsBelow(decide(outputWishes, OUTPUT, output, { target, output }).sent, 'generationConfig'),
+  ]);
+  writeDetail(request, config);
   const { config: thinking } = planThinking(
     request,
     target,

@@ -2,6 +2,8 @@
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
+import { parameters } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type {
   CanonicalRequest,
   ImagePart,
@@ -12,25 +14,14 @@ import type {
   Tool,
 } from '../../../canonical/types.ts';
 import { searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { FORMAT, takesDocument } from './content.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 import { planThinking } from './thinking.ts';
 import { keepsStrict, runsTool } from './tools.ts';
 
-/** Google's bound on stop sequences. */
-export const STOP_MAX = 5;
-
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
-
-/** Whether the endpoint lists other output than text. */
-export function takesModalities(target: Target): boolean {
-  return target.capabilities.parameters.includes('modalities');
-}
-
-/** The provider's seeds are of 32 bits. */
-export function isInt32(value: number): boolean {
-  return value === (value | 0);
-}
 
 function addDetails(parts: readonly Part[], details: Set<NonNullable<ImagePart['detail']>>): void {
   for (const part of parts) {
@@ -59,8 +50,10 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
     say('hint', 'user_dropped', 'user', 'This provider has no field for the end user.');
   }
   toolLosses(request, target, say);
-  samplingLosses(request, target, say);
-  outputLosses(request, target, say);
+  const { output = {} } = request;
+  losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
+  losses.push(...decide(outputWishes, OUTPUT, output, { target, output }).losses);
+  tierLosses(request, say);
   cacheLosses(request, say);
   historyLosses(request, target, say);
   const cap = request.generation.max_tokens ?? target.capabilities.max_output;
@@ -134,43 +127,7 @@ function toolLoss(
   }
 }
 
-function samplingLosses({ generation }: CanonicalRequest, target: Target, say: Say): void {
-  const drop = (names: readonly (keyof typeof generation)[], why: string): void => {
-    for (const name of names)
-      if (generation[name] !== undefined) say('behaviour', 'sampling_dropped', name, why);
-  };
-  if (target.flags.includes('rejects_sampling')) {
-    const names = ['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty'] as const;
-    drop(names, 'This model takes no sampling fields.');
-  }
-  drop(['min_p', 'top_a', 'repetition_penalty', 'logit_bias'], 'This provider has no such field.');
-  if (generation.seed !== undefined && !isInt32(generation.seed)) {
-    drop(['seed'], 'A seed is a whole number of 32 bits here.');
-  }
-  if (generation.max_tokens === 0) {
-    say('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
-  }
-  if ((generation.stop?.length ?? 0) > STOP_MAX) {
-    say('content', 'stop_too_many', 'stop', `This endpoint takes at most ${STOP_MAX} stop sequences.`);
-  }
-}
-
-function outputLosses(request: CanonicalRequest, target: Target, say: Say): void {
-  const { output, service_tier } = request;
-  const modalities = output?.modalities?.filter((name) => name !== 'text') ?? [];
-  if (!takesModalities(target)) {
-    for (const kind of modalities) {
-      say('content', 'modality_unsupported', 'modalities', `This endpoint gives no ${kind}.`);
-    }
-  } else if (output?.audio?.['format'] !== undefined) {
-    say('behaviour', 'audio_format_dropped', 'audio.format', 'This provider chooses the form of its audio.');
-  }
-  if (output?.verbosity !== undefined) {
-    say('behaviour', 'verbosity_dropped', 'verbosity', 'This provider has no such field.');
-  }
-  if (output?.format?.type === 'json_schema' && !target.capabilities.json_schema) {
-    say('content', 'json_schema_unsupported', 'response_format', 'This model keeps to no schema.');
-  }
+function tierLosses({ service_tier }: CanonicalRequest, say: Say): void {
   if (service_tier !== undefined && service_tier !== 'auto' && service_tier !== 'default') {
     say('behaviour', 'service_tier_ignored', 'service_tier', `Tier '${service_tier}' is not offered here.`);
   }

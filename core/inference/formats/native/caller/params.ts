@@ -1,21 +1,16 @@
 // Faults and warnings of shared code name fields in the words of the chat dialect; here they get the native ones.
+import { parameterNames, parameters } from '../../../canonical/parameters.ts';
+import { parameterMembers } from './parameters.ts';
+
+/** Parameters by the words that losses have for them, of those that this dialect has. */
+const generation = parameterNames
+  .filter((name) => Object.hasOwn(parameterMembers, name))
+  .map((name) => [parameters[name].loss.param, `generation.${name}`]);
 
 const NATIVE: Readonly<Record<string, string>> = {
-  max_tokens: 'generation.max_tokens',
+  ...Object.fromEntries(generation),
   max_completion_tokens: 'generation.max_tokens',
-  temperature: 'generation.temperature',
-  top_p: 'generation.top_p',
-  top_k: 'generation.top_k',
-  min_p: 'generation.min_p',
-  stop: 'generation.stop',
-  seed: 'generation.seed',
-  frequency_penalty: 'generation.frequency_penalty',
-  presence_penalty: 'generation.presence_penalty',
-  repetition_penalty: 'generation.repetition_penalty',
-  logit_bias: 'generation.logit_bias',
-  logprobs: 'generation.logprobs',
   top_logprobs: 'generation.logprobs',
-  n: 'generation.candidates',
   parallel_tool_calls: 'parallel_tools',
   reasoning_effort: 'reasoning.effort',
   response_format: 'output.format',

@@ -1,6 +1,7 @@
 // Body of POST /v1/svc/generate and of what asks about such a call. Strict: a field that is
 // not known here is refused by its path.
 import { compact, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
+import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
   optionalArray,
@@ -27,6 +28,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../canonical/types.ts';
+import { parameterMembers, READINGS } from './parameters.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
 import { FAMILIES, readCache, readContent } from './read-parts.ts';
 import { readSearchTool } from './search.ts';
@@ -36,10 +38,7 @@ const BODY = new Set([
   ...['model', 'messages', 'tools', 'tool_choice', 'parallel_tools', 'generation', 'reasoning', 'output'],
   ...['cache', 'service_tier', 'user', 'stream', ...OPTIONS],
 ]);
-const GENERATION = new Set([
-  ...['max_tokens', 'temperature', 'top_p', 'top_k', 'min_p', 'stop', 'seed', 'frequency_penalty'],
-  ...['presence_penalty', 'repetition_penalty', 'logit_bias', 'candidates', 'logprobs'],
-]);
+const GENERATION = new Set(Object.keys(parameterMembers));
 const MESSAGE = new Set(['role', 'name', 'content']);
 const REASONING = new Set(['effort', 'max_tokens', 'mode', 'include']);
 const OUTPUT = new Set(['modalities', 'format', 'verbosity', 'audio']);
@@ -165,35 +164,7 @@ function readGeneration(value: unknown): Generation {
   const object = optionalObject(value, 'generation');
   if (object === undefined) return {};
   refuseUnknown(object, GENERATION, 'generation');
-  const number = (name: string, limits: { min?: number; max?: number; integer?: boolean }) =>
-    optionalNumber(object[name], `generation.${name}`, limits);
-  const stop = optionalStrings(object['stop'], 'generation.stop', { max: 16 });
-  return compact({
-    max_tokens: number('max_tokens', { min: 1, integer: true }),
-    temperature: number('temperature', { min: 0, max: 2 }),
-    top_p: number('top_p', { min: 0, max: 1 }),
-    top_k: number('top_k', { min: 0, integer: true }),
-    min_p: number('min_p', { min: 0, max: 1 }),
-    stop: stop?.length === 0 ? undefined : stop,
-    seed: number('seed', { integer: true }),
-    frequency_penalty: number('frequency_penalty', { min: -2, max: 2 }),
-    presence_penalty: number('presence_penalty', { min: -2, max: 2 }),
-    repetition_penalty: number('repetition_penalty', { min: 0, max: 2 }),
-    logit_bias: readBias(object['logit_bias']),
-    candidates: number('candidates', { min: 1, max: 8, integer: true }),
-    logprobs: number('logprobs', { min: 0, max: 20, integer: true }),
-  });
-}
-
-function readBias(value: unknown): Record<string, number> | undefined {
-  const object = optionalObject(value, 'generation.logit_bias');
-  if (object === undefined) return undefined;
-  const bias: Record<string, number> = {};
-  for (const [token, weight] of Object.entries(object)) {
-    const number = optionalNumber(weight, `generation.logit_bias.${token}`, { min: -100, max: 100 });
-    if (number !== undefined) bias[token] = number;
-  }
-  return bias;
+  return readParameters(READINGS, object, 'generation.');
 }
 
 function readReasoning(object: JsonObject): ReasoningWish | undefined {

@@ -1,6 +1,7 @@
 // Body of POST /v1/chat/completions into the canonical request, every field of it.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
+import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
   optionalArray,
@@ -18,50 +19,18 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type {
-  CanonicalRequest,
-  Effort,
-  Generation,
-  OutputWish,
-  ReasoningWish,
-} from '../../../canonical/types.ts';
+import type { CanonicalRequest, Effort, OutputWish, ReasoningWish } from '../../../canonical/types.ts';
 import { readMessages } from './messages.ts';
+import { parameterMembers, READINGS } from './parameters.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
 /** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
 const NAMED = new Set([
-  ...[
-    'model',
-    'messages',
-    'functions',
-    'function_call',
-    'max_tokens',
-    'max_completion_tokens',
-    'temperature',
-  ],
-  ...[
-    'top_p',
-    'stop',
-    'top_k',
-    'min_p',
-    'top_a',
-    'repetition_penalty',
-    'frequency_penalty',
-    'presence_penalty',
-  ],
-  ...['seed', 'logit_bias', 'verbosity', 'logprobs', 'top_logprobs', 'n', 'tools', 'tool_choice'],
+  ...Object.keys(parameterMembers),
+  ...['model', 'messages', 'functions', 'function_call', 'verbosity', 'tools', 'tool_choice'],
   ...['parallel_tool_calls', 'response_format', 'reasoning_effort', 'reasoning', 'thinking', 'modalities'],
-  ...[
-    'audio',
-    'service_tier',
-    'prompt_cache_key',
-    'user',
-    'safety_identifier',
-    'metadata',
-    'store',
-    'stream',
-  ],
-  ...['stream_options', 'svc'],
+  ...['audio', 'service_tier', 'prompt_cache_key', 'user', 'safety_identifier', 'metadata', 'store'],
+  ...['stream', 'stream_options', 'svc'],
 ]);
 
 /** Fields by which compatible servers reach state, accounts or addresses: on pool accounts they are not the caller's. */
@@ -111,7 +80,7 @@ export function readChat(value: unknown, headers: Headers): CanonicalRequest {
       user: userOf(body),
       ext: readExt(body),
     }),
-    generation: readGeneration(body),
+    generation: readParameters(READINGS, body),
     stream,
     include_usage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     svc,
@@ -144,65 +113,6 @@ export function userOf(body: JsonObject): string | undefined {
   const user = optionalString(body['user'], 'user');
   const safety = optionalString(body['safety_identifier'], 'safety_identifier');
   return user ?? safety;
-}
-
-/** Sampling, cap, stops and number of answers. @throws ServiceError invalid_request with `param` */
-export function readGeneration(body: JsonObject): Generation {
-  const number = (name: string, min: number, max?: number, integer = false): number | undefined =>
-    present(body[name])
-      ? optionalNumber(body[name], name, max === undefined ? { min, integer } : { min, max, integer })
-      : undefined;
-  return compact({
-    max_tokens: readCap(body),
-    temperature: number('temperature', 0, 2),
-    top_p: number('top_p', 0, 1),
-    top_k: number('top_k', 0, undefined, true),
-    min_p: number('min_p', 0, 1),
-    top_a: number('top_a', 0, 1),
-    repetition_penalty: number('repetition_penalty', 0, 2),
-    frequency_penalty: number('frequency_penalty', -2, 2),
-    presence_penalty: number('presence_penalty', -2, 2),
-    seed: optionalNumber(body['seed'], 'seed', { integer: true }),
-    stop: readStop(body['stop']),
-    logit_bias: readBias(body['logit_bias']),
-    logprobs: readLogprobs(body),
-    candidates: number('n', 1, 8, true),
-  });
-}
-
-const CAP_LIMITS = { min: 1, integer: true };
-
-function readCap(body: JsonObject): number | undefined {
-  const older = optionalNumber(body['max_tokens'], 'max_tokens', CAP_LIMITS);
-  const newer = optionalNumber(body['max_completion_tokens'], 'max_completion_tokens', CAP_LIMITS);
-  if (older !== undefined && newer !== undefined && older !== newer) {
-    fail('max_tokens', "'max_tokens' and 'max_completion_tokens' differ.");
-  }
-  return newer ?? older;
-}
-
-function readStop(value: unknown): string[] | undefined {
-  if (typeof value === 'string') return [value];
-  const list = optionalStrings(value, 'stop', { max: 16 });
-  return list?.length === 0 ? undefined : list;
-}
-
-function readBias(value: unknown): Record<string, number> | undefined {
-  const object = optionalObject(value, 'logit_bias');
-  if (object === undefined) return undefined;
-  const bias: Record<string, number> = {};
-  for (const [token, weight] of Object.entries(object)) {
-    const number = optionalNumber(weight, `logit_bias.${token}`, { min: -100, max: 100 });
-    if (number !== undefined) bias[token] = number;
-  }
-  return bias;
-}
-
-function readLogprobs(body: JsonObject): number | undefined {
-  const asked = optionalBoolean(body['logprobs'], 'logprobs') ?? false;
-  const top = optionalNumber(body['top_logprobs'], 'top_logprobs', { min: 0, max: 20, integer: true });
-  if (!asked && top !== undefined && top > 0) fail('top_logprobs', "'top_logprobs' needs 'logprobs': true.");
-  return asked ? (top ?? 0) : undefined;
 }
 
 /** The three ways to ask for reasoning must agree; the first one present wins what the others leave open. */

@@ -1,21 +1,15 @@
 // Canonical request into the body of an OpenAI-type chat call (docs/compatibility.md).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
-import {
-  capName,
-  effortFor,
-  has,
-  isDefaultTier,
-  reasoningObject,
-  rejectsSampling,
-  takes,
-  userField,
-} from '../words/fields.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
+import { effortFor, has, isDefaultTier, reasoningObject, takes, userField } from '../words/fields.ts';
 import { searchOptions } from '../words/search.ts';
-import { STOP_MAX } from './losses.ts';
 import { encodeMessages } from './messages.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 /** Path below the provider's base URL. */
 export const CHAT_PATH = '/chat/completions';
@@ -53,29 +47,12 @@ export function encodeRequest(
 }
 
 function generation(
-  { generation: wish }: CanonicalRequest,
+  { generation: asked }: CanonicalRequest,
   target: Target,
   options: EncodeOptions,
 ): JsonObject {
-  const body: JsonObject = {};
-  if (options.max_tokens !== null) body[capName(target)] = options.max_tokens;
-  if (!rejectsSampling(target)) {
-    for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] as const) {
-      if (wish[name] !== undefined) body[name] = wish[name];
-    }
-  }
-  for (const name of ['top_k', 'min_p', 'top_a', 'repetition_penalty'] as const) {
-    if (wish[name] !== undefined && takes(target, name)) body[name] = wish[name];
-  }
-  if (wish.seed !== undefined) body[has(target, 'random_seed') ? 'random_seed' : 'seed'] = wish.seed;
-  if (wish.logit_bias !== undefined) body['logit_bias'] = wish.logit_bias;
-  if (wish.stop !== undefined) body['stop'] = wish.stop.slice(0, STOP_MAX);
-  if (wish.logprobs !== undefined) {
-    body['logprobs'] = true;
-    if (wish.logprobs > 0) body['top_logprobs'] = wish.logprobs;
-  }
-  if (wish.candidates !== undefined && wish.candidates > 1) body['n'] = wish.candidates;
-  return body;
+  const wishes = withCap(asked, options.max_tokens);
+  return Object.fromEntries(decide(parameters, GENERATION, wishes, { target }).sent);
 }
 
 function tools(request: CanonicalRequest): JsonObject {
@@ -130,7 +107,7 @@ function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
 
 function wishes(request: CanonicalRequest, target: Target): JsonObject {
   const body: JsonObject = {};
-  const { output } = request;
+  const { output = {} } = request;
   if (has(target, 'reasoning_object')) {
     const reasoning = reasoningObject(request, target);
     if (reasoning !== null) body['reasoning'] = reasoning;
@@ -138,18 +115,7 @@ function wishes(request: CanonicalRequest, target: Target): JsonObject {
     const { effort } = effortFor(request, target);
     if (effort !== null) body['reasoning_effort'] = effort;
   }
-  if (output?.format?.type === 'json') body['response_format'] = { type: 'json_object' };
-  if (output?.format?.type === 'json_schema') {
-    const { name, schema, strict } = output.format;
-    const json_schema: JsonObject = { name: name ?? 'answer', schema: schema ?? {} };
-    if (strict !== undefined) json_schema['strict'] = strict;
-    body['response_format'] = { type: 'json_schema', json_schema };
-  }
-  if (output?.verbosity !== undefined) body['verbosity'] = output.verbosity;
-  if (output?.modalities !== undefined && takes(target, 'modalities')) {
-    body['modalities'] = output.modalities;
-    if (output.audio !== undefined) body['audio'] = output.audio;
-  }
+  Object.assign(body, Object.fromEntries(decide(outputWishes, OUTPUT, output, { target, output }).sent));
   if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
     body['service_tier'] = request.service_tier;
   }

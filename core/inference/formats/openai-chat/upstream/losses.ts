@@ -2,23 +2,15 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
+import { parameters } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import {
-  effortFor,
-  has,
-  hasPaid,
-  isDefaultTier,
-  paidMembers,
-  rejectsSampling,
-  speaks,
-  takes,
-} from '../words/fields.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
+import { effortFor, has, hasPaid, isDefaultTier, paidMembers, speaks, takes } from '../words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { readsSignature, reasoningMember } from './messages.ts';
-
-/** OpenAI's bound on stop sequences. */
-export const STOP_MAX = 4;
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 type Kind = Loss['class'];
 
@@ -54,8 +46,10 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     else toolLosses(tool, `tools[${i}]`, lose);
   });
   cacheLosses(request, target, lose);
-  generationLosses(request, target, lose);
+  losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
   wishLosses(request, target, lose);
+  const { output = {} } = request;
+  losses.push(...decide(outputWishes, OUTPUT, output, { target, output }).losses);
   return losses;
 }
 
@@ -209,27 +203,6 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
   if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
 }
 
-function generationLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
-  if (generation.max_tokens === 0) {
-    // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
-    lose('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
-  }
-  if (generation.stop !== undefined && generation.stop.length > STOP_MAX) {
-    lose('content', 'stop_too_many', 'stop', `This endpoint takes at most ${STOP_MAX} stop sequences.`);
-  }
-  for (const name of ['top_k', 'min_p', 'top_a', 'repetition_penalty'] as const) {
-    if (generation[name] !== undefined && !takes(target, name)) {
-      lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this endpoint.`);
-    }
-  }
-  if (!rejectsSampling(target)) return;
-  for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] as const) {
-    if (generation[name] !== undefined) {
-      lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this model.`);
-    }
-  }
-}
-
 function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const { lost } = effortFor(request, target);
   if (lost === 'reasoning_not_disabled') {
@@ -239,15 +212,6 @@ function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
     lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
-  }
-  const modalities = request.output?.modalities?.filter((name) => name !== 'text') ?? [];
-  if (modalities.length > 0 && !takes(target, 'modalities')) {
-    lose(
-      'content',
-      'modality_unsupported',
-      'modalities',
-      `This endpoint cannot give ${modalities.join(', ')}.`,
-    );
   }
   const last = request.messages.at(-1);
   if (last?.role === 'assistant' && !target.capabilities.prefill) {

@@ -2,6 +2,7 @@
 // Nothing is refused here for what only some endpoints can do; their adapters say what they would lose.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
+import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
   optionalBoolean,
@@ -15,35 +16,15 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type { CanonicalRequest, CompletionWish, Generation } from '../../../canonical/types.ts';
-import { readGeneration, userOf } from '../../openai-chat/caller/read.ts';
+import type { CanonicalRequest, CompletionWish } from '../../../canonical/types.ts';
+import { userOf } from '../../openai-chat/caller/read.ts';
+import { parameterMembers, READINGS } from './parameters.ts';
 import { PROMPTS_MAX, type Prompts, readPrompts } from './prompt.ts';
 
 const NAMED = new Set([
-  ...[
-    'model',
-    'prompt',
-    'max_tokens',
-    'max_completion_tokens',
-    'temperature',
-    'top_p',
-    'top_k',
-    'min_p',
-    'top_a',
-    'n',
-    'stop',
-    'seed',
-  ],
-  ...[
-    'repetition_penalty',
-    'frequency_penalty',
-    'presence_penalty',
-    'logit_bias',
-    'stream',
-    'stream_options',
-  ],
-  ...['suffix', 'echo', 'best_of', 'logprobs', 'prompt_cache_key', 'service_tier', 'user'],
-  ...['safety_identifier', 'metadata', 'store', 'svc'],
+  ...Object.keys(parameterMembers),
+  ...['model', 'prompt', 'stream', 'stream_options', 'suffix', 'echo', 'best_of', 'logprobs'],
+  ...['prompt_cache_key', 'service_tier', 'user', 'safety_identifier', 'metadata', 'store', 'svc'],
 ]);
 
 /** Fields of the chat dialect that say something; dropping one would change what is asked. */
@@ -64,7 +45,7 @@ export function readCompletions(value: unknown, headers: Headers): CanonicalRequ
     if (present(body[name])) unsupported(name, `'${name}' belongs to POST /v1/chat/completions.`);
   }
   const prompts = readPrompts(body['prompt']);
-  const generation = readText(body);
+  const generation = readParameters(READINGS, body);
   if (optionalBoolean(body['store'], 'store') === true) {
     const message = 'Answers are never stored at the provider.';
     warnings.push({ code: 'store_ignored', param: 'store', message });
@@ -89,14 +70,6 @@ export function readCompletions(value: unknown, headers: Headers): CanonicalRequ
     dialect: 'completions',
     warnings,
   };
-}
-
-/** Sampling and cap. A cap of 0 asks for the prompt alone, by `echo` and `logprobs`. */
-function readText(body: JsonObject): Generation {
-  // `logprobs` counts here and switches there.
-  const { logprobs: _count, top_logprobs: _top, max_tokens, ...rest } = body;
-  if (max_tokens !== 0) return readGeneration({ ...rest, max_tokens });
-  return { ...readGeneration(rest), max_tokens: 0 };
 }
 
 function readWish(body: JsonObject, prompts: Prompts, n: number): CompletionWish | undefined {

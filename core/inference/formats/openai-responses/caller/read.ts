@@ -2,11 +2,11 @@
 
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
+import { readParameters } from '../../../caller/parameters.ts';
 import {
   fail,
   optionalBoolean,
   optionalChoice,
-  optionalNumber,
   optionalObject,
   optionalString,
   optionalStrings,
@@ -18,42 +18,20 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type {
-  CanonicalRequest,
-  Generation,
-  Message,
-  OutputWish,
-  ReasoningWish,
-} from '../../../canonical/types.ts';
+import type { CanonicalRequest, Message, OutputWish, ReasoningWish } from '../../../canonical/types.ts';
 import { repeated } from './echo.ts';
+import { LOGPROBS, parameterMembers, READINGS } from './parameters.ts';
 import { readInput } from './read-items.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 import { WORDS } from './words.ts';
 
 /** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
 const NAMED = new Set([
-  ...[
-    'model',
-    'input',
-    'instructions',
-    'include',
-    'max_output_tokens',
-    'temperature',
-    'top_p',
-    'top_logprobs',
-  ],
-  ...[
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'reasoning',
-    'text',
-    'truncation',
-    'service_tier',
-    'store',
-  ],
-  ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'user', 'safety_identifier'],
-  ...['metadata', 'stream', 'stream_options', 'background', 'svc'],
+  ...Object.keys(parameterMembers),
+  ...['model', 'input', 'instructions', 'include', 'tools', 'tool_choice', 'parallel_tool_calls'],
+  ...['reasoning', 'text', 'truncation', 'service_tier', 'store', 'prompt_cache_key'],
+  ...['prompt_cache_retention', 'prompt_cache_options', 'user', 'safety_identifier', 'metadata'],
+  ...['stream', 'stream_options', 'background', 'svc'],
 ]);
 
 /** What refers to earlier turns or stored objects, and where the items would go instead. */
@@ -103,7 +81,7 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
         optionalString(body['safety_identifier'], 'safety_identifier'),
       ext: readExt(body, include.raw),
     }),
-    generation: readGeneration(body, include.logprobs),
+    generation: readParameters(READINGS, body),
     stream,
     // Of meaning only where the answer is a chat stream; a response always tells its usage.
     include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,
@@ -143,31 +121,19 @@ function readInstructions(body: JsonObject): Message[] {
 
 interface Include {
   encrypted_reasoning: boolean;
-  logprobs: boolean;
   /** What only the family itself can add to its items. */
   raw: string[];
 }
 
 function readInclude(body: JsonObject): Include {
-  const include: Include = { encrypted_reasoning: false, logprobs: false, raw: [] };
+  const include: Include = { encrypted_reasoning: false, raw: [] };
   optionalStrings(body['include'], 'include')?.forEach((name, i) => {
     if (name === 'reasoning.encrypted_content') include.encrypted_reasoning = true;
-    else if (name === 'message.output_text.logprobs') include.logprobs = true;
     else if (name === 'message.input_image.image_url' || /^\w+_call(?:_output)?\./.test(name)) {
       include.raw.push(name);
-    } else unsupported(`include[${i}]`, `'${name}' is not known in 'include'.`);
+    } else if (name !== LOGPROBS) unsupported(`include[${i}]`, `'${name}' is not known in 'include'.`);
   });
   return include;
-}
-
-function readGeneration(body: JsonObject, logprobs: boolean): Generation {
-  const top = optionalNumber(body['top_logprobs'], 'top_logprobs', { min: 0, max: 20, integer: true }) ?? 0;
-  return compact({
-    max_tokens: optionalNumber(body['max_output_tokens'], 'max_output_tokens', { min: 1, integer: true }),
-    temperature: optionalNumber(body['temperature'], 'temperature', { min: 0, max: 2 }),
-    top_p: optionalNumber(body['top_p'], 'top_p', { min: 0, max: 1 }),
-    logprobs: logprobs || top > 0 ? top : undefined,
-  });
 }
 
 function readReasoning(body: JsonObject): ReasoningWish | undefined {

@@ -1,18 +1,20 @@
 // Canonical request into the body of a stateless response (docs/compatibility.md).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
+import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
-import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
+import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
 import { searchTool } from '../words/search.ts';
 import { encodeInput } from './items.ts';
-import { LISTED_SAMPLING } from './losses.ts';
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 /** Path below the provider's base URL. */
 export const RESPONSES_PATH = '/responses';
 
 export const ENCRYPTED = 'reasoning.encrypted_content';
-export const LOGPROBS = 'message.output_text.logprobs';
 
 /** The upstream request; what `losses` named is left out here. */
 export function encodeRequest(
@@ -21,15 +23,18 @@ export function encodeRequest(
   options: EncodeOptions,
 ): UpstreamRequest {
   const { instructions, items } = encodeInput(request.messages, target);
+  const facts = { target, own: request.dialect === 'responses' };
+  const asked = withCap(request.generation, options.max_tokens);
+  const { include, ...generation } = Object.fromEntries(decide(parameters, GENERATION, asked, facts).sent);
   const body: JsonObject = {
     model: target.upstream_model,
     input: items,
     ...(instructions === null ? {} : { instructions }),
-    ...generation(request, target, options),
+    ...generation,
     ...tools(request, target),
     ...wishes(request, target),
     store: false,
-    include: includes(request, target),
+    include: includes(request, target, include),
   };
   // Of the same dialect they are this family's own fields; of another they were losses.
   if (request.dialect === 'responses') addOwn(body, request.ext ?? {});
@@ -54,10 +59,10 @@ function addOwn(body: JsonObject, { include: _told, reasoning, text, ...rest }: 
 }
 
 /** Encrypted reasoning is asked for always: nothing is stored, so it is all that a next turn can have. */
-function includes(request: CanonicalRequest, target: Target): string[] {
+function includes(request: CanonicalRequest, target: Target, asked: unknown): string[] {
   const include = new Set<string>(ownIncludes(request));
   if (asksEncrypted(target)) include.add(ENCRYPTED);
-  if (request.generation.logprobs !== undefined) include.add(LOGPROBS);
+  if (typeof asked === 'string') include.add(asked);
   return [...include];
 }
 
@@ -69,26 +74,6 @@ function ownIncludes({ dialect, ext }: CanonicalRequest): string[] {
 /** Whether the endpoint takes the wish: OpenAI refuses it for models that do not reason. */
 export function asksEncrypted(target: Target): boolean {
   return target.capabilities.reasoning;
-}
-
-function generation(
-  { generation: wish }: CanonicalRequest,
-  target: Target,
-  options: EncodeOptions,
-): JsonObject {
-  const body: JsonObject = {};
-  if (options.max_tokens !== null) body['max_output_tokens'] = options.max_tokens;
-  if (!rejectsSampling(target)) {
-    for (const name of ['temperature', 'top_p'] as const) {
-      if (wish[name] !== undefined) body[name] = wish[name];
-    }
-  }
-  for (const name of LISTED_SAMPLING) {
-    if (wish[name] !== undefined && takes(target, name)) body[name] = wish[name];
-  }
-  if (wish.stop !== undefined && takes(target, 'stop')) body['stop'] = wish.stop;
-  if (wish.logprobs !== undefined && wish.logprobs > 0) body['top_logprobs'] = wish.logprobs;
-  return body;
 }
 
 function tools(request: CanonicalRequest, target: Target): JsonObject {
@@ -147,13 +132,10 @@ function wishes(request: CanonicalRequest, target: Target): JsonObject {
   const body: JsonObject = {};
   const reasoning = reasoningOf(request, target);
   if (reasoning !== null) body['reasoning'] = reasoning;
-  const format = textFormat(request);
-  const verbosity = request.output?.verbosity;
-  if (format !== null || verbosity !== undefined) {
-    body['text'] = {
-      ...(format === null ? {} : { format }),
-      ...(verbosity === undefined ? {} : { verbosity }),
-    };
+  const { output = {} } = request;
+  const text = decide(outputWishes, OUTPUT, output, { target, own: request.dialect === 'responses' }).sent;
+  if (text.size > 0) {
+    body['text'] = Object.fromEntries([...text].map(([path, value]) => [path.replace('text.', ''), value]));
   }
   if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
     body['service_tier'] = request.service_tier;
@@ -180,16 +162,4 @@ function reasoningOf(request: CanonicalRequest, target: Target): JsonObject | nu
     body['summary'] = wish.display === 'full' ? 'detailed' : 'auto';
   }
   return Object.keys(body).length === 0 ? null : body;
-}
-
-function textFormat({ output }: CanonicalRequest): JsonObject | null {
-  if (output?.format?.type === 'json') return { type: 'json_object' };
-  if (output?.format?.type !== 'json_schema') return null;
-  const { name, schema, strict } = output.format;
-  return {
-    type: 'json_schema',
-    name: name ?? 'answer',
-    schema: schema ?? {},
-    ...(strict === undefined ? {} : { strict }),
-  };
 }

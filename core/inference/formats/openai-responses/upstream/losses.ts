@@ -2,26 +2,15 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
+import { parameters } from '../../../canonical/parameters.ts';
+import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { effortFor, isDefaultTier, rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { outputWishes } from '../../../canonical/wishes.ts';
+import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
-
-/** Sampling that this API has no field for; servers that take one list it. */
-export const LISTED_SAMPLING = [
-  'top_k',
-  'min_p',
-  'top_a',
-  'repetition_penalty',
-  'seed',
-  'frequency_penalty',
-  'presence_penalty',
-  'logit_bias',
-] as const;
-
-/** OpenAI's least output cap; a smaller one is refused, and a larger one than asked for would be paid by the caller. */
-const CAP_MIN = 16;
+import { GENERATION, OUTPUT } from './parameters.ts';
 
 /** Tools that the caller runs itself; every endpoint of the family takes them. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set(['local_shell', 'apply_patch']);
@@ -42,7 +31,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   request.tools?.forEach((tool, i) => {
     toolLosses(tool, toolPath(tool, i), { target, own, lose });
   });
-  samplingLosses(request, target, lose);
+  losses.push(...decide(parameters, GENERATION, request.generation, { target, own }).losses);
   if (own) {
     ownHistory(request, lose);
     return losses;
@@ -52,8 +41,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     messageLosses(message, `messages[${i}]`, lose);
   });
   cacheLosses(request, target, lose);
-  generationLosses(request, target, lose);
   wishLosses(request, target, lose);
+  losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, { target, own }).losses);
   return losses;
 }
 
@@ -96,14 +85,6 @@ function runsTool(tool: Tool, target: Target): boolean {
   if (CLIENT_TOOLS.has(type) || listed.includes('*')) return true;
   if (tool.search !== undefined && runsSearch(target)) return true;
   return listed.includes(type) || listed.includes(type.replace(/_\d{4}_\d{2}_\d{2}$/, ''));
-}
-
-function samplingLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
-  if (!rejectsSampling(target)) return;
-  for (const name of ['temperature', 'top_p'] as const) {
-    if (generation[name] === undefined) continue;
-    lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this model.`);
-  }
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -227,26 +208,6 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
   if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
 }
 
-function generationLosses({ generation }: CanonicalRequest, target: Target, lose: Lose): void {
-  const { max_tokens, stop, candidates } = generation;
-  if (max_tokens === 0) {
-    // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
-    lose('content', 'cache_warmup_unsupported', 'max_tokens', 'This endpoint cannot warm its cache alone.');
-  } else if (max_tokens !== undefined && max_tokens < CAP_MIN && !target.flags.includes('small_cap')) {
-    lose('content', 'max_tokens_too_small', 'max_tokens', `This endpoint takes no cap below ${CAP_MIN}.`);
-  }
-  if (stop !== undefined && stop.length > 0 && !takes(target, 'stop')) {
-    lose('content', 'stop_unsupported', 'stop', 'This endpoint knows no stop sequences.');
-  }
-  if (candidates !== undefined && candidates > 1) {
-    lose('content', 'candidates_unsupported', 'n', 'This endpoint gives one answer at a time.');
-  }
-  for (const name of LISTED_SAMPLING) {
-    if (generation[name] === undefined || takes(target, name)) continue;
-    lose('behaviour', 'sampling_dropped', name, `'${name}' is not taken by this endpoint.`);
-  }
-}
-
 function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const { lost } = effortFor(request, target);
   if (lost === 'reasoning_not_disabled') {
@@ -256,11 +217,6 @@ function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
     lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
-  }
-  const modalities = request.output?.modalities?.filter((name) => name !== 'text') ?? [];
-  if (modalities.length > 0) {
-    const why = `This endpoint cannot give ${modalities.join(', ')}.`;
-    lose('content', 'modality_unsupported', 'modalities', why);
   }
   if (request.messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');

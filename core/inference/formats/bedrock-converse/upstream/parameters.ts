@@ -1,0 +1,62 @@
+// What becomes of each parameter and wish in a call of Converse.
+import type { Target } from '../../../canonical/contract.ts';
+import type { Generation } from '../../../canonical/parameters.ts';
+import { as, type Fate, type Rules } from '../../../canonical/rules.ts';
+import type { OutputWish } from '../../../canonical/types.ts';
+import {
+  type Facts,
+  formatAs,
+  LACKING,
+  refusal,
+  TEXT_ALONE,
+  temperatureAs,
+  topPAs,
+} from '../../anthropic-messages/words/parameters.ts';
+import { makerOf } from './model.ts';
+import type { ReasoningPlan } from './reasoning.ts';
+
+/** What the rules look at: only models of Anthropic give sampling up while they reason. */
+export function factsOf(target: Target, plan: ReasoningPlan): Facts {
+  return { target, own: false, thinks: plan.on && makerOf(target) === 'anthropic' };
+}
+
+/** How the endpoint spells `top_k` among the additional fields; null when it takes none. */
+function topKField(target: Target): 'top_k' | 'inferenceConfig' | null {
+  const maker = makerOf(target);
+  if (maker === 'amazon') return 'inferenceConfig';
+  return maker === 'anthropic' || target.capabilities.parameters.includes('top_k') ? 'top_k' : null;
+}
+
+export const GENERATION = {
+  max_tokens: {
+    members: ['inferenceConfig.maxTokens'],
+    decide(cap): Fate {
+      const send = [['inferenceConfig.maxTokens', cap]] as const;
+      return cap === 0 ? { send, told: { message: 'This provider cannot warm its cache alone.' } } : { send };
+    },
+  },
+  stop: as('inferenceConfig.stopSequences'),
+  temperature: temperatureAs('inferenceConfig.temperature'),
+  top_p: topPAs('inferenceConfig.topP'),
+  top_k: {
+    members: ['additionalModelRequestFields.top_k', 'additionalModelRequestFields.inferenceConfig'],
+    decide(top_k, facts): Fate {
+      const refused = refusal(facts, false);
+      if (refused !== null) return { lost: refused };
+      const field = topKField(facts.target);
+      if (field === null) return { lost: { message: 'This model takes no such field.' } };
+      const value = field === 'top_k' ? top_k : { topK: top_k };
+      return { send: [[`additionalModelRequestFields.${field}`, value]] };
+    },
+  },
+  ...LACKING,
+} as const satisfies Rules<Generation, Facts>;
+
+export const OUTPUT = {
+  ...TEXT_ALONE,
+  format: formatAs('outputConfig.textFormat', ({ name, schema = {} }) => {
+    // The schema travels as text inside the JSON.
+    const jsonSchema = { schema: JSON.stringify(schema), ...(name === undefined ? {} : { name }) };
+    return { type: 'json_schema', structure: { jsonSchema } };
+  }),
+} as const satisfies Rules<OutputWish, { readonly target: Target }>;

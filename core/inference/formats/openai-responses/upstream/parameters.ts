@@ -1,0 +1,105 @@
+// What becomes of each parameter and wish on an endpoint of the Responses API.
+import type { Target } from '../../../canonical/contract.ts';
+import type { Generation, ParameterName } from '../../../canonical/parameters.ts';
+import {
+  as,
+  type Fate,
+  lost,
+  type Rule,
+  type Rules,
+  type Told,
+  UNASKED,
+  where,
+} from '../../../canonical/rules.ts';
+import type { OutputWish } from '../../../canonical/types.ts';
+import { modalitiesBesideText } from '../../../canonical/wishes.ts';
+import { rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+
+export const LOGPROBS = 'message.output_text.logprobs';
+
+/** OpenAI's least output cap; a smaller one is refused, and a larger one than asked for would be paid by the caller. */
+const CAP_MIN = 16;
+
+interface Facts {
+  readonly target: Target;
+  /** The caller speaks this format: it knows what the API refuses, and is told by the API itself. */
+  readonly own: boolean;
+}
+
+/** Reasoning models refuse it. */
+function ofSampling(name: ParameterName): Rule<number, Facts> {
+  const message = `'${name}' is not taken by this model.`;
+  return where(({ target }: Facts) => !rejectsSampling(target), as<number>(name), message);
+}
+
+/** The API has no such field; servers that take one list it. */
+function listed(name: ParameterName): Rule<unknown, Facts> {
+  const message = `'${name}' is not taken by this endpoint.`;
+  return where(({ target }: Facts) => takes(target, name), as(name), message);
+}
+
+function capTold(cap: number, { target, own }: Facts): Told | undefined {
+  if (own) return undefined;
+  // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+  if (cap === 0) return { message: 'This endpoint cannot warm its cache alone.' };
+  if (cap >= CAP_MIN || target.flags.includes('small_cap')) return undefined;
+  return { code: 'max_tokens_too_small', message: `This endpoint takes no cap below ${CAP_MIN}.` };
+}
+
+export const GENERATION = {
+  max_tokens: {
+    members: ['max_output_tokens'],
+    decide: (cap, facts) => ({ send: [['max_output_tokens', cap]], told: capTold(cap, facts) }),
+  },
+  temperature: ofSampling('temperature'),
+  top_p: ofSampling('top_p'),
+  top_k: listed('top_k'),
+  min_p: listed('min_p'),
+  top_a: listed('top_a'),
+  repetition_penalty: listed('repetition_penalty'),
+  seed: listed('seed'),
+  frequency_penalty: listed('frequency_penalty'),
+  presence_penalty: listed('presence_penalty'),
+  logit_bias: listed('logit_bias'),
+  stop: where(
+    ({ target }: Facts) => takes(target, 'stop'),
+    as('stop'),
+    'This endpoint knows no stop sequences.',
+  ),
+  logprobs: {
+    members: ['include', 'top_logprobs'],
+    decide: (count) => ({
+      send:
+        count > 0
+          ? [
+              ['include', LOGPROBS],
+              ['top_logprobs', count],
+            ]
+          : [['include', LOGPROBS]],
+    }),
+  },
+  candidates: lost('This endpoint gives one answer at a time.'),
+} as const satisfies Rules<Generation, Facts>;
+
+export const OUTPUT = {
+  format: {
+    members: ['text.format'],
+    decide({ type, name = 'answer', schema = {}, strict }): Fate {
+      if (type === 'text') return UNASKED;
+      if (type === 'json') return { send: [['text.format', { type: 'json_object' }]] };
+      const told = strict === undefined ? {} : { strict };
+      return { send: [['text.format', { type: 'json_schema', name, schema, ...told }]] };
+    },
+  },
+  verbosity: as('text.verbosity'),
+  modalities: {
+    members: [],
+    decide(modalities): Fate {
+      const others = modalitiesBesideText(modalities);
+      if (others.length === 0) return UNASKED;
+      return { lost: { message: `This endpoint cannot give ${others.join(', ')}.` } };
+    },
+  },
+  // How audio sounds; that there is none is told of the modality.
+  audio: { members: [], decide: () => UNASKED },
+} as const satisfies Rules<OutputWish, Facts>;
