@@ -19,9 +19,13 @@ test('every link to a code has its meaning on the page', () => {
 
 const folder = new URL('../../core/inference/', import.meta.url);
 /** Source of everything that finds losses. */
-const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => /^(formats|canonical)\/.*\.ts$/.test(name) && !name.endsWith('.test.ts'))
-  .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  .map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
+const sources = files.map(({ text }) => text).join('\n');
+const generating = files
+  .filter(({ name }) => !name.includes('embed-rerank'))
+  .map(({ text }) => text)
   .join('\n');
 
 /** Kinds of parts that make a code by their name. */
@@ -30,7 +34,8 @@ const PARTS = ['image', 'audio', 'video', 'document', 'search_result'];
 test('the page knows every loss that an adapter can tell, with its class', () => {
   const told = [
     ...sources.matchAll(/\b(?:lose|say)\(\s*'(hint|behaviour|content)',\s*'([a-z_]+)'/g),
-    ...sources.matchAll(/\bclass: '(hint|behaviour|content)',\s*code: '([a-z_]+)'/g),
+    // Tasks have no row on this page, and their losses are written the same way.
+    ...generating.matchAll(/\bclass: '(hint|behaviour|content)',\s*code: '([a-z_]+)'/g),
   ];
   expect(told.length).toBeGreaterThan(80);
   for (const [, kind, code] of told) {
