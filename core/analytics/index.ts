@@ -10,7 +10,7 @@ export {
 } from './operations.ts';
 export { rollUpUsage } from './roll-up.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
-export { prepareDays } from './store.ts';
+export { dropOldDays, prepareDays } from './store.ts';
 export type { AttemptOutcome, AttemptRow, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';

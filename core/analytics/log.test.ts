@@ -2,16 +2,18 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { decodeTime } from 'ulid';
+import pg from 'pg';
+import { decodeTime, ulid } from 'ulid';
 import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool, type Pool } from '../db/index.ts';
 import { type Id, newRequestId, nowMs, silentLog } from '../kernel/index.ts';
 import { openRequestLog, type RequestLog, type RequestRow } from './index.ts';
-import { findRow, insertRows, listAttempts, prepareDays } from './store.ts';
+import { dropOldDays, findRow, insertRows, listAttempts, prepareDays } from './store.ts';
 
 const url = await createTestDatabase();
 const pool = createPool(url, { max: 3 });
+const DAY_MS = 86_400_000;
 const open: RequestLog[] = [];
 afterAll(async () => {
   for (const log of open) await log.close();
@@ -279,6 +281,41 @@ test('days are prepared once, and a day whose rows came first stays where it is'
   expect(await prepareDays(pool, days)).toBe(3);
   expect(await prepareDays(pool, days)).toBe(0);
   expect(await countOf([early])).toBe(1);
+});
+
+test('rows go after 400 days and attempts after 90, by whole days and out of the default partition', async () => {
+  const now = Date.UTC(2040, 5, 15, 12);
+  const idOf = (days_ago: number) => ulid(now - days_ago * DAY_MS) as RequestRow['request_id'];
+  const dayOf = (days_ago: number) => new Date(now - days_ago * DAY_MS).toISOString().slice(0, 10);
+  const prepared = [0, 90, 91, 400, 401].map((days) => row({ request_id: idOf(days) }));
+  for (const days of [0, 90, 91, 400, 401])
+    await prepareDays(pool, { first: dayOf(days), last: dayOf(days) });
+  // Nobody made a place for these.
+  const strays = [89, 95, 399, 500].map((days) => row({ request_id: idOf(days) }));
+  await insertRows(pool, [...prepared, ...strays]);
+  const state = async () => {
+    const of = [...prepared, ...strays];
+    const rows = await Promise.all(of.map((item) => countOf([item])));
+    const attempts = await Promise.all(of.map((item) => listAttempts(pool, item.request_id)));
+    return { rows, attempts: attempts.map((found) => found.length) };
+  };
+  expect(await state()).toEqual({ rows: Array(9).fill(1), attempts: Array(9).fill(1) });
+
+  // What something reads is left for the next run, and calls do not wait for it.
+  const reader = new pg.Client(url);
+  await reader.connect();
+  await reader.query('begin; select from request_row limit 1');
+  await dropOldDays(pool, new Date(now));
+  expect((await state()).rows).toEqual(Array(9).fill(1));
+  await reader.query('rollback');
+  await reader.end();
+
+  expect(await dropOldDays(pool, new Date(now))).toBeGreaterThanOrEqual(4);
+  expect(await state()).toEqual({
+    rows: [1, 1, 1, 1, 0, 1, 1, 1, 0],
+    attempts: [1, 1, 0, 0, 0, 1, 0, 0, 0],
+  });
+  expect(await dropOldDays(pool, new Date(now))).toBe(0);
 });
 
 test('any text comes back as it was written, in every kind of column', async () => {

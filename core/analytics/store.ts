@@ -85,6 +85,25 @@ export async function prepareDays(db: Db, args: { first: string; last: string })
   return rows[0]?.made ?? 0;
 }
 
+const DAY_MS = 86_400_000;
+/** How long a row can be looked up, and how long what was tried for it. */
+export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
+
+/** Drops the days of rows and of attempts that are past their time at `at`; returns how many partitions went. A job. */
+export async function dropOldDays(db: Db, at: Date): Promise<number> {
+  const before = (days: number) => new Date(at.getTime() - days * DAY_MS).toISOString().slice(0, 10);
+  let dropped = 0;
+  for (;;) {
+    const { rows } = await db.query<{ part: string | null }>({
+      name: 'analytics.drop_day',
+      text: 'select analytics_drop_day($1, $2) as part',
+      values: [before(KEPT_DAYS.rows), before(KEPT_DAYS.attempts)],
+    });
+    if ((rows[0]?.part ?? null) === null) return dropped;
+    dropped++;
+  }
+}
+
 /** One row of an organisation; `environment` null sees both. Null when missing or out of sight. */
 export async function findRow(
   db: Db,

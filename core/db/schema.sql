@@ -1636,9 +1636,11 @@ CREATE OR REPLACE FUNCTION ledger.make_meter_partitions(p_first date, p_months i
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '100ms'
 AS $function$
 -- Makes the missing partitions of `p_months` months from `p_first` on; returns how many were made. A month whose
--- rows already lie in the default partition is left there.
+-- rows already lie in the default partition is left there. While something reads the records for long (a verification
+-- does), the rest is left to the next run: every settle would queue behind a lock that waits.
 declare
   v_month date := date_trunc('month', p_first::timestamp)::date;
   v_made int := 0;
@@ -1647,9 +1649,12 @@ begin
     if to_regclass(format('ledger.meter_%s', to_char(v_month, 'YYYYMM'))) is null
        and not exists (select from ledger.meter_default where request_id >= ledger.month_floor(v_month)
                        and request_id < ledger.month_floor((v_month + interval '1 month')::date)) then
-      execute format('create table ledger.meter_%s partition of ledger.meter for values from (%L) to (%L)',
-        to_char(v_month, 'YYYYMM'), ledger.month_floor(v_month),
-        ledger.month_floor((v_month + interval '1 month')::date));
+      begin
+        execute format('create table ledger.meter_%s partition of ledger.meter for values from (%L) to (%L)',
+          to_char(v_month, 'YYYYMM'), ledger.month_floor(v_month),
+          ledger.month_floor((v_month + interval '1 month')::date));
+      exception when lock_not_available then return v_made;
+      end;
       v_made := v_made + 1;
     end if;
     v_month := (v_month + interval '1 month')::date;
@@ -2266,18 +2271,51 @@ end $function$
 ;
 revoke execute on function ledger.win_create from public;
 
+CREATE OR REPLACE FUNCTION public.analytics_drop_day(rows_until date, attempts_until date)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  part text;
+begin
+  perform pg_advisory_xact_lock(7305118205);
+  select c.relname into part from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent in ('request_row'::regclass, 'request_attempt'::regclass) and c.relname ~ '_\d{8}$'
+     and to_date(right(c.relname, 8), 'YYYYMMDD')
+         < case i.inhparent when 'request_row'::regclass then rows_until else attempts_until end
+   order by right(c.relname, 8), c.relname limit 1;
+  if part is not null then
+    execute format('drop table %I', part);
+    return part;
+  end if;
+  delete from request_row_default where ts < rows_until::timestamptz;
+  delete from request_attempt_default where call_ts < attempts_until::timestamptz;
+  return null;
+exception when lock_not_available then
+  return null;
+end $function$
+;
+revoke execute on function public.analytics_drop_day from public;
+grant execute on function public.analytics_drop_day to svc_runtime;
+
 CREATE OR REPLACE FUNCTION public.analytics_prepare_days(first date, last date)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '0'
 AS $function$
 declare
   day date := first;
   made int := 0;
 begin
   perform pg_advisory_xact_lock(7305118205);
+  perform set_config('lock_timeout', '100ms', true);
   while day <= last loop
     if to_regclass(format('request_row_%s', to_char(day, 'YYYYMMDD'))) is null then
       begin
@@ -2286,8 +2324,9 @@ begin
         execute format('create table request_attempt_%s partition of request_attempt for values from (%L) to (%L)',
           to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
         made := made + 1;
-      exception when check_violation then
-        null;
+      exception
+        when check_violation then null;
+        when lock_not_available then return made;
       end;
     end if;
     day := day + 1;
@@ -2352,6 +2391,7 @@ CREATE OR REPLACE FUNCTION public.payloads_drop_days(until date)
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '0'
 AS $function$
 declare
   part text;
@@ -2359,16 +2399,19 @@ declare
   dropped int := 0;
 begin
   perform pg_advisory_xact_lock(7305118206);
+  perform set_config('lock_timeout', '100ms', true);
   for part in
     select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = 'request_payload'::regclass and c.relname ~ '^request_payload_\d{8}$'
        and to_date(right(c.relname, 8), 'YYYYMMDD') < until
   loop
     execute format('select not exists (select from %I)', part) into is_empty;
-    if is_empty then
+    continue when not is_empty;
+    begin
       execute format('drop table %I', part);
-      dropped := dropped + 1;
-    end if;
+    exception when lock_not_available then return dropped; -- read by something long: the next run goes on
+    end;
+    dropped := dropped + 1;
   end loop;
   return dropped;
 end $function$
@@ -2380,20 +2423,23 @@ CREATE OR REPLACE FUNCTION public.payloads_prepare_days(first date, last date)
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '0'
 AS $function$
 declare
   day date := first;
   made int := 0;
 begin
   perform pg_advisory_xact_lock(7305118206);
+  perform set_config('lock_timeout', '100ms', true);
   while day <= last loop
     if to_regclass(format('request_payload_%s', to_char(day, 'YYYYMMDD'))) is null then
       begin
         execute format('create table request_payload_%s partition of request_payload for values from (%L) to (%L)',
           to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
         made := made + 1;
-      exception when check_violation then
-        null;
+      exception
+        when check_violation then null;
+        when lock_not_available then return made;
       end;
     end if;
     day := day + 1;

@@ -1,5 +1,5 @@
 // The periodic work of an installation, led by one process at a time.
-import { prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
+import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
 import type { Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
@@ -137,6 +137,7 @@ function upkeepJobs(pool: Pool): Job[] {
       every_ms: 6 * HOUR,
       run: () => prepareDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
+    { name: 'drop_rows', every_ms: 6 * HOUR, run: () => dropOldDays(pool, now()) },
     {
       name: 'payload_partitions',
       every_ms: 6 * HOUR,

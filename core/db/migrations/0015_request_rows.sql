@@ -99,14 +99,17 @@ create table request_row_default partition of request_row default;
 create table request_attempt_default partition of request_attempt default;
 
 -- Makes the partitions of `first` to `last` that are missing; a day whose rows already lie in the default
--- partition stays there. Owner's rights, so that the runtime role needs none on tables.
+-- partition stays there. Owner's rights, so that the runtime role needs none on tables. Behind a long reader it makes
+-- what it can at once and leaves the rest to its next run: writers would queue behind a lock that waits.
 create function analytics_prepare_days(first date, last date) returns int
-language plpgsql security definer set search_path = public, pg_temp set timezone = 'UTC' as $$
+language plpgsql security definer
+set search_path = public, pg_temp set timezone = 'UTC' set lock_timeout = 0 as $$
 declare
   day date := first;
   made int := 0;
 begin
   perform pg_advisory_xact_lock(7305118205);
+  perform set_config('lock_timeout', '100ms', true);
   while day <= last loop
     if to_regclass(format('request_row_%s', to_char(day, 'YYYYMMDD'))) is null then
       begin
@@ -115,11 +118,42 @@ begin
         execute format('create table request_attempt_%s partition of request_attempt for values from (%L) to (%L)',
           to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
         made := made + 1;
-      exception when check_violation then
-        null;
+      exception
+        when check_violation then null;
+        when lock_not_available then return made;
       end;
     end if;
     day := day + 1;
   end loop;
   return made;
 end $$;
+
+-- Drops the oldest day that is past its time, one in a call so that its lock is short: rows of days before
+-- `rows_until`, attempts of days before `attempts_until`; at last what lies in the default partitions. Returns the
+-- partition; null when none is left, or something long reads them now.
+create function analytics_drop_day(rows_until date, attempts_until date) returns text
+language plpgsql security definer
+set search_path = public, pg_temp set timezone = 'UTC' set lock_timeout = '100ms' as $$
+declare
+  part text;
+begin
+  perform pg_advisory_xact_lock(7305118205);
+  select c.relname into part from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent in ('request_row'::regclass, 'request_attempt'::regclass) and c.relname ~ '_\d{8}$'
+     and to_date(right(c.relname, 8), 'YYYYMMDD')
+         < case i.inhparent when 'request_row'::regclass then rows_until else attempts_until end
+   order by right(c.relname, 8), c.relname limit 1;
+  if part is not null then
+    execute format('drop table %I', part);
+    return part;
+  end if;
+  delete from request_row_default where ts < rows_until::timestamptz;
+  delete from request_attempt_default where call_ts < attempts_until::timestamptz;
+  return null;
+exception when lock_not_available then
+  return null;
+end $$;
+revoke execute on function analytics_drop_day from public;
+grant execute on function analytics_drop_day to svc_runtime;
+
+select analytics_prepare_days((now() at time zone 'UTC')::date, (now() at time zone 'UTC')::date + 2);

@@ -257,9 +257,10 @@ create function ledger.month_floor(p_month date) returns uuid language sql immut
 $$;
 
 create function ledger.make_meter_partitions(p_first date, p_months int) returns int
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 -- Makes the missing partitions of `p_months` months from `p_first` on; returns how many were made. A month whose
--- rows already lie in the default partition is left there.
+-- rows already lie in the default partition is left there. While something reads the records for long (a verification
+-- does), the rest is left to the next run: every settle would queue behind a lock that waits.
 declare
   v_month date := date_trunc('month', p_first::timestamp)::date;
   v_made int := 0;
@@ -268,9 +269,12 @@ begin
     if to_regclass(format('ledger.meter_%s', to_char(v_month, 'YYYYMM'))) is null
        and not exists (select from ledger.meter_default where request_id >= ledger.month_floor(v_month)
                        and request_id < ledger.month_floor((v_month + interval '1 month')::date)) then
-      execute format('create table ledger.meter_%s partition of ledger.meter for values from (%L) to (%L)',
-        to_char(v_month, 'YYYYMM'), ledger.month_floor(v_month),
-        ledger.month_floor((v_month + interval '1 month')::date));
+      begin
+        execute format('create table ledger.meter_%s partition of ledger.meter for values from (%L) to (%L)',
+          to_char(v_month, 'YYYYMM'), ledger.month_floor(v_month),
+          ledger.month_floor((v_month + interval '1 month')::date));
+      exception when lock_not_available then return v_made;
+      end;
       v_made := v_made + 1;
     end if;
     v_month := (v_month + interval '1 month')::date;
