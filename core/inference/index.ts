@@ -4,7 +4,7 @@ export { refuseRequest } from './call/answer/refuse.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';
 export { questions } from './call/ask/questions.ts';
 export { lostRow, rowOf } from './call/settle/row.ts';
-export { startCall } from './call/start.ts';
+export { startCall } from './call/call.ts';
 export { createTicker, type Ticker } from './call/ticker.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';
 export { chatError } from './caller/error.ts';

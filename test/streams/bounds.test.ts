@@ -210,7 +210,7 @@ describe('a stream as a whole', () => {
     const out = { fault: null as UpstreamFault | null, pushed: 0, aborted: false };
     const attempt = new Attempt(
       { started: 0, http_status: 0, ttft_ms: null } as unknown as AttemptRecord,
-      { relay },
+      { relay, telling: { as: 'stream', relay } },
       {
         lane: null,
         classify: adapterOf('openai_chat').classify,

@@ -45,7 +45,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     upstream_ttft_ms: null,
     duration_ms: 0,
     gw_overhead_ms: 0,
-    trace: '',
+    route: null,
     insured: false,
     warnings: redactionWarnings(incoming),
     attempts: [],

@@ -124,7 +124,8 @@ export interface CallRecord {
   upstream_ttft_ms: number | null;
   duration_ms: number;
   gw_overhead_ms: number;
-  trace: string;
+  /** Renders the route for the attempts made; null where it was refused before there was one. */
+  route: ((attempts: readonly AttemptRecord[]) => string) | null;
   insured: boolean;
   warnings: Warning[];
   /** Those of `warnings` that tell what the endpoint of the present attempt cannot take. */

@@ -5,13 +5,12 @@ import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/i
 import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
 import { type RoutePlan, traceLine } from '../../../routing/index.ts';
 import type { Lane } from '../attempt/lane.ts';
-import type { Begun } from '../attempt/next-lane.ts';
-import type { Planned } from '../attempt/terms.ts';
+import type { AttemptTerms, Planned } from '../attempt/terms.ts';
 import { readBefore } from '../patience.ts';
 import { warn } from '../record.ts';
 import { keepsAnswer } from '../settle/content.ts';
 import { HoldWatch } from '../settle/hold-watch.ts';
-import { findReplay, type Idempotency, type StoredAnswer } from '../settle/idempotency.ts';
+import { findReplay, type StoredAnswer } from '../settle/idempotency.ts';
 import type { HeldTerms } from '../settle/settlement.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
 import { type Draft, draftCall, type Scope } from './draft.ts';
@@ -24,13 +23,18 @@ const TOTAL_MS = 600_000;
 /** What a token of ordinary text has; the limits' estimate, not the money's bound. */
 const BYTES_PER_TOKEN = 4;
 
-/** A call that has passed every check and whose money is held. */
-export interface Admitted extends Begun, HeldTerms {
+/** What is agreed for a call when its money is held, the same to its end. Nothing of it leads to the prompt. */
+export interface Terms extends AttemptTerms, HeldTerms {
   readonly stream: boolean;
-  readonly debug: boolean;
-  trace(attempts: readonly AttemptRecord[]): string;
   /** `endpoint` answered: calls that belong with this one go there first. */
   remember(endpoint: Endpoint): void;
+}
+
+/** A call that has passed every check and whose money is held. */
+export interface Admitted {
+  readonly terms: Terms;
+  /** The first attempt, written before the hold; null where it must be written now. */
+  readonly first: Lane | null;
 }
 
 /** The key of an earlier call came again: its answer, and no money moves. */
@@ -69,23 +73,19 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   );
   const [first] = plan;
   tellCap(record, first);
-  const { stream, idempotency, prompt_bytes } = draft;
+  const { stream, idempotency, prompt_bytes, catalog, first_event_ms } = draft;
+  record.route = lineOf(route, money.amount_micro_usd);
   return {
     call: {
-      stream,
-      debug: incoming.headers['x-svc-debug'] === '1',
-      idempotency,
-      keep: keepsAnswer(incoming, record, idempotency),
-      plan,
+      terms: {
+        stream,
+        idempotency,
+        keep: keepsAnswer(incoming, record, idempotency),
+        plan,
+        prompt_bytes,
+        ...termsOf(deps, incoming, { catalog, first_event_ms, route, money }),
+      },
       first: drafted(draft, first),
-      fetching: null,
-      prompt_bytes,
-      ...terms(deps, incoming, {
-        catalog: draft.catalog,
-        first_event_ms: draft.first_event_ms,
-        route,
-        money,
-      }),
     },
   };
 }
@@ -140,7 +140,8 @@ async function claimAndHold(
   for (;;) {
     const money = await holdMoney(deps, incoming, draft, route);
     if (money !== 'claimed') return money;
-    const found = await findReplay(deps.claims.find, draft.idempotency as Idempotency);
+    if (draft.idempotency === null) throw new Error('a hold without an Idempotency-Key was claimed');
+    const found = await findReplay(deps.claims.find, draft.idempotency);
     // null: the first call failed uncharged meanwhile and its key is free; this one executes anew.
     if (found !== null) return { replay: replayOf(found, draft) };
   }
@@ -165,14 +166,11 @@ function replayOf(found: { id: RequestId; stored: StoredAnswer }, draft: Draft):
 }
 
 /** What lives as long as the call. Its closures see route and money only, or they would keep the prompt alive. */
-function terms(
+function termsOf(
   deps: CallDeps,
   incoming: Incoming,
   facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
-): Omit<
-  Admitted,
-  'stream' | 'debug' | 'idempotency' | 'keep' | 'plan' | 'first' | 'fetching' | 'prompt_bytes'
-> {
+): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes'> {
   const { catalog, first_event_ms, route, money } = facts;
   const first = money.endpoints[0] as EndpointReserve;
   const candidates = money.wish.candidates;
@@ -201,7 +199,6 @@ function terms(
       holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.wish, tokens),
     }),
     model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
-    trace: (attempts) => traceOf(route, attempts, money.amount_micro_usd),
     remember(endpoint) {
       const { affinity } = route;
       if (affinity == null || affinity.key === null) return;
@@ -209,6 +206,10 @@ function terms(
       deps.affinity.keep(org_id, affinity.key, entry);
     },
   };
+}
+
+function lineOf(route: RoutePlan, reserve_micro_usd: number): NonNullable<CallRecord['route']> {
+  return (attempts) => traceOf(route, attempts, reserve_micro_usd);
 }
 
 /** The trace of `route`; `attempts` null before any is made (dry run). */

@@ -54,14 +54,15 @@ export function rulingOf(
 const BUILT_IN = { policy: 'default', rule: '-' };
 
 /** The trace of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
-function refusedTrace(ruling: Ruling | null, refusal: ServiceError): string {
+function refusedRoute(ruling: Ruling | null, refusal: ServiceError): NonNullable<CallRecord['route']> {
   const excluded = (refusal.beside['excluded_by'] ?? []) as readonly Excluded[];
   const named =
     ruling === null ? BUILT_IN : { policy: `${ruling.policy}/${ruling.version}`, rule: ruling.rule };
-  return traceLine(
+  const line = traceLine(
     { plan: [], spare: [], excluded, sort: ruling?.actions.sort ?? 'balanced' },
     { ...named, tries: [], win: null, reserve_micro_usd: 0 },
   );
+  return () => line;
 }
 
 /** `found` under the limits of `ruling`, with the cap of the call: its own, else the policy's, else null. */
@@ -73,7 +74,7 @@ export function underPolicy(
 ): { route: RoutePlan | ServiceError; max_tokens: number | null } {
   if (ruling === null) {
     const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;
-    if (excluded) record.trace = refusedTrace(null, found);
+    if (excluded) record.route = refusedRoute(null, found);
     return { route: found, max_tokens: null };
   }
   record.zdr ||= ruling.actions.zdr;
@@ -91,6 +92,6 @@ export function underPolicy(
     if (!(error instanceof ServiceError)) throw error;
     refusal = error;
   }
-  record.trace = refusedTrace(ruling, refusal);
+  record.route = refusedRoute(ruling, refusal);
   return { route: refusal, max_tokens: null };
 }

@@ -23,20 +23,17 @@ export class Answer {
   private readonly record: CallRecord;
   private readonly dialect: Dialect;
   private readonly started: number;
-  private readonly trace: () => string | null;
+  /** The caller sent `x-svc-debug: 1`. */
+  private readonly debug: boolean;
   private pending: (Buffer | string)[] = [];
   private last_write: number;
 
-  constructor(
-    sink: Sink,
-    record: CallRecord,
-    facts: { dialect: Dialect; started: number; trace: () => string | null },
-  ) {
+  constructor(sink: Sink, record: CallRecord, facts: { dialect: Dialect; started: number; debug: boolean }) {
     this.sink = sink;
     this.record = record;
     this.dialect = facts.dialect;
     this.started = facts.started;
-    this.trace = facts.trace;
+    this.debug = facts.debug;
     this.last_write = facts.started;
   }
 
@@ -159,6 +156,10 @@ export class Answer {
       standing: record.place?.standing ?? null,
     };
     return replyHeaders(facts, headers);
+  }
+
+  private trace(): string | null {
+    return this.debug ? (this.record.route?.(this.record.attempts) ?? null) : null;
   }
 
   private trailers(end: ReplyEnd): [string, string][] {

@@ -3,7 +3,7 @@
 import { monotonicMs } from '../../../kernel/index.ts';
 import type { RawLane, RawWhole, Relay, RelayState } from '../../canonical/contract.ts';
 import { StreamErrorFault } from '../../canonical/contract.ts';
-import type { UpstreamFault } from '../../canonical/types.ts';
+import type { ReplyEnd, ReplyMeta, UpstreamFault } from '../../canonical/types.ts';
 import type { Exchange, ExchangeHandler, NetworkProblem } from '../../upstream/exchange.ts';
 import { ProtocolFault } from '../../wire/fault.ts';
 import type { AttemptRecord } from '../types.ts';
@@ -26,10 +26,10 @@ export interface AttemptTimes {
 
 /** What the attempt tells its call. */
 export interface AttemptListener {
-  /** Bytes for the caller (may be empty), after each read; `relay.state` is up to date. */
-  progressed(attempt: Attempt, output: Buffer | string): void;
+  /** Bytes for the caller (may be empty), after each read; the relay's state is up to date. */
+  progressed(attempt: Attempt, pieces: Pieces, output: Buffer | string): void;
   /** The answer is complete as far as the provider is concerned. */
-  completed(attempt: Attempt): void;
+  completed(attempt: Attempt, read: Read, telling: Telling): void;
   failed(attempt: Attempt, fault: UpstreamFault): void;
   /** Reading the answer threw something that is no fault of the provider: a defect of ours. */
   crashed(attempt: Attempt, error: unknown): void;
@@ -41,14 +41,30 @@ export type Classify = (
   body: Buffer,
 ) => UpstreamFault;
 
+/** What was read of an answer, or has been so far. */
+export type Read = Pick<RelayState, 'usage' | 'stop' | 'output_bytes' | 'tool_calls'>;
+
+/** How the caller is told an answer that has ended: by the end of its stream, or in one piece. */
+export type Telling =
+  | { readonly as: 'stream'; readonly relay: Relay }
+  | { readonly as: 'whole'; body(meta: ReplyMeta, end: ReplyEnd): Buffer };
+
+/** An answer that is read as it comes, be it for a caller that wants it whole. */
+export interface Pieces {
+  readonly relay: Relay;
+  readonly telling: Telling;
+}
+
 /** How the answer is read: piece by piece, or at the end by the raw lane's scan. */
-export type Reading = { relay: Relay } | { whole: (body: Buffer) => RawWhole };
+export type Reading = Pieces | { readonly whole: (body: Buffer) => RawWhole };
 
 export class Attempt implements ExchangeHandler {
   readonly record: AttemptRecord;
-  readonly relay: Relay | null;
+  /** null: the answer is read at its end. */
+  readonly pieces: Pieces | null;
   readonly lane: RawLane | null;
-  whole: RawWhole | null = null;
+  /** Who is told; another one takes over as the call goes on. */
+  listener: AttemptListener;
   exchange: Exchange | null = null;
   paused = false;
   /** A limit of `times` ended it, not the network. */
@@ -58,7 +74,6 @@ export class Attempt implements ExchangeHandler {
   private readonly readWhole: ((body: Buffer) => RawWhole) | null;
   private readonly classify: Classify;
   private readonly times: AttemptTimes;
-  private readonly listener: AttemptListener;
   private status = 0;
   /** The answer is the stream that was asked for. */
   private streaming = false;
@@ -75,7 +90,7 @@ export class Attempt implements ExchangeHandler {
     parts: { lane: RawLane | null; classify: Classify; times: AttemptTimes; listener: AttemptListener },
   ) {
     this.record = record;
-    this.relay = 'relay' in reading ? reading.relay : null;
+    this.pieces = 'relay' in reading ? reading : null;
     this.readWhole = 'whole' in reading ? reading.whole : null;
     this.lane = parts.lane;
     this.classify = parts.classify;
@@ -86,12 +101,7 @@ export class Attempt implements ExchangeHandler {
 
   /** Facts of the answer so far; a whole answer has none until it is complete. */
   get state(): RelayState | null {
-    return this.relay?.state ?? null;
-  }
-
-  /** What was read: a whole answer once it is complete, else the facts so far. */
-  get read(): RawWhole | RelayState | null {
-    return this.whole ?? this.state;
+    return this.pieces?.relay.state ?? null;
   }
 
   /** Whether a provider may have seen the request. */
@@ -129,13 +139,14 @@ export class Attempt implements ExchangeHandler {
   data(bytes: Buffer): void {
     if (this.over) return;
     this.last_at = monotonicMs();
-    if (this.relay === null || !this.streaming) return this.collect(bytes);
+    const { pieces } = this;
+    if (pieces === null || !this.streaming) return this.collect(bytes);
     this.collected += bytes.length;
-    if (this.collected > SILENT_MAX && this.isTooLong(this.relay.state)) {
+    if (this.collected > SILENT_MAX && this.isTooLong(pieces.relay.state)) {
       this.exchange?.abort();
       return this.fail({ class: 'protocol', status: this.status, message: 'stream too long' });
     }
-    this.step(this.relay, bytes);
+    this.step(pieces, bytes);
   }
 
   end(): void {
@@ -143,22 +154,22 @@ export class Attempt implements ExchangeHandler {
     if (this.status < 200 || this.status > 299) {
       const body = this.body();
       this.fail(notOfTheKey(this.classify(this.status, this.headers, body), body));
-    } else if (this.relay === null) {
-      this.endWhole();
-    } else if (!this.streaming) {
+    } else if (this.readWhole !== null) {
+      this.endWhole(this.readWhole);
+    } else if (this.pieces === null || !this.streaming) {
       this.endUnexpected();
     } else {
-      this.step(this.relay, null);
-      if (!this.over) this.endStream(this.relay.state);
+      this.step(this.pieces, null);
+      if (!this.over) this.endStream(this.pieces);
     }
   }
 
   error(problem: NetworkProblem): void {
     if (this.over) return;
-    const state = this.state;
+    const { pieces } = this;
     // A connection that dies after the finish has said all there is to say.
-    if (state !== null && state.stop !== null) return this.complete();
-    const cut = state?.semantic === true;
+    if (pieces !== null && pieces.relay.state.stop !== null) return this.complete(pieces);
+    const cut = pieces?.relay.state.semantic === true;
     this.fail({
       class: problem.timeout ? 'timeout' : cut ? 'truncated' : 'network',
       status: this.status,
@@ -169,10 +180,11 @@ export class Attempt implements ExchangeHandler {
   /** Looks at the clock; about ten times a second. */
   tick(now: number): void {
     if (this.over) return;
-    const state = this.state;
-    if (state === null) return;
+    const { pieces } = this;
+    if (pieces === null) return;
+    const { state } = pieces.relay;
     if (this.stopped_at > 0) {
-      if (now - this.stopped_at > FINISH_GRACE_MS) this.complete();
+      if (now - this.stopped_at > FINISH_GRACE_MS) this.complete(pieces);
       return;
     }
     if (!state.semantic) {
@@ -206,14 +218,15 @@ export class Attempt implements ExchangeHandler {
   }
 
   private body(): Buffer {
-    const body =
-      this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks, this.collected);
+    const { chunks } = this;
     this.chunks = [];
-    return body;
+    const [only] = chunks;
+    return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, this.collected);
   }
 
   /** One read, or with null the end, through the relay; what it throws is the provider's malformed stream. */
-  private step(relay: Relay, bytes: Buffer | null): void {
+  private step(pieces: Pieces, bytes: Buffer | null): void {
+    const { relay } = pieces;
     let output: Buffer | string;
     try {
       output = bytes === null ? relay.close() : relay.push(bytes);
@@ -226,13 +239,13 @@ export class Attempt implements ExchangeHandler {
       this.first_at = this.last_at;
       this.record.ttft_ms = Math.round(this.last_at - this.record.started);
     }
-    this.listener.progressed(this, output);
+    this.listener.progressed(this, pieces, output);
     if (this.over) return;
     if (state.fault !== null) {
       this.exchange?.abort();
       this.fail(state.fault);
     } else if (state.finished) {
-      this.endStream(state);
+      this.endStream(pieces);
     } else if (state.stop === null) {
       // One of several candidates may end before another begins: the answer is not over.
       this.stopped_at = 0;
@@ -241,22 +254,22 @@ export class Attempt implements ExchangeHandler {
     }
   }
 
-  private endStream(state: RelayState): void {
+  private endStream(pieces: Pieces): void {
+    const { state } = pieces.relay;
     if (state.fault !== null) return this.fail(state.fault);
-    if (state.stop !== null || (state.finished && isNothing(state))) return this.complete();
+    if (state.stop !== null || (state.finished && isNothing(state))) return this.complete(pieces);
     this.cutShort();
   }
 
-  private endWhole(): void {
+  private endWhole(read: (body: Buffer) => RawWhole): void {
     let whole: RawWhole;
     try {
-      whole = (this.readWhole as (body: Buffer) => RawWhole)(this.body());
+      whole = read(this.body());
     } catch (error) {
       return this.failReading(error);
     }
     if (whole.stop === null && !isNothing(whole)) return this.cutShort();
-    this.whole = whole;
-    this.complete();
+    this.completeAs(whole, { as: 'whole', body: (meta, end) => whole.finish(meta, end) });
   }
 
   /**
@@ -279,11 +292,15 @@ export class Attempt implements ExchangeHandler {
     this.fail({ ...fault, class: fault.class === 'client' ? 'protocol' : fault.class });
   }
 
-  private complete(): void {
+  private complete({ relay, telling }: Pieces): void {
+    this.completeAs(relay.state, telling);
+  }
+
+  private completeAs(read: Read, telling: Telling): void {
     if (this.over) return;
     this.over = true;
     this.exchange?.release?.();
-    this.listener.completed(this);
+    this.listener.completed(this, read, telling);
   }
 
   private fail(fault: UpstreamFault): void {

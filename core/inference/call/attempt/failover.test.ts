@@ -84,14 +84,14 @@ test('a prompt that was too long passes over endpoints that are no larger', () =
 test('another key of the pool comes after every other endpoint, once, and nothing after it', () => {
   const { deps, used } = pool();
   const plan = ['two', 'other'].map((name) => ({ endpoint: endpoint(name), cap: null, by_credit: false }));
-  const tries = new Tries();
+  const tries = new Tries({ plan, max_attempts: 6 });
   let made = 0;
   const failed = (name: string, fault: FaultClass) => {
     if (fault === 'auth') used(name, 'auth', undefined, Date.now());
     const of = plan.find(({ endpoint }) => endpoint.provider === name)?.endpoint ?? wide;
-    tries.faults.push({ fault: { class: fault, status: 400, message: '' }, endpoint: of });
-    const goes_on = tries.next(deps, { plan, max_attempts: 6 }, { sent: true, raw: true, made: ++made });
-    return goes_on ? plan[tries.at]?.endpoint.provider : null;
+    const last = { fault: { class: fault, status: 400, message: '' }, endpoint: of };
+    const goes_on = tries.next(deps, last, { sent: true, raw: true, made: ++made });
+    return goes_on ? tries.planned.endpoint.provider : null;
   };
   expect(failed('two', 'auth')).toBe('other');
   expect(failed('other', 'server')).toBe('two');
@@ -101,11 +101,11 @@ test('another key of the pool comes after every other endpoint, once, and nothin
 test('what is at fault with the request itself is not asked again with another key', () => {
   const { deps, used } = pool();
   const plan = ['two', 'other'].map((name) => ({ endpoint: endpoint(name), cap: null, by_credit: false }));
-  const tries = new Tries();
+  const tries = new Tries({ plan, max_attempts: 6 });
   used('two', 'auth', undefined, Date.now());
   const tried = (name: string, fault: FaultClass, made: number) => {
-    tries.faults.push({ fault: { class: fault, status: 400, message: '' }, endpoint: endpoint(name) });
-    return tries.next(deps, { plan, max_attempts: 6 }, { sent: true, raw: true, made });
+    const last = { fault: { class: fault, status: 400, message: '' }, endpoint: endpoint(name) };
+    return tries.next(deps, last, { sent: true, raw: true, made });
   };
   expect([tried('two', 'auth', 1), tried('other', 'client', 2)]).toEqual([true, false]);
 });

@@ -5,7 +5,7 @@ import { mayFollow } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { CallDeps } from '../types.ts';
 import { effectiveClass, isOfRequest } from './outcome.ts';
-import type { AttemptTerms } from './terms.ts';
+import type { AttemptTerms, Planned } from './terms.ts';
 
 type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'>;
 
@@ -64,48 +64,58 @@ function placeAfter(
   return resting;
 }
 
-interface Fault {
+/** What an attempt ended with, and where. */
+export interface Fault {
   readonly fault: UpstreamFault;
   readonly endpoint: Endpoint;
 }
 
 /** The tries of one call: where it is in its plan, what has failed, and what may be tried again. */
 export class Tries {
-  /** Place in the plan of the present attempt. */
-  at = 0;
+  /** What the attempts so far ended with, in their order. */
   readonly faults: Fault[] = [];
+  private readonly terms: Pick<AttemptTerms, 'plan' | 'failover' | 'max_attempts'>;
+  /** Place in the plan of the present attempt. */
+  private at = 0;
   private retried_unsent = false;
   private retried_key = false;
 
+  constructor(terms: Pick<AttemptTerms, 'plan' | 'failover' | 'max_attempts'>) {
+    this.terms = terms;
+  }
+
+  /** What the present attempt goes to. */
+  get planned(): Planned {
+    const planned = this.terms.plan[this.at];
+    if (planned === undefined) throw new Error('a plan without an endpoint to try');
+    return planned;
+  }
+
   /**
-   * Goes to what is tried after the last of `faults`; false: nothing may be. Of `attempt`: whether the provider may have
+   * Notes `last` and goes to what is tried after it; false: nothing may be. Of `attempt`: whether the provider may have
    * seen it, and whether its lane was the raw one. Once each beyond all other attempts, because no provider has done
    * anything yet: what could not be sent is sent again, and what a key of the pool was refused comes with another key.
    */
   next(
     deps: Keys,
-    admitted: Pick<AttemptTerms, 'plan' | 'failover' | 'max_attempts'>,
+    last: Fault,
     attempt: { readonly sent: boolean; readonly raw: boolean; readonly made: number },
   ): boolean {
-    const { fault } = this.faults.at(-1) as Fault;
-    if (fault.class === 'network' && !attempt.sent && !this.retried_unsent) {
+    this.faults.push(last);
+    if (last.fault.class === 'network' && !attempt.sent && !this.retried_unsent) {
       this.retried_unsent = true;
       return true;
     }
     // Another key comes last: behind it there is nothing that was not tried.
-    const left = attempt.made < admitted.max_attempts && !this.retried_key;
+    const left = attempt.made < this.terms.max_attempts && !this.retried_key;
     const { at, faults } = this;
-    const next = left ? nextPlace(deps, admitted, { at, raw: attempt.raw, faults }) : null;
-    return this.goTo(next ?? this.placeForAnotherKey(deps, admitted.plan));
+    const next = left ? nextPlace(deps, this.terms, { at, raw: attempt.raw, faults }) : null;
+    return this.goTo(next ?? this.placeForAnotherKey(deps, last.fault));
   }
 
   /** Goes to the next endpoint that `takes` the request without what could not be had; false: there is none. */
-  pass(
-    deps: Keys,
-    { plan, max_attempts }: Pick<AttemptTerms, 'plan' | 'max_attempts'>,
-    made: number,
-    takes: (endpoint: Endpoint) => boolean,
-  ): boolean {
+  pass(deps: Keys, made: number, takes: (endpoint: Endpoint) => boolean): boolean {
+    const { plan, max_attempts } = this.terms;
     return this.goTo(made < max_attempts ? placeAfter(deps, plan, this.at, takes) : null);
   }
 
@@ -117,14 +127,13 @@ export class Tries {
   }
 
   /** Place of the endpoint that refused a key of the pool, if another one is rested: by now the refused key rests. */
-  private placeForAnotherKey(deps: Keys, plan: AttemptTerms['plan']): number | null {
-    const { fault: last } = this.faults.at(-1) as Fault;
+  private placeForAnotherKey(deps: Keys, last: UpstreamFault): number | null {
     if (this.retried_key || isOfRequest(last)) return null;
     const refused = this.faults.findLast(({ fault, endpoint }) => {
       if (!OTHER_KEY_HELPS.has(effectiveClass(fault)) || endpoint.own_key !== undefined) return false;
       return endpoint.family !== 'sandbox' && deps.credentials.isRested(deps.provider(endpoint), nowMs());
     });
-    const place = plan.findIndex(({ endpoint }) => endpoint === refused?.endpoint);
+    const place = this.terms.plan.findIndex(({ endpoint }) => endpoint === refused?.endpoint);
     if (place < 0) return null;
     this.retried_key = true;
     return place;

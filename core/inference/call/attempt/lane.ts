@@ -30,9 +30,12 @@ import type {
 import type { Credential } from '../../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
-import type { Attempt, Classify, Reading } from './attempt.ts';
+import type { Classify, Reading } from './attempt.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
 import type { Planned } from './terms.ts';
+
+/** Gives the canonical answer so far; null: there is none yet. */
+export type Kept = () => CanonicalAnswer | null;
 
 export interface Lane {
   /** The raw lane, or null in the canonical one. */
@@ -41,11 +44,9 @@ export interface Lane {
   readonly classify: Classify;
   readonly meta: ReplyMeta;
   readonly record: AttemptRecord;
-  /** Writes a whole answer of the canonical lane; null elsewhere. */
-  readonly write: ((end: ReplyEnd) => Buffer) | null;
   send(handler: ExchangeHandler): Exchange;
   /** The canonical answer so far, for an idempotent replay; null where it is not kept. */
-  readonly kept: (() => CanonicalAnswer) | null;
+  readonly kept: Kept | null;
   /** What of the request is lost on its endpoint. */
   readonly lost: readonly Warning[];
   /** Handle of the provider key used, for the pool's book-keeping; null where none is. */
@@ -196,24 +197,29 @@ interface ReadingParts {
   readonly keep: boolean;
 }
 
-type Reader = Pick<Lane, 'reading' | 'kept' | 'write'>;
+type Reader = Pick<Lane, 'reading' | 'kept'>;
+
+/** The reading of a stream for a caller that wants one. */
+function streamed(relay: Relay): Reading {
+  return { relay, telling: { as: 'stream', relay } };
+}
 
 function rawReader(parts: ReadingParts, raw: RawLane): Reader {
   const { adapter, asked, keep, meta, target } = parts;
   const assembler = new Assembler();
   if (asked.stream) {
     const relay = raw.relay(meta, asked, target);
-    if (!keep) return { reading: { relay }, kept: null, write: null };
+    if (!keep) return { reading: streamed(relay), kept: null };
     const both = alsoAssemble(relay, adapter.decoder(asked, target), assembler);
-    return { reading: { relay: both }, kept: () => assembler.answer(), write: null };
+    return { reading: streamed(both), kept: () => assembler.answer() };
   }
   let body: Buffer | null = null;
   const whole = (bytes: Buffer) => {
     if (keep) body = bytes;
     return raw.whole(bytes, asked, target);
   };
-  const kept = keep ? () => adapter.decode(body as Buffer, asked, target) : null;
-  return { reading: { whole }, kept, write: null };
+  const kept = keep ? () => (body === null ? null : adapter.decode(body, asked, target)) : null;
+  return { reading: { whole }, kept };
 }
 
 /** Vectors and rankings come whole. */
@@ -232,7 +238,7 @@ function taskReader(parts: ReadingParts, task: Task): Reader {
       finish: (meta, end) => Buffer.from(dialect.write(read, meta, end)),
     };
   };
-  return { reading: { whole }, kept: keep ? () => answer as CanonicalAnswer : null, write: null };
+  return { reading: { whole }, kept: keep ? () => answer : null };
 }
 
 function canonicalReader(parts: ReadingParts): Reader {
@@ -243,13 +249,11 @@ function canonicalReader(parts: ReadingParts): Reader {
   const decoder = adapter.decoder(asked, target);
   if (asked.stream) {
     const teed = keep ? teeInto(decoder, assembler) : decoder;
-    return { reading: { relay: canonicalRelay(teed, dialect.writer(meta)) }, kept, write: null };
+    return { reading: streamed(canonicalRelay(teed, dialect.writer(meta))), kept };
   }
-  return {
-    reading: { relay: canonicalRelay(decoder, collector(assembler)) },
-    kept,
-    write: (end) => Buffer.from(dialect.write(assembler.answer(), meta, end)),
-  };
+  const relay = canonicalRelay(decoder, collector(assembler));
+  const body = (meta: ReplyMeta, end: ReplyEnd) => Buffer.from(dialect.write(assembler.answer(), meta, end));
+  return { reading: { relay, telling: { as: 'whole', body } }, kept };
 }
 
 /** What sends `message` once and then forgets it. */
@@ -260,7 +264,8 @@ function senderOf(
   facts: { attempt: number; org_id: string; credential: Credential | null; whole: boolean },
 ): Lane['send'] {
   return (handler) => {
-    const { headers, path, body } = message as UpstreamRequest;
+    if (message === null) throw new Error('an attempt is sent once');
+    const { headers, path, body } = message;
     message = null;
     const { attempt, org_id, credential, whole } = facts;
     if (endpoint.own_key !== undefined) deps.own_keys.used(endpoint.own_key.id);
@@ -371,10 +376,4 @@ export function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
     duration_ms: null,
     output_tokens: 0,
   };
-}
-
-/** The whole answer for the caller, in either lane. */
-export function answerOf(attempt: Attempt, lane: Lane, meta: ReplyMeta, end: ReplyEnd): Buffer {
-  if (attempt.whole !== null) return attempt.whole.finish(meta, end);
-  return (lane.write as NonNullable<Lane['write']>)(end);
 }

@@ -52,6 +52,12 @@ export const TIME_IS_UP: StreamFault = {
   message: 'The time allowed for this call is used up.',
 };
 
+/** What a caller is told whose running answer met a defect of ours. */
+export const GATEWAY_FAILED: StreamFault = {
+  code: 'internal',
+  message: 'The gateway failed. Nothing was charged.',
+};
+
 /** What a caller is told whose running answer the gateway ended itself (docs/outcomes.md#money-ends). */
 export const CUT = {
   credit: {

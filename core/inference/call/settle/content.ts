@@ -1,6 +1,7 @@
 // Content of a call for the log of its organisation, where that wishes one: what was asked and answered, in the
 // canonical form. Beside the row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
+import type { Kept } from '../attempt/lane.ts';
 import { readAgain } from '../reading.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -9,7 +10,7 @@ import type { Idempotency } from './idempotency.ts';
 const BASE64_MAX = 1_024;
 
 /** Ends with the call: hands its content over, or gives its room back. */
-export type ContentKeeper = (record: CallRecord, kept: (() => CanonicalAnswer) | null) => void;
+export type ContentKeeper = (record: CallRecord, kept: Kept | null) => void;
 
 /** Whether the answer is assembled: for a replay, or for the log. Zero retention keeps none of the two. */
 export function keepsAnswer(
@@ -91,7 +92,7 @@ export function storedText(request: CanonicalRequest): string {
 }
 
 /** What was answered, or as much of it as came; null where nothing did. */
-function responseText(kept: (() => CanonicalAnswer) | null): string | null {
+function responseText(kept: Kept | null): string | null {
   if (kept === null) return null;
   let answer: CanonicalAnswer | null;
   try {

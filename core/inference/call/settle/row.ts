@@ -74,7 +74,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
     tags: record.tags,
     user_agent: record.user_agent,
     client_ip_prefix: record.client_ip_prefix,
-    route_trace: record.trace === '' ? null : record.trace,
+    route_trace: record.route?.(record.attempts) ?? null,
     warnings: shownWarnings(record.warnings),
     attempt_rows: record.attempts.map(attemptRow),
   };

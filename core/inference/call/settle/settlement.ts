@@ -2,14 +2,8 @@
 // answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd, monotonicMs } from '../../../kernel/index.ts';
-import type {
-  CanonicalAnswer,
-  ReplyEnd,
-  ReplyMeta,
-  Stop,
-  StreamFault,
-  Usage,
-} from '../../canonical/types.ts';
+import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../../canonical/types.ts';
+import type { Kept } from '../attempt/lane.ts';
 import { keepBeside } from '../patience.ts';
 import { warn } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
@@ -41,21 +35,21 @@ export interface Settlement {
   readonly attempt: AttemptRecord;
   /** When the request came, by the monotonic clock. */
   readonly started: number;
-  readonly admitted: HeldTerms;
+  readonly terms: HeldTerms;
   readonly reported: Usage;
   readonly how: Ending;
   readonly meta: ReplyMeta;
   /** The canonical answer for a replay, where it was assembled. */
-  readonly kept: (() => CanonicalAnswer) | null;
+  readonly kept: Kept | null;
   /** Asked when the settle is written: whether the caller has gone by then. */
   left(): boolean;
 }
 
 /** Prices and settles; fills the record and returns what the caller is told. Never rejects for a database fault. */
 export async function settleCall(s: Settlement): Promise<ReplyEnd> {
-  const { deps, record, attempt, admitted, how } = s;
+  const { deps, record, attempt, terms, how } = s;
   const { endpoint } = attempt;
-  const held = admitted.watch.amount_micro_usd;
+  const held = terms.watch.amount_micro_usd;
   const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
   const { usage, cost, insured } = chargeOf(s.reported, how, {
     price: endpoint.price,
@@ -82,7 +76,8 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   };
   const told = { usage, cost, warnings, timing };
   let end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
-  const replaced = admitted.idempotency !== null && !(await keep(s, end)) && (await isReplaced(s));
+  const { idempotency } = terms;
+  const replaced = idempotency !== null && !(await keep(s, end)) && (await isReplaced(s, idempotency));
   if (replaced) {
     record.cost = { ...cost, total_micro_usd: 0, lines: [] };
     record.insured = true;
@@ -93,13 +88,13 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     ...record.grant.subject,
     request_id: record.request_id,
     cost_micro_usd: microUsd(end.cost.total_micro_usd),
-    model_no: admitted.model_no(endpoint),
+    model_no: terms.model_no(endpoint),
     endpoint_no: endpoint.endpoint_no,
     price_no: endpoint.price.price_no,
     units: unitsOf(usage, record.insured),
     estimated: how.estimated || usage.source === 'estimate',
     outcome: s.left() ? 'cancelled' : outcome,
-    ...(admitted.idempotency === null || replaced ? {} : { claimed: true }),
+    ...(idempotency === null || replaced ? {} : { claimed: true }),
   });
   if (result.status === 'refused') {
     deps.log.error({ request_id: record.request_id, cost: end.cost.total_micro_usd }, 'settle refused');
@@ -131,16 +126,18 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
  * Whether the key of an idempotent call belongs to another one by now: this one was taken for lost (its process had no
  * database for longer than its lease), and of two executions under one key one is paid.
  */
-async function isReplaced({ deps, record, admitted }: Settlement): Promise<boolean> {
-  const { scope, key_hash } = (admitted.idempotency as Idempotency).claim;
+async function isReplaced({ deps, record }: Settlement, { claim: ours }: Idempotency): Promise<boolean> {
+  const { scope, key_hash } = ours;
   const claim = await keepBeside(deps.claims.find(scope, key_hash)).catch(() => null);
   return claim !== null && claim.request_id !== record.request_id;
 }
 
 /** The answer as it is stored; null where none was assembled. */
-function sealed({ record, attempt, admitted, kept, meta }: Settlement, end: ReplyEnd): Buffer | null {
-  const material = admitted.idempotency?.material;
+function sealed({ record, attempt, terms, kept, meta }: Settlement, end: ReplyEnd): Buffer | null {
+  const material = terms.idempotency?.material;
   if (kept === null || attempt.outcome !== 'ok' || material === undefined) return null;
+  const answer = kept();
+  if (answer === null) return null;
   const facts = { meta, end, region: attempt.endpoint.region, attempts: record.attempts.length };
-  return sealAnswer(material, record.request_id, { answer: kept(), ...facts });
+  return sealAnswer(material, record.request_id, { answer, ...facts });
 }

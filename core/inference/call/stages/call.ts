@@ -1,0 +1,116 @@
+// A call as everybody outside knows it: the caller's connection, the ticker, and the answers that wait for a caller's
+// return. It holds what is there from its first moment to its last; what an event means is the present stage's to say.
+import { monotonicMs, nowMs } from '../../../kernel/index.ts';
+import { Answer } from '../answer/answer.ts';
+import { endRecord, newRecord, timeTaken } from '../record.ts';
+import type { Watched } from '../ticker.ts';
+import type { CallDeps, CallRecord, Incoming, Reattachable, Sink } from '../types.ts';
+
+/**
+ * What happens to a call, in one stage of its life. Each stage is a class with exactly the facts that exist in it. While
+ * an attempt runs, the stage hears of it as its listener.
+ */
+export interface Stage {
+  /** Whether a provider may have been asked: before that a caller that leaves owes nothing. */
+  readonly asked: boolean;
+  /** About ten times a second, with the monotonic time. */
+  tick(now: number): void;
+  /** The caller has left. */
+  left(): void;
+  /** The caller that left has come back for its answer. */
+  returned(): void;
+  /** The caller's socket has room again. */
+  roomAgain(): void;
+  /** The process goes down and the call did not finish in time. */
+  shutDown(): void;
+}
+
+/** Before the first stage and behind the last: whatever happens changes nothing. */
+const NO_STAGE: Stage = {
+  asked: false,
+  tick() {},
+  left() {},
+  returned() {},
+  roomAgain() {},
+  shutDown() {},
+};
+
+export class Call implements Watched, Reattachable {
+  slot = -1;
+  readonly deps: CallDeps;
+  readonly record: CallRecord;
+  readonly answer: Answer;
+  readonly started = monotonicMs();
+  private stage = NO_STAGE;
+
+  constructor(deps: CallDeps, incoming: Incoming, sink: Sink) {
+    this.deps = deps;
+    this.record = newRecord(incoming, nowMs());
+    this.answer = new Answer(sink, this.record, {
+      dialect: incoming.dialect,
+      started: this.started,
+      debug: incoming.headers['x-svc-debug'] === '1',
+    });
+    this.listenTo(sink);
+  }
+
+  /** Goes over to `stage`. */
+  enter(stage: Stage): void {
+    this.stage = stage;
+  }
+
+  /** Whether what `stage` has waited for still concerns it. */
+  isIn(stage: Stage): boolean {
+    return this.stage === stage;
+  }
+
+  /** The end was decided: later events change nothing. */
+  leaveStages(): void {
+    this.stage = NO_STAGE;
+  }
+
+  get asked(): boolean {
+    return this.stage.asked;
+  }
+
+  tick(now: number): void {
+    this.stage.tick(now);
+  }
+
+  shutDown(): void {
+    this.stage.shutDown();
+  }
+
+  /** The same caller asks again for the whole answer that is being drained: it gets this one and pays once. */
+  reattach(sink: Sink): void {
+    this.answer.sink = sink;
+    this.listenTo(sink);
+    this.stage.returned();
+  }
+
+  /** Gives the held money back. */
+  release(): void {
+    this.deps.ledger.release(this.record.grant.subject, this.record.request_id);
+  }
+
+  /** The last of a call: its row, and nobody knows it any more. */
+  finish(status: CallRecord['status'], http_status: number, code: string): void {
+    const { deps, record, answer } = this;
+    this.leaveStages();
+    endRecord(record, status, http_status, code);
+    timeTaken(record, monotonicMs() - this.started);
+    deps.ticker.delete(this);
+    deps.drained.delete(this);
+    answer.sink.onDrain = answer.sink.onGone = null;
+    deps.record(record);
+  }
+
+  private listenTo(sink: Sink): void {
+    // By way of constants: V8 puts a function literal assigned to a property in old space, as if it were a method,
+    // and there it keeps the whole ended call alive through every scavenge.
+    const gone = () => this.stage.left();
+    const drained = () => this.stage.roomAgain();
+    sink.onGone = gone;
+    sink.onDrain = drained;
+  }
+}

@@ -1,0 +1,111 @@
+// The caller has left an answer that its provider bills whole: it is read to its end and settled from what was reported
+// (docs/outcomes.md#left-while-drained). A whole answer's caller may come back for it.
+import { monotonicMs, ServiceError } from '../../../kernel/index.ts';
+import type { UpstreamFault } from '../../canonical/types.ts';
+import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
+import { GATEWAY_FAILED, RESTARTING } from '../attempt/outcome.ts';
+import { endAttempt } from '../record.ts';
+import type { Incoming } from '../types.ts';
+import type { Stage } from './call.ts';
+import { cancel, failInStream, refuse } from './ends.ts';
+import { noteFailure, type Run, reachedOf, type Try } from './run.ts';
+import { settleComplete, settleCut, settleLeft } from './settling.ts';
+
+/** Of a left call, upstream. */
+const DRAIN_MAX_MS = 600_000;
+
+/** The stage that a caller left and finds again when it returns. */
+interface Left extends Stage, AttemptListener {
+  readonly incoming: Incoming;
+}
+
+/**
+ * The caller of a running attempt that was sent has left: where the provider stops billing when cancelled the answer
+ * ends here, else it is drained. `left` is where a whole answer goes on if its caller comes back.
+ */
+export function leave(run: Run, now: Try, left: Left | null): void {
+  const { call, terms } = run;
+  const { attempt } = now;
+  call.answer.dropHeld();
+  const { endpoint } = attempt.record;
+  const stops = endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
+  if (attempt.pieces !== null && stops && terms.idempotency === null) {
+    attempt.abort();
+    endAttempt(attempt.record, 'cancelled', 'client_gone');
+    return settleLeft(run, now);
+  }
+  const draining = new Draining(run, now, left);
+  call.enter(draining);
+  attempt.listener = draining;
+  attempt.resume();
+  if (left !== null) call.deps.drained.add(left.incoming, call);
+}
+
+class Draining implements Stage, AttemptListener {
+  readonly asked = true;
+  private readonly since = monotonicMs();
+  private readonly run: Run;
+  private readonly now: Try;
+  private readonly before: Left | null;
+
+  constructor(run: Run, now: Try, before: Left | null) {
+    this.run = run;
+    this.now = now;
+    this.before = before;
+  }
+
+  left(): void {}
+  roomAgain(): void {}
+
+  returned(): void {
+    if (this.before === null) return;
+    this.run.call.enter(this.before);
+    this.now.attempt.listener = this.before;
+  }
+
+  tick(now: number): void {
+    const { attempt } = this.now;
+    if (now - this.since <= DRAIN_MAX_MS) return attempt.tick(now);
+    attempt.abort();
+    settleLeft(this.run, this.now);
+  }
+
+  shutDown(): void {
+    this.now.attempt.abort();
+    if (this.isStreamWithContent()) return failInStream(this.run, this.now, RESTARTING, null);
+    this.refuse(new ServiceError(RESTARTING.code, RESTARTING.message), 'error');
+  }
+
+  progressed(attempt: Attempt, pieces: Pieces): void {
+    const why = reachedOf(this.run, attempt, pieces);
+    if (why !== null) settleCut(this.run, this.now, { why, telling: pieces.telling, away: true });
+  }
+
+  completed(_attempt: Attempt, read: Read, telling: Telling): void {
+    settleComplete(this.run, this.now, { read, telling, away: true });
+  }
+
+  /** The caller pays for what the provider produced until then. */
+  failed(attempt: Attempt, fault: UpstreamFault): void {
+    noteFailure(this.run, this.now, fault);
+    if (attempt.state?.semantic === true) settleLeft(this.run, this.now);
+    else cancel(this.run, this.now);
+  }
+
+  crashed(attempt: Attempt, error: unknown): void {
+    endAttempt(attempt.record, 'error', 'protocol');
+    if (!this.isStreamWithContent()) return this.refuse(error);
+    const { deps, record } = this.run.call;
+    deps.log.error({ request_id: record.request_id, error }, 'relay failed');
+    failInStream(this.run, this.now, GATEWAY_FAILED, null);
+  }
+
+  private isStreamWithContent(): boolean {
+    return this.run.terms.stream && this.now.attempt.state?.semantic === true;
+  }
+
+  private refuse(error: unknown, status?: 'error'): void {
+    const body = this.before?.incoming.body ?? null;
+    refuse(this.run, this.now, { error, body, ...(status === undefined ? {} : { status }) });
+  }
+}

@@ -1,0 +1,95 @@
+// Ends of a call that move no money: the hold goes back, the caller is told, the row is written.
+import { ServiceError } from '../../../kernel/index.ts';
+import type { Relay } from '../../canonical/contract.ts';
+import type { ReplyEnd, StreamFault } from '../../canonical/types.ts';
+import { refusalFor } from '../answer/defect.ts';
+import { emptyUsage, noCost } from '../answer/reply.ts';
+import { soundUsage } from '../settle/usage.ts';
+import type { CallRecord } from '../types.ts';
+import type { Call } from './call.ts';
+import { estimate, type Run, type Said, type Try } from './run.ts';
+
+/** Of a call whose money is, or was, held: its content goes to the log with its row. */
+export function finishRun(
+  { call, keepContent }: Run,
+  said: Said | null,
+  end: { readonly status: CallRecord['status']; readonly http_status: number; readonly code: string },
+): void {
+  keepContent?.(call.record, said?.kept ?? null);
+  call.finish(end.status, end.http_status, end.code);
+}
+
+/** What a refusal needs to know. */
+export interface Refusal {
+  readonly error: unknown;
+  /** What the caller sent, which may be what no reader follows to its bottom; null where it is gone. */
+  readonly body: Buffer | null;
+  /** `error` although nothing was tried. */
+  readonly status?: 'error';
+}
+
+/** Tells the caller why there is no answer; how the row ends. */
+function tellRefusal(
+  { deps, record, answer }: Call,
+  { error, body, status }: Refusal,
+  said: Said | null,
+): Parameters<typeof finishRun>[2] {
+  const { request_id, warnings } = record;
+  const ended = status ?? (record.attempts.length === 0 ? 'rejected' : 'error');
+  const refusal = refusalFor(error, { log: deps.log, request_id, body });
+  const end = { usage: emptyUsage(), cost: noCost(record.endpoint), warnings };
+  const http_status = answer.fail(refusal, null, said?.meta ?? null, end);
+  return { status: refusal.code === 'internal' ? 'error' : ended, http_status, code: refusal.code };
+}
+
+/** A refusal, or a defect, before money is held. */
+export function refuseUnheld(call: Call, refusal: Refusal): void {
+  call.leaveStages();
+  const { status, http_status, code } = tellRefusal(call, refusal, null);
+  call.finish(status, http_status, code);
+}
+
+/** A refusal before the first content, or a defect. */
+export function refuse(run: Run, said: Said | null, refusal: Refusal): void {
+  const { call } = run;
+  call.leaveStages();
+  call.release();
+  finishRun(run, said, tellRefusal(call, refusal, said));
+}
+
+/** The caller has left and owes nothing. */
+export function cancel(run: Run, said: Said | null): void {
+  run.call.leaveStages();
+  run.call.release();
+  finishRun(run, said, { status: 'cancelled', http_status: 499, code: 'client_closed' });
+}
+
+/**
+ * After content there is no other endpoint: the dialect's error in the stream, and nothing is charged
+ * (docs/outcomes.md#provider-fault-after-content). `shown` is the relay whose answer the caller reads.
+ */
+export function failInStream(run: Run, now: Try, fault: StreamFault, shown: Relay | null): void {
+  const { call } = run;
+  const { attempt } = now;
+  const { record } = call;
+  call.leaveStages();
+  call.release();
+  const usage = soundUsage(attempt.state?.usage ?? null) ?? estimate(run, attempt);
+  record.usage = usage;
+  record.tool_calls = attempt.state?.tool_calls ?? 0;
+  const cost = noCost(attempt.record.endpoint);
+  tellFault(run, now, { fault, shown, end: { usage, cost, warnings: record.warnings } });
+}
+
+/** Tells the caller a fault, with what it cost where it cost something. */
+export function tellFault(
+  run: Run,
+  now: Said,
+  told: { readonly fault: StreamFault; readonly shown: Relay | null; readonly end: ReplyEnd },
+): void {
+  const { fault, shown, end } = told;
+  const cost = end.cost.total_micro_usd > 0 ? { cost: end.cost } : {};
+  const error = new ServiceError(fault.code, fault.message, { details: { ...fault.details, ...cost } });
+  const http_status = run.call.answer.fail(error, shown, now.meta, end);
+  finishRun(run, now, { status: 'error', http_status, code: fault.code });
+}

@@ -1,0 +1,177 @@
+// The answer is over and its money moves; the answer's last bytes wait for that. A caller may still leave, or come back
+// for an answer that was drained: who is there when the settle is done is told.
+import type { Relay } from '../../canonical/contract.ts';
+import type { ReplyEnd, StreamFault, Usage } from '../../canonical/types.ts';
+import type { Attempt, Read, Telling } from '../attempt/attempt.ts';
+import { CUT, TIME_IS_UP } from '../attempt/outcome.ts';
+import { endAttempt, warn } from '../record.ts';
+import { type Ending, settleCall } from '../settle/settlement.ts';
+import { learn, soundUsage } from '../settle/usage.ts';
+import type { Stage } from './call.ts';
+import { finishRun, tellFault } from './ends.ts';
+import { estimate, type Run, type Try } from './run.ts';
+
+/** What waits for the settle: an answer's end, an error that costs, or nobody. */
+type Told =
+  | Telling
+  | { readonly as: 'fault'; readonly fault: StreamFault; readonly shown: Relay | null }
+  | { readonly as: 'nothing' };
+
+/** Why a call is settled, and for how much. */
+interface Due {
+  readonly reported: Usage;
+  readonly how: Ending;
+  readonly told: Told;
+  /** The caller has left. */
+  readonly away: boolean;
+}
+
+class Settling implements Stage {
+  readonly asked = true;
+  private away: boolean;
+  private readonly run: Run;
+  private readonly now: Try;
+  private readonly due: Due;
+
+  constructor(run: Run, now: Try, due: Due) {
+    this.run = run;
+    this.now = now;
+    this.due = due;
+    this.away = due.away;
+  }
+
+  tick(): void {}
+  roomAgain(): void {}
+  shutDown(): void {}
+
+  left(): void {
+    this.away = true;
+  }
+
+  returned(): void {
+    this.away = false;
+  }
+
+  async settle(): Promise<void> {
+    const { run, now, due } = this;
+    const { deps, record, started } = run.call;
+    let end: ReplyEnd;
+    try {
+      end = await settleCall({
+        deps,
+        record,
+        attempt: now.attempt.record,
+        started,
+        terms: run.terms,
+        reported: due.reported,
+        how: due.how,
+        meta: now.meta,
+        kept: now.kept,
+        left: () => this.away,
+      });
+    } catch (error) {
+      // No settle was sent.
+      run.call.release();
+      return this.unfinished(error);
+    }
+    try {
+      this.tell(end);
+    } catch (error) {
+      // The money is settled, or in the ledger's hands.
+      this.unfinished(error);
+    }
+  }
+
+  private tell(end: ReplyEnd): void {
+    const { run, now, due } = this;
+    const { told } = due;
+    if (due.how.fault === undefined) run.terms.remember(now.attempt.record.endpoint);
+    if (this.away || told.as === 'nothing') {
+      return finishRun(run, now, { status: 'cancelled', http_status: 499, code: 'client_closed' });
+    }
+    if (told.as === 'fault') return tellFault(run, now, { ...told, end });
+    if (told.as === 'stream') run.call.answer.endStream(told.relay, end);
+    else run.call.answer.endWhole(told.body(now.meta, end), end);
+    finishRun(run, now, { status: 'ok', http_status: 200, code: '' });
+  }
+
+  /** The answer's last bytes cannot be told. */
+  private unfinished(error: unknown): void {
+    const { call } = this.run;
+    call.deps.log.error({ request_id: call.record.request_id, error }, 'answer not finished');
+    call.answer.sink.destroy();
+    finishRun(this.run, this.now, { status: 'error', http_status: 500, code: 'internal' });
+  }
+}
+
+function settle(run: Run, now: Try, tool_calls: number, due: Due): void {
+  const settling = new Settling(run, now, due);
+  run.call.enter(settling);
+  run.call.record.tool_calls = tool_calls;
+  void settling.settle();
+}
+
+/** The provider has said all there is: by its own figures, or by a count where they are missing or cannot be true. */
+export function settleComplete(
+  run: Run,
+  now: Try,
+  done: { readonly read: Read; readonly telling: Telling; readonly away: boolean },
+): void {
+  const { call } = run;
+  const { attempt } = now;
+  const { read, telling: told, away } = done;
+  const { stop, output_bytes, tool_calls } = read;
+  const usage = soundUsage(read.usage);
+  endAttempt(attempt.record, 'ok', '');
+  learn(call.deps, call.record, attempt.record, { usage, output_bytes });
+  if (usage === null) {
+    warn(call.record, 'usage_estimated', 'The provider reported no usage; the text was counted.');
+    const reported = estimate(run, attempt, output_bytes);
+    return settle(run, now, tool_calls, { reported, how: { estimated: true, stop }, told, away });
+  }
+  settle(run, now, tool_calls, { reported: usage, how: { estimated: false, stop }, told, away });
+}
+
+/**
+ * The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap
+ * (docs/outcomes.md#credit-reached-mid-stream, docs/outcomes.md#cap-ignored).
+ */
+export function settleCut(
+  run: Run,
+  now: Try,
+  cut: { readonly why: keyof typeof CUT; readonly telling: Telling; readonly away: boolean },
+): void {
+  const { attempt } = now;
+  attempt.abort();
+  endAttempt(attempt.record, 'ok', '');
+  const { code, message } = CUT[cut.why];
+  warn(run.call.record, code, message);
+  const how: Ending = { estimated: true, stop: { reason: 'max_tokens' }, forced: true };
+  const due = { reported: estimate(run, attempt), how, told: cut.telling, away: cut.away };
+  settle(run, now, toolCallsOf(attempt), due);
+}
+
+/**
+ * A limit that the caller chose: what was produced is paid for, as if it had left, but counted now and not drained first:
+ * this caller waits for its error, which tells the cost (docs/outcomes.md#chosen-time-is-up).
+ */
+export function settleTimeIsUp(run: Run, now: Try, shown: Relay | null): void {
+  const { attempt } = now;
+  const how: Ending = { estimated: true, stop: null, fault: TIME_IS_UP };
+  const told: Told = { as: 'fault', fault: TIME_IS_UP, shown };
+  settle(run, now, toolCallsOf(attempt), { reported: estimate(run, attempt), how, told, away: false });
+}
+
+/** The caller has left and the answer stops here: it pays for what was produced (docs/outcomes.md#left-mid-stream). */
+export function settleLeft(run: Run, now: Try): void {
+  const { attempt } = now;
+  // There is no answer for a retry of its client to wait for.
+  run.call.deps.drained.delete(run.call);
+  const how: Ending = { estimated: true, stop: null, forced: true };
+  const due: Due = { reported: estimate(run, attempt), how, told: { as: 'nothing' }, away: true };
+  settle(run, now, toolCallsOf(attempt), due);
+}
+
+function toolCallsOf({ state }: Attempt): number {
+  return state?.tool_calls ?? 0;
+}

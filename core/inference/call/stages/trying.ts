@@ -1,0 +1,230 @@
+// The caller has seen no content: an attempt runs, or media for one are fetched, and a failed one may be followed by
+// another. A whole answer is in this stage until it is complete.
+import { ServiceError } from '../../../kernel/index.ts';
+import type { UpstreamFault } from '../../canonical/types.ts';
+import { Attempt, type AttemptListener, type Pieces, type Read, type Telling } from '../attempt/attempt.ts';
+import type { Tries } from '../attempt/failover.ts';
+import type { Lane } from '../attempt/lane.ts';
+import type { FetchedMedia } from '../attempt/media.ts';
+import { type Fetch, nextLane, passUnfetched } from '../attempt/next-lane.ts';
+import { GATEWAY_FAILED, RESTARTING, refusalOf, TIME_IS_UP } from '../attempt/outcome.ts';
+import { endAttempt, forgetAttempt, startNow } from '../record.ts';
+import type { Incoming } from '../types.ts';
+import type { Stage } from './call.ts';
+import { leave } from './draining.ts';
+import { cancel, failInStream, refuse } from './ends.ts';
+import { noteFailure, type Run, reachedOf, type Said, type Try } from './run.ts';
+import { settleComplete, settleCut, settleTimeIsUp } from './settling.ts';
+import { Streaming } from './streaming.ts';
+
+/** What further attempts are made from; gone with the first content of a stream. */
+export interface Pursuit {
+  readonly run: Run;
+  readonly incoming: Incoming;
+  readonly tries: Tries;
+  /** Fetched for an attempt whose family takes bytes alone. */
+  readonly media: FetchedMedia | null;
+}
+
+/** Refuses a call that may have got as far as `said`. */
+function giveUp({ run, incoming }: Pursuit, said: Said | null, error: unknown, status?: 'error'): void {
+  refuse(run, said, { error, body: incoming.body, ...(status === undefined ? {} : { status }) });
+}
+
+/** Begins the next attempt, or the fetching of what it sends; `last` is what went before. Nothing is thrown. */
+export function tryNext(pursuit: Pursuit, last: Said | null): void {
+  const { run, incoming, tries, media } = pursuit;
+  const { deps, record } = run.call;
+  let lane: Lane | Fetch;
+  try {
+    lane = nextLane(deps, incoming, run.terms, { planned: tries.planned, record, media });
+  } catch (error) {
+    return giveUp(pursuit, last, error);
+  }
+  if ('media' in lane) new Fetching(pursuit, lane, last).begin();
+  else tryLane(pursuit, lane);
+}
+
+/** Sends the attempt that `lane` is written for. Nothing is thrown. */
+export function tryLane(pursuit: Pursuit, lane: Lane): void {
+  const { call } = pursuit.run;
+  try {
+    startNow(lane.record, call.deps.health);
+    call.record.attempts.push(lane.record);
+    call.record.endpoint = lane.record.endpoint;
+    const trying = new Trying(pursuit, lane);
+    call.enter(trying);
+    const { attempt } = trying.now;
+    attempt.exchange = lane.send(attempt);
+  } catch (error) {
+    giveUp(pursuit, lane, error);
+  }
+}
+
+class Trying implements Stage, AttemptListener {
+  readonly now: Try;
+  private readonly run: Run;
+  private readonly pursuit: Pursuit;
+
+  constructor(pursuit: Pursuit, lane: Lane) {
+    const { run } = pursuit;
+    const { raw, classify, meta, kept, credential } = lane;
+    const { times } = run.terms;
+    const attempt = new Attempt(lane.record, lane.reading, { lane: raw, classify, times, listener: this });
+    this.pursuit = pursuit;
+    this.run = run;
+    this.now = { attempt, meta, kept, credential };
+  }
+
+  get asked(): boolean {
+    return this.now.attempt.sent;
+  }
+
+  get incoming(): Incoming {
+    return this.pursuit.incoming;
+  }
+
+  progressed(attempt: Attempt, pieces: Pieces, output: Buffer | string): void {
+    const { state } = pieces.relay;
+    // What came in one read with its error is not shown: another endpoint may answer.
+    if (state.fault !== null) return;
+    if (this.run.terms.stream) {
+      if (state.semantic) return this.show(attempt, pieces, output);
+      this.run.call.answer.hold(output);
+    }
+    const why = reachedOf(this.run, attempt, pieces);
+    if (why !== null) settleCut(this.run, this.now, { why, telling: pieces.telling, away: false });
+  }
+
+  /** The first content of a stream goes out. */
+  private show(attempt: Attempt, pieces: Pieces, output: Buffer | string): void {
+    const streaming = new Streaming(this.run, this.now, pieces.relay);
+    this.run.call.enter(streaming);
+    attempt.listener = streaming;
+    streaming.progressed(attempt, pieces, output);
+  }
+
+  completed(_attempt: Attempt, read: Read, telling: Telling): void {
+    settleComplete(this.run, this.now, { read, telling, away: false });
+  }
+
+  failed(attempt: Attempt, fault: UpstreamFault): void {
+    const { run, pursuit } = this;
+    const { deps, record, answer } = run.call;
+    const chosen = noteFailure(run, this.now, fault);
+    answer.dropHeld();
+    const facts = { sent: attempt.sent, raw: attempt.lane !== null, made: record.attempts.length };
+    const last = { fault, endpoint: attempt.record.endpoint };
+    if (pursuit.tries.next(deps, last, facts)) return tryNext(pursuit, this.now);
+    if (chosen) return settleTimeIsUp(run, this.now, null);
+    giveUp(pursuit, this.now, refusalOf(deps, pursuit.tries.faults, record.attempts));
+  }
+
+  crashed(attempt: Attempt, error: unknown): void {
+    endAttempt(attempt.record, 'error', 'protocol');
+    const { call, terms } = this.run;
+    if (!terms.stream || attempt.state?.semantic !== true) return giveUp(this.pursuit, this.now, error);
+    call.deps.log.error({ request_id: call.record.request_id, error }, 'relay failed');
+    failInStream(this.run, this.now, GATEWAY_FAILED, null);
+  }
+
+  left(): void {
+    const { attempt } = this.now;
+    if (attempt.sent) return leave(this.run, this.now, this.run.terms.stream ? null : this);
+    attempt.abort();
+    forgetAttempt(this.run.call.record);
+    cancel(this.run, this.now);
+  }
+
+  returned(): void {}
+  roomAgain(): void {}
+
+  tick(now: number): void {
+    const { call, terms } = this.run;
+    if (now - call.started > terms.total_ms) return this.deadline();
+    const { attempt } = this.now;
+    attempt.tick(now);
+    if (terms.stream && call.isIn(this)) call.answer.keepAlive(now, attempt.pieces?.relay ?? null);
+  }
+
+  /** A limit that the caller chose is paid for; the standard one is our fault (docs/outcomes.md#time-is-up). */
+  private deadline(): void {
+    const { attempt } = this.now;
+    attempt.abort();
+    endAttempt(attempt.record, 'timeout', 'timeout');
+    if (attempt.sent && this.run.terms.chosen.total) return settleTimeIsUp(this.run, this.now, null);
+    giveUp(this.pursuit, this.now, new ServiceError(TIME_IS_UP.code, TIME_IS_UP.message), 'error');
+  }
+
+  shutDown(): void {
+    this.now.attempt.abort();
+    giveUp(this.pursuit, this.now, new ServiceError(RESTARTING.code, RESTARTING.message), 'error');
+  }
+}
+
+/** Media are fetched for an attempt that is not written yet: no attempt runs, and who leaves owes nothing. */
+class Fetching implements Stage {
+  readonly asked = false;
+  private readonly pursuit: Pursuit;
+  private readonly fetch: Fetch;
+  private readonly last: Said | null;
+
+  constructor(pursuit: Pursuit, fetch: Fetch, last: Said | null) {
+    this.pursuit = pursuit;
+    this.fetch = fetch;
+    this.last = last;
+  }
+
+  begin(): void {
+    this.pursuit.run.call.enter(this);
+    void this.fetch.media.then(
+      (media) => this.fetched(media),
+      (error: unknown) => this.unfetched(error),
+    );
+  }
+
+  private fetched(media: FetchedMedia): void {
+    if (this.pursuit.run.call.isIn(this)) tryNext({ ...this.pursuit, media }, this.last);
+  }
+
+  /** Media that an endpoint wants as bytes cannot be had: the attempt has failed, and others take them by address. */
+  private unfetched(error: unknown): void {
+    const { pursuit, last } = this;
+    const { run, incoming, tries, media } = pursuit;
+    if (!run.call.isIn(this)) return;
+    this.fetch.abort();
+    let refusal: unknown;
+    try {
+      const { deps, record } = run.call;
+      refusal = passUnfetched(deps, incoming, tries, { attempt: this.fetch.attempt, record, media, error });
+    } catch (defect) {
+      refusal = defect;
+    }
+    if (refusal === null) tryNext(pursuit, last);
+    else giveUp(pursuit, last, refusal);
+  }
+
+  left(): void {
+    this.fetch.abort();
+    this.pursuit.run.call.answer.dropHeld();
+    cancel(this.pursuit.run, this.last);
+  }
+
+  returned(): void {}
+  roomAgain(): void {}
+
+  tick(now: number): void {
+    const { call, terms } = this.pursuit.run;
+    if (now - call.started > terms.total_ms) return this.stop(TIME_IS_UP);
+    if (terms.stream) call.answer.keepAlive(now, null);
+  }
+
+  shutDown(): void {
+    this.stop(RESTARTING);
+  }
+
+  private stop({ code, message }: typeof TIME_IS_UP): void {
+    this.fetch.abort();
+    giveUp(this.pursuit, this.last, new ServiceError(code, message), 'error');
+  }
+}
