@@ -60,7 +60,20 @@ export const rowDetailExample: RowDetail = {
   user_agent: 'OpenAI/JS 7.57.0',
   client_ip_prefix: '203.0.113.0/24',
   replays: 0,
-  route_trace: null,
+  route: {
+    ...{ policy: 'agents', version: 7, rule: 'office-hours', sort: 'latency', affinity: 'miss' },
+    ...{ catalog: '8f0c2d7e', candidates: 2 },
+    plan: [{ endpoint_id: 'ep_0000000000000000000000000B', score: 0.981 }],
+    excluded: [{ endpoint_id: 'ep_0000000000000000000000000A', reason: 'region' }],
+    excluded_hidden: 0,
+    attempts: [{ endpoint_id: 'ep_0000000000000000000000000B', outcome: 'ok', http_status: 200, ms: 209 }],
+    winner: 'ep_0000000000000000000000000B',
+    reserve_micro: 5_120,
+  },
+  route_trace:
+    'v1; policy=agents/7; rule=office-hours; sort=latency; arm=-; canary=0; aff=miss; cand=2; ' +
+    'drop=ep_0000000000000000000000000A:region; plan=ep_0000000000000000000000000B:0.981; ' +
+    'try=ep_0000000000000000000000000B:ok:200:209; win=ep_0000000000000000000000000B; reserve=5120',
   warnings: [],
   timing: { ttft_ms: 210.5, duration_ms: 1_430.2, gw_overhead_ms: 2.4, upstream_ttft_ms: 208.1 },
   usage: { source: 'provider', normalised: usage },

@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool, type Pool } from '../db/index.ts';
 import { type Id, newRequestId, nowMs, silentLog } from '../kernel/index.ts';
+import type { Route } from '../routing/index.ts';
 import { openRequestLog, type RequestLog, type RequestRow } from './index.ts';
 import { dropOldDays, findRow, insertRows, listAttempts, prepareDays } from './store.ts';
 
@@ -36,6 +37,15 @@ const zero = {
   cache_write_tokens: 0,
   reasoning_tokens: 0,
 };
+
+function chosen(over: Partial<Route> = {}): Route {
+  return {
+    ...{ policy: 'default', version: null, rule: '-', sort: 'balanced', affinity: '-', catalog: 'c1' },
+    ...{ candidates: 1, plan: [{ endpoint_id: 'ep_x', score: 1 }], excluded: [], excluded_hidden: 0 },
+    ...{ attempts: [], winner: 'ep_x', reserve_micro: 9 },
+    ...over,
+  };
+}
 
 function row(other: Partial<RequestRow> = {}): RequestRow {
   return {
@@ -74,7 +84,7 @@ function row(other: Partial<RequestRow> = {}): RequestRow {
     tags: { a: 'b' },
     user_agent: 'test',
     client_ip_prefix: '',
-    route_trace: { chosen: 'ep_x' },
+    route_trace: chosen(),
     warnings: [],
     attempt_rows: [
       {
@@ -327,7 +337,7 @@ test('any text comes back as it was written, in every kind of column', async () 
       const written = row({
         user_agent,
         tags: { [tag]: note },
-        route_trace: [note, { deep: tag }],
+        route_trace: chosen({ policy: note, excluded: [{ endpoint_id: tag, reason: note }] }),
         warnings: [user_agent],
       });
       await insertRows(pool, [written, row({ user_agent: note })]);

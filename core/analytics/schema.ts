@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { idOf, named, nullable, oneOf, requestId } from '../kernel/index.ts';
 import { payloadStates } from '../payloads/index.ts';
+import { Route } from '../routing/index.ts';
 import { attemptOutcomes, rowStatuses } from './types.ts';
 
 const Count = Type.Integer();
@@ -79,7 +80,8 @@ export const RowDetail = Type.Object({
   user_agent: Type.String(),
   client_ip_prefix: Type.String(),
   replays: Type.Integer({ description: 'how often its answer was given again to the same Idempotency-Key' }),
-  route_trace: Type.Unknown(),
+  route: nullable(Route),
+  route_trace: nullable(Type.String({ description: '`route` in one line of at most 1,024 bytes' })),
   warnings: Type.Array(Type.Unknown()),
   timing: Timing,
   usage: Type.Object({ source: Type.String(), normalised: UsageView }),

@@ -1,5 +1,6 @@
 // One row per call and one per attempt. What they say of how a call ended: docs/outcomes.md.
 import type { Environment, Id, RequestId } from '../kernel/index.ts';
+import type { Route } from '../routing/index.ts';
 
 export const rowStatuses = ['ok', 'error', 'cancelled', 'rejected'] as const;
 export type RowStatus = (typeof rowStatuses)[number];
@@ -76,8 +77,8 @@ export interface RequestRow {
   readonly user_agent: string;
   /** Network only: IPv4 /24, IPv6 /48. */
   readonly client_ip_prefix: string;
-  /** The route's trace (docs/routing.md#the-trace), or null where nothing was decided. */
-  readonly route_trace: unknown;
+  /** The route as structure (docs/routing.md#the-trace), or null where nothing was decided. */
+  readonly route_trace: Route | null;
   readonly warnings: readonly unknown[];
   readonly attempt_rows: readonly AttemptRow[];
 }

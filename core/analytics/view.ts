@@ -1,6 +1,7 @@
 // Stored rows as callers see them. Pure.
 import { rowTime } from '../kernel/index.ts';
 import type { PayloadState } from '../payloads/index.ts';
+import { routeLine } from '../routing/index.ts';
 import type { RowDetail, RowView } from './schema.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
@@ -62,7 +63,8 @@ export function viewDetail(
     user_agent: row.user_agent,
     client_ip_prefix: row.client_ip_prefix,
     replays: row.replays,
-    route_trace: row.route_trace,
+    route: row.route_trace,
+    route_trace: row.route_trace === null ? null : routeLine(row.route_trace),
     warnings: [...row.warnings],
     timing: {
       ttft_ms: row.ttft_ms,

@@ -10,9 +10,9 @@ export {
 } from './health.ts';
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
-export { choose, planRoute, previewRoute, timeoutsOf } from './plan.ts';
+export { choose, named, planRoute, previewRoute, timeoutsOf } from './plan.ts';
 export { suggestions } from './refusal.ts';
-export { type TraceFacts, type TraceTry, traceLine } from './trace.ts';
+export { type Decided, Route, type RouteAttempt, routeLine, routeOf } from './trace.ts';
 export {
   type AccountState,
   type AffinitySource,

@@ -29,7 +29,7 @@ import { createHealth, type HealthView } from './health.ts';
 import { affordsUnder, refuseDenied, tooDear, withinLimits } from './limits.ts';
 import { previewRoute } from './plan.ts';
 import { expectedNano } from './score.ts';
-import { traceLine } from './trace.ts';
+import { routeLine, routeOf } from './trace.ts';
 import type { RouteFeatures, RouteInput, RoutePlan } from './types.ts';
 
 declare module '../kernel/operation.ts' {
@@ -296,10 +296,12 @@ export const dryRunOperation = operation({
       plan: route.plan.map((item, i) => shownAttempt(item, i + 1, asked)),
       excluded: route.excluded.map((item) => ({ ...item })),
       reserve_micro,
-      trace: traceLine(route, {
-        ...{ policy: `${name}/${version}`, rule: ruling.rule, tries: null, win: null },
-        reserve_micro_usd: reserve_micro ?? 0,
-      }),
+      trace: routeLine(
+        routeOf(
+          { route, catalog: context.services.catalog().version, reserve_micro_usd: reserve_micro ?? 0 },
+          { attempts: null, winner: null },
+        ),
+      ),
     };
   },
 });

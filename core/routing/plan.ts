@@ -26,6 +26,7 @@ import {
   type ExclusionReason,
   exclusionReasons,
   type Passed,
+  type PolicyNamed,
   type RankedEndpoint,
   type RouteAffinity,
   type RouteInput,
@@ -127,8 +128,9 @@ function passedOf(facts: EndpointFacts, losses: readonly RouteLoss[], demands: D
 
 const NO_WARNINGS: readonly RouteWarning[] = [];
 
-function named({ policy, version, rule }: Ruling): NonNullable<RoutePlan['policy']> {
-  return { name: `${policy}/${version}`, rule };
+/** The policy of `ruling`, as a route names it. */
+export function named({ policy, version, rule }: Ruling): PolicyNamed {
+  return { name: policy, version, rule };
 }
 
 /**

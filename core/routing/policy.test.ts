@@ -289,7 +289,7 @@ describe('preferences', () => {
     const catalog = catalogOf(first, second);
     const route = planRoute(catalog, { ...input({ policy }), health: createHealth() });
     expect(route.plan.map((item) => item.endpoint.model_id)).toEqual(['acme/large', 'acme/small']);
-    expect([route.max_attempts, route.policy]).toEqual([6, { name: 'p/7', rule: '-' }]);
+    expect([route.max_attempts, route.policy]).toEqual([6, { name: 'p', version: 7, rule: '-' }]);
     expect(route.warnings.map(({ code }) => code)).toEqual(['policy_model_missing']);
   });
 });

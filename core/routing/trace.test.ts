@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
-import { type ExclusionReason, exclusionReasons, type RoutePlan, traceLine } from './index.ts';
+import {
+  type ExclusionReason,
+  exclusionReasons,
+  type RouteAttempt,
+  type RoutePlan,
+  routeLine,
+  routeOf,
+} from './index.ts';
 
 const FIELDS = [
   'policy',
@@ -51,13 +58,26 @@ function route(over: Partial<RoutePlan> = {}): RoutePlan {
   };
 }
 
+interface Facts {
+  readonly attempts: readonly RouteAttempt[] | null;
+  readonly winner: string | null;
+  readonly reserve_micro_usd: number;
+}
+
+/** The line of what is stored of `plan`, read back as a row is. */
+function lineOf(plan: RoutePlan, { reserve_micro_usd, ...made }: Facts): string {
+  const stored = JSON.stringify(routeOf({ route: plan, catalog: 'c1', reserve_micro_usd }, made));
+  return routeLine(JSON.parse(stored));
+}
+
 test('the line is that of the document', () => {
   const tries = [
-    { endpoint_id: 'ep_c', outcome: 'overloaded', http_status: 503, ms: 812.4 },
+    { endpoint_id: 'ep_c', outcome: 'overloaded', http_status: 503, ms: 812 },
     { endpoint_id: 'ep_d', outcome: 'ok', http_status: 200, ms: 402 },
   ];
-  const facts = { policy: 'agents/7', rule: 'office-hours', tries, win: 'ep_d', reserve_micro_usd: 5120 };
-  expect(traceLine(route(), facts)).toBe(
+  const facts = { attempts: tries, winner: 'ep_d', reserve_micro_usd: 5120 };
+  const policy = { name: 'agents', version: 7, rule: 'office-hours' };
+  expect(lineOf(route({ policy }), facts)).toBe(
     'v1; policy=agents/7; rule=office-hours; sort=latency; arm=-; canary=0; aff=-; cand=5; ' +
       'drop=ep_a:region,ep_b:circuit; plan=ep_c:0.981,ep_d:0.744; ' +
       'try=ep_c:overloaded:503:812,ep_d:ok:200:402; win=ep_d; reserve=5120',
@@ -65,8 +85,8 @@ test('the line is that of the document', () => {
 });
 
 test('a dry run has no try and no win; empty fields read -', () => {
-  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 0 };
-  const line = traceLine(route({ plan: [], excluded: [] }), facts);
+  const facts = { attempts: null, winner: null, reserve_micro_usd: 0 };
+  const line = lineOf(route({ plan: [], excluded: [] }), facts);
   expect(line).toBe(
     'v1; policy=default; rule=-; sort=latency; arm=-; canary=0; aff=-; cand=1; drop=-; plan=-; reserve=0',
   );
@@ -88,19 +108,19 @@ const patterns: { readonly [field: string]: RegExp } = {
 };
 
 test.each(['hit', 'miss', '-'] as const)('aff tells %s, and no affinity at all reads -', (state) => {
-  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 1 };
+  const facts = { attempts: null, winner: null, reserve_micro_usd: 1 };
   const affinity = { kind: 'prefix', state, key: null, ttl_ms: 0 } as const;
-  expect(parse(traceLine(route({ affinity }), facts)).map.get('aff')).toBe(state);
-  expect(parse(traceLine(route(), facts)).map.get('aff')).toBe('-');
+  expect(parse(lineOf(route({ affinity }), facts)).map.get('aff')).toBe(state);
+  expect(parse(lineOf(route(), facts)).map.get('aff')).toBe('-');
 });
 
 test('a route over ten thousand endpoints is told as fast as it is cut', () => {
   const excluded = Array.from({ length: 10_000 }, (_, i) => {
     return { endpoint_id: `ep_${i}`, provider: 'p', reason: 'region' as const };
   });
-  const facts = { policy: 'default', rule: '-', tries: null, win: null, reserve_micro_usd: 1 };
+  const facts = { attempts: null, winner: null, reserve_micro_usd: 1 };
   const started = performance.now();
-  const lines = Array.from({ length: 100 }, () => traceLine(route({ excluded }), facts));
+  const lines = Array.from({ length: 100 }, () => lineOf(route({ excluded }), facts));
   // Written anew for each item that is cut, one line alone would take longer.
   expect(performance.now() - started).toBeLessThan(1_000);
   const { items, more } = parse(lines[0] as string).list('drop');
@@ -119,7 +139,7 @@ test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut'
     endpoint_id: id,
     outcome: fc.constantFrom('ok', 'rate_limit', 'a; b=c, d'),
     http_status: fc.integer({ min: 0, max: 599 }),
-    ms: fc.double({ min: 0, max: 600_000, noNaN: true }),
+    ms: fc.integer({ min: 0, max: 600_000 }),
   });
   fc.assert(
     fc.property(
@@ -129,8 +149,9 @@ test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut'
       fc.string({ maxLength: 200 }),
       (drops, ids, tries, name) => {
         const plan = ids.map((one, i) => planned(one, 1 / (i + 1)));
-        const facts = { policy: name, rule: name, tries, win: ids[0] ?? null, reserve_micro_usd: 9e15 };
-        const line = traceLine(route({ plan, excluded: drops }), facts);
+        const facts = { attempts: tries, winner: ids[0] ?? null, reserve_micro_usd: 9e15 };
+        const policy = { name, version: 1, rule: name };
+        const line = lineOf(route({ plan, excluded: drops, policy }), facts);
         expect(Buffer.byteLength(line)).toBeLessThanOrEqual(1024);
         expect(line).toMatch(/^[\x20-\x7e]+$/);
         const read = parse(line);
@@ -151,4 +172,21 @@ test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut'
       },
     ),
   );
+});
+
+test('what is stored tells every exclusion that the line has no room for, and counts those beyond five hundred', () => {
+  const excluded = Array.from({ length: 700 }, (_, i) => {
+    return { endpoint_id: `ep_${i}`, provider: 'p', reason: 'region' as const };
+  });
+  const facts = { attempts: [], winner: null };
+  const few = routeOf(
+    { route: route({ excluded: excluded.slice(0, 200) }), catalog: 'c1', reserve_micro_usd: 1 },
+    facts,
+  );
+  expect([few.excluded.length, few.excluded_hidden]).toEqual([200, 0]);
+  expect(few.excluded.at(-1)).toEqual({ endpoint_id: 'ep_199', reason: 'region' });
+  const many = routeOf({ route: route({ excluded }), catalog: 'c1', reserve_micro_usd: 1 }, facts);
+  expect([many.excluded.length, many.excluded_hidden, many.candidates]).toEqual([500, 200, 703]);
+  const { items, more } = parse(routeLine(many)).list('drop');
+  expect(items.length + more).toBe(700);
 });

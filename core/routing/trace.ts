@@ -1,29 +1,79 @@
-// The route in one line (docs/routing.md#the-trace): stable fields in a stable order, at most 1,024 bytes, so that it
-// fits a header.
+// The route of a call: as structure, which is what is stored and shown, and in one line for a header
+// (docs/routing.md#the-trace).
+import { type Static, Type } from 'typebox';
+import { nullable, oneOf } from '../kernel/index.ts';
 import type { RoutePlan } from './types.ts';
+
+/** Exclusions that a route tells one by one; the others are counted. Each takes about 60 bytes of its row. */
+const EXCLUDED_MAX = 500;
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const RouteAttempt = Type.Object({
+  endpoint_id: Type.String(),
+  outcome: Type.String({ description: 'outcome of the attempt, or the class of the fault' }),
+  http_status: Count,
+  ms: Type.Integer({ minimum: 0, description: 'to the first event' }),
+});
+export type RouteAttempt = Static<typeof RouteAttempt>;
+
+export const Route = Type.Object(
+  {
+    policy: Type.String({ description: '`default` for the built-in policy' }),
+    version: nullable(Type.Integer({ description: 'of the policy; null for the built-in one' })),
+    rule: Type.String({ description: 'names of the rules that matched; `-` where none did' }),
+    sort: Type.String(),
+    affinity: oneOf(['hit', 'miss', '-']),
+    catalog: Type.String({ description: 'version of the catalog that it was decided by' }),
+    candidates: Type.Integer({ minimum: 0, description: 'endpoints that serve the model' }),
+    plan: Type.Array(Type.Object({ endpoint_id: Type.String(), score: Type.Number() })),
+    excluded: Type.Array(Type.Object({ endpoint_id: Type.String(), reason: Type.String() }), {
+      description: `in order of the filters, at most ${EXCLUDED_MAX}`,
+    }),
+    excluded_hidden: Type.Integer({ minimum: 0, description: 'exclusions beyond those listed' }),
+    attempts: nullable(
+      Type.Array(RouteAttempt, { description: 'those that have ended; null: none was to be made' }),
+    ),
+    winner: nullable(Type.String({ description: 'endpoint that answered' })),
+    reserve_micro: Type.Integer({ minimum: 0, description: 'micro-USD that were held' }),
+  },
+  { description: 'Why a call went where it went.' },
+);
+export type Route = Static<typeof Route>;
+
+/** What was decided before the first attempt; a refusal has no plan. */
+export interface Decided {
+  readonly route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort' | 'affinity' | 'policy'>;
+  readonly catalog: string;
+  readonly reserve_micro_usd: number;
+}
+
+/** The route of a call; `attempts` null where none is to be made. */
+export function routeOf(
+  { route, catalog, reserve_micro_usd }: Decided,
+  made: { readonly attempts: readonly RouteAttempt[] | null; readonly winner: string | null },
+): Route {
+  const { plan, spare, excluded, sort, affinity, policy } = route;
+  return {
+    policy: policy?.name ?? 'default',
+    version: policy?.version ?? null,
+    rule: policy?.rule ?? '-',
+    sort,
+    affinity: affinity?.state ?? '-',
+    catalog,
+    candidates: plan.length + spare.length + excluded.length,
+    plan: plan.map(({ endpoint, score }) => ({ endpoint_id: endpoint.id, score: Number(score.toFixed(3)) })),
+    excluded: excluded.slice(0, EXCLUDED_MAX).map(({ endpoint_id, reason }) => ({ endpoint_id, reason })),
+    excluded_hidden: Math.max(0, excluded.length - EXCLUDED_MAX),
+    attempts: made.attempts === null ? null : [...made.attempts],
+    winner: made.winner,
+    reserve_micro: reserve_micro_usd,
+  };
+}
 
 const BYTES_MAX = 1_024;
 /** More items than this never fit: each has at least 8 bytes. */
 const ITEMS_MAX = 128;
-
-export interface TraceTry {
-  readonly endpoint_id: string;
-  /** Outcome, or the class of the fault. */
-  readonly outcome: string;
-  readonly http_status: number;
-  /** To the first event. */
-  readonly ms: number;
-}
-
-export interface TraceFacts {
-  /** `name/version`; `default` for the built-in policy. */
-  readonly policy: string;
-  readonly rule: string;
-  /** null before the attempts (dry run): `try` and `win` are then left out. */
-  readonly tries: readonly TraceTry[] | null;
-  readonly win: string | null;
-  readonly reserve_micro_usd: number;
-}
 
 /** A list that can be cut from its end; tells how many items are not shown. */
 class Cut {
@@ -56,10 +106,10 @@ class Cut {
   }
 }
 
-/** Makes an item of each of the first of `list`; the others are only counted. */
-function cut<T>(list: readonly T[], item: (one: T) => string): Cut {
+/** Makes an item of each of the first of `list`; the others, and `hidden` more, are only counted. */
+function cut<T>(list: readonly T[], item: (one: T) => string, hidden = 0): Cut {
   const first = list.length > ITEMS_MAX ? list.slice(0, ITEMS_MAX) : list;
-  return new Cut(first.map(item), list.length);
+  return new Cut(first.map(item), list.length + hidden);
 }
 
 const CLEAN = /^[A-Za-z0-9._/-]{1,100}$/;
@@ -71,34 +121,33 @@ function word(value: string): string {
   return clean === '' ? '-' : clean;
 }
 
-const NO_TRIES: readonly TraceTry[] = [];
-
-function tryText({ endpoint_id, outcome, http_status, ms }: TraceTry): string {
-  return `${endpoint_id}:${word(outcome)}:${http_status}:${Math.round(ms)}`;
+function attemptText({ endpoint_id, outcome, http_status, ms }: RouteAttempt): string {
+  return `${endpoint_id}:${word(outcome)}:${http_status}:${ms}`;
 }
 
-/** The trace of `route`; ASCII, at most 1,024 bytes: the longest list is cut first and ends `+N`. */
-export function traceLine(
-  route: Pick<RoutePlan, 'plan' | 'spare' | 'excluded' | 'sort' | 'affinity'>,
-  facts: TraceFacts,
-): string {
-  const drop = cut(route.excluded, (item) => `${item.endpoint_id}:${item.reason}`);
-  const plan = cut(route.plan, (item) => `${item.endpoint.id}:${item.score.toFixed(3)}`);
-  const tries = cut(facts.tries ?? NO_TRIES, tryText);
-  const candidates = route.plan.length + route.spare.length + route.excluded.length;
+/**
+ * `route` in one line for a header: stable fields in a stable order, ASCII, at most 1,024 bytes: the longest list is cut
+ * first and ends `+N`.
+ */
+export function routeLine(route: Route): string {
+  const drop = cut(route.excluded, (item) => `${item.endpoint_id}:${item.reason}`, route.excluded_hidden);
+  const plan = cut(route.plan, (item) => `${item.endpoint_id}:${item.score.toFixed(3)}`);
+  const tries = cut(route.attempts ?? [], attemptText);
+  const policy = route.version === null ? route.policy : `${route.policy}/${route.version}`;
   const head =
-    `v1; policy=${word(facts.policy)}; rule=${word(facts.rule)}; sort=${route.sort}; arm=-; canary=0; ` +
-    `aff=${route.affinity?.state ?? '-'}; cand=${candidates}; drop=`;
-  const win = facts.tries === null ? '' : `; win=${facts.win ?? '-'}`;
-  const tail = `${win}; reserve=${facts.reserve_micro_usd}`;
-  const fixed = head.length + '; plan='.length + (facts.tries === null ? 0 : '; try='.length) + tail.length;
+    `v1; policy=${word(policy)}; rule=${word(route.rule)}; sort=${route.sort}; arm=-; canary=0; ` +
+    `aff=${route.affinity}; cand=${route.candidates}; drop=`;
+  const win = route.attempts === null ? '' : `; win=${route.winner ?? '-'}`;
+  const tail = `${win}; reserve=${route.reserve_micro}`;
+  const fixed =
+    head.length + '; plan='.length + (route.attempts === null ? 0 : '; try='.length) + tail.length;
   const tooLong = () =>
-    fixed + drop.length + plan.length + (facts.tries === null ? 0 : tries.length) > BYTES_MAX;
+    fixed + drop.length + plan.length + (route.attempts === null ? 0 : tries.length) > BYTES_MAX;
   while (tooLong()) {
     const longest = [drop, plan, tries].reduce((a, b) => (b.shown > a.shown ? b : a));
     if (longest.shown === 0) break;
     longest.shown--;
   }
-  const tried = facts.tries === null ? '' : `; try=${tries.text()}`;
+  const tried = route.attempts === null ? '' : `; try=${tries.text()}`;
   return `${head}${drop.text()}; plan=${plan.text()}${tried}${tail}`;
 }

@@ -227,6 +227,13 @@ export interface Timeouts {
   readonly total_ms: number;
 }
 
+/** A policy's version, and the names of its rules that matched, joined by `/`; `-` where none did. */
+export interface PolicyNamed {
+  readonly name: string;
+  readonly version: number;
+  readonly rule: string;
+}
+
 export interface RoutePlan {
   /** The attempts in their order, at most `max_attempts`. */
   readonly plan: readonly RankedEndpoint[];
@@ -234,8 +241,8 @@ export interface RoutePlan {
   readonly spare: readonly Passed[];
   readonly excluded: readonly Excluded[];
   readonly sort: Sort;
-  /** `name/version` and the rules that matched, as the trace names them; absent: the built-in policy. */
-  readonly policy?: { readonly name: string; readonly rule: string };
+  /** The policy and its rules that matched; absent: the built-in policy. */
+  readonly policy?: PolicyNamed;
   /** Absent: off. */
   readonly affinity?: RouteAffinity;
   /** `failover.on` of the policy; absent: the standard classes. */

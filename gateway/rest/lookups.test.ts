@@ -146,6 +146,24 @@ test('a rejected call has a generation that cost nothing', async () => {
   expect(found.cost).toMatchObject({ total_micro_usd: 0, lines: [] });
 });
 
+const chosen = {
+  ...{
+    policy: 'agents',
+    version: 7,
+    rule: '-',
+    sort: 'price',
+    affinity: '-' as const,
+    catalog: 'c1',
+    candidates: 2,
+  },
+  plan: [{ endpoint_id: 'ep_x', score: 1 }],
+  excluded: [{ endpoint_id: 'ep_y', reason: 'region' }],
+  excluded_hidden: 0,
+  attempts: [{ endpoint_id: 'ep_x', outcome: 'ok', http_status: 200, ms: 12 }],
+  winner: 'ep_x',
+  reserve_micro: 9,
+};
+
 test('requests are found by every filter, with lag told, and in full by id', async () => {
   const tenant = await harness.makeTenant('filters');
   const rows = [
@@ -157,7 +175,7 @@ test('requests are found by every filter, with lag told, and in full by id', asy
       error_code: 'upstream_error',
       cost_micro: 0,
     }),
-    rowOf(tenant, { attempts: 2, cost_micro: 500, tags: { team: 'search' }, route_trace: 'chosen ep_x' }),
+    rowOf(tenant, { attempts: 2, cost_micro: 500, tags: { team: 'search' }, route_trace: chosen }),
     rowOf(tenant, { status: 'cancelled', error_code: 'client_closed', cost_micro: 30 }),
   ] as const;
   for (const row of rows) harness.request_log.write(row);
@@ -188,7 +206,10 @@ test('requests are found by every filter, with lag told, and in full by id', asy
   accept('requests.get', detail.json());
   expect(detail.json()).toMatchObject({
     tags: { team: 'search' },
-    route_trace: 'chosen ep_x',
+    route: chosen,
+    route_trace: expect.stringMatching(
+      /^v1; policy=agents\/7; rule=-; .*drop=ep_y:region; .*win=ep_x; reserve=9$/,
+    ),
     usage: { source: 'provider', normalised: { input_tokens: 21 } },
     attempt_rows: [{ attempt: 1, outcome: 'ok' }],
     payload_state: 'none',

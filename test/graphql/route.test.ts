@@ -1,25 +1,50 @@
-// A trace is taken apart into what it was made of.
-import { readRoute } from '@svc/graphql/tenant/route.ts';
+// A stored route is told by endpoint, whole.
+import type { Route } from '@svc/core/routing/index.ts';
+import { byEndpoint } from '@svc/graphql/tenant/route.ts';
 import { expect, test } from 'vitest';
 
-const line =
-  'v1; policy=agents/7; rule=eu-only; sort=latency; arm=-; canary=0; aff=-; cand=5; drop=ep_G:region,ep_O:circuit; ' +
-  'plan=ep_A:0.981,ep_B:0.744,ep_D:0.702; try=ep_A:error:503:812,ep_B:ok:200:402; win=ep_B; reserve=38400';
+const stored: Route = {
+  policy: 'agents',
+  version: 7,
+  rule: 'eu-only',
+  sort: 'latency',
+  affinity: '-',
+  catalog: 'c1',
+  candidates: 5,
+  plan: [
+    { endpoint_id: 'ep_A', score: 0.981 },
+    { endpoint_id: 'ep_B', score: 0.744 },
+    { endpoint_id: 'ep_D', score: 0.702 },
+  ],
+  excluded: [
+    { endpoint_id: 'ep_G', reason: 'region' },
+    { endpoint_id: 'ep_O', reason: 'circuit' },
+  ],
+  excluded_hidden: 0,
+  attempts: [
+    { endpoint_id: 'ep_A', outcome: 'error', http_status: 503, ms: 812 },
+    { endpoint_id: 'ep_A', outcome: 'auth', http_status: 401, ms: 9 },
+    { endpoint_id: 'ep_B', outcome: 'ok', http_status: 200, ms: 402 },
+  ],
+  winner: 'ep_B',
+  reserve_micro: 38_400,
+};
 
 test('planned endpoints come in order of the plan with their tries, then those excluded, with the reason', () => {
-  expect(readRoute(line)).toEqual({
+  expect(byEndpoint(stored)).toMatchObject({
     policy: 'agents',
-    version: '7',
-    rule: 'eu-only',
-    sort: 'latency',
-    candidates: 5,
+    version: 7,
+    catalog: 'c1',
     endpoints: [
       {
         endpoint: 'ep_A',
         planned_at: 1,
         score: 0.981,
         excluded_by: null,
-        tries: [{ outcome: 'error', http_status: 503, ms: 812 }],
+        tries: [
+          { outcome: 'error', http_status: 503, ms: 812 },
+          { outcome: 'auth', http_status: 401, ms: 9 },
+        ],
       },
       {
         endpoint: 'ep_B',
@@ -32,27 +57,18 @@ test('planned endpoints come in order of the plan with their tries, then those e
       { endpoint: 'ep_G', planned_at: null, score: null, excluded_by: 'region', tries: [] },
       { endpoint: 'ep_O', planned_at: null, score: null, excluded_by: 'circuit', tries: [] },
     ],
-    hidden: 0,
     winner: 'ep_B',
-    reserve_micro: 38_400,
   });
 });
 
-test('what was cut from a long trace is counted, and an empty list is empty', () => {
-  const cut = line.replace('ep_G:region,ep_O:circuit', '+2').replace(',ep_D:0.702', ',+1');
-  expect(readRoute(cut)).toMatchObject({
-    hidden: 3,
-    endpoints: [{ endpoint: 'ep_A' }, { endpoint: 'ep_B' }],
-  });
-  const empty = line
-    .replace(/plan=[^;]+/, 'plan=-')
-    .replace(/drop=[^;]+/, 'drop=-')
-    .replace('win=ep_B', 'win=-');
-  expect(readRoute(empty)).toMatchObject({ hidden: 0, endpoints: [], winner: null });
+test('a route with more exclusions than any header holds has each of them', () => {
+  const excluded = Array.from({ length: 300 }, (_, i) => ({ endpoint_id: `ep_${i}`, reason: 'region' }));
+  const told = byEndpoint({ ...stored, excluded });
+  expect(told.endpoints).toHaveLength(303);
+  expect(told.endpoints.at(-1)).toMatchObject({ endpoint: 'ep_299', excluded_by: 'region' });
 });
 
-test('the built-in policy has no version, and what is no trace is none', () => {
-  expect(readRoute(line.replace('agents/7', 'default'))).toMatchObject({ policy: 'default', version: null });
-  for (const other of [null, undefined, {}, '', 'v2; policy=x', 'anything'])
-    expect(readRoute(other)).toBeNull();
+test('a refused route has excluded endpoints alone', () => {
+  const told = byEndpoint({ ...stored, plan: [], attempts: null, winner: null });
+  expect(told.endpoints.map(({ endpoint }) => endpoint)).toEqual(['ep_G', 'ep_O']);
 });

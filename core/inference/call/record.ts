@@ -1,5 +1,6 @@
 // The record of a call, filled as it runs; it becomes a request row. It never holds content.
 import { monotonicMs, nowMs } from '../../kernel/index.ts';
+import { type Route, routeOf } from '../../routing/index.ts';
 import type { Warning } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
@@ -45,7 +46,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     upstream_ttft_ms: null,
     duration_ms: 0,
     gw_overhead_ms: 0,
-    route: null,
+    decided: null,
     insured: false,
     warnings: redactionWarnings(incoming),
     attempts: [],
@@ -121,6 +122,21 @@ export function timeTaken(record: CallRecord, total_ms: number): void {
   record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
   const upstream = record.attempts.reduce((sum, attempt) => sum + (attempt.duration_ms ?? 0), 0);
   record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
+}
+
+/** The route of the call so far; null where none was decided. */
+export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | 'attempts'>): Route | null {
+  if (decided === null) return null;
+  const ended = attempts.filter((attempt) => attempt.outcome !== null);
+  return routeOf(decided, {
+    attempts: ended.map((attempt) => ({
+      endpoint_id: attempt.endpoint.id,
+      outcome: attempt.error_class || (attempt.outcome ?? ''),
+      http_status: attempt.http_status,
+      ms: Math.round(attempt.ttft_ms ?? attempt.duration_ms ?? 0),
+    })),
+    winner: attempts.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null,
+  });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
 import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
-import type { AffinityMemory, Health } from '../../routing/index.ts';
+import type { AffinityMemory, Decided, Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../formats/sandbox/upstream/index.ts';
@@ -124,8 +124,8 @@ export interface CallRecord {
   upstream_ttft_ms: number | null;
   duration_ms: number;
   gw_overhead_ms: number;
-  /** Renders the route for the attempts made; null where it was refused before there was one. */
-  route: ((attempts: readonly AttemptRecord[]) => string) | null;
+  /** What was decided of the route; null where the call was refused before that. */
+  decided: Decided | null;
   insured: boolean;
   warnings: Warning[];
   /** Those of `warnings` that tell what the endpoint of the present attempt cannot take. */

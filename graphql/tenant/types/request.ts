@@ -13,7 +13,7 @@ import { builder, derive, Node } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
 import type { TenantContext } from '../context.ts';
 import { nullWhenMissing } from '../missing.ts';
-import { readRoute } from '../route.ts';
+import { byEndpoint } from '../route.ts';
 import { Key } from './key.ts';
 import { Project } from './organization.ts';
 import { RequestRoute } from './route.ts';
@@ -29,8 +29,8 @@ interface Row {
 
 /** What the detail has beyond the row. */
 const RequestDetail = derive.output('RequestDetail', RowDetail, {
-  // `timing` and `usage` say again what stands beside them.
-  omit: [...Object.keys(RowView.properties), 'timing', 'usage'],
+  // `timing` and `usage` say again what stands beside them; `route` stands beside the detail, by endpoint.
+  omit: [...Object.keys(RowView.properties), 'timing', 'usage', 'route'],
   names: { attempt_row: 'RequestAttempt' },
 });
 
@@ -61,8 +61,10 @@ export const Request = derive.output('Request', RowView, {
       type: RequestRoute,
       nullable: true,
       description: 'why this endpoint; null where no decision was made',
-      resolve: async (row: Row, _args: unknown, { loaders }: TenantContext) =>
-        readRoute((await loaders.details.load(row.request_id))?.route_trace),
+      resolve: async (row: Row, _args: unknown, { loaders }: TenantContext) => {
+        const route = (await loaders.details.load(row.request_id))?.route ?? null;
+        return route === null ? null : byEndpoint(route);
+      },
     }),
   }),
 });

@@ -31,7 +31,7 @@ const RouteEndpointType = builder.objectRef<RouteEndpoint>('RouteEndpoint').impl
     score: t.float({ nullable: true, resolve: (endpoint) => endpoint.score }),
     excludedBy: t.string({
       nullable: true,
-      description: 'the reason word of the trace; null when planned',
+      description: 'the reason word; null when planned',
       resolve: (endpoint) => endpoint.excluded_by,
     }),
     tries: t.field({
@@ -54,10 +54,14 @@ interface Ctx {
 }
 
 export const RequestRoute = builder.objectRef<Route>('RequestRoute').implement({
-  description: 'The decision of the router, from the trace.',
+  description: 'The decision of the router.',
   fields: (t) => ({
     policy: t.exposeString('policy'),
-    version: t.exposeString('version', { nullable: true, description: 'null for the built-in policy' }),
+    version: t.string({
+      nullable: true,
+      description: 'null for the built-in policy',
+      resolve: ({ version }) => (version === null ? null : String(version)),
+    }),
     rule: t.exposeString('rule'),
     sort: t.exposeString('sort'),
     candidates: t.field({
@@ -73,9 +77,10 @@ export const RequestRoute = builder.objectRef<Route>('RequestRoute').implement({
     }),
     hidden: t.field({
       type: 'Count',
-      description: 'endpoints that the trace had no room for',
-      resolve: (route) => route.hidden,
+      description: 'excluded endpoints beyond those listed',
+      resolve: (route) => route.excluded_hidden,
     }),
+    catalogVersion: t.exposeString('catalog', { description: 'of the catalog that it was decided by' }),
     winner: t.exposeString('winner', { nullable: true }),
     reserveMicro: t.field({ type: 'MicroUSD', resolve: (route) => route.reserve_micro }),
   }),

@@ -3,7 +3,7 @@ import type { Catalog, Endpoint } from '../../../catalog/index.ts';
 import { nowMs, type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
 import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
-import { type RoutePlan, traceLine } from '../../../routing/index.ts';
+import type { RoutePlan } from '../../../routing/index.ts';
 import type { Lane } from '../attempt/lane.ts';
 import type { AttemptTerms, Planned } from '../attempt/terms.ts';
 import { readBefore } from '../patience.ts';
@@ -12,7 +12,7 @@ import { keepsAnswer } from '../settle/content.ts';
 import { HoldWatch } from '../settle/hold-watch.ts';
 import { findReplay, type StoredAnswer } from '../settle/idempotency.ts';
 import type { HeldTerms } from '../settle/settlement.ts';
-import type { AttemptRecord, CallDeps, CallRecord, Incoming } from '../types.ts';
+import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import { type Draft, draftCall, type Scope } from './draft.ts';
 import { holdMoney, type Money } from './hold.ts';
 import { plannedOf } from './plan.ts';
@@ -74,7 +74,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   const [first] = plan;
   tellCap(record, first);
   const { stream, idempotency, prompt_bytes, catalog, first_event_ms } = draft;
-  record.route = lineOf(route, money.amount_micro_usd);
+  record.decided = { route, catalog: catalog.version, reserve_micro_usd: money.amount_micro_usd };
   return {
     call: {
       terms: {
@@ -206,27 +206,4 @@ function termsOf(
       deps.affinity.keep(org_id, affinity.key, entry);
     },
   };
-}
-
-function lineOf(route: RoutePlan, reserve_micro_usd: number): NonNullable<CallRecord['route']> {
-  return (attempts) => traceOf(route, attempts, reserve_micro_usd);
-}
-
-/** The trace of `route`; `attempts` null before any is made (dry run). */
-export function traceOf(
-  route: RoutePlan,
-  attempts: readonly AttemptRecord[] | null,
-  reserve_micro_usd: number,
-): string {
-  const tries = attempts
-    ?.filter((attempt) => attempt.outcome !== null)
-    .map((attempt) => ({
-      endpoint_id: attempt.endpoint.id,
-      outcome: attempt.error_class === '' ? (attempt.outcome as string) : attempt.error_class,
-      http_status: attempt.http_status,
-      ms: attempt.ttft_ms ?? attempt.duration_ms ?? 0,
-    }));
-  const win = attempts?.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null;
-  const { name: policy, rule } = route.policy ?? { name: 'default', rule: '-' };
-  return traceLine(route, { policy, rule, tries: tries ?? null, win, reserve_micro_usd });
 }

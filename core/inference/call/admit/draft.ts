@@ -109,8 +109,11 @@ export function decideCall(
     hasOwnKey: () => hasOwnKey(keys, findModel(catalog, request.model, incoming.grant.environment)),
   });
   const found = routeOrRefusal(deps, { catalog, incoming, request, features, ruling, keys, account });
-  const { route, max_tokens } = underPolicy(ruling, found, record, (endpoints) =>
-    wishOf(deps, incoming, request, endpoints, bound),
+  const { route, max_tokens } = underPolicy(
+    ruling,
+    found,
+    { record, catalog: catalog.version },
+    (endpoints) => wishOf(deps, incoming, request, endpoints, bound),
   );
   const facts = {
     catalog,

@@ -3,10 +3,11 @@ import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs, ServiceError } from '../../../kernel/index.ts';
 import { decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
 import {
+  type Decided,
   type Excluded,
+  named,
   type RouteFeatures,
   type RoutePlan,
-  traceLine,
   withinLimits,
 } from '../../../routing/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
@@ -51,30 +52,29 @@ export function rulingOf(
   return decide(policy, facts, request.svc.route.fallback_models);
 }
 
-const BUILT_IN = { policy: 'default', rule: '-' };
-
-/** The trace of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
-function refusedRoute(ruling: Ruling | null, refusal: ServiceError): NonNullable<CallRecord['route']> {
+/** The route of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
+function refusedRoute(ruling: Ruling | null, refusal: ServiceError, catalog: string): Decided {
   const excluded = (refusal.beside['excluded_by'] ?? []) as readonly Excluded[];
-  const named =
-    ruling === null ? BUILT_IN : { policy: `${ruling.policy}/${ruling.version}`, rule: ruling.rule };
-  const line = traceLine(
-    { plan: [], spare: [], excluded, sort: ruling?.actions.sort ?? 'balanced' },
-    { ...named, tries: [], win: null, reserve_micro_usd: 0 },
-  );
-  return () => line;
+  const route = {
+    plan: [],
+    spare: [],
+    excluded,
+    sort: ruling?.actions.sort ?? 'balanced',
+    ...(ruling === null ? {} : { policy: named(ruling) }),
+  } as const;
+  return { route, catalog, reserve_micro_usd: 0 };
 }
 
 /** `found` under the limits of `ruling`, with the cap of the call: its own, else the policy's, else null. */
 export function underPolicy(
   ruling: Ruling | null,
   found: RoutePlan | ServiceError,
-  record: CallRecord,
+  { record, catalog }: { readonly record: CallRecord; readonly catalog: string },
   wishOf: (endpoints: readonly Endpoint[]) => HoldWish,
 ): { route: RoutePlan | ServiceError; max_tokens: number | null } {
   if (ruling === null) {
     const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;
-    if (excluded) record.route = refusedRoute(null, found);
+    if (excluded) record.decided = refusedRoute(null, found, catalog);
     return { route: found, max_tokens: null };
   }
   record.zdr ||= ruling.actions.zdr;
@@ -92,6 +92,6 @@ export function underPolicy(
     if (!(error instanceof ServiceError)) throw error;
     refusal = error;
   }
-  record.route = refusedRoute(ruling, refusal);
+  record.decided = refusedRoute(ruling, refusal, catalog);
   return { route: refusal, max_tokens: null };
 }

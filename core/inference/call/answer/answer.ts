@@ -1,8 +1,10 @@
 // The caller's side of a call: what has been sent, what waits for the first content, and the forms an end can take.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../../kernel/index.ts';
+import { routeLine } from '../../../routing/index.ts';
 import type { Dialect, Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
+import { routeSoFar } from '../record.ts';
 import type { CallRecord, Sink } from '../types.ts';
 import { replyHeaders, sendError } from './reply.ts';
 
@@ -159,7 +161,9 @@ export class Answer {
   }
 
   private trace(): string | null {
-    return this.debug ? (this.record.route?.(this.record.attempts) ?? null) : null;
+    if (!this.debug) return null;
+    const route = routeSoFar(this.record);
+    return route === null ? null : routeLine(route);
   }
 
   private trailers(end: ReplyEnd): [string, string][] {

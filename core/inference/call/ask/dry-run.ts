@@ -2,8 +2,8 @@
 // up to the hold; nothing is held, tried, counted as tokens or written down.
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import { holdMicroUsd, price, type Reserved } from '../../../pricing/index.ts';
-import type { RoutePlan } from '../../../routing/index.ts';
-import { scopeOf, tellCap, traceOf } from '../admit/admit.ts';
+import { type RoutePlan, routeLine, routeOf } from '../../../routing/index.ts';
+import { scopeOf, tellCap } from '../admit/admit.ts';
 import { decideCall } from '../admit/draft.ts';
 import { TYPICAL_OUTPUT } from '../admit/features.ts';
 import { type HoldPreview, previewHold } from '../admit/hold.ts';
@@ -62,7 +62,12 @@ export async function dryRun(deps: CallDeps, incoming: Incoming): Promise<DryRun
     reserve_micro,
     price_version: (planned[0]?.endpoint ?? endpoints[0])?.price.id ?? '',
     warnings: record.warnings,
-    trace: traceOf(route, null, reserve_micro),
+    trace: routeLine(
+      routeOf(
+        { route, catalog: draft.catalog.version, reserve_micro_usd: reserve_micro },
+        { attempts: null, winner: null },
+      ),
+    ),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { RequestRow } from '../../../analytics/index.ts';
 import { type Environment, type Id, type RequestId, ulidMs } from '../../../kernel/index.ts';
 import { shownWarnings } from '../../caller/svc.ts';
+import { routeSoFar } from '../record.ts';
 import type { AttemptRecord, CallRecord } from '../types.ts';
 
 function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] {
@@ -74,7 +75,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
     tags: record.tags,
     user_agent: record.user_agent,
     client_ip_prefix: record.client_ip_prefix,
-    route_trace: record.route?.(record.attempts) ?? null,
+    route_trace: routeSoFar(record),
     warnings: shownWarnings(record.warnings),
     attempt_rows: record.attempts.map(attemptRow),
   };
