@@ -2,7 +2,7 @@
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
 import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
-import { inferenceRooms } from './rooms.ts';
+import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
   documentedExports,
   fileLength,
@@ -19,6 +19,7 @@ import type { Rule } from './sources.ts';
 export const rules: readonly (readonly [string, Rule])[] = [
   ['imports follow the order of the house and go through index files', importOrder],
   ['rooms of inference use those above them', inferenceRooms],
+  ['rooms of a call use those above them', roomsOfCall],
   ['surfaces use a concept through its index file alone', surfacesByIndex],
   ['the operator takes types alone from core', clientsTakeTypes],
   ['every concept has a README that says what it uses', conceptReadmes],

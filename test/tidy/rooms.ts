@@ -16,6 +16,12 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   call: ['wire', 'canonical', 'caller', 'upstream', 'tokens', 'formats'],
 };
 
+/**
+ * Rooms of a call in their order: each may use those before it, and the files beside the rooms. It is the order of what
+ * must be known first, not of what happens first: admission writes the first attempt and opens what watches the hold.
+ */
+export const callRooms = ['attempt', 'settle', 'admit', 'answer', 'stages', 'ask'] as const;
+
 /** Formats that are another one with other members; they may use all of it, others its `words/` alone. */
 const variants: ReadonlySet<string> = new Set(['openai-completions openai-chat']);
 
@@ -71,6 +77,38 @@ export function inferenceRooms(sources: readonly Source[]): Fault[] {
     for (const { target, line } of ownImports(source)) {
       const message = check(source.path, target);
       if (message !== null) faults.push({ path: source.path, line, message });
+    }
+  }
+  return faults;
+}
+
+const CALL = 'core/inference/call/';
+
+/** The room of a call that `path` stands in; '' beside the rooms, null outside. */
+function callRoomOf(path: string): string | null {
+  if (!path.startsWith(CALL)) return null;
+  const [room, ...rest] = path.slice(CALL.length).split('/');
+  return rest.length === 0 ? '' : (room as string);
+}
+
+/** Imports between the rooms of a call that point down; the way in, `call.ts`, stands behind them all. */
+export function roomsOfCall(sources: readonly Source[]): Fault[] {
+  const order = (path: string, room: string) => {
+    if (room !== '') return (callRooms as readonly string[]).indexOf(room);
+    return path === `${CALL}call.ts` ? callRooms.length : -1;
+  };
+  const faults: Fault[] = [];
+  for (const source of sources.filter(({ path }) => isProduction(path))) {
+    const from = callRoomOf(source.path);
+    if (from === null) continue;
+    if (from !== '' && !(callRooms as readonly string[]).includes(from)) {
+      faults.push({ path: source.path, line: 1, message: `room ${from} of a call is not in the order` });
+    }
+    for (const { target, line } of ownImports(source)) {
+      const to = callRoomOf(target);
+      if (to === null || order(target, to) <= order(source.path, from)) continue;
+      const message = `${from === '' ? 'a file beside the rooms' : from} may not use ${to === '' ? target : to}`;
+      faults.push({ path: source.path, line, message });
     }
   }
   return faults;

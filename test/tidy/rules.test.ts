@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
 import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
-import { inferenceRooms } from './rooms.ts';
+import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
   documentedExports,
   fileLength,
@@ -137,6 +137,28 @@ describe('imports', () => {
       'core/inference/formats/index.ts:1 formats may not use call',
       'core/inference/formats/gemini/upstream/a.ts:1 past the words of openai-chat: core/inference/formats/openai-chat/upstream/b.ts',
       'core/inference/attic/a.ts:1 room attic of inference is not in the order',
+    ]);
+  });
+
+  test('a room of a call may use those above it, and nothing may use the way in', () => {
+    const call = 'core/inference/call';
+    const good = [
+      file(`${call}/admit/a.ts`, `import { b } from '../attempt/b.ts';\nimport { c } from '../types.ts';\n`),
+      file(`${call}/call.ts`, `import { b } from './stages/b.ts';\n`),
+      file(`${call}/settle/a.ts`, `import { b } from './b.ts';\n`),
+    ];
+    expect(faults(roomsOfCall, ...good)).toEqual([]);
+    const bad = [
+      file(`${call}/attempt/a.ts`, `import type { b } from '../admit/b.ts';\n`),
+      file(`${call}/record.ts`, `import { b } from './settle/b.ts';\n`),
+      file(`${call}/stages/a.ts`, `import { b } from '../call.ts';\n`),
+      file(`${call}/attic/a.ts`, ''),
+    ];
+    expect(faults(roomsOfCall, ...bad)).toEqual([
+      'core/inference/call/attempt/a.ts:1 attempt may not use admit',
+      'core/inference/call/record.ts:1 a file beside the rooms may not use settle',
+      'core/inference/call/stages/a.ts:1 stages may not use core/inference/call/call.ts',
+      'core/inference/call/attic/a.ts:1 room attic of a call is not in the order',
     ]);
   });
 

@@ -1,4 +1,4 @@
-// What a dialect, a provider adapter and a relay are. `call.ts` knows only these; a new provider is one folder
+// What a dialect, a provider adapter and a relay are. A call knows only these; a new provider is one folder
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
 import type { ProviderKind, TargetCapabilities } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
@@ -161,7 +161,7 @@ export interface Dialect {
   readonly operation: string;
 }
 
-/** What a relay has seen so far of an upstream stream; read by call.ts after each push. */
+/** What a relay has seen so far of an upstream stream; read by the call after each push. */
 export interface RelayState {
   /** A semantic event was seen: content, refusal, reasoning, tool call or finish. */
   semantic: boolean;

@@ -154,7 +154,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
 
 /**
  * The transport of a process: one pool of connections per origin. First-event, idle and total time are the
- * caller's to watch (call.ts), so undici's own are off; only connecting is bounded here, by 5 s.
+ * caller's to watch (call/attempt/attempt.ts), so undici's own are off; only connecting is bounded here, by 5 s.
  */
 export function createTransport(options: { connections?: number } = {}): Transport {
   const origins = new Map<string, Origin>();
