@@ -31,8 +31,8 @@ export function createTicker(): Ticker {
   const items: Watched[] = [];
   const remove = (item: Watched) => {
     if (items[item.slot] !== item) return;
-    const last = items.pop() as Watched;
-    if (last === item) return;
+    const last = items.pop();
+    if (last === undefined || last === item) return;
     items[item.slot] = last;
     last.slot = item.slot;
   };

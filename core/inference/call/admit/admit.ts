@@ -2,7 +2,7 @@
 import type { Catalog, Endpoint } from '../../../catalog/index.ts';
 import { nowMs, type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
-import { type EndpointReserve, HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
+import { HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
 import type { RoutePlan } from '../../../routing/index.ts';
 import type { Lane } from '../attempt/lane.ts';
 import type { AttemptTerms, Planned } from '../attempt/terms.ts';
@@ -172,7 +172,8 @@ function termsOf(
   facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
 ): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes'> {
   const { catalog, first_event_ms, route, money } = facts;
-  const first = money.endpoints[0] as EndpointReserve;
+  const [first] = money.endpoints;
+  if (first === undefined) throw new Error('money is held for an endpoint');
   const candidates = money.wish.candidates;
   const { org_id } = incoming.grant;
   return {

@@ -60,8 +60,10 @@ export interface Scope {
 /** @throws ServiceError what reading refuses; a refusal of the route is part of the draft. */
 export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord, scope: Scope): Draft {
   const { draft, request, endpoints, text } = decideCall(deps, incoming, record, scope);
-  if (draft.route instanceof ServiceError) return { ...draft, first: null };
-  return { ...draft, first: firstAttempt(deps, incoming, { draft, request, endpoints, record, text }) };
+  const { route } = draft;
+  if (route instanceof ServiceError) return { ...draft, first: null };
+  const facts = { draft, plan: route.plan, request, endpoints, record, text };
+  return { ...draft, first: firstAttempt(deps, incoming, facts) };
 }
 
 /** A draft whose first attempt is not written, and what that needs. */
@@ -150,6 +152,7 @@ function firstAttempt(
   incoming: Incoming,
   facts: {
     draft: Omit<Draft, 'first'>;
+    plan: RoutePlan['plan'];
     request: CanonicalRequest;
     endpoints: readonly Endpoint[];
     record: CallRecord;
@@ -157,7 +160,7 @@ function firstAttempt(
     text: string;
   },
 ): Draft['first'] {
-  const { draft, request, endpoints, record, text } = facts;
+  const { draft, plan, request, endpoints, record, text } = facts;
   const available = deps.ledger.availableHint(incoming.grant.subject.book_id);
   if (available === null && !draft.cap_given) return null;
   const planned = capsOf(endpoints, { ...draft.wish, available_micro_usd: available }, draft.cap_given)[0];
@@ -169,7 +172,6 @@ function firstAttempt(
   const exact = raw || !mayLoseDigits(text) ? request : readAgain(incoming);
   const { idempotency, prompt_bytes } = draft;
   const keep = keepsAnswer(incoming, record, idempotency);
-  const { plan } = draft.route as RoutePlan;
   const lost = lostOn(
     deps,
     request,

@@ -1,5 +1,3 @@
-// The caller's side of a call: what has been sent, what waits for the first content, and the forms an end can take.
-import type { Endpoint } from '../../../catalog/index.ts';
 import { monotonicMs, type ServiceError } from '../../../kernel/index.ts';
 import { routeLine } from '../../../routing/index.ts';
 import type { Dialect, Relay } from '../../canonical/contract.ts';
@@ -140,7 +138,8 @@ export class Answer {
 
   private addHeaders(headers: string[]): string[] {
     const { record } = this;
-    const endpoint = record.endpoint as Endpoint;
+    const { endpoint } = record;
+    if (endpoint === null) throw new Error('an answer begins with an attempt');
     const facts = {
       request_id: record.request_id,
       svc_version: record.grant.svc_version,

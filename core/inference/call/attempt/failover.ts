@@ -39,7 +39,8 @@ export function nextPlace(
   const classes = facts.faults.map(({ fault }) => effectiveClass(fault));
   const last = classes.at(-1) as string;
   if (last === 'client' && (facts.raw || classes.indexOf('client') < classes.length - 1)) return null;
-  const failed = plan[facts.at]?.endpoint as Endpoint;
+  const failed = plan[facts.at]?.endpoint;
+  if (failed === undefined) return null;
   return placeAfter(deps, plan, facts.at, (endpoint) => {
     if (!mayFollow(failed, endpoint, last, failover)) return false;
     return !KEY_FAULTS.has(last) || !isSameKey(failed, endpoint);
@@ -55,9 +56,8 @@ function placeAfter(
 ): number | null {
   const now = nowMs();
   let resting: number | null = null;
-  for (let next = at + 1; next < plan.length; next++) {
-    const endpoint = plan[next]?.endpoint as Endpoint;
-    if (!may(endpoint)) continue;
+  for (const [next, { endpoint }] of plan.entries()) {
+    if (next <= at || !may(endpoint)) continue;
     if (throttleMs(deps, endpoint, now) === 0) return next;
     resting ??= next;
   }
