@@ -14,7 +14,8 @@ export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError, type FileFault } from './file.ts';
 export { catalogOperations } from './operations.ts';
-export { type Preset, type PresetName, presetNames, presets } from './presets.ts';
+export { type PresetName, presetNames } from './preset-names.ts';
+export { type Preset, presets } from './presets.ts';
 export { type PriceChange, selectPriceHistory } from './store.ts';
 export {
   type CancelBilling,

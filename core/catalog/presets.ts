@@ -2,21 +2,8 @@
 // and a list of quirks. Each is configuration only; every part can be overridden in the file. What the flags mean
 // stands with the adapter (core/inference/formats/openai-chat/words/fields.ts) and in docs/providers.md.
 import type { FileProvider } from './file-schema.ts';
+import type { PresetName } from './preset-names.ts';
 import type { CancelBilling, ProviderKind } from './types.ts';
-
-export const presetNames = [
-  'vllm',
-  'ollama',
-  'llamacpp',
-  'groq',
-  'together',
-  'fireworks',
-  'deepseek',
-  'mistral',
-  'xai',
-  'openrouter',
-] as const;
-export type PresetName = (typeof presetNames)[number];
 
 export interface Preset {
   readonly name: string;

@@ -4,7 +4,8 @@ import { readFile } from './file.ts';
 import { providers } from './generate-providers.ts';
 import { committedCatalog } from './index.ts';
 import { mergeFiles } from './merge.ts';
-import { presetNames, presets } from './presets.ts';
+import { presetNames } from './preset-names.ts';
+import { presets } from './presets.ts';
 
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] as string);

@@ -1,7 +1,6 @@
 export { type ManagementScope, managementError, managementSubject } from './management.ts';
 export { openMemoryLimits } from './memory.ts';
 export { openRedisLimits } from './redis.ts';
-export type { Rejections } from './rejections.ts';
 export { limitError, planSubject, requestSubjectOf, subjectOf, subjectOfKey } from './subject.ts';
 export {
   type Gauge,
@@ -13,5 +12,6 @@ export {
   type LimitSubject,
   type LimitView,
   type Rates,
+  type Rejections,
   type Standing,
 } from './types.ts';

@@ -1,7 +1,7 @@
 // Limits in the memory of one process: the store of a single gateway, and the stand-in while Redis is away.
 import { monotonicMs, nowMs } from '../kernel/index.ts';
 import { type Bucket, covers, gaugeOf, levelAt, tighter, waitMs } from './bucket.ts';
-import { RejectionCounts, type Rejections } from './rejections.ts';
+import { RejectionCounts } from './rejections.ts';
 import type {
   Gauge,
   LimitName,
@@ -12,6 +12,7 @@ import type {
   LimitSubject,
   LimitView,
   Rates,
+  Rejections,
   Standing,
 } from './types.ts';
 

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { type Log, newUlid, nowMs, within } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
 import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
-import { countedHours, RejectionCounts, type Rejections, sumRejections } from './rejections.ts';
+import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
 import {
   isRefusal,
@@ -16,6 +16,7 @@ import {
   type LimitSubject,
   type LimitView,
   type Rates,
+  type Rejections,
   type Standing,
 } from './types.ts';
 

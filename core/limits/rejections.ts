@@ -1,14 +1,11 @@
 // How many calls the limits refused within a day, by limit: hours in UTC, the newest partly filled.
-import type { LimitName } from './types.ts';
+import type { LimitName, Rejections } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 /** A day is this many hours back, the present one included. */
 const HOURS = 24;
 /** Plans counted by one process at once; beyond it the counts begin anew. */
 const PLANS_MAX = 100_000;
-
-/** Calls refused within 24 hours, by the limit that refused them. */
-export type Rejections = { readonly [K in LimitName]: number };
 
 /** Number of the hour that `now_ms` is in. */
 export function hourOf(now_ms: number): number {

@@ -1,6 +1,5 @@
 // What a limit store decides. Two of them keep the same contract (`contract.test.ts`): one in the memory of a single
 // process, one in Redis for many.
-import type { Rejections } from './rejections.ts';
 
 /** Limits of a key or a plan; null is no limit of its own. */
 export interface Rates {
@@ -91,3 +90,6 @@ export interface LimitView {
 export function isRefusal(entered: LimitSlot | LimitRefusal): entered is LimitRefusal {
   return 'limit' in entered;
 }
+
+/** Calls refused within 24 hours, by the limit that refused them. */
+export type Rejections = { readonly [K in LimitName]: number };

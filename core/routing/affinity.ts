@@ -2,10 +2,7 @@
 // (docs/policies.md#affinity). What a process remembers is a hint: it moves an endpoint first, it never keeps another
 // from being tried.
 import { hmacSha256 } from '../kernel/index.ts';
-import type { RouteAffinity, SettledInput } from './types.ts';
-
-/** What calls are grouped by. */
-export type AffinityKind = 'key' | 'user' | 'session' | 'prefix';
+import type { AffinityEntry, AffinityMemory, RouteAffinity, SettledInput } from './types.ts';
 
 /** Prompts from here on are cached by providers without being asked to. */
 const CACHED_FROM_TOKENS = 1_024;
@@ -15,34 +12,20 @@ const TTL_MAX_MS = 86_400_000;
 const ORG_MAX = 10_000;
 const TOTAL_MAX = 100_000;
 
-interface Entry {
-  readonly endpoint_id: string;
-  readonly until_ms: number;
-}
-
-/** Which endpoint answered last, by organization and key; bounded, and forgetful. */
-export interface AffinityMemory {
-  /** The endpoint remembered under `key`; null where none is, or its time is up. */
-  find(org_id: string, key: string, now_ms: number): string | null;
-  /** Remembers `endpoint_id`, or lengthens its time. */
-  keep(org_id: string, key: string, entry: Entry): void;
-  readonly size: number;
-}
-
 /**
  * A memory of at most `total_max` endpoints, `org_max` of one organization: beyond it the ones not used for longest go,
  * of the same organization first, so that none can push out the others.
  */
 export function createAffinity(org_max = ORG_MAX, total_max = TOTAL_MAX): AffinityMemory {
   // Maps keep the order of insertion: what is used is put behind all others, what is in front goes first.
-  const orgs = new Map<string, Map<string, Entry>>();
+  const orgs = new Map<string, Map<string, AffinityEntry>>();
   let size = 0;
 
-  function dropOldest(entries: Map<string, Entry>): void {
+  function dropOldest(entries: Map<string, AffinityEntry>): void {
     const [oldest] = entries.keys();
     if (oldest !== undefined && entries.delete(oldest)) size--;
   }
-  function makeRoom(entries: Map<string, Entry>): void {
+  function makeRoom(entries: Map<string, AffinityEntry>): void {
     if (entries.size >= org_max) dropOldest(entries);
     if (size < total_max) return;
     const [first] = orgs;
@@ -56,7 +39,7 @@ export function createAffinity(org_max = ORG_MAX, total_max = TOTAL_MAX): Affini
       return entry === undefined || entry.until_ms <= now_ms ? null : entry.endpoint_id;
     },
     keep(org_id, key, entry) {
-      const entries = orgs.get(org_id) ?? new Map<string, Entry>();
+      const entries = orgs.get(org_id) ?? new Map<string, AffinityEntry>();
       orgs.delete(org_id);
       if (entries.delete(key)) size--;
       makeRoom(entries);

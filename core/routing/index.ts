@@ -1,4 +1,4 @@
-export { type AffinityKind, type AffinityMemory, createAffinity } from './affinity.ts';
+export { createAffinity } from './affinity.ts';
 export { mayFollow } from './failover.ts';
 export {
   type Circuit,
@@ -15,6 +15,8 @@ export { suggestions } from './refusal.ts';
 export { type Decided, Route, type RouteAttempt, routeLine, routeOf } from './trace.ts';
 export {
   type AccountState,
+  type AffinityKind,
+  type AffinityMemory,
   type AffinitySource,
   type Excluded,
   type ExclusionReason,

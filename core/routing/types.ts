@@ -3,7 +3,6 @@ import type { Catalog, Endpoint, Model, ModelTask } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
 import type { Effective, Ruling } from '../policies/index.ts';
-import type { AffinityKind, AffinityMemory } from './affinity.ts';
 import type { HealthView } from './health.ts';
 
 /** `svc.route` of a body, also the header `x-svc-route`; meanings as in docs/policies.md#keys. */
@@ -225,6 +224,24 @@ export interface Timeouts {
   readonly first_event_ms: number;
   readonly idle_ms: number;
   readonly total_ms: number;
+}
+
+/** What calls are grouped by. */
+export type AffinityKind = 'key' | 'user' | 'session' | 'prefix';
+
+/** The endpoint that answered last, and until when that is remembered. */
+export interface AffinityEntry {
+  readonly endpoint_id: string;
+  readonly until_ms: number;
+}
+
+/** Which endpoint answered last, by organization and key; bounded, and forgetful. */
+export interface AffinityMemory {
+  /** The endpoint remembered under `key`; null where none is, or its time is up. */
+  find(org_id: string, key: string, now_ms: number): string | null;
+  /** Remembers `endpoint_id`, or lengthens its time. */
+  keep(org_id: string, key: string, entry: AffinityEntry): void;
+  readonly size: number;
 }
 
 /** A policy's version, and the names of its rules that matched, joined by `/`; `-` where none did. */

@@ -7,12 +7,12 @@ import { applyFact, topupWorkflowId } from './booking.ts';
 import { type Currency, formatCredits, formatMoney, isCurrency } from './currency.ts';
 import { rateFromText } from './fx.ts';
 import { moneyIn, railOrRefuse } from './money-in.ts';
-import { currencyOf, type Priced, type PriceFacts, priceTopup, type Quote, railOf } from './quote.ts';
+import { currencyOf, type Priced, priceTopup, type Quote, railOf } from './quote.ts';
 import { addTask } from './rail-store.ts';
 import type { Checkout, Rail } from './rails/types.ts';
 import { RailError } from './rails/types.ts';
 import { countRecent, findQuote, findTopup, insertTopup, keepQuote, lockTopup, nameOrder } from './store.ts';
-import { readPriceFacts } from './terms.ts';
+import { type PriceFacts, readPriceFacts } from './terms.ts';
 import type { Topup } from './types.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,8 +4,8 @@ import { DEMO_SUPPLIER } from '../invoices/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, currencies, decimalOf, exponentOf, MINIMUMS_MINOR } from './currency.ts';
 import { creditsFor, minorFor, openFx, rateFromText, rateText, staticRates, withSpread } from './fx.ts';
-import { currencyOf, type PriceFacts, priceTopup } from './quote.ts';
-import type { TopupTerms } from './terms.ts';
+import { currencyOf, priceTopup } from './quote.ts';
+import type { PriceFacts, TopupTerms } from './terms.ts';
 
 const terms: TopupTerms = {
   spread_bps: 150,

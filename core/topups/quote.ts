@@ -1,10 +1,10 @@
 // What credits cost (docs/topups.md#what-credits-cost). Pure; integers only.
-import { type Supplier, type TaxTerms, taxTerms } from '../invoices/index.ts';
+import { type TaxTerms, taxTerms } from '../invoices/index.ts';
 import { ServiceError } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
 import { type Currency, currencies, formatCredits, formatMoney, isCurrency } from './currency.ts';
-import { creditsFor, type FxSource, minorFor, rateText, withSpread } from './fx.ts';
-import type { FeeItem, TopupTerms } from './terms.ts';
+import { creditsFor, minorFor, rateText, withSpread } from './fx.ts';
+import type { FeeItem, PriceFacts } from './terms.ts';
 import type { RailName } from './types.ts';
 
 export interface Quote {
@@ -25,17 +25,6 @@ export interface Quote {
 export interface Priced {
   readonly quote: Quote;
   readonly tax: TaxTerms;
-}
-
-/** Everything that a price depends on beside the amount. */
-export interface PriceFacts {
-  readonly billing: Billing;
-  readonly terms: TopupTerms;
-  readonly supplier: Supplier;
-  readonly gst_rate_bps: number;
-  readonly fx: FxSource;
-  /** A rate that an earlier quote promised; null: the rate of the day. */
-  readonly promised: { readonly fx_day: string; readonly rate_e8: number } | null;
 }
 
 /** The rail that serves a billing country. */

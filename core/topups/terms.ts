@@ -1,10 +1,10 @@
 // Business values of top-ups: defaults of the release under what staff have set (docs/topups.md#what-credits-cost).
 import { readSetting } from '../db/index.ts';
-import { readGstRate, readSupplier } from '../invoices/index.ts';
+import { readGstRate, readSupplier, type Supplier } from '../invoices/index.ts';
 import type { Db } from '../kernel/index.ts';
+import type { Billing } from '../orgs/index.ts';
 import { type Currency, MINIMUMS_MINOR } from './currency.ts';
 import type { FxSource } from './fx.ts';
-import type { PriceFacts } from './quote.ts';
 import type { RailName } from './types.ts';
 
 export interface FeeItem {
@@ -20,6 +20,17 @@ export interface TopupTerms {
   readonly max_credits_micro: number;
   readonly minimums_minor: Readonly<Record<Currency, number>>;
   readonly fees: Readonly<Record<RailName, readonly FeeItem[]>>;
+}
+
+/** Everything that a price depends on beside the amount. */
+export interface PriceFacts {
+  readonly billing: Billing;
+  readonly terms: TopupTerms;
+  readonly supplier: Supplier;
+  readonly gst_rate_bps: number;
+  readonly fx: FxSource;
+  /** A rate that an earlier quote promised; null: the rate of the day. */
+  readonly promised: { readonly fx_day: string; readonly rate_e8: number } | null;
 }
 
 const DEFAULTS: TopupTerms = {

@@ -1,6 +1,6 @@
 // The rules over the whole repository, by the name that a failure has.
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
-import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
+import { clientsTakeTypes, conceptReadmes, fileCycles, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
@@ -18,6 +18,7 @@ import type { Rule } from './sources.ts';
 
 export const rules: readonly (readonly [string, Rule])[] = [
   ['imports follow the order of the house and go through index files', importOrder],
+  ['no files of core import each other', fileCycles],
   ['rooms of inference use those above them', inferenceRooms],
   ['rooms of a call use those above them', roomsOfCall],
   ['surfaces use a concept through its index file alone', surfacesByIndex],

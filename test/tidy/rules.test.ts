@@ -1,7 +1,7 @@
 // Each rule is shown a file that keeps it and one that breaks it: a rule that finds nothing proves nothing.
 import { describe, expect, test } from 'vitest';
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
-import { clientsTakeTypes, conceptReadmes, importOrder, surfacesByIndex } from './imports.ts';
+import { clientsTakeTypes, conceptReadmes, fileCycles, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
@@ -137,6 +137,18 @@ describe('imports', () => {
       'core/inference/formats/index.ts:1 formats may not use call',
       'core/inference/formats/gemini/upstream/a.ts:1 past the words of openai-chat: core/inference/formats/openai-chat/upstream/b.ts',
       'core/inference/attic/a.ts:1 room attic of inference is not in the order',
+    ]);
+  });
+
+  test('files that import each other are a fault, for types and by way of others as well', () => {
+    const a = file('core/keys/a.ts', `import type { B } from './b.ts';\n`);
+    const b = file('core/keys/b.ts', `\nimport { c } from './c.ts';\n`);
+    const c = file('core/keys/c.ts', `import { d } from './d.ts';\n`);
+    const d = file('core/keys/d.ts', '');
+    expect(faults(fileCycles, a, b, c, d)).toEqual([]);
+    const back = file('core/keys/c.ts', `import type { A } from './a.ts';\nimport { d } from './d.ts';\n`);
+    expect(faults(fileCycles, a, b, back, d)).toEqual([
+      'core/keys/c.ts:1 files import each other: a.ts → b.ts → c.ts → a.ts',
     ]);
   });
 

@@ -2,7 +2,7 @@
 // where a provider has no place for it. Callers' formats read by this table, providers' formats say for every row what
 // becomes of it, and the documents (OpenAPI, docs/compatibility.md) are made of it. A member of `Generation` without a
 // row does not compile, nor does a format that forgets one (`rules.ts`, `caller/parameters.ts`).
-import type { Loss } from './types.ts';
+import type { Loss } from './loss.ts';
 
 export interface Generation {
   max_tokens?: number;

@@ -4,6 +4,7 @@ import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RouteWish } from '../../routing/index.ts';
+import type { Loss } from './loss.ts';
 import type { Generation } from './parameters.ts';
 import type { SearchWish } from './search.ts';
 import type { Ranked, Task, Vector } from './task.ts';
@@ -17,7 +18,7 @@ export type {
   InputType,
   RerankTask,
 } from './task.ts';
-export type { Cost, CostLine, Family, Generation, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
+export type { Cost, CostLine, Family, Generation, Loss, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
 
 export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
@@ -280,16 +281,6 @@ export interface Warning {
   code: string;
   param?: string;
   message: string;
-}
-
-/** A thing that would be lost on a family. */
-export interface Loss {
-  class: 'hint' | 'behaviour' | 'content';
-  code: string;
-  param: string;
-  message: string;
-  /** Without it nothing would be left to ask: `svc.compat: drop` does not let it go. */
-  essential?: true;
 }
 
 /** Class of a provider's fault (docs/outcomes.md#faults-of-a-provider). */

@@ -1,0 +1,15 @@
+// Names of the presets (presets.ts), as a file may say them.
+
+export const presetNames = [
+  'vllm',
+  'ollama',
+  'llamacpp',
+  'groq',
+  'together',
+  'fireworks',
+  'deepseek',
+  'mistral',
+  'xai',
+  'openrouter',
+] as const;
+export type PresetName = (typeof presetNames)[number];
