@@ -4,7 +4,8 @@ import { type Callers, openCallers, type Seen } from '../crash/caller.ts';
 import type { PlannedCall } from '../crash/plan.ts';
 import { crashProviders, startCrashProvider } from '../crash/provider.ts';
 import type { Sim } from '../sim/providers/index.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { createTestDatabase, openTestDatabase } from '../support/database.ts';
+import { atFileEnd } from '../support/ends.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
 
@@ -38,29 +39,65 @@ export async function openMoney(wish: MoneyWish): Promise<Money> {
   return money;
 }
 
+function provisionMoney(database_url: string, wish: MoneyWish, slug?: string): Promise<Provisioned> {
+  const { keys, project_monthly_micro } = wish;
+  return provision({
+    database_url,
+    live_micro_usd: wish.balance,
+    ...(slug === undefined ? {} : { slug }),
+    ...(keys === undefined ? {} : { keys }),
+    ...(project_monthly_micro === undefined ? {} : { project_monthly_micro }),
+  });
+}
+
+function startGateways(
+  database_url: string,
+  provider: Sim,
+  { processes, env }: Pick<MoneyWish, 'processes' | 'env'>,
+): Promise<GatewayProcess[]> {
+  return Promise.all(
+    Array.from({ length: processes }, (_, i) =>
+      startGatewayProcess({
+        database_url,
+        providers: crashProviders(provider),
+        name: `money-${i}`,
+        env: { CRASH_API_KEY: 'sk-crash', ...env },
+      }),
+    ),
+  );
+}
+
+/**
+ * Starts `processes` gateways that all tests of the file share, for tests that kill none. What it returns opens an
+ * organisation of a test's own on the first of them, as many as the test wants.
+ */
+export async function shareGateways(
+  processes: number,
+): Promise<(wish: Omit<MoneyWish, 'env'>) => Promise<Money>> {
+  const database_url = await createTestDatabase();
+  const provider = await startCrashProvider();
+  atFileEnd(() => provider.close());
+  const all = await startGateways(database_url, provider, { processes });
+  atFileEnd(() => Promise.all(all.map((gateway) => gateway.kill())));
+  let opened = 0;
+  return async (wish) => {
+    if (wish.processes > all.length) throw new Error(`only ${all.length} gateways are shared`);
+    provider.reset();
+    const provisioned = await provisionMoney(database_url, wish, `money-${++opened}`);
+    const callers = openCallers();
+    onTestFinished(() => callers.close());
+    const gateways = all.slice(0, wish.processes);
+    return { ...provisioned, database_url, provider, gateways, callers, close: () => callers.close() };
+  };
+}
+
 /** Starts `processes` gateways over an organisation with `balance`; the caller closes it. */
 export async function startMoney(args: MoneyWish & { readonly database_url: string }): Promise<Money> {
   const { database_url } = args;
   const provider = await startCrashProvider();
   const callers = openCallers();
-  const provisioned = await provision({
-    database_url,
-    live_micro_usd: args.balance,
-    ...(args.keys === undefined ? {} : { keys: args.keys }),
-    ...(args.project_monthly_micro === undefined
-      ? {}
-      : { project_monthly_micro: args.project_monthly_micro }),
-  });
-  const gateways = await Promise.all(
-    Array.from({ length: args.processes }, (_, i) =>
-      startGatewayProcess({
-        database_url,
-        providers: crashProviders(provider),
-        name: `money-${i}`,
-        env: { CRASH_API_KEY: 'sk-crash', ...args.env },
-      }),
-    ),
-  );
+  const provisioned = await provisionMoney(database_url, args);
+  const gateways = await startGateways(database_url, provider, args);
   const close = async () => {
     await callers.close();
     await Promise.all(gateways.map((gateway) => gateway.kill()));

@@ -1,10 +1,14 @@
 // Known rivals let 14 to 100 of 100 callers through on a budget for ten. Here the balance, the key's budget and
 // the project's budget are each exact, whatever the number of processes.
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { untilBook } from '../support/books.ts';
-import { allUntilHeld, countSeen, EXACT_MICRO, type Money, openMoney } from './money.ts';
+import { allUntilHeld, countSeen, EXACT_MICRO, type Money, shareGateways } from './money.ts';
 
 const SLOW = { chunk_ms: 30 };
+let openMoney: Awaited<ReturnType<typeof shareGateways>>;
+beforeAll(async () => {
+  openMoney = await shareGateways(3);
+});
 const rest = (money: Money) => untilBook(money.database_url, money.live_book_id, (book) => book.held === 0);
 
 describe.each([
