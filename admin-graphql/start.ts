@@ -2,6 +2,7 @@
 // both.
 import { fileURLToPath } from 'node:url';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import type { Config, Log } from '@svc/core/kernel/index.ts';
 import { type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
 import { readPages } from './pages.ts';
@@ -27,7 +28,11 @@ const CONSOLE = fileURLToPath(new URL('../console/dist', import.meta.url));
 export async function startAdmin({ config, log }: { config: Config; log: Log }): Promise<Admin> {
   await using opening = new AsyncDisposableStack();
   // Nothing is called here, so no row is written; operations ask the request log for the lag of rows.
-  const base = await openBase(opening, { config, log, program: 'admin', spool: 'spool-admin' });
+  const base = await openBase(opening, {
+    ...{ config, log, formats: builtIn },
+    program: 'admin',
+    spool: 'spool-admin',
+  });
   let draining = false;
   const parts: HttpParts = { ...base, draining: () => draining };
   const pages = readPages(CONSOLE);

@@ -3,7 +3,6 @@ import type { ByokCache } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, credentialOf, type Provider } from '@svc/core/catalog/index.ts';
 import { type Egress, egressOf } from '@svc/core/egress/index.ts';
 import {
-  adapters,
   type CallDeps,
   type CallRecord,
   createCredentials,
@@ -13,7 +12,7 @@ import {
   createTicker,
   createTokenCounter,
   createTransport,
-  rawLanes,
+  type Formats,
 } from '@svc/core/inference/index.ts';
 import type { Db, Log } from '@svc/core/kernel/index.ts';
 import { findClaim, type LedgerClient, storeAnswer } from '@svc/core/ledger/index.ts';
@@ -31,6 +30,7 @@ export function createCallDeps(parts: {
   byok: ByokCache;
   payloads: PayloadLog;
   log: Log;
+  formats: Formats;
   /** Absent: addresses of the public Internet over https alone. */
   egress?: Egress;
   record: (record: CallRecord) => void;
@@ -41,8 +41,13 @@ export function createCallDeps(parts: {
     ledger: parts.ledger,
     transport: createTransport(),
     sandbox: createSandboxUpstream(),
-    credentials: createCredentials(credentialOf, parts.log),
-    own_keys: createOwnKeys(parts.byok, () => parts.catalog.current().providers, parts.log),
+    credentials: createCredentials(parts.formats.kinds, credentialOf, parts.log),
+    own_keys: createOwnKeys(
+      parts.formats.kinds,
+      parts.byok,
+      () => parts.catalog.current().providers,
+      parts.log,
+    ),
     ticker: createTicker(),
     tokens: createTokenCounter(),
     drained: createDrained(),
@@ -52,8 +57,8 @@ export function createCallDeps(parts: {
     policies: parts.policies,
     payloads: parts.payloads,
     egress: parts.egress ?? egressOf({}),
-    adapters,
-    raw_lanes: rawLanes,
+    adapters: parts.formats.adapters,
+    raw_lanes: parts.formats.raw_lanes,
     catalog: () => parts.catalog.current(),
     provider(endpoint) {
       return parts.catalog.provider(endpoint.provider) as Provider;

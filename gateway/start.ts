@@ -1,7 +1,7 @@
 // Puts the parts of a gateway process together and takes them apart again in reverse order.
 import { join } from 'node:path';
 import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
-import { type CallDeps, dialects, questions, rowOf } from '@svc/core/inference/index.ts';
+import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
 import { type Config, type Log, monotonicMs, nowMs, openFileMailer } from '@svc/core/kernel/index.ts';
 import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Given by benchmarks that measure the gateway without its ledger; otherwise opened here. */
   readonly ledger?: LedgerClient;
+  /** Wire formats that it speaks; absent: those of the product. */
+  readonly formats?: Formats;
 }
 
 /** What runs calls, beside what every program with listeners opens. */
@@ -43,7 +45,7 @@ interface Engine {
 async function openEngine(
   opened: AsyncDisposableStack,
   base: Base,
-  { config, log, ledger: given }: GatewayOptions,
+  { config, log, ledger: given, formats = builtIn }: GatewayOptions,
 ): Promise<Engine> {
   const { pool, url, name, catalog, changes, metrics } = base;
   const { root_key, egress, request_log, money_in } = base.services;
@@ -55,7 +57,7 @@ async function openEngine(
   const payloads = opened.adopt(openPayloadLog({ db: pool, log, root_key }), (it) => it.close());
   const countCall = countCalls(metrics.registry);
   const calls = createCallDeps({
-    ...{ db: pool, catalog, ledger, policies, byok, payloads, log, egress },
+    ...{ db: pool, catalog, ledger, policies, byok, payloads, log, formats, egress },
     record(record) {
       countCall(record);
       telemetry?.call(record);
@@ -122,9 +124,9 @@ function checksOf({ pool, rate }: Base, { ledger }: Engine): Check[] {
  * @throws Error when the database, the catalog files or a port cannot be used; nothing is left open then.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, log } = options;
+  const { config, log, formats = builtIn } = options;
   await using opening = new AsyncDisposableStack();
-  const base = await openBase(opening, { config, log, program: 'gateway', spool: 'spool' });
+  const base = await openBase(opening, { config, log, formats, program: 'gateway', spool: 'spool' });
   const engine = await openEngine(opening, base, options);
   watch(base, engine);
   const { calls, policies, byok } = engine;
@@ -137,8 +139,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     max_body_bytes: config.max_body_bytes,
     max_calls: config.max_calls,
-    dialects,
-    questions,
+    dialects: formats.dialects,
+    questions: questionsOf(formats.questions),
     draining: () => draining,
   });
   const parts: HttpParts = {

@@ -303,8 +303,8 @@ test('a refusal with retry advice reads the same in both envelopes', () => {
     details: { limit: 'rpm' },
     param: 'x',
   });
-  const chat = JSON.parse(errorBody(error, 'id', 'chat')).error;
-  const messages = JSON.parse(errorBody(error, 'id', 'messages'));
+  const chat = JSON.parse(errorBody(error, 'id')).error;
+  const messages = JSON.parse(errorBody(error, 'id', '/v1/messages'));
   expect(messages.error).toEqual({
     type: chat.type,
     message: chat.message,

@@ -2,7 +2,7 @@
 import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { errorBody, errorHeaders, refusalOf, surfaceOf } from './errors.ts';
+import { errorBody, errorHeaders, refusalOf } from './errors.ts';
 import {
   answerHeaders,
   consoleHeaders,
@@ -40,7 +40,7 @@ export function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: Se
       ...errorHeaders(error),
       'content-type': 'application/json; charset=utf-8',
     })
-    .send(errorBody(error, request.id, surfaceOf(request.url)));
+    .send(errorBody(error, request.id, request.url));
 }
 
 /** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id. */
@@ -114,7 +114,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     clientErrorHandler({ code }, socket) {
       if (!socket.writable) return;
       const [status, message] = unread.get(code) ?? [400, 'The request is not HTTP.'];
-      const body = errorBody(new ServiceError('invalid_request', message), newRequestId(), 'chat');
+      const body = errorBody(new ServiceError('invalid_request', message), newRequestId());
       socket.end(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
           `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -5,7 +5,7 @@ import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/cat
 import { createPool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
-import { providerKeys } from '@svc/core/inference/index.ts';
+import { createProviderKeys, type Formats } from '@svc/core/inference/index.ts';
 import { type Config, type Log, loadRootKey, type Services } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
@@ -17,6 +17,8 @@ import type { HttpParts } from './parts.ts';
 export interface BaseOptions {
   readonly config: Config;
   readonly log: Log;
+  /** Wire formats that catalog files may name. */
+  readonly formats: Formats;
   /** Label of its metrics, and its name in the database with the process id. */
   readonly program: string;
   /** Folder in the data directory for rows that wait for the database; no two programs share one. */
@@ -70,14 +72,15 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       ...{ key_ring, request_log, sign_in, money_in, limits },
       root_key: loadRootKey(config.master_key_file ?? join(config.data_dir, 'keyring.json')),
       egress: openEgress(config),
-      provider_keys: providerKeys,
+      provider_keys: createProviderKeys(options.formats.kinds),
     },
   };
 }
 
-function openOwnCatalog(db: HttpParts['pool'], { config, log }: BaseOptions): Promise<CatalogHandle> {
+function openOwnCatalog(db: HttpParts['pool'], { config, log, formats }: BaseOptions): Promise<CatalogHandle> {
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
-  return openCatalog({ db, files, log, insecure_upstreams: config.insecure_upstreams });
+  const { insecure_upstreams } = config;
+  return openCatalog({ db, files, log, formats: formats.catalog, insecure_upstreams });
 }
 
 async function openLimits({ config, log }: BaseOptions) {

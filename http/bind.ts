@@ -69,7 +69,7 @@ async function answer(
       idempotency_key,
       path: request.url.split('?', 1)[0] as string,
       input,
-      refusalBody: (error) => errorBody(error, request.id, 'chat'),
+      refusalBody: (error) => errorBody(error, request.id),
     });
     if (done.replay) reply.header('x-svc-idempotent-replay', 'true');
     return reply.code(done.status).type(JSON_TYPE).send(done.body);

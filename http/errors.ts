@@ -1,21 +1,12 @@
 // From anything thrown to the body a caller sees (docs/errors.md). A refusal keeps its code, a database that is away
 // is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
-import { chatError, messagesError } from '@svc/core/inference/index.ts';
+import { builtIn, chatError } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
-export type Surface = 'chat' | 'messages';
-
-/** The surface of a path: the messages routes speak the Anthropic envelope, all others ours. */
-export function surfaceOf(path: string): Surface {
-  return path === '/v1/messages' || path.startsWith('/v1/messages/') || path.startsWith('/v1/messages?')
-    ? 'messages'
-    : 'chat';
-}
-
-/** The error envelope of a surface as JSON text. */
-export function errorBody(error: ServiceError, request_id: string, surface: Surface): string {
-  const envelope = surface === 'messages' ? messagesError : chatError;
+/** A refusal as JSON text: in the envelope of the dialect that is spoken at `path`, anywhere else in ours. */
+export function errorBody(error: ServiceError, request_id: string, path?: string): string {
+  const envelope = (path === undefined ? null : builtIn.envelopeAt(path)) ?? chatError;
   return JSON.stringify(envelope(error, request_id));
 }
 

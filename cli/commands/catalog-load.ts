@@ -1,6 +1,8 @@
 // Checks a providers file as a gateway would load it, over the committed catalog; reports every fault with its line.
+
 import { resolve } from 'node:path';
 import { CatalogError, committedCatalog, readFiles } from '@svc/core/catalog/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import type { Command } from '../command.ts';
 import { findInstallation } from '../installation.ts';
 
@@ -12,6 +14,7 @@ export const command: Command = {
     const { config } = findInstallation();
     try {
       const merged = await readFiles([committedCatalog, path], {
+        formats: builtIn.catalog,
         insecure_upstreams: config.insecure_upstreams,
       });
       const counts = { providers: merged.providers.size, models: merged.models.size };

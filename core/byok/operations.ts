@@ -130,7 +130,7 @@ export const listByokOperation = operation({
   async run(context) {
     const rows = await listByokKeys(context.db, orgCaller(context).org_id);
     const providers = [...context.services.catalog().providers.values()].filter(
-      ({ kind }) => kind !== 'sandbox',
+      ({ base_url }) => base_url !== '',
     );
     return {
       object: 'list' as const,

@@ -7,16 +7,17 @@ import { flagsOf, type WholeProvider } from './presets.ts';
 import { sandboxEndpoints, sandboxPriceOf, sandboxSites, withSandbox } from './sandbox.ts';
 import { taskOf } from './task.ts';
 import type {
+  CatalogFormats,
   DataPolicy,
   Endpoint,
-  Family,
+  KindFacts,
   Model,
   ModelTask,
   PriceBand,
   PriceVersion,
   Provider,
-  ProviderKind,
   TargetCapabilities,
+  WireFacts,
 } from './types.ts';
 
 /** Which of an endpoint's prices: the usual one, a test key's, or that of a service tier. */
@@ -53,34 +54,33 @@ export interface CatalogDraft {
   readonly sandbox: readonly ModelDraft[];
 }
 
-const familyOf: { readonly [K in ProviderKind]: Family } = {
-  openai: 'openai_chat',
-  'openai-responses': 'openai_responses',
-  anthropic: 'anthropic_messages',
-  gemini: 'gemini',
-  bedrock: 'bedrock_converse',
-  cohere: 'embed_rerank',
-  jina: 'embed_rerank',
-  voyage: 'embed_rerank',
-  sandbox: 'sandbox',
-};
-
 /** What is assumed of a provider that the file says nothing about: the worst, so that no privacy wish is met by guess. */
 const unknownPolicy: DataPolicy = { trains: true, retention_days: null, zdr: false };
 
-const sandboxProvider: Provider = {
-  id: SANDBOX,
-  name: 'Sandbox',
-  kind: 'sandbox',
-  base_url: '',
-  api_key_env: [],
-  api_key_file: [],
-  regions: sandboxSites.map((site) => site.region),
-  data_policy: { trains: false, retention_days: 0, zdr: true },
-  terms_url: null,
-  verified_at: null,
-  byok: 'no',
-};
+/** The kind of provider whose endpoints answer in this process. */
+function sandboxKind({ families, kinds }: CatalogFormats): string {
+  for (const [kind, facts] of kinds) {
+    const { text } = facts.families;
+    if (text !== null && families.get(text)?.in_process === true) return kind;
+  }
+  throw new Error('no format answers in this process');
+}
+
+function sandboxProvider(formats: CatalogFormats): Provider {
+  return {
+    id: SANDBOX,
+    name: 'Sandbox',
+    kind: sandboxKind(formats),
+    base_url: '',
+    api_key_env: [],
+    api_key_file: [],
+    regions: sandboxSites.map((site) => site.region),
+    data_policy: { trains: false, retention_days: 0, zdr: true },
+    terms_url: null,
+    verified_at: null,
+    byok: 'no',
+  };
+}
 
 function many(value: string | string[] | undefined): readonly string[] {
   if (value === undefined) return [];
@@ -214,13 +214,21 @@ function maxOutput(model: MergedModel, endpoint: FileEndpoint): number {
   return Math.min(endpoint.max_output ?? model.max_output ?? context, context);
 }
 
-/** A model that makes vectors or an order is spoken to in another format than the chat models of its provider. */
-function familyFor(provider: Provider, file: FileEndpoint, task: ModelTask | null): Family {
-  if (provider.kind === SANDBOX) return 'sandbox';
-  return task === null ? (file.family ?? familyOf[provider.kind]) : 'embed_rerank';
+/** The wire of `file`: a model that makes vectors or an order is spoken to in another one than its provider's chat models. */
+function wireOf(
+  { formats }: Pick<Make, 'formats'>,
+  provider: Provider,
+  file: Pick<FileEndpoint, 'family'>,
+  task: ModelTask | null,
+): { family: string; wire: WireFacts } {
+  const { families } = formats.kinds.get(provider.kind) as KindFacts;
+  // Both were checked when the files were merged.
+  const family = (task === null ? (file.family ?? families.text) : families[task]) as string;
+  return { family, wire: formats.families.get(family) as WireFacts };
 }
 
 interface Make {
+  readonly formats: CatalogFormats;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly said: Merged['providers'];
   readonly missing: (provider: Provider) => string | null;
@@ -244,7 +252,7 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
     model_id: model.id,
     provider: provider.id,
     provider_name: provider.name,
-    family: familyFor(provider, file, task),
+    ...wireOf(make, provider, file, task),
     kind: provider.kind,
     ...(task === null ? {} : { task }),
     ...(model.tokenizer === undefined ? {} : { tokenizer: model.tokenizer }),
@@ -329,7 +337,7 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
       id,
       provider: SANDBOX,
       provider_name: provider.name,
-      family: 'sandbox',
+      ...wireOf(make, provider, {}, real.task ?? null),
       kind: provider.kind,
       upstream_model: file.upstream_model,
       region: site.region,
@@ -355,9 +363,9 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
  */
 export function buildDraft(
   merged: Merged,
-  options: { missing: (provider: Provider) => string | null; today: string },
+  options: { formats: CatalogFormats; missing: (provider: Provider) => string | null; today: string },
 ): CatalogDraft {
-  const providers = [sandboxProvider, ...[...merged.providers.values()].map(providerOf)];
+  const providers = [sandboxProvider(options.formats), ...[...merged.providers.values()].map(providerOf)];
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const make: Make = { ...options, providers: byId, said: merged.providers };
   const models = withSandbox(merged).map((model) => draftModel(make, model));
@@ -365,7 +373,7 @@ export function buildDraft(
   // What a process lacks keys for is not part of the content: equal files have equal versions everywhere.
   const content = models.map((model) => ({
     ...model,
-    endpoints: model.endpoints.map(({ missing: _, ...rest }) => rest),
+    endpoints: model.endpoints.map(({ missing: _, wire: _facts, ...rest }) => rest),
   }));
   const version = sha256Hex(
     canonicalJson([providers, content, sandbox.map((m) => m.endpoints.map((e) => e.price.id))]),

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
+import { builtIn } from '../inference/index.ts';
 import { isId, nowMs, shiftClock, silentLog } from '../kernel/index.ts';
 import {
   CatalogError,
@@ -18,6 +19,8 @@ import {
   openCatalog,
   selectPriceHistory,
 } from './index.ts';
+
+const formats = builtIn.catalog;
 
 const url = await createTestDatabase();
 const db = createPool(url, { max: 8 });
@@ -60,7 +63,7 @@ async function fileOf(text: string, name = 'acme.yaml'): Promise<string> {
 const only = (model: Model | null | undefined) => model?.endpoints[0];
 
 test('a loaded endpoint carries its numbers, narrowed capabilities, price, bands and tiers', async () => {
-  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))]);
+  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
   const endpoint = only(catalog.models.get('acme/fast-1'));
   expect(endpoint).toMatchObject({
     provider: 'acme',
@@ -92,9 +95,9 @@ test('a loaded endpoint carries its numbers, narrowed capabilities, price, bands
 });
 
 test('numbers stay through reloads; a changed price gets a new id and number, the old one can still be read', async () => {
-  const first = await loadCatalog(db, [await fileOf(acme('2.50'))]);
-  const second = await loadCatalog(db, [await fileOf(acme('3'))]);
-  const third = await loadCatalog(db, [await fileOf(acme('2.50'))]);
+  const first = await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
+  const second = await loadCatalog(db, [await fileOf(acme('3'))], { formats });
+  const third = await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
   const [a, b, c] = [first, second, third].map((catalog) => only(catalog.models.get('acme/fast-1')));
   expect(b?.endpoint_no).toBe(a?.endpoint_no);
   expect(b?.price.id).not.toBe(a?.price.id);
@@ -111,7 +114,9 @@ test('numbers stay through reloads; a changed price gets a new id and number, th
 
 test('markup is in the charged price, and the list price is kept beside it', async () => {
   const marked = acme('2.50').replace('max_output: 16384', 'max_output: 16384\n    markup_bps: 1000');
-  const endpoint = only((await loadCatalog(db, [await fileOf(marked)])).models.get('acme/fast-1'));
+  const endpoint = only(
+    (await loadCatalog(db, [await fileOf(marked)], { formats })).models.get('acme/fast-1'),
+  );
   expect(endpoint?.price).toMatchObject({
     rates: { input: 2750, output: 11_000 },
     bands: [{ rates: { input: 22_000 } }],
@@ -121,7 +126,7 @@ test('markup is in the charged price, and the list price is kept beside it', asy
 });
 
 test('a stored price, endpoint or history row refuses every change', async () => {
-  await loadCatalog(db, [await fileOf(acme('2.50'))]);
+  await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   for (const statement of [
@@ -138,7 +143,7 @@ test('a stored price, endpoint or history row refuses every change', async () =>
 
 test('the role that programs run as may load and read the catalog, and nothing else', async () => {
   const runtime = createPool(`${url}?options=-c%20role%3Dsvc_runtime`, { max: 2 });
-  const catalog = await loadCatalog(runtime, [await fileOf(acme('8'), 'runtime.yaml')]);
+  const catalog = await loadCatalog(runtime, [await fileOf(acme('8'), 'runtime.yaml')], { formats });
   const price = only(catalog.models.get('acme/fast-1'))?.price;
   expect(await findPriceVersion(runtime, price?.price_no as number)).toEqual(price);
   const drop = { name: 'test.disable', text: 'alter table catalog.price_version disable trigger all' };
@@ -149,13 +154,15 @@ test('the role that programs run as may load and read the catalog, and nothing e
 test('ten processes that start at once on an empty database agree on every number', async () => {
   const fresh = createPool(await createTestDatabase(), { max: 10 });
   const path = await fileOf(acme('4'), 'race.yaml');
-  const catalogs = await Promise.all(Array.from({ length: 10 }, () => loadCatalog(fresh, [path])));
+  const catalogs = await Promise.all(
+    Array.from({ length: 10 }, () => loadCatalog(fresh, [path], { formats })),
+  );
   for (const catalog of catalogs) expect(catalog.endpoints).toEqual(catalogs[0]?.endpoints);
   await fresh.end();
 });
 
 test('a test key gets every model from the sandbox, with the capabilities and prices of the catalog', async () => {
-  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))]);
+  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
   const live = findModel(catalog, 'acme/fast-1', 'live') as Model;
   const twin = findModel(catalog, 'acme/fast-1', 'test') as Model;
   expect(twin.model_no).toBe(live.model_no);
@@ -177,7 +184,7 @@ test('a test key gets every model from the sandbox, with the capabilities and pr
 });
 
 test('sandbox models are free for live keys and cost 2:1 at their two endpoints for test keys', async () => {
-  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))]);
+  const catalog = await loadCatalog(db, [await fileOf(acme('2.50'))], { formats });
   const rates = (environment: 'live' | 'test') =>
     findModel(catalog, 'sandbox/echo', environment)?.endpoints.map((e) => e.price.rates.output);
   expect(rates('live')).toEqual([0, 0]);
@@ -198,9 +205,10 @@ test('keys come from variables and files as they are when asked, and what is mis
   await writeFile(keys, 'k2\n\n k3 \n“pasted”\n');
   process.env['ACME_API_KEY'] = 'k1\n';
   expect(credentialOf(named)).toEqual(['k1', 'k2', 'k3']);
-  expect(only((await loadCatalog(db, [await fileOf(acme('2.50'))])).models.get('acme/fast-1'))?.missing).toBe(
-    null,
-  );
+  expect(
+    only((await loadCatalog(db, [await fileOf(acme('2.50'))], { formats })).models.get('acme/fast-1'))
+      ?.missing,
+  ).toBe(null);
 });
 
 test('a retired model is not active, a deprecated one is told', async () => {
@@ -208,13 +216,13 @@ test('a retired model is not active, a deprecated one is told', async () => {
     'max_output: 16384',
     'max_output: 16384\n    deprecated_at: 2020-01-01\n    retires_at: 2021-01-01',
   );
-  const model = (await loadCatalog(db, [await fileOf(old)])).models.get('acme/fast-1');
+  const model = (await loadCatalog(db, [await fileOf(old)], { formats })).models.get('acme/fast-1');
   expect([model?.status, only(model)?.status]).toEqual(['deprecated', 'disabled']);
 });
 
 test('a faulty file is refused whole and the running catalog stays; a mended one is picked up', async () => {
   const path = await fileOf(acme('5'), 'running.yaml');
-  const handle = await openCatalog({ db, files: [path], log: silentLog, poll_ms: 20 });
+  const handle = await openCatalog({ formats, db, files: [path], log: silentLog, poll_ms: 20 });
   const before = handle.current();
   await fileOf(acme('six', '  - id: acme/second\n'), 'running.yaml');
   await expect(handle.reload()).rejects.toThrow(CatalogError);
@@ -230,7 +238,7 @@ test('a key file that comes or changes while the process runs is read again', as
   const keys = join(dir, 'rotated-keys');
   const text = acme('5').replace('api_key_env: ACME_API_KEY', `api_key_file: "${keys}"`);
   const path = await fileOf(text, 'keyed.yaml');
-  const handle = await openCatalog({ db, files: [path], log: silentLog, poll_ms: 20 });
+  const handle = await openCatalog({ formats, db, files: [path], log: silentLog, poll_ms: 20 });
   expect(only(handle.current().models.get('acme/fast-1'))?.missing).toBe(keys);
   await writeFile(keys, 'first\n');
   await expect
@@ -248,7 +256,7 @@ test('a model retires on its day in a process that has run since before', async 
   const tomorrow = new Date(nowMs() + day_ms).toISOString().slice(0, 10);
   const text = acme('5').replace('max_output: 16384', `max_output: 16384\n    retires_at: ${tomorrow}`);
   const path = await fileOf(text, 'retiring.yaml');
-  const handle = await openCatalog({ db, files: [path], log: silentLog, poll_ms: 20 });
+  const handle = await openCatalog({ formats, db, files: [path], log: silentLog, poll_ms: 20 });
   const status = () => only(handle.current().models.get('acme/fast-1'))?.status;
   expect(status()).toBe('active');
   shiftClock(day_ms);
@@ -263,7 +271,7 @@ models:
   - id: meta/llama-3.3-70b-instruct
     endpoints: [{ provider: mine, upstream_model: llama3.3, price: { input: "0", output: "0" } }]
 `;
-  const catalog = await loadCatalog(db, [committedCatalog, await fileOf(more, 'more.yaml')]);
+  const catalog = await loadCatalog(db, [committedCatalog, await fileOf(more, 'more.yaml')], { formats });
   const llama = catalog.models.get('meta/llama-3.3-70b-instruct');
   expect(llama?.endpoints.map((e) => e.provider)).toEqual(['groq', 'together', 'openrouter', 'mine']);
   expect(llama?.endpoints.at(-1)?.missing).toBe(null);

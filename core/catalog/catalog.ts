@@ -13,16 +13,14 @@ import {
 } from './build.ts';
 import { hasSpoiltKey, missingOf } from './credentials.ts';
 import { CatalogError, readFile } from './file.ts';
-import { type Merged, mergeFiles } from './merge.ts';
+import { type Merged, type MergeOptions, mergeFiles } from './merge.ts';
 import { lockCatalog, numberEndpoints, numberModels, numberPrices, selectPrice } from './store.ts';
-import type { Catalog, Endpoint, Model, PriceVersion, Provider } from './types.ts';
+import type { Catalog, CatalogFormats, Endpoint, Model, PriceVersion, Provider } from './types.ts';
 
 /** Path of the catalog that comes with the product. */
 export const committedCatalog: string = new URL('./catalog.yaml', import.meta.url).pathname;
 
-export interface LoadOptions {
-  readonly insecure_upstreams?: boolean;
-}
+export type LoadOptions = MergeOptions;
 
 interface Numbers {
   readonly models: ReadonlyMap<string, number>;
@@ -34,7 +32,7 @@ interface Numbers {
  * Reads, checks and merges `paths` in order, without a database.
  * @throws CatalogError with path, line and reason of every fault of the first faulty file.
  */
-export async function readFiles(paths: readonly string[], options: LoadOptions = {}): Promise<Merged> {
+export async function readFiles(paths: readonly string[], options: LoadOptions): Promise<Merged> {
   const files = [];
   for (const path of paths) {
     let text: string;
@@ -129,11 +127,15 @@ function assemble(draft: CatalogDraft, numbers: Numbers): Catalog {
 export async function loadCatalog(
   db: Pool,
   paths: readonly string[],
-  options: LoadOptions = {},
+  options: LoadOptions,
 ): Promise<Catalog> {
   const at = now();
   const merged = await readFiles(paths, options);
-  const draft = buildDraft(merged, { missing: missingOf, today: at.toISOString().slice(0, 10) });
+  const draft = buildDraft(merged, {
+    formats: options.formats,
+    missing: missingOf,
+    today: at.toISOString().slice(0, 10),
+  });
   const numbers = await db.transaction((tx) => number(tx, draft, at));
   return assemble(draft, numbers);
 }
@@ -208,11 +210,13 @@ export async function openCatalog(args: {
   db: Pool;
   files: readonly string[];
   log: Log;
+  /** The wire formats that files may name. */
+  formats: CatalogFormats;
   insecure_upstreams?: boolean;
   poll_ms?: number;
 }): Promise<CatalogHandle> {
   const { db, files, log } = args;
-  const options = { insecure_upstreams: args.insecure_upstreams ?? false };
+  const options = { formats: args.formats, insecure_upstreams: args.insecure_upstreams ?? false };
   let stamp = await stampOfCatalog(files);
   let catalog = await loadCatalog(db, files, options);
   let key_stamp = await stampOfKeys(catalog);

@@ -54,9 +54,8 @@ const provider = Type.Object(
     /** Fills in what is not said here; without one `name`, `kind` and `base_url` are required (presets.ts). */
     preset: Type.Optional(oneOf(...presetNames)),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    kind: Type.Optional(
-      oneOf('openai', 'openai-responses', 'anthropic', 'gemini', 'bedrock', 'cohere', 'jina', 'voyage'),
-    ),
+    /** Checked when files are merged: which there are is told by the formats. */
+    kind: Type.Optional(slug),
     base_url: Type.Optional(Type.String({ maxLength: 512 })),
     flags: Type.Optional(words),
     cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
@@ -93,16 +92,7 @@ const endpoint = Type.Object(
         Type.Object({ price, bands: Type.Optional(bands) }, closed),
       ),
     ),
-    family: Type.Optional(
-      oneOf(
-        'openai_chat',
-        'openai_responses',
-        'anthropic_messages',
-        'gemini',
-        'bedrock_converse',
-        'embed_rerank',
-      ),
-    ),
+    family: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' })),
     quantization: Type.Optional(slug),
     context_length: Type.Optional(tokens),
     max_output: Type.Optional(tokens),

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { builtIn } from '../inference/index.ts';
 import { CatalogError, readFile } from './file.ts';
 import { endpointId, mergeFiles } from './merge.ts';
+
+const formats = builtIn.catalog;
 
 const good = `version: 1
 providers:
@@ -30,7 +33,12 @@ function faultsOf(run: () => unknown): string[] {
   return [];
 }
 const faults = (...texts: string[]) =>
-  faultsOf(() => mergeFiles(texts.map((text, i) => readFile(text, `${i}.yaml`))));
+  faultsOf(() =>
+    mergeFiles(
+      texts.map((text, i) => readFile(text, `${i}.yaml`)),
+      { formats },
+    ),
+  );
 
 test('each fault is told with path, line and reason, all of a file at once', () => {
   const broken = good
@@ -77,7 +85,7 @@ test('keys travel only over https, or to this machine', () => {
   expect(at('ftp://api.example.com')[0]).toContain('expected https://');
   expect(at('api.example.com')[0]).toContain('expected an address');
   const file = readFile(good.replace('127.0.0.1:9001', '10.0.0.5'), 'a');
-  expect(mergeFiles([file], { insecure_upstreams: true }).providers.size).toBe(1);
+  expect(mergeFiles([file], { formats, insecure_upstreams: true }).providers.size).toBe(1);
 });
 
 test('what does not fit together is refused: unknown provider, doubled names, falling bands, missing kinds', () => {
@@ -120,7 +128,7 @@ models:
       - { provider: other, upstream_model: f1, price: { input: "1", output: "2" } }
       - { provider: acme, upstream_model: fast-1, region: eu-west, price: { input: "9", output: "9" } }
 `;
-  const merged = mergeFiles([readFile(good, 'a'), readFile(later, 'b')]);
+  const merged = mergeFiles([readFile(good, 'a'), readFile(later, 'b')], { formats });
   expect(merged.models.get('acme/fast-1')).toMatchObject({
     name: 'Acme Fast 1',
     context_length: 128_000,
@@ -136,7 +144,7 @@ test('an Anthropic cache price without its one hour rate is noticed, not refused
   const anthropic = good
     .replace('kind: openai', 'kind: anthropic')
     .replace('"10.00"', '"10.00", cache_write: "3"');
-  expect(mergeFiles([readFile(anthropic, 'a')]).notices).toMatchObject([{ line: 16 }]);
+  expect(mergeFiles([readFile(anthropic, 'a')], { formats }).notices).toMatchObject([{ line: 16 }]);
 });
 
 test('an endpoint has the same id wherever the same file is read', () => {
@@ -172,15 +180,18 @@ test('a model of embeddings or rankings stands alone, and only where its provide
 
 test('a search of the web that is listed without a price is told when the file is loaded', () => {
   const listing = (words: string, price = '') =>
-    mergeFiles([
-      readFile(
-        good.replace(
-          'output: "10.00" }',
-          `output: "10.00"${price} }\n        capabilities: { server_tools: [${words}] }`,
+    mergeFiles(
+      [
+        readFile(
+          good.replace(
+            'output: "10.00" }',
+            `output: "10.00"${price} }\n        capabilities: { server_tools: [${words}] }`,
+          ),
+          'a.yaml',
         ),
-        'a.yaml',
-      ),
-    ]).notices.map(({ path, reason }) => `${path}: ${reason}`);
+      ],
+      { formats },
+    ).notices.map(({ path, reason }) => `${path}: ${reason}`);
   for (const words of ['web_search', 'google_search', 'web_search_preview', '"*"']) {
     expect(listing(`code_execution, ${words}`)).toEqual([
       `models[0].endpoints[0].price: no search_unit: '${words.replaceAll('"', '')}' is not offered without a price`,

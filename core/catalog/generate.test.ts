@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { DEFAULT_ENCODING, modelToEncodingMap } from 'gpt-tokenizer/mapping';
 import { describe, expect, test } from 'vitest';
+import { builtIn } from '../inference/index.ts';
 import type { FilePrice } from './file-schema.ts';
 import { generateCatalog, priceOf } from './generate.ts';
 import { rows } from './generate-table.ts';
 import { committedCatalog, readFiles } from './index.ts';
+
+const formats = builtIn.catalog;
 
 const committed = readFileSync(committedCatalog, 'utf8');
 const date = /as of (\d{4}-\d{2}-\d{2})\./.exec(committed)?.[1] as string;
@@ -15,7 +18,7 @@ test('the committed catalog is what the generator makes of the price package and
 });
 
 test('the committed catalog has forty models of eight vendors, and popular open ones on several hosts', async () => {
-  const { models, notices } = await readFiles([committedCatalog]);
+  const { models, notices } = await readFiles([committedCatalog], { formats });
   expect(models.size).toBeGreaterThanOrEqual(40);
   expect(new Set([...models.keys()].map((id) => id.split('/')[0])).size).toBeGreaterThanOrEqual(8);
   expect(models.get('openai/gpt-oss-120b')?.endpoints.length).toBeGreaterThanOrEqual(3);
@@ -47,7 +50,7 @@ test('a price that changes by the hour or on a coming day is refused, because a 
 });
 
 test('models of embeddings stand with what their text costs, and none whose price the package does not know', async () => {
-  const { models } = await readFiles([committedCatalog]);
+  const { models } = await readFiles([committedCatalog], { formats });
   const vectors = [...models.values()].filter(({ modalities }) => modalities?.out.includes('embedding'));
   expect(vectors.length).toBeGreaterThanOrEqual(10);
   for (const { capabilities, context_length, endpoints } of vectors) {
@@ -64,7 +67,7 @@ test('models of embeddings stand with what their text costs, and none whose pric
 });
 
 test('Gemini is called by its own wire, with a budget before its third generation and a level from then on', async () => {
-  const { models, providers } = await readFiles([committedCatalog]);
+  const { models, providers } = await readFiles([committedCatalog], { formats });
   expect(providers.get('google')).toMatchObject({
     kind: 'gemini',
     base_url: 'https://generativelanguage.googleapis.com/v1beta',
@@ -90,7 +93,7 @@ function encodingOf(model: string): string | undefined {
 
 describe('the tokenizer of a model', () => {
   test('is the one that the tokenizer package knows it by, and no model that it knows goes without', async () => {
-    const { models } = await readFiles([committedCatalog]);
+    const { models } = await readFiles([committedCatalog], { formats });
     const bundled = ['o200k_base', 'cl100k_base'];
     for (const [id, { tokenizer }] of models) {
       const encoding = id.startsWith('openai/') ? encodingOf(id.slice('openai/'.length)) : undefined;
@@ -105,7 +108,7 @@ describe('the tokenizer of a model', () => {
 });
 
 test('thoughts are hidden where their vendor bills more than its chat wire shows, and nowhere else', async () => {
-  const { models } = await readFiles([committedCatalog]);
+  const { models } = await readFiles([committedCatalog], { formats });
   // OpenAI, xAI: none or a summary; Anthropic from its fourth generation on, Google: a summary. Open weights show all.
   const hidden = /^(openai\/(o\d|gpt-\d)|anthropic\/claude-|google\/gemini-|xai\/grok-)/;
   const seen = { hidden: 0, shown: 0 };
@@ -123,7 +126,7 @@ test('thoughts are hidden where their vendor bills more than its chat wire shows
 });
 
 test('a search of the web is offered where the package prices it, by the million, in every band', async () => {
-  const { models } = await readFiles([committedCatalog]);
+  const { models } = await readFiles([committedCatalog], { formats });
   for (const { id, endpoints } of models.values()) {
     for (const { bands, capabilities, price, provider } of endpoints) {
       const sells = capabilities?.server_tools?.includes('web_search') === true;
@@ -136,7 +139,7 @@ test('a search of the web is offered where the package prices it, by the million
 });
 
 test('images are embedded where the vendor takes them, and cost what the package says', async () => {
-  const { models } = await readFiles([committedCatalog]);
+  const { models } = await readFiles([committedCatalog], { formats });
   const seeing = [...models.values()].filter(
     ({ modalities }) => modalities?.out.includes('embedding') && modalities.in.includes('image'),
   );

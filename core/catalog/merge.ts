@@ -1,5 +1,6 @@
 // Several files become one catalog: a later file adds providers and models, adds endpoints to a known model, and
 // replaces what it names again (a provider whole, a model's given fields, an endpoint of equal identity).
+
 import { isIP } from 'node:net';
 import type { Step } from '../kernel/index.ts';
 import { canonicalJson, crockford26, type Id, sha256 } from '../kernel/index.ts';
@@ -7,6 +8,7 @@ import { CatalogError, type FileFault, type ReadFile } from './file.ts';
 import type { FileEndpoint, FileModel, FilePrice, FileProvider } from './file-schema.ts';
 import { type WholeProvider, withPreset } from './presets.ts';
 import { taskFault, taskOf } from './task.ts';
+import type { CatalogFormats } from './types.ts';
 
 export const SANDBOX = 'sandbox';
 export const DEFAULT_REGION = 'global';
@@ -50,15 +52,23 @@ function addressFault(base_url: string, insecure: boolean): string | null {
   return 'expected https:// (http:// only to this machine, or with SVC_INSECURE_UPSTREAMS=1)';
 }
 
+export interface MergeOptions {
+  readonly insecure_upstreams?: boolean;
+  /** The wire formats that files may name. */
+  readonly formats: CatalogFormats;
+}
+
 class Merge {
   readonly providers = new Map<string, WholeProvider>();
   readonly models = new Map<string, MergedModel>();
   readonly faults: FileFault[] = [];
   readonly notices: FileFault[] = [];
   private readonly insecure: boolean;
+  private readonly formats: CatalogFormats;
 
-  constructor(insecure: boolean) {
-    this.insecure = insecure;
+  constructor({ insecure_upstreams, formats }: MergeOptions) {
+    this.insecure = insecure_upstreams ?? false;
+    this.formats = formats;
   }
 
   addFile(file: ReadFile): void {
@@ -86,6 +96,10 @@ class Merge {
       const reason = 'is required, or a preset';
       for (const key of provider.missing) this.faults.push(file.fault([...at, key], reason));
       return;
+    }
+    const kinds = [...this.formats.kinds.keys()].filter((kind) => !this.isInProcess(kind));
+    if (!kinds.includes(provider.kind)) {
+      this.faults.push(file.fault([...at, 'kind'], `expected one of ${kinds.join(', ')}`));
     }
     const reason = addressFault(provider.base_url, this.insecure);
     if (reason !== null) this.faults.push(file.fault([...at, 'base_url'], reason));
@@ -145,7 +159,8 @@ class Merge {
       this.notices.push(file.fault([...at, 'price'], reason));
     }
     if (
-      provider?.kind === 'anthropic' &&
+      provider !== undefined &&
+      this.formats.kinds.get(provider.kind)?.hour_writes === true &&
       price.cache_write !== undefined &&
       price.cache_write_1h === undefined
     ) {
@@ -162,15 +177,35 @@ class Merge {
     out: readonly string[] | undefined,
   ): void {
     const kind = this.providers.get(endpoint.provider)?.kind;
-    if (kind === undefined) return;
+    const facts = kind === undefined ? undefined : this.formats.kinds.get(kind);
+    if (kind === undefined || facts === undefined) return;
+    const { families } = this.formats;
+    const { family } = endpoint;
+    const choosable = [...families.keys()].filter((name) => families.get(name)?.in_process === false);
+    if (family !== undefined && !choosable.includes(family)) {
+      this.faults.push(file.fault([...at, 'family'], `expected one of ${choosable.join(', ')}`));
+      return;
+    }
     // An endpoint may name the family of a chat model at a provider whose own format is another.
-    const told = endpoint.family !== undefined && endpoint.family !== 'embed_rerank' && taskOf(out) === null;
-    const reason = told ? null : taskFault(kind, out);
+    const makes_text = family !== undefined && this.makesText(family);
+    const task = taskOf(out);
+    const reason = makes_text && task === null ? null : taskFault(kind, facts.families, out);
     if (reason !== null) this.faults.push(file.fault([...at, 'provider'], reason));
-    else if (endpoint.family === 'embed_rerank' && taskOf(out) === null) {
-      const reason = 'embed_rerank needs a model with modalities.out [embedding] or [ranking]';
+    else if (family !== undefined && !makes_text && task === null) {
+      const reason = `${family} needs a model with modalities.out [embedding] or [ranking]`;
       this.faults.push(file.fault([...at, 'family'], reason));
     }
+  }
+
+  /** Whether endpoints of `kind` answer in this process; no file may name it. */
+  private isInProcess(kind: string): boolean {
+    const { text } = this.formats.kinds.get(kind)?.families ?? { text: null };
+    return text !== null && this.formats.families.get(text)?.in_process === true;
+  }
+
+  /** Whether some kind of provider answers messages in `family`. */
+  private makesText(family: string): boolean {
+    return [...this.formats.kinds.values()].some(({ families }) => families.text === family);
   }
 
   private checkBands(file: ReadFile, at: Step[], base: FilePrice, bands: FileEndpoint['bands']): void {
@@ -194,11 +229,8 @@ class Merge {
  * The union of `files`, later ones over earlier ones.
  * @throws CatalogError with every fault; then nothing of the files is used.
  */
-export function mergeFiles(
-  files: readonly ReadFile[],
-  options: { insecure_upstreams?: boolean } = {},
-): Merged {
-  const merge = new Merge(options.insecure_upstreams ?? false);
+export function mergeFiles(files: readonly ReadFile[], options: MergeOptions): Merged {
+  const merge = new Merge(options);
   for (const file of files) merge.addFile(file);
   if (merge.faults.length > 0) throw new CatalogError(merge.faults);
   return { providers: merge.providers, models: merge.models, notices: merge.notices };

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { builtIn } from '../inference/index.ts';
 import { buildDraft } from './build.ts';
 import { readFile } from './file.ts';
 import { mergeFiles } from './merge.ts';
+
+const formats = builtIn.catalog;
 
 const model = (endpoint: string) => `
 models:
@@ -14,8 +17,8 @@ models:
 
 function built(provider: string, endpoint = '') {
   const text = `version: 1\nproviders:\n  - { id: host, ${provider} }${model(endpoint)}\n`;
-  const merged = mergeFiles([readFile(text, 'f.yaml')]);
-  const draft = buildDraft(merged, { missing: () => null, today: '2026-01-01' });
+  const merged = mergeFiles([readFile(text, 'f.yaml')], { formats });
+  const draft = buildDraft(merged, { formats, missing: () => null, today: '2026-01-01' });
   const one = draft.models.find(({ id }) => id === 'acme/one')?.endpoints[0];
   return { provider: draft.providers.find(({ id }) => id === 'host'), endpoint: one };
 }

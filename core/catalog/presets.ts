@@ -3,11 +3,11 @@
 // stands with the adapter (core/inference/formats/openai-chat/words/fields.ts) and in docs/providers.md.
 import type { FileProvider } from './file-schema.ts';
 import type { PresetName } from './preset-names.ts';
-import type { CancelBilling, ProviderKind } from './types.ts';
+import type { CancelBilling } from './types.ts';
 
 export interface Preset {
   readonly name: string;
-  readonly kind: ProviderKind;
+  readonly kind: string;
   readonly base_url: string;
   /** Variable with the key; absent: a server of one's own, called without. */
   readonly api_key_env?: string;

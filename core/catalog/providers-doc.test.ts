@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { builtIn } from '../inference/index.ts';
 import { readFile } from './file.ts';
 import { providers } from './generate-providers.ts';
 import { committedCatalog } from './index.ts';
@@ -7,17 +8,22 @@ import { mergeFiles } from './merge.ts';
 import { presetNames } from './preset-names.ts';
 import { presets } from './presets.ts';
 
+const formats = builtIn.catalog;
+
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] as string);
 const committed = readFile(readFileSync(committedCatalog, 'utf8'), 'catalog.yaml');
 
 test('every example of docs/providers.md loads over the committed catalog without a notice', () => {
   expect(examples.length).toBeGreaterThanOrEqual(4);
-  for (const text of examples) expect(mergeFiles([committed, readFile(text, 'example')]).notices).toEqual([]);
+  for (const text of examples)
+    expect(mergeFiles([committed, readFile(text, 'example')], { formats }).notices).toEqual([]);
 });
 
 test('the examples add what the page says they add', () => {
-  const { models } = mergeFiles([committed, ...examples.map((text) => readFile(text, 'example'))]);
+  const { models } = mergeFiles([committed, ...examples.map((text) => readFile(text, 'example'))], {
+    formats,
+  });
   expect(models.get('acme/house-llm')?.endpoints).toMatchObject([{ upstream_model: 'Qwen/Qwen3-32B' }]);
   const hosts = (id: string) => models.get(id)?.endpoints.map((endpoint) => endpoint.provider);
   expect(hosts('meta/llama-3.3-70b-instruct')).toEqual(['groq', 'together', 'openrouter', 'ollama']);

@@ -1,5 +1,5 @@
 // Which models make vectors or an order of documents in place of text, and which providers can be asked for that.
-import type { ModelTask, ProviderKind } from './types.ts';
+import type { KindFacts, ModelTask } from './types.ts';
 
 const modalityOf = { embedding: 'embed', ranking: 'rerank' } as const;
 
@@ -11,23 +11,15 @@ export function taskOf(out: readonly string[] | undefined): ModelTask | null {
   return null;
 }
 
-const tasksOf: { readonly [K in ProviderKind]: readonly (ModelTask | null)[] } = {
-  openai: [null, 'embed', 'rerank'],
-  'openai-responses': [null, 'embed'],
-  anthropic: [null],
-  gemini: [null, 'embed'],
-  bedrock: [null],
-  cohere: ['embed', 'rerank'],
-  jina: ['embed', 'rerank'],
-  voyage: ['embed', 'rerank'],
-  sandbox: [null, 'embed', 'rerank'],
-};
-
-/** Why a model with `out` cannot stand at a provider of `kind`, or null. */
-export function taskFault(kind: ProviderKind, out: readonly string[] | undefined): string | null {
+/** Why a model with `out` cannot stand at a provider of `kind`, whose families are `families`; or null. */
+export function taskFault(
+  kind: string,
+  families: KindFacts['families'],
+  out: readonly string[] | undefined,
+): string | null {
   const task = taskOf(out);
   if (task !== null && (out?.length ?? 0) > 1) return 'embedding and ranking stand alone in modalities.out';
-  if (tasksOf[kind].includes(task)) return null;
+  if (families[task ?? 'text'] !== null) return null;
   if (task !== null) return `a provider of kind ${kind} has no models for modalities.out ${out?.join(', ')}`;
   return `a provider of kind ${kind} has models for modalities.out [embedding] or [ranking] only`;
 }

@@ -1,18 +1,36 @@
 // The catalog as the hot path sees it: an immutable snapshot, swapped whole.
 import type { Id, NanoUsd } from '../kernel/index.ts';
 
-/** Wire format of a provider endpoint. */
-export type Family =
-  | 'openai_chat'
-  | 'openai_responses'
-  | 'anthropic_messages'
-  | 'gemini'
-  | 'bedrock_converse'
-  | 'embed_rerank'
-  | 'sandbox';
-
 /** What a model makes in place of text: vectors of texts, or an order of documents. Told by `modalities.out`. */
 export type ModelTask = 'embed' | 'rerank';
+
+/** What has to be known of a wire format without knowing the format. */
+export interface WireFacts {
+  /** Answered within this process: without key, network or health. */
+  readonly in_process: boolean;
+  /** A request of it always names an output cap. */
+  readonly needs_cap: boolean;
+  /** Mark of the reasoning that its endpoints sign and read back; null: they sign none. */
+  readonly signed_format: string | null;
+  /** A provider may write its cache, and bill it, where nothing of the request asks for it. */
+  readonly writes_cache_unasked: boolean;
+  /** Name of its provider in OpenTelemetry's conventions, whoever hosts it; null: that of the provider. */
+  readonly provider_name: string | null;
+}
+
+/** A kind of provider, as files name it. */
+export interface KindFacts {
+  /** Family of its endpoints by what their model makes; null: it has no such models. */
+  readonly families: Readonly<Record<'text' | ModelTask, string | null>>;
+  /** Writes to its cache that live for an hour have a price of their own. */
+  readonly hour_writes: boolean;
+}
+
+/** The wire formats that a catalog is read with. */
+export interface CatalogFormats {
+  readonly families: ReadonlyMap<string, WireFacts>;
+  readonly kinds: ReadonlyMap<string, KindFacts>;
+}
 
 /** What an endpoint can do, model and endpoint already narrowed to one. */
 export interface TargetCapabilities {
@@ -109,9 +127,12 @@ export interface Endpoint {
   readonly model_id: string;
   readonly provider: string;
   readonly provider_name: string;
-  readonly family: Family;
+  /** Wire format that it speaks. */
+  readonly family: string;
+  /** What holds of that format. */
+  readonly wire: WireFacts;
   /** Of its provider; tells the wire within family `embed_rerank`. */
-  readonly kind?: ProviderKind;
+  readonly kind?: string;
   /** Absent: it generates text. */
   readonly task?: ModelTask;
   /** Name of the model's tokenizer, where the file tells it. */
@@ -159,21 +180,10 @@ export interface Model {
   readonly reasoning_format?: string;
 }
 
-export type ProviderKind =
-  | 'openai'
-  | 'openai-responses'
-  | 'anthropic'
-  | 'gemini'
-  | 'bedrock'
-  | 'cohere'
-  | 'jina'
-  | 'voyage'
-  | 'sandbox';
-
 export interface Provider {
   readonly id: string;
   readonly name: string;
-  readonly kind: ProviderKind;
+  readonly kind: string;
   /** Without a trailing slash; paths of the family are appended. */
   readonly base_url: string;
   /** Names of variables (or files) with the pool's keys; the values are read where a call is sent, never kept here. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RateKind, Rates } from '../catalog/index.ts';
+import type { RateKind, Rates, WireFacts } from '../catalog/index.ts';
+import { builtIn } from '../inference/index.ts';
 import { nanoUsd } from '../kernel/index.ts';
 import {
   affordableTokens,
@@ -21,7 +22,7 @@ const rates = (n: Numbers) =>
 function endpoint(numbers: Numbers, over: Partial<Reserved> = {}, bands: [number, Numbers][] = []): Reserved {
   return {
     id: 'ep_0000000000000000000000000A',
-    family: 'openai_chat',
+    wire: builtIn.catalog.families.get('openai_chat') as WireFacts,
     context_length: 128_000,
     max_output: 16_384,
     cancel_billing: 'unknown',

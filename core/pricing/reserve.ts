@@ -9,7 +9,7 @@ export type Reserved = Pick<
   Endpoint,
   | 'id'
   | 'own_key'
-  | 'family'
+  | 'wire'
   | 'price'
   | 'context_length'
   | 'max_output'
@@ -98,8 +98,7 @@ function side(endpoint: Reserved, bound: number, base: RateKind, others: readonl
 
 function inputSide(endpoint: Reserved, wish: ReserveInput): Side {
   const others: RateKind[] = ['cache_read', 'audio_input', 'image_input'];
-  // Anthropic writes its cache only where asked; others may write, and bill, on their own account.
-  const writes = wish.cache_hints || endpoint.family !== 'anthropic_messages';
+  const writes = wish.cache_hints || endpoint.wire.writes_cache_unasked;
   if (writes && (wish.cache_hints || billed(endpoint.price).rates.cache_write !== undefined))
     others.push('cache_write');
   if (wish.cache_hints) others.push('cache_write_5m', 'cache_write_1h');

@@ -53,7 +53,7 @@ function factsOf(endpoint: Endpoint): EndpointFacts {
   return {
     endpoint,
     in_service: endpoint.status === 'active' && endpoint.missing === null,
-    sandbox: endpoint.family === 'sandbox',
+    sandbox: endpoint.wire.in_process,
     can: bitsOf(endpoint.capabilities),
     quantization: endpoint.quantization ?? 'unknown',
     hash: hash32(id),

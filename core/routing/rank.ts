@@ -10,12 +10,6 @@ import type { Passed, RankedEndpoint, RouteLoss, SettledInput, Sort } from './ty
 const SPREAD = 0.02;
 const DEGRADED_BELOW = 0.95;
 
-const formatOf: { readonly [family: string]: string } = {
-  anthropic_messages: 'anthropic-claude-v1',
-  openai_responses: 'openai-responses-v1',
-  gemini: 'google-gemini-v1',
-};
-
 /** Standings, the first to be tried first; an endpoint that the caller's order names stands like a healthy one. */
 const standings = ['affinity', 'score', 'degraded', 'slow', 'signature'] as const;
 const SCORE = 1;
@@ -55,9 +49,10 @@ function placeOf(endpoint: Endpoint, places: ReadonlyMap<string, number>): numbe
 /** Place in `standings` of the `i`th candidate. */
 function standingOf(candidates: Candidates, i: number, input: SettledInput, keep_at: string | null): number {
   const { endpoint } = candidates.passed[i] as Passed;
+  const { wire } = endpoint;
   const signed = input.features.signed_format;
   // The sandbox reads every format, as it answers for every model.
-  if (signed !== null && endpoint.family !== 'sandbox' && formatOf[endpoint.family] !== signed) return 4;
+  if (signed !== null && !wire.in_process && wire.signed_format !== signed) return 4;
   if (endpoint.id === keep_at) return 0;
   const { prefer } = input.wish;
   // Misses a bound that the policy prefers; what is not known (NaN) misses nothing.

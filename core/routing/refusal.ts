@@ -160,7 +160,7 @@ function tooLarge(models: readonly Model[], choice: Choice, input: SettledInput)
   const longest = Math.max(...small.map((endpoint) => endpoint.context_length));
   const tokens = input.features.input_tokens_bound;
   // The sandbox counts by the rule of the bound itself; anywhere else the bound is an estimate from above.
-  const exact = small.every((endpoint) => endpoint.family === 'sandbox');
+  const exact = small.every((endpoint) => endpoint.wire.in_process);
   const text = `The prompt has ${exact ? '' : 'about '}${tokens} tokens; ${input.model} takes ${longest}.`;
   return new ServiceError('context_length_exceeded', text, {
     details: { input_tokens: tokens, context_length: longest, source: exact ? 'exact' : 'estimate' },

@@ -1,5 +1,7 @@
 // For tests of routing: models, endpoints and requests where only what a test is about differs from the usual.
-import type { Catalog, Endpoint, Model, TargetCapabilities } from '../catalog/index.ts';
+
+import type { Catalog, Endpoint, Model, TargetCapabilities, WireFacts } from '../catalog/index.ts';
+import { builtIn } from '../inference/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import { choose, createHealth, planRoute, type RouteInput, type RouteLoss } from './index.ts';
 
@@ -33,6 +35,7 @@ export function endpoint(
     provider: name,
     provider_name: name,
     family: 'openai_chat',
+    wire: builtIn.catalog.families.get(over.family ?? 'openai_chat') as WireFacts,
     upstream_model: 'large',
     region: 'global',
     status: 'active',

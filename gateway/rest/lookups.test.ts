@@ -1,8 +1,10 @@
 // Credits and calls as a caller finds them, over a ledger with real holds and settles.
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { committedCatalog, type Endpoint, loadCatalog } from '@svc/core/catalog/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import { microUsd, newRequestId, type RequestId, silentLog } from '@svc/core/kernel/index.ts';
 import { credit, type OtherUnits, openLedger } from '@svc/core/ledger/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
@@ -21,7 +23,7 @@ const ledger = await openLedger({
   log: silentLog,
 });
 afterAll(() => ledger.close());
-const catalog = await loadCatalog(harness.pool, [committedCatalog]);
+const catalog = await loadCatalog(harness.pool, [committedCatalog], { formats: builtIn.catalog });
 const endpoints = [...catalog.sandbox.values()].flatMap((model) => model.endpoints);
 const endpoint = endpoints.find((e) => e.price.rates.output > 0) as Endpoint;
 const searching = endpoints.find((e) => e.price.rates.search_unit !== undefined) as Endpoint;

@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { committedCatalog, loadCatalog } from '@svc/core/catalog/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import OpenAI from 'openai';
 import { Compile } from 'typebox/compile';
@@ -8,7 +9,7 @@ import { codeOf, startHarness } from '../../test/registry/harness.ts';
 
 const harness = await startHarness();
 const { a } = harness;
-const catalog = await loadCatalog(harness.pool, [committedCatalog]);
+const catalog = await loadCatalog(harness.pool, [committedCatalog], { formats: builtIn.catalog });
 const models = [...catalog.models.values()];
 const some = models[0] as (typeof models)[number];
 let base = '';

@@ -47,8 +47,7 @@ const byId: Readonly<Record<string, string>> = {
 
 /** `gen_ai.provider.name` of `endpoint`: the conventions' word where they have one, else the id of the provider. */
 export function providerOf(endpoint: Endpoint): string {
-  if (endpoint.family === 'bedrock_converse') return 'aws.bedrock';
-  return byId[endpoint.provider] ?? endpoint.provider;
+  return endpoint.wire.provider_name ?? byId[endpoint.provider] ?? endpoint.provider;
 }
 
 export interface Address {

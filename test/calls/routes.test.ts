@@ -3,10 +3,12 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { dialects, questions } from '@svc/core/inference/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, open, type Reply } from './caller.ts';
 import { bodyOf, idOf, useWorld } from './world.ts';
+
+const { dialects, questions } = builtIn;
 
 const world = useWorld({ models: { chat: 30, messages: 20 } });
 const routes = [...dialects.keys(), ...questions.keys()];

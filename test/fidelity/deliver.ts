@@ -5,13 +5,15 @@ import { foldEvents } from '../../core/inference/canonical/assemble.ts';
 import type { Relay } from '../../core/inference/canonical/contract.ts';
 import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { CanonicalEvent, CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { adapters, dialects } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { chatEnd } from '../grammar/chat-fixtures.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import { endpoint } from './endpoints.ts';
 import { bodyOf, PATHS, rawLaneOf, read } from './evaluate.ts';
 import type { Dialect, GenerationFamily, Json } from './types.ts';
 import { MODEL, type Wire } from './wires.ts';
+
+const { adapters, dialects } = builtIn;
 
 export interface Delivered {
   readonly raw: boolean;

@@ -2,9 +2,11 @@
 // would write it, in the raw lane where there is one.
 import type { EncodeOptions, RawLane, Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalRequest, Family } from '../../core/inference/canonical/types.ts';
-import { adapters, dialects, rawLanes } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { endpoint } from './endpoints.ts';
 import type { Dialect, GenerationFamily, Json } from './types.ts';
+
+const { adapters, dialects, raw_lanes: rawLanes } = builtIn;
 
 export const PATHS: Readonly<Record<Dialect, string>> = {
   chat: '/v1/chat/completions',

@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalRequest, Message, Part, RoleName } from '../../core/inference/canonical/types.ts';
-import { adapters } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { encode } from './cross-cases.ts';
 import { asked, target } from './gemini-cases.ts';
+
+const { adapters } = builtIn;
 
 const FAMILIES = [
   'openai_chat',

@@ -9,7 +9,7 @@ import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 import { createStaff, signInSettings } from '@svc/core/identity/index.ts';
-import { providerKeys } from '@svc/core/inference/index.ts';
+import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import {
   type Db,
   type Log,
@@ -81,7 +81,7 @@ export async function startWorld(
   const statements: string[] = [];
   const defects: unknown[] = [];
   const log: Log = { ...silentLog, error: (fields, message) => void defects.push({ ...fields, message }) };
-  const catalog = await openCatalog({ db: harness.pool, files: [committedCatalog], log, poll_ms: 0 });
+  const catalog = await openCatalog({ formats: builtIn.catalog, db: harness.pool, files: [committedCatalog], log, poll_ms: 0 });
   const base_url = 'http://127.0.0.1:8080';
   const parts: HttpParts = {
     pool: counted(harness.pool, statements),
@@ -91,7 +91,7 @@ export async function startWorld(
       request_log: harness.request_log,
       root_key: harness.root_key,
       sign_in: signInSettings(readConfig({}), base_url),
-      provider_keys: providerKeys,
+      provider_keys: createProviderKeys(builtIn.kinds),
       ...(options.rate === undefined ? {} : { limits: options.rate.limits }),
     },
     log,

@@ -3,10 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type OrgKeys, openByokCache } from '@svc/core/byok/index.ts';
 import type { Provider } from '@svc/core/catalog/index.ts';
-import { providerKeys } from '@svc/core/inference/index.ts';
+import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import { silentLog } from '@svc/core/kernel/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, type Method, startHarness, type Tenant } from './harness.ts';
+
+const providerKeys = createProviderKeys(builtIn.kinds);
 
 const harness = await startHarness();
 const { a, b } = harness;

@@ -6,7 +6,7 @@ import { openRequestLog, type RequestLog } from '@svc/core/analytics/index.ts';
 import { committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createPerson, signInSettings } from '@svc/core/identity/index.ts';
-import { providerKeys } from '@svc/core/inference/index.ts';
+import { builtIn, createProviderKeys } from '@svc/core/inference/index.ts';
 import {
   type Context,
   type Environment,
@@ -104,7 +104,7 @@ export async function startHarness(): Promise<Harness> {
   const pool = createPool(url, { max: 6 });
   const changes = await openChanges({ db: pool, url, log });
   const keys = openKeyRing({ changes, log });
-  const catalog = await openCatalog({ db: pool, files: [committedCatalog], log, poll_ms: 0 });
+  const catalog = await openCatalog({ formats: builtIn.catalog, db: pool, files: [committedCatalog], log, poll_ms: 0 });
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
   const root_key = Buffer.alloc(32, 7);
@@ -114,7 +114,7 @@ export async function startHarness(): Promise<Harness> {
     services: {
       key_ring: keys,
       catalog: () => catalog.current(),
-      ...{ request_log, root_key, provider_keys: providerKeys },
+      ...{ request_log, root_key, provider_keys: createProviderKeys(builtIn.kinds) },
       sign_in: signInSettings(readConfig({}), 'http://127.0.0.1:8080'),
     },
     log,

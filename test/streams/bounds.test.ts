@@ -6,7 +6,7 @@ import type { AttemptRecord } from '../../core/inference/call/types.ts';
 import type { RawLane, Relay } from '../../core/inference/canonical/contract.ts';
 import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { UpstreamFault } from '../../core/inference/canonical/types.ts';
-import { rawLanes } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { chat } from '../../core/inference/formats/openai-chat/caller/index.ts';
 import { ProtocolFault } from '../../core/inference/wire/fault.ts';
 import { meta } from '../grammar/responses-cases.ts';
@@ -21,6 +21,8 @@ import {
   type Wire,
   wireOf,
 } from './wires.ts';
+
+const { raw_lanes: rawLanes } = builtIn;
 
 const MIB = 1024 * 1024;
 const READ = 65_536;

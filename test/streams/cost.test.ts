@@ -7,7 +7,7 @@ import { Assembler } from '../../core/inference/canonical/assemble.ts';
 import type { Dialect, RawLane, Relay } from '../../core/inference/canonical/contract.ts';
 import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { dialects, rawLanes } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { counted, paid } from '../grammar/messages-cases.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import {
@@ -24,6 +24,8 @@ import {
   withGrounding,
   withLogprobs,
 } from './wires.ts';
+
+const { dialects, raw_lanes: rawLanes } = builtIn;
 
 const LONG = 20_000;
 const SHORT = 100;

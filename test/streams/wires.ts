@@ -1,9 +1,11 @@
 // The same answer on the wire of every provider family, chunk by chunk, for tests of what a stream costs.
 import type { Adapter, RawLane, Target } from '../../core/inference/canonical/contract.ts';
 import type { CanonicalRequest, DialectName, Family } from '../../core/inference/canonical/types.ts';
-import { adapters } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { target as anthropicTarget, request } from '../grammar/messages-cases.ts';
 import { jsonEvent } from '../sim/providers/event-stream.ts';
+
+const { adapters } = builtIn;
 
 export type StreamFamily = Exclude<Family, 'embed_rerank' | 'sandbox'>;
 

@@ -10,7 +10,7 @@ import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { AffinityMemory, Decided, Health } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
-import type { Family, FaultClass, Stop, Warning } from '../canonical/types.ts';
+import type { FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../formats/sandbox/upstream/index.ts';
 import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
@@ -153,7 +153,7 @@ export interface CallDeps {
   readonly log: Log;
   /** The guarded way to media that callers name by address. */
   readonly egress: Egress;
-  readonly adapters: ReadonlyMap<Family, Adapter>;
+  readonly adapters: ReadonlyMap<string, Adapter>;
   /** By `dialect family`. */
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
   /** Whole answers whose caller left, for its retry. */

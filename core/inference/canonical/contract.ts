@@ -1,6 +1,6 @@
 // What a dialect, a provider adapter and a relay are. A call knows only these; a new provider is one folder
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
-import type { ProviderKind, TargetCapabilities } from '../../catalog/index.ts';
+import type { TargetCapabilities, WireFacts } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Standing } from '../../limits/index.ts';
 import { ProtocolFault } from '../wire/fault.ts';
@@ -16,6 +16,7 @@ import type {
   Loss,
   ReplyEnd,
   ReplyMeta,
+  SearchWish,
   Stop,
   StreamFault,
   UpstreamFault,
@@ -29,7 +30,7 @@ export interface Target {
   provider: string;
   family: Family;
   /** Kind of the provider, which tells the wire within family `embed_rerank`. */
-  kind?: ProviderKind;
+  kind?: string;
   /** Name of the model's tokenizer, where it is known. */
   tokenizer?: string;
   upstream_model: string;
@@ -79,6 +80,17 @@ export interface PromptCount {
   more?: JsonObject;
 }
 
+/** The size of a prompt, and who counted. */
+export interface Counted {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly source: 'exact' | 'estimate';
+  /** Who counted: a tokenizer, `provider` or `bytes-v1`. */
+  readonly tokenizer: string;
+  /** What else the provider said, for a caller of its own wire. */
+  readonly more: JsonObject;
+}
+
 /** How a provider is asked for the size of a prompt without answering it. */
 export interface PromptCounting {
   /** The question about `sent`, a request as `encode` or the raw lane wrote it. */
@@ -89,6 +101,13 @@ export interface PromptCounting {
 
 export interface Adapter {
   readonly family: Family;
+  /** What those ask of the family who know no formats: catalog, routing, prices, telemetry. */
+  readonly wire: WireFacts;
+  /**
+   * What a server tool of this wire asks of a search of the web; undefined when it is another tool. null: a caller of
+   * the native dialect may name no files and tools of this family.
+   */
+  readonly searchTool: ((tool: JsonObject, path: string) => SearchWish | undefined) | null;
   /** null: the family's providers cannot be asked. */
   readonly counting: PromptCounting | null;
   /** Tokens of the prompt, of a family that counts by a rule; null: only the provider knows. */

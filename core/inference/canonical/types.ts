@@ -1,6 +1,5 @@
 // The canonical form: what a call means, apart from any wire. Every dialect reads into it and every family is
 // written from it, so a pair of formats needs no code of its own. Also the native wire.
-import type { Family } from '../../catalog/index.ts';
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RouteWish } from '../../routing/index.ts';
@@ -18,9 +17,18 @@ export type {
   InputType,
   RerankTask,
 } from './task.ts';
-export type { Cost, CostLine, Family, Generation, Loss, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
+export type { Cost, CostLine, Generation, Loss, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
 
-export type DialectName = 'chat' | 'messages' | 'responses' | 'completions' | 'embeddings' | 'native';
+/** Families of providers. Each format adds the name of its own in its `index.ts`. */
+// biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
+export interface Families {}
+/** Dialects of callers, likewise. */
+// biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
+export interface Dialects {}
+/** Wire format of a provider endpoint. */
+export type Family = keyof Families;
+/** Wire format of a caller. */
+export type DialectName = keyof Dialects;
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
 
 /** A cache breakpoint after the item that carries it. */

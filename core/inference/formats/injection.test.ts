@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { request, target } from '../../../test/grammar/messages-cases.ts';
 import type { EncodeOptions } from '../canonical/contract.ts';
 import type { CanonicalRequest, Message, Part } from '../canonical/types.ts';
-import { adapters } from './index.ts';
+import { builtIn } from './index.ts';
+
+const { adapters } = builtIn;
 
 const HARMLESS = 'AAAA';
 const HOSTILE = `A"},"model":"other","max_tokens":9,"x":{"y":"`;

@@ -6,11 +6,13 @@ import { encode, type Wire } from '../../../test/grammar/cross-cases.ts';
 import { responsesTarget } from '../../../test/grammar/openai-responses-fixtures.ts';
 import type { Dialect } from '../canonical/contract.ts';
 import { messagesDialect } from './anthropic-messages/caller/index.ts';
-import { native } from './native/caller/index.ts';
+import { builtIn } from './index.ts';
 import { chat } from './openai-chat/caller/index.ts';
 import { openaiChat } from './openai-chat/upstream/index.ts';
 import { responses } from './openai-responses/caller/index.ts';
 import { openaiResponses } from './openai-responses/upstream/index.ts';
+
+const native = builtIn.dialects.get('/v1/svc/generate') as Dialect;
 
 const url = 'https://e.com/shot.png';
 

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { request, target } from '../../../test/grammar/messages-cases.ts';
 import type { EncodeOptions } from '../canonical/contract.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
-import { adapters } from './index.ts';
+import { builtIn } from './index.ts';
+
+const { adapters } = builtIn;
 
 const MANY = 30_000;
 const options: EncodeOptions = { stream: true, max_tokens: 64, user: null, cache_key: null, extra: {} };

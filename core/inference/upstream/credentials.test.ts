@@ -1,12 +1,16 @@
 // Provider keys: which form signs, which is sent as it is; who rests, for how long, and who hears of it.
+
 import type { IncomingMessage } from 'node:http';
 import { verifySignature } from '@svc/test/sim/providers/sigv4.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Provider } from '../../catalog/index.ts';
 import { type Log, silentLog } from '../../kernel/index.ts';
+import { builtIn } from '../formats/index.ts';
 import { createCredentials, credentialFrom } from './credentials.ts';
 import { readAwsKey, type Signable, signingRegion } from './sigv4.ts';
+
+const { kinds } = builtIn;
 
 const provider = (kind: Provider['kind']): Provider => ({
   id: 'p',
@@ -27,7 +31,7 @@ const KEY = `${account.access_key_id}:${account.secret}:${account.session_token}
 
 /** What the provider sees of `request` signed with `key`. */
 async function signed(key: string, request: Signable): Promise<IncomingMessage> {
-  const { headers, sign } = credentialFrom(provider('bedrock'), key);
+  const { headers, sign } = credentialFrom(kinds, provider('bedrock'), key);
   if (sign === undefined) throw new Error('the key does not sign');
   const flat = [...headers, ...(await sign(request)), 'content-type', 'application/json'];
   const seen: Record<string, string> = { host: new URL(request.base_url).host };
@@ -101,20 +105,20 @@ describe('signatures', () => {
 
   test.each([':s', 'a:', 'a:s:', 'a:s:t:u'])('%j is no key, and the refusal does not show it', (key) => {
     expect(readAwsKey(key)).toBeNull();
-    expect(() => credentialFrom(provider('bedrock'), key)).toThrow(/ACCESS_KEY_ID:SECRET/);
-    expect(() => credentialFrom(provider('bedrock'), `planted-secret::x:${key}`)).toThrow(
+    expect(() => credentialFrom(kinds, provider('bedrock'), key)).toThrow(/ACCESS_KEY_ID:SECRET/);
+    expect(() => credentialFrom(kinds, provider('bedrock'), `planted-secret::x:${key}`)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('planted') }),
     );
   });
 
   test('a key without a colon is a bearer token; other providers never sign', () => {
-    expect(credentialFrom(provider('bedrock'), 'ABSK1')).toMatchObject({
+    expect(credentialFrom(kinds, provider('bedrock'), 'ABSK1')).toMatchObject({
       headers: ['authorization', 'Bearer ABSK1'],
     });
-    expect(credentialFrom(provider('openai'), 'a:b')).toMatchObject({
+    expect(credentialFrom(kinds, provider('openai'), 'a:b')).toMatchObject({
       headers: ['authorization', 'Bearer a:b'],
     });
-    expect(credentialFrom(provider('openai'), 'a:b').sign).toBeUndefined();
+    expect(credentialFrom(kinds, provider('openai'), 'a:b').sign).toBeUndefined();
   });
 });
 
@@ -127,7 +131,7 @@ describe('the pool', () => {
   test('a refused key rests ten minutes and is told of once in that time, by provider and handle only', () => {
     const { log, alerts } = heard();
     const one = provider('openai');
-    const pool = createCredentials(() => ['planted-a', 'planted-b'], log);
+    const pool = createCredentials(kinds, () => ['planted-a', 'planted-b'], log);
     const first = pool.take(one, 0)!;
     for (const at of [0, 1, 599_999]) pool.report(first.handle, 'auth', undefined, at);
     expect(alerts).toEqual([
@@ -142,7 +146,7 @@ describe('the pool', () => {
   test('throttling rests a key for the time that the provider names, and never wakes a parked one', () => {
     const { log, alerts } = heard();
     const one = provider('openai');
-    const pool = createCredentials(() => ['a', 'b'], log);
+    const pool = createCredentials(kinds, () => ['a', 'b'], log);
     const [x, y] = [pool.take(one, 0)!, pool.take(one, 0)!];
     pool.report(x.handle, 'rate_limit', 7_000, 0);
     expect([1, 2, 3].map((at) => pool.take(one, at)?.handle)).toEqual([y.handle, y.handle, y.handle]);
@@ -155,10 +159,10 @@ describe('the pool', () => {
 
   test('a key that cannot be read is left out and told of; the others answer', () => {
     const { log, alerts } = heard();
-    const pool = createCredentials(() => ['AKIA:planted:x:y', KEY], log);
+    const pool = createCredentials(kinds, () => ['AKIA:planted:x:y', KEY], log);
     expect(pool.take(provider('bedrock'), 0)?.sign).toBeTypeOf('function');
     expect(alerts).toMatchObject([{ alert: 'provider_key_unusable', provider: 'p' }]);
     expect(String((alerts[0] as { error: Error }).error)).not.toContain('planted');
-    expect(createCredentials(() => [':'], log).take(provider('bedrock'), 0)).toBeNull();
+    expect(createCredentials(kinds, () => [':'], log).take(provider('bedrock'), 0)).toBeNull();
   });
 });

@@ -3,7 +3,8 @@
 import type { Endpoint, Provider } from '../../catalog/index.ts';
 import { type Log, sha256Hex, silentLog } from '../../kernel/index.ts';
 import type { FaultClass } from '../canonical/types.ts';
-import { awsSigner, readAwsKey, type Sign } from './sigv4.ts';
+import type { ProviderKind, ProviderKinds } from './kind.ts';
+import type { Sign } from './sigv4.ts';
 
 const REST_REFUSED_MS = 600_000;
 const REST_THROTTLED_MS = 5_000;
@@ -39,29 +40,22 @@ export interface Credentials {
   throttleMs(endpoint: Endpoint, providerOf: (endpoint: Endpoint) => Provider, now_ms: number): number;
 }
 
-function headersOf(provider: Provider, key: string): readonly string[] {
-  if (provider.kind === 'gemini') return ['x-goog-api-key', key];
-  return provider.kind === 'anthropic' ? ['x-api-key', key] : ['authorization', `Bearer ${key}`];
-}
-
-/** Whether `key` is two or three parts of an AWS key, not an API key of Bedrock, which has no colon. */
-function isSigning(provider: Provider, key: string): boolean {
-  return provider.kind === 'bedrock' && key.includes(':');
-}
-
 /**
- * What authenticates a call at `provider` with `key`, out of its pool or the caller's own. A provider of kind
- * `bedrock` takes `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, with which each request is signed, or an API key.
- * @throws TypeError when an AWS key lacks a part; its message does not show the key.
+ * What authenticates a call at `provider` with `key`, out of its pool or the caller's own, as the provider's kind has it.
+ * @throws TypeError when the key is none of that kind; its message does not show the key.
  */
-export function credentialFrom(provider: Provider, key: string): Credential {
+export function credentialFrom(kinds: ProviderKinds, provider: Provider, key: string): Credential {
   const handle = sha256Hex(`${provider.id} ${key}`).slice(0, 16);
-  if (!isSigning(provider, key)) return { headers: headersOf(provider, key), handle };
-  const parts = readAwsKey(key);
-  if (parts === null) {
-    throw new TypeError(`a key of provider ${provider.id} is not ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`);
-  }
-  return { headers: [], handle, sign: awsSigner(parts) };
+  const made = kindOf(kinds, provider).authenticate(key);
+  if ('fault' in made) throw new TypeError(`a key of provider ${provider.id} ${made.fault}`);
+  return { ...made, handle };
+}
+
+/** The kind of `provider`; a catalog holds no provider of another. */
+export function kindOf(kinds: ProviderKinds, { id, kind }: Provider): ProviderKind {
+  const found = kinds.get(kind);
+  if (found === undefined) throw new Error(`provider ${id} is of unknown kind ${kind}`);
+  return found;
 }
 
 /**
@@ -69,6 +63,7 @@ export function credentialFrom(provider: Provider, key: string): Credential {
  * `log` hears once of each key that is parked, by provider and handle: somebody has to look after it.
  */
 export function createCredentials(
+  kinds: ProviderKinds,
   resolve: (provider: Provider) => readonly string[],
   log: Log = silentLog,
 ): Credentials {
@@ -85,7 +80,7 @@ export function createCredentials(
     const pool: Credential[] = [];
     for (const key of resolve(provider)) {
       try {
-        pool.push(credentialFrom(provider, key));
+        pool.push(credentialFrom(kinds, provider, key));
       } catch (error) {
         log.error({ alert: 'provider_key_unusable', provider: provider.id, error }, 'provider key unusable');
       }

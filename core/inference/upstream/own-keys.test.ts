@@ -3,6 +3,7 @@ import type { OrgKeys, OwnKey } from '../../byok/index.ts';
 import type { Endpoint, Provider } from '../../catalog/index.ts';
 import { type Id, silentLog } from '../../kernel/index.ts';
 import { endpoint } from '../../routing/test-kit.ts';
+import { builtIn } from '../formats/index.ts';
 import { createOwnKeys } from './own-keys.ts';
 
 const NOW = 1_000_000;
@@ -17,7 +18,7 @@ const keysOf = (...keys: OwnKey[]): OrgKeys => new Map([['host', keys]]);
 function ring(kind: Provider['kind'] = 'openai') {
   let provider = { id: 'host', kind } as Provider;
   const book = { keysOf: () => new Map(), used() {} };
-  const own = createOwnKeys(book, () => new Map([['host', provider]]), silentLog);
+  const own = createOwnKeys(builtIn.kinds, book, () => new Map([['host', provider]]), silentLog);
   const uses = (keys: OrgKeys, now_ms = NOW, where: Endpoint = at) =>
     own.usesOf(keys, now_ms)?.of(where) ?? [];
   const become = (next: Provider['kind']) => {

@@ -1,11 +1,13 @@
 // Callers' own provider keys as calls use them. Each key is opened when a call first wants it; what that makes lives as
 // long as the key does in memory (core/byok), so that a key that was replaced or deleted takes everything with it.
+
 import type { ByokCache, OrgKeys, OwnKey } from '../../byok/index.ts';
 import type { Endpoint, OwnKeyName, Provider } from '../../catalog/index.ts';
 import type { Id, Log } from '../../kernel/index.ts';
 import type { OwnKeys, OwnKeyUse } from '../../routing/index.ts';
 import type { FaultClass } from '../canonical/types.ts';
 import { type Credential, credentialFrom } from './credentials.ts';
+import type { ProviderKinds } from './kind.ts';
 
 /** A refused key rests shorter than one of the pool: its owner mends the account and tries again. */
 const REST_REFUSED_MS = 60_000;
@@ -50,6 +52,7 @@ function makeRoom(rests: Map<string, number>, now_ms: number): void {
 
 /** The own keys of a process, out of `cache`. */
 export function createOwnKeys(
+  kinds: ProviderKinds,
   cache: Pick<ByokCache, 'keysOf' | 'used'>,
   providers: () => ReadonlyMap<string, Provider>,
   log: Log,
@@ -66,7 +69,7 @@ export function createOwnKeys(
     const secret = key.secret();
     if (secret === null) return null;
     try {
-      return credentialFrom(provider, secret);
+      return credentialFrom(kinds, provider, secret);
     } catch (error) {
       // Checked where it was brought; the provider has become one of another kind since.
       log.warn({ byok_id: key.id, provider: provider.id, error }, 'own provider key unusable');

@@ -4,43 +4,13 @@ import { request } from 'undici';
 import type { Probe, ProviderKeys } from '../../byok/index.ts';
 import type { Provider } from '../../catalog/index.ts';
 import { isObject } from '../../kernel/index.ts';
-import { credentialFrom } from './credentials.ts';
+import { kindOf } from './credentials.ts';
+import type { Authentication, KeyProbe, ProviderKinds } from './kind.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The longest list of models seen is a tenth of this. */
 const BODY_MAX = 4_194_304;
 const NO_ANSWER: Probe = { status: 0, ok: false, rejected: false, models: null };
-/** Any name does: whoever has no right to the model is told so, and whoever has sent no messages. */
-const BEDROCK_MODEL = 'amazon.nova-micro-v1:0';
-
-interface Question {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  /** Headers that the provider asks for beside the key. */
-  readonly headers: readonly string[];
-  /** Statuses other than a success that only a good key gets. */
-  readonly good: readonly number[];
-}
-
-function questionFor({ kind }: Provider): Question {
-  switch (kind) {
-    case 'anthropic':
-      return { method: 'GET', path: '/models', headers: ['anthropic-version', '2023-06-01'], good: [] };
-    case 'bedrock':
-      return {
-        method: 'POST',
-        path: `/model/${encodeURIComponent(BEDROCK_MODEL)}/converse`,
-        headers: [],
-        good: [400],
-      };
-    case 'jina':
-    case 'voyage':
-      return { method: 'POST', path: '/embeddings', headers: [], good: [400, 422] };
-    default:
-      return { method: 'GET', path: '/models', headers: [], good: [] };
-  }
-}
-
 /** How many models a list has, in the forms of OpenAI and Anthropic (`data`), Gemini and Cohere (`models`). */
 function countModels(body: string): number | null {
   let value: unknown;
@@ -55,9 +25,11 @@ function countModels(body: string): number | null {
   return Array.isArray(list) ? list.length : null;
 }
 
-async function ask(provider: Provider, secret: string): Promise<{ status: number; body: string }> {
-  const { method, path, headers } = questionFor(provider);
-  const { headers: key, sign } = credentialFrom(provider, secret);
+async function ask(
+  { method, path, headers }: KeyProbe,
+  provider: Provider,
+  { headers: key, sign }: Authentication,
+): Promise<{ status: number; body: string }> {
   const body = method === 'POST' ? Buffer.from('{}') : Buffer.alloc(0);
   const url = new URL(provider.base_url + path);
   const region = provider.regions[0] ?? '';
@@ -86,36 +58,33 @@ async function ask(provider: Provider, secret: string): Promise<{ status: number
   return { status: answer.statusCode, body: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Gemini answers 400 to a key that it does not know. */
-function isRejected({ kind }: Provider, status: number, body: string): boolean {
-  if (status === 401 || status === 403) return true;
-  return kind === 'gemini' && status === 400 && body.includes('API_KEY_INVALID');
-}
-
-async function probe(provider: Provider, secret: string): Promise<Probe> {
+/** Whether the provider takes `key`, as an answer to `question` tells. */
+async function probeWith(question: KeyProbe, provider: Provider, key: Authentication): Promise<Probe> {
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
-    answer = await ask(provider, secret);
+    answer = await ask(question, provider, key);
   } catch {
     // What the network or the signature says helps nobody who is asked about a key, and might hold a part of it.
     return NO_ANSWER;
   }
   const { status, body } = answer;
-  const rejected = isRejected(provider, status, body);
+  const rejected = status === 401 || status === 403 || question.refuses(status, body);
   const lists = status >= 200 && status <= 299;
-  const ok = !rejected && (lists || questionFor(provider).good.includes(status));
+  const ok = !rejected && (lists || question.good.includes(status));
   return { status, ok, rejected, models: lists ? countModels(body) : null };
 }
 
-/** What this process knows of providers' keys. */
-export const providerKeys: ProviderKeys = {
-  faultOf(provider, secret) {
-    try {
-      credentialFrom(provider, secret);
-      return null;
-    } catch {
-      return 'is not ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]';
-    }
-  },
-  probe,
-};
+/** What this process knows of providers' keys, by their kinds. */
+export function createProviderKeys(kinds: ProviderKinds): ProviderKeys {
+  return {
+    faultOf(provider, secret) {
+      const made = kindOf(kinds, provider).authenticate(secret);
+      return 'fault' in made ? made.fault : null;
+    },
+    async probe(provider, secret) {
+      const { probe, authenticate } = kindOf(kinds, provider);
+      const key = authenticate(secret);
+      return probe === null || 'fault' in key ? NO_ANSWER : probeWith(probe, provider, key);
+    },
+  };
+}

@@ -23,7 +23,7 @@ export function plannedOf(
     const item = reserved.find((candidate) => isReserveOf(candidate, endpoint));
     if (item === undefined) continue;
     // Sent where the caller gave it, where credit lowered it, and where the family requires one.
-    const sent = cap_given || item.capped_by_credit || endpoint.family === 'anthropic_messages';
+    const sent = cap_given || item.capped_by_credit || endpoint.wire.needs_cap;
     planned.push({ endpoint, cap: sent ? item.output_cap : null, by_credit: item.capped_by_credit });
   }
   return planned;

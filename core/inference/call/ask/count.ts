@@ -1,9 +1,9 @@
 // How many tokens a prompt has: free, without hold, row or tokens of the limits. Where it would
 // be sent decides who counts: a bundled tokenizer, the provider's own count call, or nobody; then it is an estimate.
 import { findModel } from '../../../catalog/index.ts';
-import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
+import { ServiceError } from '../../../kernel/index.ts';
 import { inputTokensBound } from '../../../pricing/index.ts';
-import type { PromptCount, PromptCounting } from '../../canonical/contract.ts';
+import type { Counted, PromptCount, PromptCounting } from '../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { isExact, type TokenCounter } from '../../tokens/counter.ts';
 import type { Credential } from '../../upstream/credentials.ts';
@@ -26,16 +26,6 @@ const REPLY_BYTES_MAX = 65_536;
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_NAME = 1;
 const TOKENS_OF_ANSWER = 3;
-
-export interface Counted {
-  readonly model: string;
-  readonly input_tokens: number;
-  readonly source: 'exact' | 'estimate';
-  /** Who counted: a tokenizer, `provider` or `bytes-v1`. */
-  readonly tokenizer: string;
-  /** What else the provider said, for a caller of its own wire. */
-  readonly more: JsonObject;
-}
 
 /**
  * The size of the prompt that a call with this body would send first.

@@ -1,8 +1,10 @@
 // Which endpoint comes next, with the real pool of keys: the resting ones last.
+
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../kernel/index.ts';
 import { endpoint } from '../../../routing/test-kit.ts';
 import type { FaultClass } from '../../canonical/types.ts';
+import { builtIn } from '../../formats/index.ts';
 import { createCredentials } from '../../upstream/credentials.ts';
 import { createOwnKeys } from '../../upstream/own-keys.ts';
 import type { CallDeps } from '../types.ts';
@@ -11,13 +13,13 @@ import { nextPlace, Tries, throttleMs } from './failover.ts';
 const keys: Record<string, string[]> = { one: ['k1'], two: ['k1', 'k2'], other: ['k1'] };
 
 function pool() {
-  const credentials = createCredentials((provider) => keys[provider.id] ?? []);
+  const credentials = createCredentials(builtIn.kinds, (provider) => keys[provider.id] ?? []);
   const providers = new Map(
     Object.keys(keys).map((id) => [id, { id, kind: 'openai', api_key_env: ['X'], api_key_file: [] }]),
   );
   const provider = (at: { provider: string }) => providers.get(at.provider) as never;
   const none = { keysOf: () => new Map(), used() {} };
-  const own_keys = createOwnKeys(none, () => new Map(), silentLog);
+  const own_keys = createOwnKeys(builtIn.kinds, none, () => new Map(), silentLog);
   const deps: Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'> = { credentials, provider, own_keys };
   const used = (name: string, fault: FaultClass, wait_ms: number | undefined, now: number, at = name) => {
     const handle = credentials.take(provider({ provider: name }), now)?.handle as string;

@@ -12,7 +12,7 @@ type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'>;
 /** Milliseconds until the caller's own key, or else one of the pool, may be used at `endpoint` again; 0: one may now. */
 export function throttleMs(deps: Keys, endpoint: Endpoint, now_ms: number): number {
   if (endpoint.own_key !== undefined) return deps.own_keys.restMs(endpoint, now_ms);
-  if (endpoint.family === 'sandbox') return 0;
+  if (endpoint.wire.in_process) return 0;
   return deps.credentials.throttleMs(endpoint, deps.provider, now_ms);
 }
 
@@ -131,7 +131,7 @@ export class Tries {
     if (this.retried_key || isOfRequest(last)) return null;
     const refused = this.faults.findLast(({ fault, endpoint }) => {
       if (!OTHER_KEY_HELPS.has(effectiveClass(fault)) || endpoint.own_key !== undefined) return false;
-      return endpoint.family !== 'sandbox' && deps.credentials.isRested(deps.provider(endpoint), nowMs());
+      return !endpoint.wire.in_process && deps.credentials.isRested(deps.provider(endpoint), nowMs());
     });
     const place = this.terms.plan.findIndex(({ endpoint }) => endpoint === refused?.endpoint);
     if (place < 0) return null;

@@ -21,6 +21,7 @@ import type {
   CanonicalAnswer,
   CanonicalEvent,
   CanonicalRequest,
+  Family,
   ReplyEcho,
   ReplyEnd,
   ReplyMeta,
@@ -62,7 +63,8 @@ export function targetOf(endpoint: Endpoint): Target {
     target = {
       endpoint_id: endpoint.id,
       provider: endpoint.provider,
-      family: endpoint.family,
+      // A catalog holds no family but those of the formats that it was read with.
+      family: endpoint.family as Family,
       upstream_model: endpoint.upstream_model,
       region: endpoint.region,
       capabilities: endpoint.capabilities,
@@ -269,7 +271,7 @@ function senderOf(
     message = null;
     const { attempt, org_id, credential, whole } = facts;
     if (endpoint.own_key !== undefined) deps.own_keys.used(endpoint.own_key.id);
-    if (endpoint.family === 'sandbox') return deps.sandbox({ body, attempt, org_id }, handler);
+    if (endpoint.wire.in_process) return deps.sandbox({ body, attempt, org_id }, handler);
     if (credential === null) {
       throw new ServiceError('no_endpoint_available', `There is no key for provider ${endpoint.provider}.`);
     }
@@ -359,7 +361,7 @@ export function prepare(
 /** A key for `endpoint`: the caller's own where it is planned with it, and never one of the pool in its place. */
 export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | null {
   if (endpoint.own_key !== undefined) return deps.own_keys.credentialOf(endpoint);
-  return endpoint.family === 'sandbox' ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
+  return endpoint.wire.in_process ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
 }
 
 /** The record of an attempt at `endpoint` that begins now. */

@@ -224,7 +224,7 @@ export function blame(
   credential: string | null,
   fault: UpstreamFault,
 ): void {
-  if (endpoint.family === 'sandbox') return;
+  if (endpoint.wire.in_process) return;
   const kind = effectiveClass(fault);
   const now = nowMs();
   if (endpoint.own_key !== undefined) {

@@ -1,5 +1,7 @@
 // Anthropic's Messages API as a provider family.
+
 import type { Adapter } from '../../../canonical/contract.ts';
+import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { counting } from './count.ts';
 import { decodeMessage } from './decode.ts';
@@ -10,6 +12,15 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/messages`. */
 export const anthropicMessages: Adapter = {
   family: 'anthropic_messages',
+  // It writes its cache only where it is asked to.
+  wire: {
+    in_process: false,
+    needs_cap: true,
+    signed_format: 'anthropic-claude-v1',
+    writes_cache_unasked: false,
+    provider_name: null,
+  },
+  searchTool: readSearchTool,
   inlines: () => false,
   losses: findLosses,
   encode: encodeRequest,

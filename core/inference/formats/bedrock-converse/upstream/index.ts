@@ -10,6 +10,14 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/model/{id}/converse` and `…/converse-stream`. */
 export const bedrockConverse: Adapter = {
   family: 'bedrock_converse',
+  wire: {
+    in_process: false,
+    needs_cap: false,
+    signed_format: null,
+    writes_cache_unasked: true,
+    provider_name: 'aws.bedrock',
+  },
+  searchTool: () => undefined,
   // The API takes bytes, and addresses of AWS's own store, which the gateway's account and not the caller's would open.
   inlines: () => true,
   losses: findLosses,

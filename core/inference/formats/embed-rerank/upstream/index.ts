@@ -22,6 +22,14 @@ function classify(status: number, headers: Readonly<Record<string, string>>, bod
 /** The adapter of family `embed_rerank`. Its answers are whole; `task` of the request is always there. */
 export const embedRerank: Adapter = {
   family: 'embed_rerank',
+  wire: {
+    in_process: false,
+    needs_cap: false,
+    signed_format: null,
+    writes_cache_unasked: true,
+    provider_name: null,
+  },
+  searchTool: null,
   losses: lossesOf,
   inlines: () => true,
   encode: encodeTask,

@@ -1,5 +1,4 @@
 // How the providers of embeddings and rankings differ: one table, by the kind of the provider.
-import type { ProviderKind } from '../../../../catalog/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import type { InputType } from '../../../canonical/types.ts';
 
@@ -82,7 +81,7 @@ const wires: Readonly<Record<WireName, Wire>> = {
   },
 };
 
-const wireOfKind: Readonly<Partial<Record<ProviderKind, WireName>>> = {
+const wireOfKind: Readonly<Record<string, WireName | undefined>> = {
   cohere: 'cohere',
   jina: 'jina',
   voyage: 'voyage',

@@ -1,5 +1,7 @@
 // Google's Gemini API as a provider family.
+
 import type { Adapter } from '../../../canonical/contract.ts';
+import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { isVideoPage } from './content.ts';
 import { counting } from './count.ts';
@@ -11,6 +13,14 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/models/{model}:generateContent` and `:streamGenerateContent?alt=sse`. */
 export const gemini: Adapter = {
   family: 'gemini',
+  wire: {
+    in_process: false,
+    needs_cap: false,
+    signed_format: 'google-gemini-v1',
+    writes_cache_unasked: true,
+    provider_name: null,
+  },
+  searchTool: readSearchTool,
   // Only a video page is something that the provider looks up by itself.
   inlines: (type, url) => !(type === 'video' && isVideoPage(url)),
   losses: findLosses,

@@ -7,15 +7,16 @@ import { nativeParam, UNKNOWN } from './params.ts';
 import { nativeWarnings } from './pieces.ts';
 import { readNative } from './read.ts';
 import { nativeTraits } from './traits.ts';
+import type { Wires } from './wires.ts';
 import { writeNative } from './write.ts';
 import { NativeWriter } from './writer.ts';
 
 export { nativeWarnings };
 
-/** POST /v1/svc/generate. */
-export const native: Dialect = {
+/** POST /v1/svc/generate, where callers may name what is of `wires`. */
+export const nativeOf = (wires: Wires): Dialect => ({
   name: 'native',
-  read: readNative,
+  read: (value, headers) => readNative(value, headers, wires),
   write: writeNative,
   writer: (meta) => new NativeWriter(meta),
   ...openaiAnswers,
@@ -27,4 +28,4 @@ export const native: Dialect = {
     if (told.param !== null && !own) told.param = nativeParam(told.param);
     return envelope;
   },
-};
+});

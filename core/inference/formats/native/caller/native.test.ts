@@ -1,11 +1,15 @@
 // The native wire: what is read, and that a stream and a whole answer say the same, cut or failed anywhere.
+
 import { checkNativeStream, readNativeStream } from '@svc/test/grammar/native.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../kernel/index.ts';
 import { assemble, unfoldAnswer } from '../../../canonical/assemble.ts';
+import type { Dialect } from '../../../canonical/contract.ts';
 import type { CanonicalEvent, Logprob, Part, ReplyEnd, ReplyMeta, Stop } from '../../../canonical/types.ts';
-import { native } from './index.ts';
+import { builtIn } from '../../index.ts';
+
+const native = builtIn.dialects.get('/v1/svc/generate') as Dialect;
 
 const meta: ReplyMeta = {
   request_id: '01JD0000000000000000000000',

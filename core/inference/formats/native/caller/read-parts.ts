@@ -1,5 +1,6 @@
 // Parts of a native message: the canonical parts, field by field. What the native reply says can be
 // sent back as it is; anything else is refused by its path, because this dialect has versions instead of leniency.
+
 import { compact, isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -18,7 +19,6 @@ import {
 import type {
   CacheHint,
   Citation,
-  Family,
   MediaSource,
   Part,
   ReasoningPart,
@@ -26,14 +26,8 @@ import type {
   ServerToolPart,
   ToolCallPart,
 } from '../../../canonical/types.ts';
+import type { Wires } from './wires.ts';
 
-export const FAMILIES = [
-  'openai_chat',
-  'openai_responses',
-  'anthropic_messages',
-  'gemini',
-  'bedrock_converse',
-] as const satisfies readonly Family[];
 const FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1', 'unknown'] as const;
 const TTLS = ['5m', '30m', '1h', '24h'] as const;
 const DETAILS = ['auto', 'low', 'high', 'original'] as const;
@@ -79,30 +73,30 @@ const CACHE_KEYS = new Set(['ttl']);
  * Content of a message of `role`: parts, or a string as one text part.
  * @throws ServiceError invalid_request or unsupported_parameter with the path of the faulty field.
  */
-export function readContent(value: unknown, param: string, role: RoleName): Part[] {
+export function readContent(value: unknown, param: string, role: RoleName, wires: Wires): Part[] {
   if (role === 'tool' && typeof value === 'string') fail(param, `'${param}' must hold tool_result parts.`);
-  return readParts(value, param, PARTS_OF[role]);
+  return readParts(value, param, PARTS_OF[role], wires);
 }
 
-function readParts(value: unknown, param: string, allowed: ReadonlySet<string>): Part[] {
+function readParts(value: unknown, param: string, allowed: ReadonlySet<string>, wires: Wires): Part[] {
   if (typeof value === 'string') return [{ type: 'text', text: value }];
-  return requireArray(value, param).map((item, i) => readPart(item, `${param}[${i}]`, allowed));
+  return requireArray(value, param).map((item, i) => readPart(item, `${param}[${i}]`, allowed, wires));
 }
 
-function readPart(value: unknown, param: string, allowed: ReadonlySet<string>): Part {
+function readPart(value: unknown, param: string, allowed: ReadonlySet<string>, wires: Wires): Part {
   const item = requireObject(value, param);
   const type = requireString(item['type'], `${param}.type`);
   const keys = Object.hasOwn(KEYS, type) ? KEYS[type] : undefined;
   if (keys === undefined) fail(`${param}.type`, `Unknown part type '${type}'.`);
   if (!allowed.has(type)) fail(`${param}.type`, `A part of type '${type}' cannot stand here.`);
   refuseUnknown(item, keys, param);
-  const part = typedPart(type, item, param);
+  const part = typedPart(type, item, param, wires);
   const cache = readCache(item['cache'], `${param}.cache`);
   if (cache !== undefined) part.cache = cache;
   return part;
 }
 
-function typedPart(type: string, item: JsonObject, param: string): Part {
+function typedPart(type: string, item: JsonObject, param: string, wires: Wires): Part {
   switch (type) {
     case 'text': {
       // Probabilities of an earlier answer say nothing to a provider; they may be sent back with their part.
@@ -121,7 +115,7 @@ function typedPart(type: string, item: JsonObject, param: string): Part {
       return {
         type,
         tool_call_id: requireString(item['tool_call_id'], `${param}.tool_call_id`),
-        content: readParts(item['content'] ?? [], `${param}.content`, PARTS_OF_RESULT),
+        content: readParts(item['content'] ?? [], `${param}.content`, PARTS_OF_RESULT, wires),
         ...compact({
           name: optionalString(item['name'], `${param}.name`),
           is_error: optionalBoolean(item['is_error'], `${param}.is_error`),
@@ -132,20 +126,20 @@ function typedPart(type: string, item: JsonObject, param: string): Part {
         type,
         source: requireString(item['source'], `${param}.source`),
         title: requireString(item['title'], `${param}.title`),
-        content: readParts(item['content'], `${param}.content`, TEXT_ALONE),
+        content: readParts(item['content'], `${param}.content`, TEXT_ALONE, wires),
         ...compact({ citations: optionalBoolean(item['citations'], `${param}.citations`) }),
       };
     case 'server_tool':
-      return readServerTool(item, param);
+      return readServerTool(item, param, wires);
     default:
-      return readMedia(type as MediaType, item, param);
+      return readMedia(type as MediaType, item, param, wires);
   }
 }
 
 type MediaType = 'image' | 'audio' | 'video' | 'document';
 
-function readMedia(type: MediaType, item: JsonObject, param: string): Part {
-  const src = readSource(item['src'], `${param}.src`, type);
+function readMedia(type: MediaType, item: JsonObject, param: string, wires: Wires): Part {
+  const src = readSource(item['src'], `${param}.src`, type, wires);
   switch (type) {
     case 'image':
       return {
@@ -190,7 +184,7 @@ const SOURCE_KEYS: { readonly [F in (typeof FORMS)[number]]: ReadonlySet<string>
 };
 
 /** Where a medium of `type` stands. @throws ServiceError invalid_request with the path of the faulty field. */
-export function readSource(value: unknown, param: string, type: MediaType): MediaSource {
+export function readSource(value: unknown, param: string, type: MediaType, wires: Wires): MediaSource {
   const src = requireObject(value, param);
   const form = FORMS.find((name) => src[name] !== undefined && src[name] !== null);
   if (form === undefined)
@@ -208,7 +202,7 @@ export function readSource(value: unknown, param: string, type: MediaType): Medi
         ...compact({ media_type: optionalString(src['media_type'], `${param}.media_type`) }),
       };
     case 'file_id': {
-      const family = optionalChoice(src['family'], `${param}.family`, FAMILIES);
+      const family = optionalChoice(src['family'], `${param}.family`, wires.families);
       return { file_id: said, family: family ?? fail(`${param}.family`, `'${param}.family' is required.`) };
     }
     case 'text':
@@ -249,8 +243,8 @@ function readCall(item: JsonObject, param: string): ToolCallPart {
  * A block that a provider's own tool made. It goes back to its family as it came, so only kinds that cannot name a
  * file or an account of that family are taken.
  */
-function readServerTool(item: JsonObject, param: string): ServerToolPart {
-  const family = optionalChoice(item['family'], `${param}.family`, FAMILIES);
+function readServerTool(item: JsonObject, param: string, wires: Wires): ServerToolPart {
+  const family = optionalChoice(item['family'], `${param}.family`, wires.families);
   const name = requireString(item['name'], `${param}.name`);
   const payload = requireObject(item['payload'], `${param}.payload`);
   const replayable = name === 'server_tool_use' || name.endsWith('_tool_result');

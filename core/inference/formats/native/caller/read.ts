@@ -30,8 +30,8 @@ import type {
 } from '../../../canonical/types.ts';
 import { parameterMembers, READINGS } from './parameters.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
-import { FAMILIES, readCache, readContent } from './read-parts.ts';
-import { readSearchTool } from './search.ts';
+import { readCache, readContent } from './read-parts.ts';
+import type { Wires } from './wires.ts';
 
 const OPTIONS = ['route', 'metadata', 'compat', 'provider_options', 'app', 'session'] as const;
 const BODY = new Set([
@@ -59,7 +59,7 @@ const TTLS = ['5m', '30m', '1h', '24h'] as const;
 const VERBOSITIES = ['low', 'medium', 'high'] as const;
 
 /** @throws ServiceError invalid_request (also for an unknown field) or unsupported_parameter, with the path in `param`. */
-export function readNative(value: unknown, headers: Headers): CanonicalRequest {
+export function readNative(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {
   const body = requireObject(value, 'body');
   for (const key of Object.keys(body)) {
     if (BODY.has(key)) continue;
@@ -77,9 +77,9 @@ export function readNative(value: unknown, headers: Headers): CanonicalRequest {
   for (const name of OPTIONS) if (present(body[name])) options[name] = body[name];
   return {
     model: requireString(body['model'], 'model'),
-    messages: readMessages(body['messages']),
+    messages: readMessages(body['messages'], wires),
     ...compact({
-      tools: optionalArray(body['tools'], 'tools')?.map((tool, i) => readTool(tool, `tools[${i}]`)),
+      tools: optionalArray(body['tools'], 'tools')?.map((tool, i) => readTool(tool, `tools[${i}]`, wires)),
       tool_choice: readChoice(body['tool_choice']),
       parallel_tools: optionalBoolean(body['parallel_tools'], 'parallel_tools'),
       reasoning: readReasoning(reasoning),
@@ -97,18 +97,18 @@ export function readNative(value: unknown, headers: Headers): CanonicalRequest {
   };
 }
 
-function readMessages(value: unknown): Message[] {
+function readMessages(value: unknown, wires: Wires): Message[] {
   const list = requireArray(value, 'messages');
   if (list.length === 0) fail('messages', "'messages' must not be empty.");
-  return orderToolResults(list.map((item, i) => readMessage(item, `messages[${i}]`)));
+  return orderToolResults(list.map((item, i) => readMessage(item, `messages[${i}]`, wires)));
 }
 
-function readMessage(value: unknown, param: string): Message {
+function readMessage(value: unknown, param: string, wires: Wires): Message {
   const item = requireObject(value, param);
   refuseUnknown(item, MESSAGE, param);
   const role = optionalChoice(item['role'], `${param}.role`, ROLES);
   if (role === undefined) fail(`${param}.role`, `'${param}.role' is required.`);
-  const content = readContent(item['content'], `${param}.content`, role);
+  const content = readContent(item['content'], `${param}.content`, role, wires);
   if (content.length === 0 && role !== 'assistant')
     fail(`${param}.content`, `'${param}.content' must not be empty.`);
   return { role, content, ...compact({ name: optionalString(item['name'], `${param}.name`) }) };
@@ -116,7 +116,7 @@ function readMessage(value: unknown, param: string): Message {
 
 const KINDS = ['function', 'custom', 'server'] as const;
 
-function readTool(value: unknown, param: string): Tool {
+function readTool(value: unknown, param: string, wires: Wires): Tool {
   const item = requireObject(value, param);
   const kind = optionalChoice(item['kind'], `${param}.kind`, KINDS) ?? 'function';
   refuseUnknown(item, TOOL_KEYS[kind], param);
@@ -136,13 +136,13 @@ function readTool(value: unknown, param: string): Tool {
         ...compact({ description, format: optionalObject(item['format'], `${param}.format`), cache }),
       };
     case 'server': {
-      const family = optionalChoice(item['family'], `${param}.family`, FAMILIES);
+      const family = optionalChoice(item['family'], `${param}.family`, wires.families);
       const payload = requireObject(item['payload'], `${param}.payload`);
       // The name is what endpoints list and price; another tool must not travel under it.
       if (payload['type'] !== name)
         fail(`${param}.payload.type`, `'${param}.payload.type' must be '${name}'.`);
       if (family === undefined) fail(`${param}.family`, `'${param}.family' is required.`);
-      const search = readSearchTool(payload, `${param}.payload`, family);
+      const search = wires.searchTool(payload, `${param}.payload`, family);
       return { kind, name, family, payload, ...compact({ cache, search }) };
     }
   }

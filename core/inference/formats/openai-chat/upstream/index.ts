@@ -10,6 +10,14 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_chat`. */
 export const openaiChat: Adapter = {
   family: 'openai_chat',
+  wire: {
+    in_process: false,
+    needs_cap: false,
+    signed_format: null,
+    writes_cache_unasked: true,
+    provider_name: null,
+  },
+  searchTool: () => undefined,
   inlines: () => false,
   losses: lossesOf,
   encode: encodeRequest,

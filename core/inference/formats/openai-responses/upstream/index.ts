@@ -1,5 +1,7 @@
 // Endpoints that speak OpenAI's Responses API: OpenAI itself and servers compatible with it. Always stateless.
+
 import type { Adapter } from '../../../canonical/contract.ts';
+import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { counting } from './count.ts';
 import { decodeResponse } from './decode.ts';
@@ -10,6 +12,14 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_responses`. */
 export const openaiResponses: Adapter = {
   family: 'openai_responses',
+  wire: {
+    in_process: false,
+    needs_cap: false,
+    signed_format: 'openai-responses-v1',
+    writes_cache_unasked: true,
+    provider_name: null,
+  },
+  searchTool: readSearchTool,
   inlines: () => false,
   losses: lossesOf,
   encode: encodeRequest,

@@ -11,6 +11,14 @@ import { bodyText, promptTokens } from './request.ts';
 /** Writes JSON, reads canonical events as lines of JSON. */
 export const sandboxAdapter: Adapter = {
   family: 'sandbox',
+  wire: {
+    in_process: true,
+    needs_cap: false,
+    signed_format: null,
+    writes_cache_unasked: true,
+    provider_name: null,
+  },
+  searchTool: null,
   // Vectors of another length than asked for would be a wrong answer, also from a stand-in; and it answers messages.
   losses: (request, target) =>
     request.task?.kind === 'embed' ? dimensionLosses(request.task, target) : completionLosses(request),

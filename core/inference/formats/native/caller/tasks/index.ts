@@ -4,18 +4,19 @@ import { noStream } from '../../../../caller/no-stream.ts';
 import { openaiAnswers } from '../../../../caller/openai.ts';
 import type { Dialect } from '../../../../canonical/contract.ts';
 import { nativeTraits } from '../traits.ts';
+import type { Wires } from '../wires.ts';
 import { readEmbed, readRerank } from './read.ts';
 import { writeEmbed, writeRerank } from './write.ts';
 
-/** POST /v1/svc/embed. */
-export const nativeEmbed: Dialect = {
+/** POST /v1/svc/embed, where callers may name what is of `wires`. */
+export const nativeEmbedOf = (wires: Wires): Dialect => ({
   name: 'native',
-  read: readEmbed,
+  read: (value, headers) => readEmbed(value, headers, wires),
   write: writeEmbed,
   writer: noStream,
   ...openaiAnswers,
   ...nativeTraits,
-};
+});
 
 /** POST /v1/svc/rerank. */
 export const nativeRerank: Dialect = {

@@ -5,22 +5,23 @@ import { fail, refuseUnknown, requireArray, requireObject, requireString } from 
 import type { EmbedContent, EmbedPart } from '../../../../canonical/types.ts';
 import { sourceOf } from '../../../openai-chat/words/parts.ts';
 import { readSource } from '../read-parts.ts';
+import type { Wires } from '../wires.ts';
 
 const CONTENT = new Set(['content']);
 const TEXT = new Set(['type', 'text']);
 const IMAGE = new Set(['type', 'src']);
 
 /** @throws ServiceError invalid_request with the path of what is wrong. */
-export function readEmbedContent(value: unknown, param: string): EmbedContent {
+export function readEmbedContent(value: unknown, param: string, wires: Wires): EmbedContent {
   const item = requireObject(value, param);
   refuseUnknown(item, CONTENT, param);
   const path = `${param}.content`;
   const list = requireArray(item['content'], path);
   if (list.length === 0) fail(path, `'${path}' must not be empty.`);
-  return { content: list.map((part, i) => readPart(part, `${path}[${i}]`)) };
+  return { content: list.map((part, i) => readPart(part, `${path}[${i}]`, wires)) };
 }
 
-function readPart(value: unknown, param: string): EmbedPart {
+function readPart(value: unknown, param: string, wires: Wires): EmbedPart {
   const part = requireObject(value, param);
   const type = requireString(part['type'], `${param}.type`);
   if (type === 'text') {
@@ -31,13 +32,15 @@ function readPart(value: unknown, param: string): EmbedPart {
   }
   if (type !== 'image') fail(`${param}.type`, `'${param}.type' must be text or image.`);
   refuseUnknown(part, IMAGE, param);
-  return { type, src: imageOf(part['src'], `${param}.src`) };
+  return { type, src: imageOf(part['src'], `${param}.src`, wires) };
 }
 
-function imageOf(value: unknown, param: string): Extract<EmbedPart, { type: 'image' }>['src'] {
+function imageOf(value: unknown, param: string, wires: Wires): Extract<EmbedPart, { type: 'image' }>['src'] {
   const { url } = requireObject(value, param);
   const src =
-    typeof url === 'string' && url.startsWith('data:') ? sourceOf(url) : readSource(value, param, 'image');
+    typeof url === 'string' && url.startsWith('data:')
+      ? sourceOf(url)
+      : readSource(value, param, 'image', wires);
   if ('base64' in src) {
     const told = `${param}.${typeof url === 'string' ? 'url' : 'media_type'}`;
     if (!src.media_type.startsWith('image/')) fail(told, `'${told}' must name a kind of image.`);

@@ -1,5 +1,6 @@
 // Bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request. The native surface is
 // strict: it has versions, so an unknown field is a mistake and not a newer client's.
+
 import { compact, isObject, type JsonObject, ServiceError } from '../../../../../kernel/index.ts';
 import {
   fail,
@@ -12,6 +13,7 @@ import {
 import { type Headers, readOptions } from '../../../../caller/svc.ts';
 import type { CanonicalRequest, Task } from '../../../../canonical/types.ts';
 import { readEncoding, readInput } from '../../../openai-embeddings/words/input.ts';
+import type { Wires } from '../wires.ts';
 import { readEmbedContent } from './read-content.ts';
 
 const COMMON = ['model', 'route', 'metadata', 'compat', 'provider_options', 'app', 'user', 'session'];
@@ -21,11 +23,14 @@ const INPUT_TYPES = ['query', 'document', 'classification', 'clustering'] as con
 const DOCUMENTS_MAX = 1_000;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
-export function readEmbed(value: unknown, headers: Headers): CanonicalRequest {
+export function readEmbed(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {
   const body = strictly(value, EMBED);
   return requestOf(body, headers, {
     kind: 'embed',
-    ...readInput(body['input'], { tokens: false, content: readEmbedContent }),
+    ...readInput(body['input'], {
+      tokens: false,
+      content: (item, param) => readEmbedContent(item, param, wires),
+    }),
     ...compact({
       input_type: optionalChoice(body['input_type'], 'input_type', INPUT_TYPES),
       dimensions: optionalNumber(body['dimensions'], 'dimensions', { min: 1, integer: true }),

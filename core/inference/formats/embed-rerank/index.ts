@@ -1,0 +1,19 @@
+// Embeddings and rankings of five providers' wires.
+
+import type { Format } from '../format.ts';
+import { embedRerank } from './upstream/index.ts';
+import { rankingKinds } from './upstream/kinds.ts';
+
+declare module '../../canonical/types.ts' {
+  interface Families {
+    readonly embed_rerank: true;
+  }
+}
+
+/** The whole format. */
+export const embedRerankFormat: Format = {
+  callers: null,
+  upstream: embedRerank,
+  kinds: rankingKinds,
+  raw: null,
+};
