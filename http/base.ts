@@ -77,7 +77,10 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
   };
 }
 
-function openOwnCatalog(db: HttpParts['pool'], { config, log, formats }: BaseOptions): Promise<CatalogHandle> {
+function openOwnCatalog(
+  db: HttpParts['pool'],
+  { config, log, formats }: BaseOptions,
+): Promise<CatalogHandle> {
   const files = [committedCatalog, ...(config.providers_file === null ? [] : [config.providers_file])];
   const { insecure_upstreams } = config;
   return openCatalog({ db, files, log, formats: formats.catalog, insecure_upstreams });

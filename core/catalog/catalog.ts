@@ -41,7 +41,7 @@ export async function readFiles(paths: readonly string[], options: LoadOptions):
     } catch (error) {
       throw new CatalogError([{ file: path, path: '$', line: 1, reason: (error as Error).message }]);
     }
-    files.push(readFile(text, path));
+    files.push(readFile(text, path, options.formats));
   }
   return mergeFiles(files, options);
 }

@@ -54,8 +54,8 @@ const provider = Type.Object(
     /** Fills in what is not said here; without one `name`, `kind` and `base_url` are required (presets.ts). */
     preset: Type.Optional(oneOf(...presetNames)),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    /** Checked when files are merged: which there are is told by the formats. */
-    kind: Type.Optional(slug),
+    /** Which kinds and families there are is told by the formats (`readFile`). */
+    kind: Type.Optional(Type.String()),
     base_url: Type.Optional(Type.String({ maxLength: 512 })),
     flags: Type.Optional(words),
     cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
@@ -92,7 +92,7 @@ const endpoint = Type.Object(
         Type.Object({ price, bands: Type.Optional(bands) }, closed),
       ),
     ),
-    family: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' })),
+    family: Type.Optional(Type.String()),
     quantization: Type.Optional(slug),
     context_length: Type.Optional(tokens),
     max_output: Type.Optional(tokens),

@@ -35,7 +35,7 @@ function faultsOf(run: () => unknown): string[] {
 const faults = (...texts: string[]) =>
   faultsOf(() =>
     mergeFiles(
-      texts.map((text, i) => readFile(text, `${i}.yaml`)),
+      texts.map((text, i) => readFile(text, `${i}.yaml`, formats)),
       { formats },
     ),
   );
@@ -84,7 +84,7 @@ test('keys travel only over https, or to this machine', () => {
   expect(at('https://user:pw@api.example.com')[0]).toContain('carries credentials');
   expect(at('ftp://api.example.com')[0]).toContain('expected https://');
   expect(at('api.example.com')[0]).toContain('expected an address');
-  const file = readFile(good.replace('127.0.0.1:9001', '10.0.0.5'), 'a');
+  const file = readFile(good.replace('127.0.0.1:9001', '10.0.0.5'), 'a', formats);
   expect(mergeFiles([file], { formats, insecure_upstreams: true }).providers.size).toBe(1);
 });
 
@@ -128,7 +128,7 @@ models:
       - { provider: other, upstream_model: f1, price: { input: "1", output: "2" } }
       - { provider: acme, upstream_model: fast-1, region: eu-west, price: { input: "9", output: "9" } }
 `;
-  const merged = mergeFiles([readFile(good, 'a'), readFile(later, 'b')], { formats });
+  const merged = mergeFiles([readFile(good, 'a', formats), readFile(later, 'b', formats)], { formats });
   expect(merged.models.get('acme/fast-1')).toMatchObject({
     name: 'Acme Fast 1',
     context_length: 128_000,
@@ -144,7 +144,7 @@ test('an Anthropic cache price without its one hour rate is noticed, not refused
   const anthropic = good
     .replace('kind: openai', 'kind: anthropic')
     .replace('"10.00"', '"10.00", cache_write: "3"');
-  expect(mergeFiles([readFile(anthropic, 'a')], { formats }).notices).toMatchObject([{ line: 16 }]);
+  expect(mergeFiles([readFile(anthropic, 'a', formats)], { formats }).notices).toMatchObject([{ line: 16 }]);
 });
 
 test('an endpoint has the same id wherever the same file is read', () => {
@@ -188,6 +188,7 @@ test('a search of the web that is listed without a price is told when the file i
             `output: "10.00"${price} }\n        capabilities: { server_tools: [${words}] }`,
           ),
           'a.yaml',
+          formats,
         ),
       ],
       { formats },

@@ -2,8 +2,9 @@
 // because a person mends a file in one go.
 import { Compile } from 'typebox/compile';
 import { type Document, isNode, LineCounter, type Node, parseDocument } from 'yaml';
-import { pathText, type SchemaFault, type Step, schemaFaults } from '../kernel/index.ts';
+import { isObject, pathText, type SchemaFault, type Step, schemaFaults } from '../kernel/index.ts';
 import { ProvidersFile } from './file-schema.ts';
+import type { CatalogFormats } from './types.ts';
 
 const BYTES_MAX = 4 * 1024 * 1024;
 const FAULTS_MAX = 50;
@@ -92,11 +93,47 @@ function shapeFaults(content: unknown, fault: ReadFile['fault']): FileFault[] {
   return faults.map((one) => fault(one.steps, reasonOf(one)));
 }
 
+/** Kinds and families that files may name: all but those that answer in this process. */
+function namesOf({ families, kinds }: CatalogFormats): { kinds: string[]; families: string[] } {
+  const inside = (family: string | null) => family !== null && families.get(family)?.in_process === true;
+  return {
+    kinds: [...kinds.keys()].filter((kind) => !inside(kinds.get(kind)?.families.text ?? null)),
+    families: [...families.keys()].filter((family) => !inside(family)),
+  };
+}
+
+/** The items of the member `name` of `value`, whatever they are. */
+function itemsIn(value: unknown, name: string): unknown[] {
+  const items = isObject(value) ? value[name] : undefined;
+  return Array.isArray(items) ? items : [];
+}
+
+/** Faults of names that no format has; what is no text is told with the shape. */
+function nameFaults(content: unknown, formats: CatalogFormats, fault: ReadFile['fault']): FileFault[] {
+  const known = namesOf(formats);
+  const faults: FileFault[] = [];
+  const check = (of: unknown, name: 'kind' | 'family', names: readonly string[], at: Step[]) => {
+    const word = isObject(of) ? of[name] : undefined;
+    if (typeof word === 'string' && !names.includes(word)) {
+      faults.push(fault([...at, name], `expected one of ${names.join(', ')}`));
+    }
+  };
+  itemsIn(content, 'providers').forEach((provider, i) => {
+    check(provider, 'kind', known.kinds, ['providers', i]);
+  });
+  itemsIn(content, 'models').forEach((model, i) => {
+    itemsIn(model, 'endpoints').forEach((endpoint, j) => {
+      check(endpoint, 'family', known.families, ['models', i, 'endpoints', j]);
+    });
+  });
+  return faults;
+}
+
 /**
- * The content of the providers file `text`; `name` is used in faults.
+ * The content of the providers file `text`, in the words of `formats`; `name` is used in faults.
  * @throws CatalogError with every fault of syntax or shape.
  */
-export function readFile(text: string, name: string): ReadFile {
+export function readFile(text: string, name: string, formats: CatalogFormats): ReadFile {
   const lines = new LineCounter();
   if (Buffer.byteLength(text) > BYTES_MAX) {
     throw new CatalogError([{ file: name, path: '$', line: 1, reason: 'is larger than 4 MiB' }]);
@@ -128,6 +165,10 @@ export function readFile(text: string, name: string): ReadFile {
   } catch {
     throw new CatalogError([fault([], 'YAML aliases are not allowed')]);
   }
-  if (!shape.Check(content)) throw new CatalogError(shapeFaults(content, fault));
+  const unknown = nameFaults(content, formats, fault);
+  if (!shape.Check(content)) {
+    throw new CatalogError([...shapeFaults(content, fault), ...unknown].slice(0, FAULTS_MAX));
+  }
+  if (unknown.length > 0) throw new CatalogError(unknown.slice(0, FAULTS_MAX));
   return { name, content, fault };
 }

@@ -97,10 +97,6 @@ class Merge {
       for (const key of provider.missing) this.faults.push(file.fault([...at, key], reason));
       return;
     }
-    const kinds = [...this.formats.kinds.keys()].filter((kind) => !this.isInProcess(kind));
-    if (!kinds.includes(provider.kind)) {
-      this.faults.push(file.fault([...at, 'kind'], `expected one of ${kinds.join(', ')}`));
-    }
     const reason = addressFault(provider.base_url, this.insecure);
     if (reason !== null) this.faults.push(file.fault([...at, 'base_url'], reason));
     this.providers.set(provider.id, provider);
@@ -179,13 +175,7 @@ class Merge {
     const kind = this.providers.get(endpoint.provider)?.kind;
     const facts = kind === undefined ? undefined : this.formats.kinds.get(kind);
     if (kind === undefined || facts === undefined) return;
-    const { families } = this.formats;
     const { family } = endpoint;
-    const choosable = [...families.keys()].filter((name) => families.get(name)?.in_process === false);
-    if (family !== undefined && !choosable.includes(family)) {
-      this.faults.push(file.fault([...at, 'family'], `expected one of ${choosable.join(', ')}`));
-      return;
-    }
     // An endpoint may name the family of a chat model at a provider whose own format is another.
     const makes_text = family !== undefined && this.makesText(family);
     const task = taskOf(out);
@@ -195,12 +185,6 @@ class Merge {
       const reason = `${family} needs a model with modalities.out [embedding] or [ranking]`;
       this.faults.push(file.fault([...at, 'family'], reason));
     }
-  }
-
-  /** Whether endpoints of `kind` answer in this process; no file may name it. */
-  private isInProcess(kind: string): boolean {
-    const { text } = this.formats.kinds.get(kind)?.families ?? { text: null };
-    return text !== null && this.formats.families.get(text)?.in_process === true;
   }
 
   /** Whether some kind of provider answers messages in `family`. */

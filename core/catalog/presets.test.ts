@@ -17,7 +17,7 @@ models:
 
 function built(provider: string, endpoint = '') {
   const text = `version: 1\nproviders:\n  - { id: host, ${provider} }${model(endpoint)}\n`;
-  const merged = mergeFiles([readFile(text, 'f.yaml')], { formats });
+  const merged = mergeFiles([readFile(text, 'f.yaml', formats)], { formats });
   const draft = buildDraft(merged, { formats, missing: () => null, today: '2026-01-01' });
   const one = draft.models.find(({ id }) => id === 'acme/one')?.endpoints[0];
   return { provider: draft.providers.find(({ id }) => id === 'host'), endpoint: one };

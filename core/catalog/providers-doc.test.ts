@@ -12,16 +12,16 @@ const formats = builtIn.catalog;
 
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] as string);
-const committed = readFile(readFileSync(committedCatalog, 'utf8'), 'catalog.yaml');
+const committed = readFile(readFileSync(committedCatalog, 'utf8'), 'catalog.yaml', formats);
 
 test('every example of docs/providers.md loads over the committed catalog without a notice', () => {
   expect(examples.length).toBeGreaterThanOrEqual(4);
   for (const text of examples)
-    expect(mergeFiles([committed, readFile(text, 'example')], { formats }).notices).toEqual([]);
+    expect(mergeFiles([committed, readFile(text, 'example', formats)], { formats }).notices).toEqual([]);
 });
 
 test('the examples add what the page says they add', () => {
-  const { models } = mergeFiles([committed, ...examples.map((text) => readFile(text, 'example'))], {
+  const { models } = mergeFiles([committed, ...examples.map((text) => readFile(text, 'example', formats))], {
     formats,
   });
   expect(models.get('acme/house-llm')?.endpoints).toMatchObject([{ upstream_model: 'Qwen/Qwen3-32B' }]);

@@ -81,7 +81,13 @@ export async function startWorld(
   const statements: string[] = [];
   const defects: unknown[] = [];
   const log: Log = { ...silentLog, error: (fields, message) => void defects.push({ ...fields, message }) };
-  const catalog = await openCatalog({ formats: builtIn.catalog, db: harness.pool, files: [committedCatalog], log, poll_ms: 0 });
+  const catalog = await openCatalog({
+    formats: builtIn.catalog,
+    db: harness.pool,
+    files: [committedCatalog],
+    log,
+    poll_ms: 0,
+  });
   const base_url = 'http://127.0.0.1:8080';
   const parts: HttpParts = {
     pool: counted(harness.pool, statements),

@@ -104,7 +104,13 @@ export async function startHarness(): Promise<Harness> {
   const pool = createPool(url, { max: 6 });
   const changes = await openChanges({ db: pool, url, log });
   const keys = openKeyRing({ changes, log });
-  const catalog = await openCatalog({ formats: builtIn.catalog, db: pool, files: [committedCatalog], log, poll_ms: 0 });
+  const catalog = await openCatalog({
+    formats: builtIn.catalog,
+    db: pool,
+    files: [committedCatalog],
+    log,
+    poll_ms: 0,
+  });
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
   const root_key = Buffer.alloc(32, 7);
