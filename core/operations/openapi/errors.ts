@@ -1,6 +1,6 @@
 // Refusals in the document: the envelopes, and for every status the codes behind it with an example of each.
 import { readFileSync } from 'node:fs';
-import { dialects } from '../../inference/index.ts';
+import { builtIn } from '../../inference/index.ts';
 import { codes, type ErrorCode, ServiceError } from '../../kernel/index.ts';
 import type { Components, Json } from './components.ts';
 
@@ -102,7 +102,7 @@ export class ErrorResponses {
 
   /** The responses of `declared`, one for each status. */
   of(declared: readonly ErrorCode[], form: Envelope = 'Error'): Record<string, Json> {
-    const messages = dialects.get('/v1/messages');
+    const messages = builtIn.dialects.get('/v1/messages');
     const by_status = new Map<number, Set<ErrorCode>>();
     for (const code of declared) {
       const error = new ServiceError(code, '');
