@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
+import type { Formats } from '@svc/core/inference/index.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { type KeyWish, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
@@ -162,7 +163,9 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
  * The same gateway in this process, for tests that move its clock; it takes no `prefix` and no `entry`. Ended with
  * running calls cut off.
  */
-export async function startGatewayHere(options: GatewayOptions): Promise<GatewayProcess> {
+export async function startGatewayHere(
+  options: GatewayOptions & { readonly formats?: Formats },
+): Promise<GatewayProcess> {
   const [{ startGateway }, { readConfig, silentLog }] = await Promise.all([
     import('@svc/gateway/start.ts'),
     import('@svc/core/kernel/index.ts'),
@@ -187,7 +190,11 @@ export async function startGatewayHere(options: GatewayOptions): Promise<Gateway
   for (const [name, value] of Object.entries(options.env ?? {})) {
     if (!name.startsWith('SVC_')) process.env[name] = value;
   }
-  const gateway = await startGateway({ config: readConfig(env), log: silentLog });
+  const gateway = await startGateway({
+    config: readConfig(env),
+    log: silentLog,
+    ...(options.formats === undefined ? {} : { formats: options.formats }),
+  });
   let end: (code: number | null) => void = () => {};
   const ended = new Promise<number | null>((done) => {
     end = done;

@@ -1,6 +1,5 @@
 // Tools, tool choice, reasoning and output wishes of a messages request.
 import type { JsonObject } from '../../../../kernel/index.ts';
-import { compact } from '../../../../kernel/index.ts';
 import {
   fail,
   optionalArray,
