@@ -67,7 +67,10 @@ export interface EncodeOptions {
 export type MediaType = 'image' | 'audio' | 'video' | 'document';
 
 export interface StreamDecoder {
-  /** Takes any split of the upstream's bytes; returns the events that are complete. Never throws: a fault is an event. */
+  /**
+   * Takes any split of the upstream's bytes; returns the events that are complete. What is wrong with the bytes is an
+   * event of type `error`; what is thrown is a defect of ours (`guarded`).
+   */
   push(bytes: Buffer): CanonicalEvent[];
   /** The upstream closed; closes open parts and reports what is still known. */
   end(): CanonicalEvent[];

@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
 import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, CanonicalRequest, Part } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
@@ -60,22 +61,19 @@ export class AnthropicDecoder implements StreamDecoder {
   #guard(read: (out: CanonicalEvent[]) => void): CanonicalEvent[] {
     const out: CanonicalEvent[] = [];
     if (this.#over) return out;
-    try {
-      read(out);
-    } catch (problem) {
-      this.#over = true;
-      const message = problem instanceof Error ? problem.message : 'unreadable event';
-      out.push({
-        type: 'error',
-        fault: { class: 'protocol', status: 200, message: message.slice(0, 2_000) },
-      });
-    }
+    guarded(
+      () => read(out),
+      (fault) => {
+        this.#over = true;
+        out.push({ type: 'error', fault });
+      },
+    );
     return out;
   }
 
   #event(text: string, out: CanonicalEvent[]): void {
     if (this.#over || text === '') return;
-    const data: unknown = JSON.parse(text);
+    const data = parse(text);
     if (!isObject(data)) return;
     switch (data['type']) {
       case 'content_block_delta':
@@ -276,6 +274,14 @@ function wholeBlock(open: OpenBlock): JsonObject {
     input = {};
   }
   return { ...open.block, input };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProtocolFault('the data of an event is not JSON');
+  }
 }
 
 function isWhole(text: string): boolean {

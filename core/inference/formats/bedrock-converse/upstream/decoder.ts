@@ -1,8 +1,10 @@
 // Converse's binary event stream into canonical events. Text and reasoning come without a start of their block; what
 // opens a part is the kind of its delta.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
 import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, CanonicalRequest, Part } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
@@ -72,13 +74,10 @@ export class ConverseDecoder implements StreamDecoder {
   #run(step: () => void): CanonicalEvent[] {
     this.#events = [];
     if (this.#over) return this.#events;
-    try {
-      step();
-    } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
+    guarded(step, (fault) => {
       this.#over = true;
-      this.#events.push({ type: 'error', fault: { class: 'protocol', status: 200, message: error.message } });
-    }
+      this.#events.push({ type: 'error', fault });
+    });
     return this.#events;
   }
 

@@ -2,15 +2,21 @@
 
 import { isObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
-import type { CanonicalEvent, CanonicalRequest, UpstreamFault } from '../../../canonical/types.ts';
+import type { CanonicalEvent, CanonicalRequest } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
+import { ProtocolFault } from '../../../wire/fault.ts';
 import { SseReader } from '../../../wire/sse.ts';
 import { ChunkReader } from './chunks.ts';
 
 /** Only arguments are given on; other numbers need no exactness, and it costs. */
 function parse(text: string): unknown {
-  return text.includes('"functionCall"') ? parseExact(text) : JSON.parse(text);
+  try {
+    return text.includes('"functionCall"') ? parseExact(text) : JSON.parse(text);
+  } catch {
+    throw new ProtocolFault('the data of an event is not JSON');
+  }
 }
 
 function isWhole(text: string): boolean {
@@ -53,14 +59,13 @@ export class GeminiDecoder implements StreamDecoder {
   #guard(read: (out: CanonicalEvent[]) => void): CanonicalEvent[] {
     const out: CanonicalEvent[] = [];
     if (this.#over) return out;
-    try {
-      read(out);
-    } catch (problem) {
-      this.#over = true;
-      const message = problem instanceof Error ? problem.message : 'unreadable event';
-      const fault: UpstreamFault = { class: 'protocol', status: 200, message: message.slice(0, 2_000) };
-      out.push({ type: 'error', fault });
-    }
+    guarded(
+      () => read(out),
+      (fault) => {
+        this.#over = true;
+        out.push({ type: 'error', fault });
+      },
+    );
     return out;
   }
 

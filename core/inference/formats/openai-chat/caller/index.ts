@@ -2,7 +2,7 @@
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect, RawLane } from '../../../canonical/contract.ts';
-import { RawChatRelay } from '../raw/relay.ts';
+import { rawChatRelay } from '../raw/relay.ts';
 import { rawRequest } from '../raw/request.ts';
 import { rawWhole } from '../raw/whole.ts';
 import { readChat } from './read.ts';
@@ -28,5 +28,5 @@ export const rawChat: RawLane = {
   family: 'openai_chat',
   request: rawRequest,
   whole: rawWhole,
-  relay: (meta, request, target) => new RawChatRelay(meta, request, target),
+  relay: rawChatRelay,
 };

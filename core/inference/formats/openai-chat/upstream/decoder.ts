@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import { reasoningFormat } from '../../../canonical/reasoning.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { CanonicalEvent, Citation, Logprob, Part, UpstreamFault } from '../../../canonical/types.ts';
@@ -91,12 +92,7 @@ export class ChatDecoder implements StreamDecoder {
   #run(step: () => void): CanonicalEvent[] {
     this.#events = [];
     if (this.#failed || this.#finished) return this.#events;
-    try {
-      step();
-    } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
-      this.#fail({ class: 'protocol', status: 200, message: error.message });
-    }
+    guarded(step, (fault) => this.#fail(fault));
     return this.#events;
   }
 

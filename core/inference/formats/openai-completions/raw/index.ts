@@ -1,7 +1,7 @@
 // Callers of the completions dialect on endpoints that have its path.
 import type { RawLane } from '../../../canonical/contract.ts';
 import { speaks } from '../../openai-chat/words/fields.ts';
-import { RawCompletionsRelay } from './relay.ts';
+import { rawCompletionsRelay } from './relay.ts';
 import { rawCompletionRequest } from './request.ts';
 import { rawCompletionWhole } from './whole.ts';
 
@@ -12,5 +12,5 @@ export const rawCompletions: RawLane = {
   serves: (target) => speaks(target, 'completions'),
   request: rawCompletionRequest,
   whole: rawCompletionWhole,
-  relay: (meta, request, target) => new RawCompletionsRelay(meta, request, target),
+  relay: rawCompletionsRelay,
 };

@@ -1,8 +1,10 @@
 // The raw lane's stream: events copied as they came, sequence numbers included. Rewritten are those that carry the
 // response (id, model, and `svc` in the last one, held until the cost is settled) and reasoning items whose state the
 // caller did not ask for. A delta is known again by what stands around its number and text, and costs two comparisons.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Relay, RelayState, Target } from '../../../canonical/contract.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
@@ -132,13 +134,12 @@ export class ResponsesRelay implements Relay {
   }
 
   #guard(step: () => Buffer): Buffer {
-    try {
-      return step();
-    } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
-      this.state.fault = { class: 'protocol', status: 200, message: error.message };
-      return EMPTY;
-    }
+    let out: Buffer = EMPTY;
+    const read = () => {
+      out = step();
+    };
+    guarded(read, (fault) => Object.assign(this.state, { fault }));
+    return out;
   }
 
   /** Handles the events of `b`, all whole. */

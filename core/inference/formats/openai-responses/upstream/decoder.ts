@@ -1,7 +1,9 @@
 // The event stream of a response into canonical events. Items may be written at once by a server; the canonical form
 // takes one after the other, so what belongs to a later item waits until the one before is done.
+
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import type { CanonicalEvent, UpstreamFault } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { type SseEvent, SseReader } from '../../../wire/sse.ts';
@@ -94,12 +96,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #run(step: () => void): CanonicalEvent[] {
     this.#events = [];
     if (this.#over) return this.#events;
-    try {
-      step();
-    } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
-      this.#fail({ class: 'protocol', status: 200, message: error.message });
-    }
+    guarded(step, (fault) => this.#fail(fault));
     return this.#events;
   }
 

@@ -1,8 +1,10 @@
 // The adapter of family `sandbox`: it reads the canonical form as it is, so nothing that this form can say is lost.
+
 import { isObject } from '../../../../kernel/index.ts';
 import { completionLosses } from '../../../canonical/completion-losses.ts';
 import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
 import { dimensionLosses } from '../../../canonical/dimension-losses.ts';
+import { guarded } from '../../../canonical/guarded.ts';
 import type { CanonicalAnswer, CanonicalEvent } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { classify } from './faults.ts';
@@ -70,6 +72,17 @@ class LineDecoder implements StreamDecoder {
   push(bytes: Buffer): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
     if (this.broken) return events;
+    guarded(
+      () => this.lines(bytes, events),
+      (fault) => {
+        this.broken = true;
+        events.push({ type: 'error', fault });
+      },
+    );
+    return events;
+  }
+
+  private lines(bytes: Buffer, events: CanonicalEvent[]): void {
     const all = this.rest === null ? bytes : Buffer.concat([this.rest, bytes]);
     let from = 0;
     for (let to = all.indexOf(LINE_FEED); to >= 0; to = all.indexOf(LINE_FEED, from)) {
@@ -80,7 +93,6 @@ class LineDecoder implements StreamDecoder {
       if (this.broken) break;
     }
     this.rest = from < all.length ? all.subarray(from) : null;
-    return events;
   }
 
   end(): CanonicalEvent[] {
@@ -97,13 +109,16 @@ class LineDecoder implements StreamDecoder {
   }
 }
 
+/** @throws ProtocolFault when `line` is no event. */
 function eventOf(line: string): CanonicalEvent {
+  let event: unknown;
   try {
-    const event: unknown = JSON.parse(line);
-    if (isObject(event) && typeof event['type'] === 'string') return event as unknown as CanonicalEvent;
+    event = JSON.parse(line);
   } catch {
-    // Told below: a fault is an event.
+    // Told below, as of any other line that is no event.
   }
-  const message = 'The sandbox sent a line that is not an event.';
-  return { type: 'error', fault: { class: 'protocol', status: 200, message } };
+  if (!isObject(event) || typeof event['type'] !== 'string') {
+    throw new ProtocolFault('The sandbox sent a line that is not an event.');
+  }
+  return event as unknown as CanonicalEvent;
 }
