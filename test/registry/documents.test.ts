@@ -198,15 +198,15 @@ function* shapesOf(node: unknown, at: string): Generator<{ at: string; text: str
   }
 }
 
-const managed = described.filter(({ operation }) => !operation.tags.includes('inference'));
-
 test('a shape that stands twice has a name, and so have the bodies of requests and answers', () => {
   const places = new Map<string, string[]>();
-  for (const { at, text } of shapesOf({ managed, schemas: document.components.schemas }, '')) {
+  for (const { at, text } of shapesOf({ described, schemas: document.components.schemas }, '')) {
+    // Two formats may have a shape in common under a name each.
+    if (/^\/schemas\/\w+$/.test(at)) continue;
     places.set(text, [...(places.get(text) ?? []), at]);
   }
   expect([...places.values()].filter((ats) => ats.length > 1)).toEqual([]);
-  for (const { operation } of managed) {
+  for (const { operation } of described) {
     const answer = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1];
     for (const content of [answer?.content, operation.requestBody?.content]) {
       const schema = content?.['application/json']?.schema ?? { $ref: '' };
@@ -220,7 +220,7 @@ test('every chapter is described, and every body of a request has an example tha
   const used = new Set(described.flatMap(({ operation }) => operation.tags));
   expect([...used].sort()).toEqual(tags.map(({ name }) => name).sort());
   for (const { description } of tags) expect(description).toMatch(/\.$/);
-  for (const { operationId, requestBody } of managed.map((item) => item.operation)) {
+  for (const { operationId, requestBody } of described.map((item) => item.operation)) {
     const content = requestBody?.content['application/json'];
     const given = content?.example === undefined ? content?.examples : { one: { value: content.example } };
     expect([operationId, content === undefined || given !== undefined]).toEqual([operationId, true]);

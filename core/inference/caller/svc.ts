@@ -118,20 +118,28 @@ export function readOptions(
     reasoning: optionalChoice(svc['reasoning'], `${at}reasoning`, REASONING) ?? 'include',
   };
   const app =
-    optionalString(svc['app'], `${at}app`, { max: 64 }) ??
-    optionalString(headers['x-svc-app'], 'x-svc-app', { max: 64 }) ??
+    optionalString(svc['app'], `${at}app`, { max: APP_LENGTH_MAX }) ??
+    optionalString(headers['x-svc-app'], 'x-svc-app', { max: APP_LENGTH_MAX }) ??
     slug(headers['x-title']);
   if (app !== undefined && app !== '') options.app = app;
   const session =
-    optionalString(svc['session'], `${at}session`, { max: 128 }) ??
-    optionalString(headers['x-svc-session'], 'x-svc-session', { max: 128 }) ??
+    optionalString(svc['session'], `${at}session`, { max: SESSION_LENGTH_MAX }) ??
+    optionalString(headers['x-svc-session'], 'x-svc-session', { max: SESSION_LENGTH_MAX }) ??
     headers['x-claude-code-session-id']?.slice(0, 128);
   if (session !== undefined && session !== '') options.session = session;
   return options;
 }
 
-const COMPATS = ['strict', 'warn', 'drop'] as const;
-const REASONING = ['include', 'exclude'] as const;
+export const COMPATS = ['strict', 'warn', 'drop'] as const;
+export const REASONING = ['include', 'exclude'] as const;
+export const SORTS = ['price', 'latency', 'throughput'] as const;
+export const AFFINITIES = ['off', 'key', 'user', 'session', 'prefix'] as const;
+export const BYOK = ['prefer', 'only', 'never'] as const;
+export const ATTEMPTS_MAX = 6;
+export const FALLBACK_MODELS_MAX = 5;
+/** UTF-16 units. */
+export const APP_LENGTH_MAX = 64;
+export const SESSION_LENGTH_MAX = 128;
 
 function slug(title: string | undefined): string | undefined {
   return title
@@ -268,7 +276,7 @@ function inBoth(a: readonly string[], b: readonly string[]): string[] {
   return [...new Set(all)];
 }
 
-const DATA_POLICIES = ['no_train', 'zdr'] as const;
+export const DATA_POLICIES = ['no_train', 'zdr'] as const;
 
 /**
  * Reads a route object (`svc.route`, or native `route`). @throws ServiceError invalid_request with a path below
@@ -279,24 +287,20 @@ export function routeOf(object: JsonObject, path: string): RouteWish {
   const timeouts = optionalObject(object['timeouts'], `${path}.timeouts`);
   const require = optionalObject(object['require'], `${path}.require`);
   return compact({
-    sort: optionalChoice(object['sort'], `${path}.sort`, ['price', 'latency', 'throughput'] as const),
+    sort: optionalChoice(object['sort'], `${path}.sort`, SORTS),
     fallbacks: optionalBoolean(object['fallbacks'], `${path}.fallbacks`),
-    fallback_models: optionalStrings(object['fallback_models'], `${path}.fallback_models`, { max: 5 }),
+    fallback_models: optionalStrings(object['fallback_models'], `${path}.fallback_models`, {
+      max: FALLBACK_MODELS_MAX,
+    }),
     providers: listsOf(object['providers'], `${path}.providers`),
     endpoints: listsOf(object['endpoints'], `${path}.endpoints`),
     require: require === undefined ? undefined : requireOf(require, `${path}.require`),
     data_policy: optionalChoice(object['data_policy'], `${path}.data_policy`, DATA_POLICIES),
-    affinity: optionalChoice(object['affinity'], `${path}.affinity`, [
-      'off',
-      'key',
-      'user',
-      'session',
-      'prefix',
-    ] as const),
-    byok: optionalChoice(object['byok'], `${path}.byok`, ['prefer', 'only', 'never'] as const),
+    affinity: optionalChoice(object['affinity'], `${path}.affinity`, AFFINITIES),
+    byok: optionalChoice(object['byok'], `${path}.byok`, BYOK),
     max_attempts: optionalNumber(object['max_attempts'], `${path}.max_attempts`, {
       min: 1,
-      max: 6,
+      max: ATTEMPTS_MAX,
       integer: true,
     }),
     timeouts:

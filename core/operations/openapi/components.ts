@@ -7,6 +7,9 @@ export type Json = Record<string, unknown>;
 /** Members whose values are data, not schemas. */
 const DATA = new Set(['const', 'default', 'enum', 'example', 'examples', 'required']);
 
+/** How TypeBox says that any name may stand there; generators know the other way. */
+const ANY_NAME = '^.*$';
+
 /** Where one document keeps what is referred to. */
 export class Components {
   readonly schemas: Record<string, Json> = {};
@@ -46,6 +49,9 @@ export class Components {
   #member(name: string, value: unknown): Json {
     if (name === 'format' && Object.hasOwn(textFormats, value as string)) {
       return { pattern: textFormats[value as keyof typeof textFormats] };
+    }
+    if (name === 'patternProperties' && Object.keys(value as object).join() === ANY_NAME) {
+      return { additionalProperties: this.#lift((value as Record<string, Json>)[ANY_NAME] as Json) };
     }
     if (name === 'properties' || name === 'patternProperties') {
       const properties = Object.entries(value as Record<string, Json>);

@@ -53,10 +53,10 @@ const CHOICE = new Set(['type', 'names']);
 const NAMED_CHOICE = new Set(['type', 'name']);
 
 const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-const MODES = ['off', 'adaptive', 'enabled', 'between_tools'] as const;
-const TTLS = ['5m', '30m', '1h', '24h'] as const;
-const VERBOSITIES = ['low', 'medium', 'high'] as const;
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const MODES = ['off', 'adaptive', 'enabled', 'between_tools'] as const;
+export const TTLS = ['5m', '30m', '1h', '24h'] as const;
+export const VERBOSITIES = ['low', 'medium', 'high'] as const;
 
 /** @throws ServiceError invalid_request (also for an unknown field) or unsupported_parameter, with the path in `param`. */
 export function readNative(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {

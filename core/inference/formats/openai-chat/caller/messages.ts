@@ -15,7 +15,7 @@ import { orderToolResults } from '../../../caller/tool-results.ts';
 import type { CacheHint, Message, Part, ReasoningPart } from '../../../canonical/types.ts';
 import { reasoningDetails, sourceOf, thoughtSignature } from '../words/parts.ts';
 
-const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 /** Numbers the calls of the older function form, whose pairs carry a name only. */
 interface Legacy {
@@ -203,7 +203,7 @@ function partOf(item: JsonObject, path: string): Part {
   }
 }
 
-const DETAILS = ['auto', 'low', 'high', 'original'] as const;
+export const DETAILS = ['auto', 'low', 'high', 'original'] as const;
 
 function mediaUrl(value: unknown, path: string): string {
   const url = requireString(value, path);
@@ -225,7 +225,7 @@ function fileOf(file: JsonObject, path: string): Part {
   return { type: 'document', src, ...named };
 }
 
-const TTLS = ['5m', '30m', '1h', '24h'] as const;
+export const TTLS = ['5m', '30m', '1h', '24h'] as const;
 
 /** A cache breakpoint in either convention; OpenAI's names no ttl that others know. */
 export function cacheOf(item: JsonObject, path: string): CacheHint | undefined {

@@ -48,7 +48,9 @@ const STATE = new Set([
   ],
 ]);
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const THINKING = ['enabled', 'disabled', 'adaptive'] as const;
+export const VERBOSITIES = ['low', 'medium', 'high'] as const;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readChat(value: unknown, headers: Headers): CanonicalRequest {
@@ -170,7 +172,7 @@ function objectWish(object: JsonObject): ReasoningWish {
 }
 
 function thinkingWish(object: JsonObject): ReasoningWish {
-  const type = optionalChoice(object['type'], 'thinking.type', ['enabled', 'disabled', 'adaptive'] as const);
+  const type = optionalChoice(object['type'], 'thinking.type', THINKING);
   const budget = optionalNumber(object['budget_tokens'], 'thinking.budget_tokens', { min: 0, integer: true });
   const wish: ReasoningWish = {};
   if (type !== undefined) wish.mode = type === 'disabled' ? 'off' : type;
@@ -187,7 +189,7 @@ function readOutput(body: JsonObject): OutputWish | undefined {
   const output: OutputWish = compact({
     modalities: optionalStrings(body['modalities'], 'modalities'),
     format: readFormat(body),
-    verbosity: optionalChoice(body['verbosity'], 'verbosity', ['low', 'medium', 'high'] as const),
+    verbosity: optionalChoice(body['verbosity'], 'verbosity', VERBOSITIES),
     audio: optionalObject(body['audio'], 'audio'),
   });
   return Object.keys(output).length === 0 ? undefined : output;

@@ -78,8 +78,11 @@ export function readToolChoice(body: JsonObject): ToolChoice | undefined {
   return { type: 'tool', name: requireString(named['name'], 'function_call.name') };
 }
 
+export const CHOICES = ['auto', 'none', 'required'] as const;
+export const ALLOWED_MODES = ['auto', 'required'] as const;
+
 function wordChoice(word: string, path: string): ToolChoice {
-  return { type: optionalChoice(word, path, ['auto', 'none', 'required'] as const) ?? 'auto' };
+  return { type: optionalChoice(word, path, CHOICES) ?? 'auto' };
 }
 
 function objectChoice(choice: JsonObject): ToolChoice {
@@ -87,7 +90,7 @@ function objectChoice(choice: JsonObject): ToolChoice {
   if (type === 'allowed_tools') {
     const allowed = requireObject(choice['allowed_tools'], 'tool_choice.allowed_tools');
     const path = 'tool_choice.allowed_tools';
-    const mode = optionalChoice(allowed['mode'], `${path}.mode`, ['auto', 'required'] as const) ?? 'auto';
+    const mode = optionalChoice(allowed['mode'], `${path}.mode`, ALLOWED_MODES) ?? 'auto';
     const names = requireArray(allowed['tools'], `${path}.tools`).map((tool, i) =>
       referenceName(requireObject(tool, `${path}.tools[${i}]`), `${path}.tools[${i}]`),
     );

@@ -34,8 +34,8 @@ const OF_CHAT = [
 ] as const;
 
 /** OpenAI's bounds. */
-const BEST_OF_MAX = 20;
-const LOGPROBS_MAX = 20;
+export const BEST_OF_MAX = 20;
+export const LOGPROBS_MAX = 20;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readCompletions(value: unknown, headers: Headers): CanonicalRequest {

@@ -19,7 +19,7 @@ const NAMED = new Set([
 ]);
 
 /** Our words for what texts are for, and those that clients of other providers bring along. */
-const INPUT_TYPES: Readonly<Record<string, InputType>> = {
+export const INPUT_TYPES: Readonly<Record<string, InputType>> = {
   query: 'query',
   document: 'document',
   classification: 'classification',

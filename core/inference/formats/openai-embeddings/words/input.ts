@@ -3,13 +3,15 @@ import { isObject } from '../../../../kernel/index.ts';
 import { fail, optionalChoice, present } from '../../../caller/read.ts';
 import type { EmbedContent, EmbedTask } from '../../../canonical/types.ts';
 
-const INPUTS_MAX = 2_048;
+export const INPUTS_MAX = 2_048;
 /** Above any vocabulary; a larger number is no token id. */
-const TOKEN_MAX = 10_000_000;
+export const TOKEN_MAX = 10_000_000;
+
+export const ENCODINGS = ['float', 'base64'] as const;
 
 /** Form of the vectors; numbers unless base64 is asked for. @throws ServiceError invalid_request */
 export function readEncoding(value: unknown): EmbedTask['encoding'] {
-  return optionalChoice(value, 'encoding_format', ['float', 'base64'] as const) ?? 'float';
+  return optionalChoice(value, 'encoding_format', ENCODINGS) ?? 'float';
 }
 
 /**

@@ -19,8 +19,8 @@ import { readEmbedContent } from './read-content.ts';
 const COMMON = ['model', 'route', 'metadata', 'compat', 'provider_options', 'app', 'user', 'session'];
 const EMBED = new Set([...COMMON, 'input', 'input_type', 'dimensions', 'encoding_format']);
 const RERANK = new Set([...COMMON, 'query', 'documents', 'top_n', 'return_documents']);
-const INPUT_TYPES = ['query', 'document', 'classification', 'clustering'] as const;
-const DOCUMENTS_MAX = 1_000;
+export const INPUT_TYPES = ['query', 'document', 'classification', 'clustering'] as const;
+export const DOCUMENTS_MAX = 1_000;
 
 /** @throws ServiceError invalid_request or unsupported_parameter with `param` */
 export function readEmbed(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {

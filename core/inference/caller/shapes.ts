@@ -1,0 +1,239 @@
+// What formats of callers have in common in the document of the interface: how a route's shapes are told, our own
+// options (`svc`), and what every answer ends with.
+import { type TSchema, Type } from 'typebox';
+import { type JsonObject, named, nullable, oneOf } from '../../kernel/index.ts';
+import { type ParameterName, parameters } from '../canonical/parameters.ts';
+import {
+  AFFINITIES,
+  APP_LENGTH_MAX,
+  ATTEMPTS_MAX,
+  BYOK,
+  COMPATS,
+  DATA_POLICIES,
+  FALLBACK_MODELS_MAX,
+  METADATA_LIMITS,
+  REASONING,
+  SESSION_LENGTH_MAX,
+  SORTS,
+} from './svc.ts';
+
+/** What a route of models takes and answers. The shapes have names, so that generated types do. */
+export interface CallShape {
+  readonly body: TSchema;
+  readonly answer: TSchema;
+  /** One event of the stream; absent where nothing streams. */
+  readonly event?: TSchema;
+  readonly examples: {
+    readonly request: Readonly<Record<string, JsonObject>>;
+    readonly answer: JsonObject;
+    /** By name, in the order in which a stream has them. */
+    readonly events?: Readonly<Record<string, JsonObject>>;
+  };
+}
+
+/** A member that may be absent; null says the same, because clients write unset fields so. */
+export function may<T extends TSchema>(schema: T, description?: string) {
+  return Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
+}
+
+/** A parameter of generation as the table declares it. */
+export function parameter(name: ParameterName) {
+  const { schema, description, example } = parameters[name];
+  return Type.Optional(
+    Type.Union([Type.Unsafe(schema as object), Type.Null()], { description, examples: [example] }),
+  );
+}
+
+/** Text of any length. */
+export const text = (description?: string) => Type.String(description === undefined ? {} : { description });
+/** How many of something. */
+export const count = (description?: string) =>
+  Type.Integer(description === undefined ? { minimum: 0 } : { minimum: 0, description });
+/** True or false. */
+export const flag = () => Type.Boolean();
+/** A list of texts. */
+export const texts = (limits: { maxItems?: number } = {}) => Type.Array(Type.String(), limits);
+/** An object whose members are another's business: a JSON schema, options of a provider. */
+export const open = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+
+export const model = Type.String({
+  description: 'The model as `vendor/model`; GET /v1/models lists them.',
+  examples: ['openai/gpt-4o-mini'],
+});
+export const stream = may(flag(), 'Whether the answer is sent as server-sent events as it is made.');
+
+const Names = (what: string) =>
+  named(
+    `${what}Preferences`,
+    Type.Object(
+      {
+        order: may(texts(), 'Tried in this order, before all others.'),
+        only: may(texts(), 'No others are tried.'),
+        ignore: may(texts(), 'Never tried.'),
+      },
+      { additionalProperties: false },
+    ),
+  );
+const micros = may(Type.Number({ minimum: 0 }));
+const days = Type.Integer({ minimum: 0 });
+const ms = may(Type.Integer({ minimum: 0 }));
+
+const Requirements = named(
+  'RouteRequirements',
+  Type.Object(
+    {
+      zdr: may(flag(), 'Only endpoints that keep nothing.'),
+      no_train: may(flag(), 'Only endpoints that do not train on what is sent.'),
+      regions: may(texts(), 'Only these regions; `eu` admits `eu-west`.'),
+      max_retention_days: may(days, 'The longest that an endpoint may keep what is sent.'),
+      max_price: may(
+        Type.Object({ input: micros, output: micros, request: micros }, { additionalProperties: false }),
+        'The most that an endpoint may cost, USD per million tokens and per request.',
+      ),
+      quantizations: may(texts(), 'Only weights of these precisions.'),
+      capabilities: may(texts(), 'What an endpoint must be able to do.'),
+      parameters: may(flag(), 'Only endpoints that have a place for every parameter of the request.'),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const Route = named(
+  'RouteOptions',
+  Type.Object(
+    {
+      sort: may(oneOf(SORTS, 'RouteSort'), 'What the best endpoint is best at.'),
+      fallbacks: may(flag(), 'Whether another endpoint may be tried when one fails.'),
+      fallback_models: may(texts({ maxItems: FALLBACK_MODELS_MAX }), 'Models to go on with, in this order.'),
+      providers: may(Names('Provider')),
+      endpoints: may(Names('Endpoint')),
+      require: may(Requirements),
+      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Short for the requirement of that name.'),
+      affinity: may(oneOf(AFFINITIES, 'RouteAffinity'), 'What keeps calls at one endpoint, for its cache.'),
+      byok: may(oneOf(BYOK, 'ByokUse'), 'Whether your own provider keys are used.'),
+      max_attempts: may(Type.Integer({ minimum: 1, maximum: ATTEMPTS_MAX })),
+      timeouts: may(
+        Type.Object(
+          { connect_ms: ms, first_event_ms: ms, idle_ms: ms, total_ms: ms },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false, description: 'Where the call may go.' },
+  ),
+);
+
+export const Metadata = named(
+  'Metadata',
+  Type.Record(Type.String(), nullable(Type.String({ maxLength: METADATA_LIMITS.max_value })), {
+    maxProperties: METADATA_LIMITS.max_keys,
+    description: `Tags of the call in logs and usage; a key has at most ${METADATA_LIMITS.max_key} characters.`,
+  }),
+);
+
+/** The members of `svc`, which stand at the top of native bodies. */
+export const optionMembers = {
+  route: may(Route),
+  metadata: may(Metadata),
+  compat: may(
+    oneOf(COMPATS, 'Compat'),
+    'What becomes of a field that an endpoint has no place for: refuse, warn, or drop in silence.',
+  ),
+  provider_options: may(
+    Type.Record(Type.String(), open('Members of the provider’s own body.')),
+    'By provider: members merged last into the body that is sent there.',
+  ),
+  app: may(Type.String({ maxLength: APP_LENGTH_MAX }), 'The program that calls, in logs and usage.'),
+  session: may(
+    Type.String({ maxLength: SESSION_LENGTH_MAX }),
+    'What calls of one conversation have in common.',
+  ),
+};
+
+export const Svc = named(
+  'SvcOptions',
+  Type.Object(
+    {
+      ...optionMembers,
+      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Short for `route.data_policy`.'),
+      reasoning: may(oneOf(REASONING, 'ReasoningShown'), 'Whether the answer shows reasoning.'),
+    },
+    {
+      additionalProperties: false,
+      description: 'Options of this gateway: routing, tags, how losses are met.',
+    },
+  ),
+);
+export const svc = may(Svc);
+
+export const Warning = named(
+  'CallWarning',
+  Type.Object({
+    code: text(),
+    param: Type.Optional(text('The field of the request.')),
+    message: Type.Optional(text()),
+    count: Type.Optional(count('With `code` `more`: how many warnings are not shown.')),
+  }),
+);
+/** Sound as the formats of OpenAI send it. */
+export const AudioData = named(
+  'AudioData',
+  Type.Object({ data: text('base64'), format: text('wav, mp3, …') }),
+);
+export const CallCost = named(
+  'CallCost',
+  Type.Object({
+    total_micro_usd: count('What the call cost, in millionths of a US dollar.'),
+    lines: Type.Array(
+      named(
+        'CallCostLine',
+        Type.Object({ kind: text(), units: count(), unit_price_nano: count(), micro_usd: count() }),
+      ),
+    ),
+    price_version: text(),
+    estimated: Type.Optional(flag()),
+  }),
+);
+export const SvcReply = named(
+  'SvcReply',
+  Type.Object(
+    {
+      request_id: text(),
+      provider: text(),
+      endpoint_id: text(),
+      cost: nullable(CallCost),
+      warnings: Type.Array(Warning),
+      error: Type.Optional(
+        Type.Object({ code: text(), message: text(), details: open('Facts of the code.') }),
+      ),
+    },
+    { description: 'Who answered, what it cost and what was lost on the way.' },
+  ),
+);
+
+const REQUEST_ID = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
+const PRICE = 'pv_01KACZ3V8S6T5R4Q3P2N1M0K9J';
+
+export const costExample = {
+  total_micro_usd: 9,
+  lines: [
+    { kind: 'input', units: 24, unit_price_nano: 150, micro_usd: 4 },
+    { kind: 'output', units: 8, unit_price_nano: 600, micro_usd: 5 },
+  ],
+  price_version: PRICE,
+};
+export const svcExample = {
+  request_id: REQUEST_ID,
+  provider: 'openai',
+  endpoint_id: 'ep_01KACZ3V8S6T5R4Q3P2N1M0K9J',
+  cost: costExample,
+  warnings: [],
+};
+/** The example of a tool that all formats show. */
+export const weatherSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+export const exampleIds = { request_id: REQUEST_ID, created: 1_795_255_200, call_id: 'call_1' };
