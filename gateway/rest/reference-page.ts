@@ -15,6 +15,8 @@ const options = {
   // The samples that most callers paste; others can be chosen.
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   defaultOpenFirstTag: true,
+  // As declared: what a caller needs first stands first.
+  orderSchemaPropertiesBy: 'preserve',
   persistAuth: false,
   telemetry: false,
   withDefaultFonts: false,

@@ -96,7 +96,10 @@ test('every reference of the document leads somewhere, and every schema compiles
       Object.values(response.content ?? {}).map((content) => content.schema),
     ),
   ]);
-  for (const schema of schemas) expect(() => checkOf(schema)).not.toThrow();
+  // Most are references to the same few: each is compiled once.
+  for (const schema of new Set(schemas.map((one) => JSON.stringify(one)))) {
+    expect(() => checkOf(JSON.parse(schema))).not.toThrow();
+  }
 });
 
 test('an error is described with all that it has, and what any caller of a route may be told stands there', async () => {

@@ -25,7 +25,6 @@ const parameters = {
     required: false,
     description: 'Repeats with the same key and body within 24 hours get the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x20-\\x7e]+$' },
-    example: 'order-4711',
   },
   SvcVersion: {
     name: 'svc-version',
@@ -67,17 +66,18 @@ const securitySchemes = {
 export function openApiDocument(base_url: string): Json {
   const components = new Components();
   const errors = new ErrorResponses(components, base_url);
+  const parts = { components, errors, base_url };
   const paths: Record<string, Json> = {};
   const place = (path: string, method: string, description: Json) => {
     const templated = path.replaceAll(/:([a-z_]+)/g, '{$1}');
     paths[templated] = { ...paths[templated], [method.toLowerCase()]: description };
   };
   for (const route of inferenceRoutes) {
-    place(route.path, route.method, describeInference(route, { components, errors }));
+    place(route.path, route.method, describeInference(route, parts));
   }
   for (const operation of operations) {
     if (operation.audience.kind === 'staff') continue;
-    place(operation.path, operation.method, describeOperation(operation, { components, errors }));
+    place(operation.path, operation.method, describeOperation(operation, parts));
   }
   return {
     openapi: '3.1.0',

@@ -3,6 +3,7 @@ import { type CallShape, callShapes } from '../../inference/index.ts';
 import type { InferenceRoute } from '../registry.ts';
 import type { Json } from './components.ts';
 import { type Parts, rights, security } from './operation.ts';
+import { samplesOf } from './samples.ts';
 
 /** The shape of `route`. @throws Error (a defect) for a route whose format has none. */
 function shapeOf(route: InferenceRoute): CallShape {
@@ -41,12 +42,15 @@ function answers(shape: CallShape, { components }: Parts): Json {
 /** `route` as the document has it. */
 export function describeInference(route: InferenceRoute, parts: Parts): Json {
   const shape = shapeOf(route);
+  const [request = {}] = Object.values(shape.examples.request);
+  const samples = samplesOf(route.path, request, parts.base_url);
   return {
     operationId: route.name,
     summary: route.summary,
     description: rights(route),
     tags: ['inference'],
     security: security(route),
+    ...(samples.length === 0 ? {} : { 'x-codeSamples': samples }),
     parameters: headers(route),
     requestBody: {
       required: true,

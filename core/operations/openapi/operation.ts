@@ -101,6 +101,7 @@ function declaredErrors(operation: Operation): ErrorCode[] {
 export interface Parts {
   readonly components: Components;
   readonly errors: ErrorResponses;
+  readonly base_url: string;
 }
 
 function pascal(name: string): string {
