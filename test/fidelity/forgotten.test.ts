@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ParameterName, parameterNames, parameters } from '../../core/inference/canonical/parameters.ts';
 import type { CanonicalRequest } from '../../core/inference/canonical/types.ts';
-import { adapters } from '../../core/inference/formats/index.ts';
+import { builtIn } from '../../core/inference/formats/index.ts';
 import { endpoint } from './endpoints.ts';
 import { optionsFor, read } from './evaluate.ts';
 import { FAMILIES } from './types.ts';
@@ -63,7 +63,7 @@ for (const family of FAMILIES) {
     test.each(parameterNames)(
       `${family}${listed ? ', listing all' : ''}: %s is sent or told as lost`,
       (name) => {
-        const adapter = adapters.get(family);
+        const adapter = builtIn.adapters.get(family);
         if (adapter === undefined) throw new Error(`no adapter ${family}`);
         const target = endpoint(family, listed);
         const options = { ...optionsFor(asking(null), true), max_tokens: null };

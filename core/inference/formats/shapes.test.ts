@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, ServiceError } from '../../kernel/index.ts';
-import { dialects } from './index.ts';
+import { builtIn } from './index.ts';
+import { documentedFamilies } from './native/caller/part-shapes.ts';
+import { wiresOf } from './native/caller/wires.ts';
 import { callShapes } from './shapes.ts';
 
 interface Schema {
@@ -118,7 +120,7 @@ const together: Readonly<Record<string, string>> = {
 
 const read = (path: string, body: JsonObject): string | null => {
   try {
-    dialects.get(path)?.read(body, {});
+    builtIn.dialects.get(path)?.read(body, {});
     return null;
   } catch (error) {
     if (error instanceof ServiceError) return `${error.code} ${error.param}: ${error.message}`;
@@ -126,7 +128,7 @@ const read = (path: string, body: JsonObject): string | null => {
   }
 };
 
-const routes = [...callShapes].filter(([path]) => dialects.has(path));
+const routes = [...callShapes].filter(([path]) => builtIn.dialects.has(path));
 
 describe.each(routes)('%s', (path, shape) => {
   const { properties = {} } = shape.body as unknown as Schema;
@@ -161,4 +163,10 @@ describe.each(routes)('%s', (path, shape) => {
       }
     }
   });
+});
+
+test('the families that the document lists are those that a native caller may name', () => {
+  expect([...documentedFamilies].sort()).toEqual(
+    [...wiresOf([...builtIn.adapters.values()]).families].sort(),
+  );
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../canonical/contract.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
-import { adapters } from './index.ts';
+import { builtIn } from './index.ts';
 
 const capabilities = { parameters: [], reasoning: false, reasoning_controls: [], server_tools: [] };
 const target = { upstream_model: 'm', flags: [], capabilities } as unknown as Target;
@@ -20,7 +20,7 @@ const GARBAGE = {
 
 describe.each(Object.entries(GARBAGE))('%s', (family, garbage) => {
   const decoder = () => {
-    const adapter = [...adapters.values()].find((one) => one.family === family);
+    const adapter = [...builtIn.adapters.values()].find((one) => one.family === family);
     if (adapter === undefined) throw new Error(`no adapter ${family}`);
     return adapter.decoder(request, target);
   };

@@ -3,12 +3,19 @@ import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { count, flag, may, open, text } from '../../../caller/shapes.ts';
 import { TTLS } from './read.ts';
-import { FAMILIES } from './read-parts.ts';
 
 export const closed = { additionalProperties: false } as const;
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
+/** The families of the product's own formats whose state can be named: `Wires.families`, which is known too late here. */
+export const documentedFamilies = [
+  'openai_chat',
+  'openai_responses',
+  'anthropic_messages',
+  'gemini',
+  'bedrock_converse',
+] as const;
 /** The family that state is of. */
-export const Family = () => oneOf(FAMILIES, 'ProviderFamily');
+export const Family = () => oneOf(documentedFamilies, 'ProviderFamily');
 /** How long a cache keeps what it has. */
 export const Ttl = () => oneOf(TTLS, 'CacheTtl');
 const ReasoningFormat = () =>
