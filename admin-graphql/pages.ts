@@ -73,7 +73,7 @@ function readPersisted(path: string): Map<string, string> {
 }
 
 /** The policy under which the console was designed; scripts and styles come from here alone. */
-export function contentPolicy(base_url: string): string {
+function contentPolicy(base_url: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",

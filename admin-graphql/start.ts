@@ -10,7 +10,7 @@ import { createStaffApp } from './staff.ts';
 import { Streams } from './streams.ts';
 import { createTenantApp } from './tenant.ts';
 
-export interface Admin {
+interface Admin {
   readonly admin_url: string;
   readonly staff_url: string;
   readonly metrics_url: string;

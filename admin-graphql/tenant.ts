@@ -19,7 +19,7 @@ import type { FastifyInstance } from 'fastify';
 import { bindPages, type Pages } from './pages.ts';
 import type { Streams } from './streams.ts';
 
-export interface TenantListener {
+interface TenantListener {
   readonly feed: RequestFeed;
   readonly streams: Streams;
   /** Null where no console was built. */

@@ -17,7 +17,7 @@ export type ValueSet = (typeof valueSets)[number];
 type Fields = Record<string, any>;
 export type Manifest = Fields & { kind: string; metadata: Fields & { name: string } };
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly set?: Readonly<Record<string, unknown>>;
   readonly namespace?: string;
 }

@@ -33,7 +33,7 @@ export function listValues(schema: Schema, values: unknown, prefix = ''): [strin
 }
 
 /** The rows of the table: path, default, sentence. */
-export function valuesTable(): string {
+function valuesTable(): string {
   const rows = listValues(readSchema(), readValues()).map(
     ([path, { description }, value]) => `| \`${path}\` | \`${JSON.stringify(value)}\` | ${description} |`,
   );

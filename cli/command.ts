@@ -29,7 +29,7 @@ export const INT4_MAX = 2_147_483_647;
 /** Hundred years: beyond it there is no end that a time could tell. */
 export const DAYS_MAX = 36_500;
 
-export interface Positional {
+interface Positional {
   readonly name: string;
   readonly doc: string;
   readonly required?: true;

@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL('../', import.meta.url));
 /** Nothing to work on; the message says how to start or name it. */
 export class NoInstallation extends Error {}
 
-export interface Installation {
+interface Installation {
   readonly config: Config;
   readonly data_dir: string;
   /** What `make up` runs there now, or null. */

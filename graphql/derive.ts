@@ -38,7 +38,7 @@ export interface OutputOptions {
   readonly interfaces?: readonly Any[];
 }
 
-export interface ArgOptions {
+interface ArgOptions {
   readonly omit?: readonly string[];
   /** Wire name → GraphQL name where it is not the camelCase one: `limit` → `first`. */
   readonly rename?: Readonly<Record<string, string>>;

@@ -47,7 +47,8 @@ function endOfString(text: string, at: number): number {
   const is_block = text.startsWith('"""', at);
   const quotes = is_block ? '"""' : '"';
   for (let i = at + quotes.length; i < text.length; i++) {
-    if (text[i] === '\\') i += is_block && text.startsWith('"""', i + 1) ? 3 : is_block ? 0 : 1;
+    if (text[i] === '\\' && is_block) i += text.startsWith('"""', i + 1) ? 3 : 0;
+    else if (text[i] === '\\') i++;
     else if (text.startsWith(quotes, i)) return i + quotes.length;
     else if (!is_block && text[i] === '\n') return i;
   }

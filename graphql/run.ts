@@ -35,7 +35,7 @@ export interface RunOptions {
 }
 
 /** The caller as it acts in `environment`. */
-export function actingIn(caller: Caller, environment: Environment | null | undefined): Caller {
+function actingIn(caller: Caller, environment: Environment | null | undefined): Caller {
   if (caller.kind !== 'session' || environment === undefined || environment === null) return caller;
   return { ...caller, environment };
 }

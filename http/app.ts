@@ -24,14 +24,14 @@ declare module 'fastify' {
   }
 }
 
-export interface AppOptions {
+interface AppOptions {
   readonly log: Log;
   /** Public address; https adds HSTS. */
   readonly base_url: string;
 }
 
 /** Writes a refusal with everything that belongs to one. */
-export function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
+function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { request } = reply;
   return reply
     .code(error.status)

@@ -14,7 +14,7 @@ import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { openMetrics } from './metrics.ts';
 import type { HttpParts } from './parts.ts';
 
-export interface BaseOptions {
+interface BaseOptions {
   readonly config: Config;
   readonly log: Log;
   /** Wire formats that catalog files may name. */

@@ -64,7 +64,8 @@ function badText(value: unknown, param: string): Fault | null {
   }
   if (value === null || typeof value !== 'object') return null;
   for (const [name, member] of Object.entries(value)) {
-    const at = Array.isArray(value) ? `${param}[${name}]` : param === '' ? name : `${param}.${name}`;
+    const inside = param === '' ? name : `${param}.${name}`;
+    const at = Array.isArray(value) ? `${param}[${name}]` : inside;
     const fault = badText(name, param === '' ? 'The name of a field' : param) ?? badText(member, at);
     if (fault !== null) return fault;
   }

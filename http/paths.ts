@@ -1,6 +1,6 @@
 // Which paths exist and with which methods: tells a wrong method (405 with Allow) from an unknown path (404).
 
-export interface KnownPath {
+interface KnownPath {
   readonly methods: readonly string[];
   readonly cross_origin: boolean;
   /** Whether sessions are admitted: console pages may call with credentials. */

@@ -17,7 +17,7 @@ export interface Findings {
 /** API servers take 32,768; people read a few lines. */
 const MESSAGE_MAX = 1_024;
 
-export function isTrue(finding: Finding | undefined): boolean {
+function isTrue(finding: Finding | undefined): boolean {
   return finding?.status === 'True';
 }
 

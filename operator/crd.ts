@@ -152,7 +152,7 @@ const column = (name: string, type: string, jsonPath: string, priority = 0) => (
 });
 
 /** The definition as data. */
-export function routingPolicyDefinition(): object {
+function routingPolicyDefinition(): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

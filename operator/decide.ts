@@ -75,7 +75,7 @@ export function manifestPath(path: string): string {
 }
 
 /** Namespace and name out of `k8s/<cluster>/<namespace>/<name>`. */
-export function shownManifest(manifest: string): string {
+function shownManifest(manifest: string): string {
   const [, cluster, namespace, name] = manifest.split('/');
   return name === undefined ? manifest : `RoutingPolicy ${namespace}/${name} of cluster ${cluster}`;
 }

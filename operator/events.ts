@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import { now, randomHex } from './system.ts';
 import type { RoutingPolicy } from './types.ts';
 
-export const eventReasons = {
+const eventReasons = {
   VersionCreated: 'Normal',
   Activated: 'Normal',
   Deactivated: 'Normal',
@@ -19,7 +19,7 @@ export const eventReasons = {
   ServiceUnavailable: 'Warning',
   Orphaned: 'Warning',
 } as const;
-export type EventReason = keyof typeof eventReasons;
+type EventReason = keyof typeof eventReasons;
 
 /** Whether a condition's reason is told by an event too. */
 export function isEventReason(reason: string): reason is EventReason {

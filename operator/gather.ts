@@ -132,7 +132,7 @@ export function isRefusal({ status, code }: ServiceFault): boolean {
   );
 }
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly api: KubernetesApi;
   readonly settings: ServiceSettings;
   readonly metrics: OperatorMetrics;

@@ -3,14 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-export interface HealthChecks {
+interface HealthChecks {
   /** Null while the process does its work; else what it waits for. */
   live(): string | null;
   ready(): string | null;
   readonly registry: Registry;
 }
 
-export interface HealthServer {
+interface HealthServer {
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ export class ApiFault extends Error {
   }
 }
 
-export interface WatchEvent {
+interface WatchEvent {
   readonly type: string;
   readonly object: unknown;
 }

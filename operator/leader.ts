@@ -5,7 +5,7 @@ import { ApiFault, type KubernetesApi } from './kubernetes.ts';
 import type { Log } from './log.ts';
 import { elapsedMs, now, pause, randomUnit } from './system.ts';
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly namespace: string;
   readonly name: string;
   /** Who asks; differs between processes. */
@@ -24,7 +24,7 @@ interface Lease {
   };
 }
 
-export interface Election {
+interface Election {
   isLeading(): boolean;
   /** When the election last had an answer of the API server, by `elapsedMs`. */
   lastAnswerMs(): number;

@@ -16,7 +16,7 @@ export interface OperatorMetrics extends ServiceMetrics {
 }
 
 /** What the metrics ask when they are read. */
-export interface MetricSources {
+interface MetricSources {
   queueDepth(): number;
   isLeading(): boolean;
   objects(): Iterable<RoutingPolicy>;

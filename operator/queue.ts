@@ -1,7 +1,7 @@
 // The queue of keys to reconcile: each key is worked on by one worker at a time, however often it is added meanwhile;
 // failures come back later and later, with jitter, so that a thousand objects do not return at once.
 
-export interface QueueOptions {
+interface QueueOptions {
   /** How many keys are worked on at once. */
   readonly workers: number;
   readonly backoff_first_ms: number;

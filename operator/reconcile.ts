@@ -38,7 +38,7 @@ import { elapsedMs, now, randomUnit, sha256Hex } from './system.ts';
 import { canonicalText } from './text.ts';
 import { FINALIZER, keyOf, type RoutingPolicy, splitKey } from './types.ts';
 
-export interface ReconcileParts {
+interface ReconcileParts {
   readonly api: KubernetesApi;
   readonly settings: ServiceSettings & {
     /** Uid of the cluster, the second part of every manifest's name. */

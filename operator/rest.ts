@@ -58,7 +58,7 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface WriteWish {
+interface WriteWish {
   readonly name: string;
   /** Take the policy or scope from the younger manifest that holds it. */
   readonly take_over?: boolean;

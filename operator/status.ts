@@ -4,7 +4,7 @@ import { type Conclusion, wantsActive } from './decide.ts';
 import { sameData } from './text.ts';
 import type { RoutingPolicy, RoutingPolicyStatus } from './types.ts';
 
-export interface StatusParts {
+interface StatusParts {
   readonly conclusion: Conclusion;
   /** Name in the service; null where the reconcile did not get as far. */
   readonly policy_name: string | null;

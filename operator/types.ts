@@ -15,7 +15,7 @@ export const annotations = {
   force_delete: 'svc.dev/force-delete',
 } as const;
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;

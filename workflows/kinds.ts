@@ -2,7 +2,7 @@
 import type { WorkflowStart } from '@svc/core/workflow-starts/index.ts';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 
-export type TaskQueue = 'money' | 'work';
+type TaskQueue = 'money' | 'work';
 export const taskQueues: readonly TaskQueue[] = ['money', 'work'];
 
 export interface Kind {

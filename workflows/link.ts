@@ -9,7 +9,7 @@ import { taskQueues } from './kinds.ts';
 const RETRY_MS = 1_000;
 const ASK_MS = 3_000;
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly address: string;
   readonly namespace: string;
   /** Shown in Temporal's UI. */

@@ -25,7 +25,7 @@ const LOOK_MS = 2_000;
 /** gRPC INVALID_ARGUMENT: this very row will never be taken; those behind it must not wait for it. */
 const INVALID_ARGUMENT = 3;
 
-export interface RelayCounts {
+interface RelayCounts {
   starts: number;
   signals: number;
   /** Rows that could not be told and were left. */
@@ -94,7 +94,7 @@ class Teller {
 }
 
 /** Tells Temporal all that waits now. @throws whatever Temporal or the database throws; what was told is marked. */
-export async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCounts> {
+async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCounts> {
   const teller = new Teller(client, log);
   const { counts } = teller;
   for (let rows = BATCH, marked = 1; rows === BATCH && marked > 0; ) {

@@ -8,7 +8,7 @@ import { developmentDatabase } from '../installation.ts';
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds of `8d`, `90m`, `1h30m`. @throws UsageError on anything else. */
-export function parseDuration(text: string): number {
+function parseDuration(text: string): number {
   if (!/^(\d+[smhd])+$/.test(text))
     throw new UsageError(`a duration like 8d, 12h or 1h30m is needed, got ${text}`);
   let ms = 0;

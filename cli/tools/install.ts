@@ -26,7 +26,7 @@ const BUILD_LIMIT_MS = 50 * 60_000;
 /** Longer than any install may take: what is older belongs to nobody. */
 const LEFT_BEHIND_MS = 2 * BUILD_LIMIT_MS;
 
-export interface Installing {
+interface Installing {
   readonly progress: Progress;
   readonly signal?: AbortSignal | undefined;
 }

@@ -14,7 +14,7 @@ const sets = {
     packages: ['langchain-openai==1.6.7', 'langchain-anthropic==1.6.1', 'langchain-core==1.7.2'],
   },
 } as const;
-export type PythonSet = keyof typeof sets;
+type PythonSet = keyof typeof sets;
 
 /** The folder that tools are kept in over runs and checkouts: SVC_TOOLS_DIR, else ~/.cache/svc-tools. */
 export function toolsDirectory(): string {

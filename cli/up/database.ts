@@ -9,7 +9,7 @@ import { say, step } from './progress.ts';
 import { type Demo, seedDemo } from './seed.ts';
 import { CannotStart, readText, type Start } from './start.ts';
 
-export interface Database {
+interface Database {
   readonly url: string;
   /** Resolves with a sentence when the server has ended; never for one of somebody's own. */
   readonly failed: Promise<string>;

@@ -1,6 +1,6 @@
 // What `make up` prints when the gateway answers: everything needed for a first call, ready to paste.
 
-export interface GuideFacts {
+interface GuideFacts {
   readonly base_url: string;
   readonly sandbox_key: string;
   readonly live_key: string;

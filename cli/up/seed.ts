@@ -20,7 +20,7 @@ const wanted = [
 ] as const;
 
 /** Who signs in to the console as owner of a demo organisation. */
-export interface ConsoleLogin {
+interface ConsoleLogin {
   readonly email: string;
   readonly password: string;
 }

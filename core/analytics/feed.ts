@@ -17,12 +17,12 @@ export interface RequestFeed {
   close(): void;
 }
 
-export interface Watch {
+interface Watch {
   readonly org_id: Id<'org'>;
   readonly environment: Environment;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly db: Pick<Pool, 'query'>;
   readonly log: Log;
   readonly interval_ms?: number;

@@ -1,7 +1,7 @@
 export { readDetails } from './details.ts';
-export { type FeedOptions, openRequestFeed, type RequestFeed, type Watch } from './feed.ts';
+export { openRequestFeed, type RequestFeed } from './feed.ts';
 export { getLimitsOperation } from './limits-view.ts';
-export { openRequestLog, type RequestLogOptions } from './log.ts';
+export { openRequestLog } from './log.ts';
 export {
   analyticsOperations,
   getGenerationOperation,
@@ -11,6 +11,6 @@ export {
 export { rollUpUsage } from './roll-up.ts';
 export { Generation, RowDetail, RowView } from './schema.ts';
 export { dropOldDays, prepareDays } from './store.ts';
-export type { AttemptOutcome, AttemptRow, RequestLog, RequestRow, RowStatus } from './types.ts';
+export type { AttemptOutcome, RequestLog, RequestRow, RowStatus } from './types.ts';
 export { attemptOutcomes, rowStatuses } from './types.ts';
 export { getUsageOperation, UsageView, usageGranularities, usageGroupings, usageRanges } from './usage.ts';

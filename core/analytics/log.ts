@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 const PREPARE_MS = 3_600_000;
 
-export interface RequestLogOptions {
+interface RequestLogOptions {
   readonly db: Pool;
   readonly log: Log;
   /** Directory of the spool. */

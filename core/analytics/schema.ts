@@ -115,7 +115,7 @@ export const RowWithPayload = named(
   }),
 );
 
-export const CostView = named(
+const CostView = named(
   'Cost',
   Type.Object({
     total_micro_usd: Count,

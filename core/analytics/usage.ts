@@ -68,7 +68,7 @@ export const UsageView = named(
 );
 
 const Name = Type.Optional(Type.String());
-export const UsageInput = Type.Object({
+const UsageInput = Type.Object({
   range: Type.Optional(oneOf(usageRanges, 'UsageRange')),
   from: Type.Optional(TimeIn),
   to: Type.Optional(TimeIn),

@@ -46,7 +46,7 @@ declare module '../kernel/operation.ts' {
   }
 }
 
-export interface ByokCacheOptions {
+interface ByokCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
   readonly root_key: Uint8Array;

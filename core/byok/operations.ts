@@ -104,7 +104,7 @@ function labelTaken(): ServiceError {
   return new ServiceError('conflict', 'There is a key of this provider with this label.', { param: 'label' });
 }
 
-export const listByokOperation = operation({
+const listByokOperation = operation({
   name: 'byok.list',
   method: 'GET',
   path: '/v1/byok',
@@ -145,7 +145,7 @@ export const listByokOperation = operation({
   },
 });
 
-export const createByokOperation = operation({
+const createByokOperation = operation({
   name: 'byok.create',
   method: 'POST',
   path: '/v1/byok',
@@ -195,7 +195,7 @@ export const createByokOperation = operation({
     }),
 });
 
-export const patchByokOperation = operation({
+const patchByokOperation = operation({
   name: 'byok.update',
   method: 'PATCH',
   path: '/v1/byok/:id',
@@ -238,7 +238,7 @@ export const patchByokOperation = operation({
     }),
 });
 
-export const deleteByokOperation = operation({
+const deleteByokOperation = operation({
   name: 'byok.delete',
   method: 'DELETE',
   path: '/v1/byok/:id',
@@ -259,7 +259,7 @@ export const deleteByokOperation = operation({
     }),
 });
 
-export const validateByokOperation = operation({
+const validateByokOperation = operation({
   name: 'byok.validate',
   method: 'POST',
   path: '/v1/byok/:id/validate',

@@ -21,7 +21,7 @@ import type {
 } from './types.ts';
 
 /** Which of an endpoint's prices: the usual one, a test key's, or that of a service tier. */
-export type PriceUse = string;
+type PriceUse = string;
 export const STANDARD = 'standard';
 export const TEST = 'test';
 

@@ -20,7 +20,7 @@ import type { Catalog, CatalogFormats, Endpoint, Model, PriceVersion, Provider }
 /** Path of the catalog that comes with the product. */
 export const committedCatalog: string = new URL('./catalog.yaml', import.meta.url).pathname;
 
-export type LoadOptions = MergeOptions;
+type LoadOptions = MergeOptions;
 
 interface Numbers {
   readonly models: ReadonlyMap<string, number>;
@@ -140,12 +140,10 @@ export async function loadCatalog(
   return assemble(draft, numbers);
 }
 
-/** What a test key sees of model `id`: sandbox endpoints with the model's capabilities and prices; null when unknown. */
-export function sandboxView(catalog: Catalog, id: string): Model | null {
-  return catalog.sandbox.get(id) ?? null;
-}
-
-/** Model `id` as a key of `environment` may call it; null when unknown. */
+/**
+ * Model `id` as a key of `environment` may call it: a test key sees sandbox endpoints with the model's capabilities and
+ * prices. null when unknown.
+ */
 export function findModel(catalog: Catalog, id: string, environment: 'live' | 'test'): Model | null {
   return (environment === 'test' ? catalog.sandbox : catalog.models).get(id) ?? null;
 }

@@ -30,7 +30,7 @@ const SEARCHES = 'web_searches_kcount';
 const THOUSAND = 1_000;
 
 type Decimals = Partial<Record<RateKind, string>>;
-export interface GeneratedPrice {
+interface GeneratedPrice {
   readonly price: Decimals;
   readonly bands: readonly { from_prompt_tokens: number; price: Decimals }[];
 }

@@ -4,30 +4,25 @@ export {
   committedCatalog,
   findModel,
   findPriceVersion,
-  type LoadOptions,
   loadCatalog,
   openCatalog,
   readFiles,
-  sandboxView,
 } from './catalog.ts';
 export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
-export { CatalogError, type FileFault } from './file.ts';
+export { CatalogError } from './file.ts';
 export { catalogOperations } from './operations.ts';
-export { type PresetName, presetNames } from './preset-names.ts';
+export { presetNames } from './preset-names.ts';
 export { type Preset, presets } from './presets.ts';
-export { type PriceChange, selectPriceHistory } from './store.ts';
+export { selectPriceHistory } from './store.ts';
 export {
-  type CancelBilling,
   type Catalog,
   type CatalogFormats,
-  type DataPolicy,
   type Endpoint,
   type KindFacts,
   type Model,
   type ModelTask,
   type OwnKeyName,
-  type PriceBand,
   type PriceVersion,
   type Provider,
   type RateKind,

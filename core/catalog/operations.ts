@@ -115,7 +115,7 @@ function ordered(models: Model[], sort: ListInput['sort']): Model[] {
   return models;
 }
 
-export const listModelsOperation = operation({
+const listModelsOperation = operation({
   name: 'models.list',
   method: 'GET',
   path: '/v1/models',
@@ -156,7 +156,7 @@ export const listModelsOperation = operation({
 
 const ModelPath = Type.Object({ vendor: Type.String(), model: Type.String() });
 
-export const getModelOperation = operation({
+const getModelOperation = operation({
   name: 'models.get',
   method: 'GET',
   path: '/v1/models/:vendor/:model',
@@ -171,7 +171,7 @@ export const getModelOperation = operation({
     viewModel(getModel(context, vendor, model), isForAnthropic(context)),
 });
 
-export const listEndpointsOperation = operation({
+const listEndpointsOperation = operation({
   name: 'models.endpoints',
   method: 'GET',
   path: '/v1/models/:vendor/:model/endpoints',

@@ -52,7 +52,7 @@ const names = [
 ] as const;
 
 /** Prices of sandbox models for test keys, USD per million; the first endpoint costs twice as much. Live keys pay 0. */
-export const sandboxPrice = {
+const sandboxPrice = {
   input: '1',
   output: '4',
   cache_read: '0.1',
@@ -93,7 +93,7 @@ function able(name: string): Pick<MergedModel, 'modalities' | 'capabilities'> {
 }
 
 /** The models of the sandbox in the form of a file. */
-export function sandboxModels(): MergedModel[] {
+function sandboxModels(): MergedModel[] {
   return names.map((name) => ({
     id: `${SANDBOX}/${name}`,
     name: title(name),

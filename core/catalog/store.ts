@@ -40,7 +40,7 @@ export async function numberModels(db: Db, ids: readonly string[], at: Date): Pr
   );
 }
 
-export interface EndpointIdentity {
+interface EndpointIdentity {
   readonly id: Id<'endpoint'>;
   readonly model_no: number;
   readonly provider: string;
@@ -151,7 +151,7 @@ export async function selectPrice(
   return { ...rest, ...content };
 }
 
-export interface PriceChange {
+interface PriceChange {
   readonly endpoint_id: Id<'endpoint'>;
   readonly use: string;
   readonly price_id: Id<'price'>;

@@ -100,7 +100,7 @@ export interface PriceBand {
   readonly rates: Rates;
 }
 
-export interface OwnKeyPrices {
+interface OwnKeyPrices {
   readonly price: PriceVersion;
   readonly tiers: { readonly [tier: string]: PriceVersion };
 }
@@ -202,7 +202,7 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** What a test key sees: every model, answered by two sandbox endpoints; see `sandboxView`. */
+  /** What a test key sees: every model, answered by two sandbox endpoints; see `findModel`. */
   readonly sandbox: ReadonlyMap<string, Model>;
 }
 

@@ -19,7 +19,7 @@ export const modelCapabilities = [
 ] as const;
 export type ModelCapability = (typeof modelCapabilities)[number];
 
-export const PriceView = named(
+const PriceView = named(
   'Price',
   Type.Object({
     input: Usd,

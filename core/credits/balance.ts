@@ -4,7 +4,7 @@ import { type Currency, decimalOf, minorFor, rateText } from '../topups/index.ts
 import type { BalanceView, EntryView } from './schema.ts';
 
 /** How a balance is shown: in the currency its organisation pays in, at the mid rate of the day. */
-export interface Display {
+interface Display {
   readonly currency: Currency;
   /** Units per US dollar, times 1e8. */
   readonly rate_e8: number;

@@ -23,7 +23,7 @@ import { viewEntry } from './balance.ts';
 import { EntryView } from './schema.ts';
 
 /** One person alone grants up to this; more needs a second one, which this release does not have. */
-export const GRANT_MAX_MICRO_USD = 100_000_000;
+const GRANT_MAX_MICRO_USD = 100_000_000;
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;
 const anyone = { kind: 'staff', roles: 'any' } as const;

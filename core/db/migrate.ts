@@ -16,7 +16,7 @@ const LOCK = 7_305_118_201;
 const LOCK_NOT_AVAILABLE = '55P03';
 const COMPATIBLE = /^-- compatible_from: (\d{4})$/m;
 
-export interface Migration {
+interface Migration {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
@@ -25,14 +25,14 @@ export interface Migration {
   readonly compatible_from: number;
 }
 
-export interface Migrated {
+interface Migrated {
   /** Names in order; none when the database was current. */
   readonly applied: readonly string[];
   /** Names of migrations of a later release, all of which this release can work with. */
   readonly newer: readonly string[];
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Where the files are; those of this release by default. */
   readonly folder?: URL;
   /**

@@ -15,7 +15,7 @@ import { addressPrefix } from './network.ts';
 const AGENT_MAX = 256;
 const PAGE = 1_000;
 
-export interface AuditEntry {
+interface AuditEntry {
   /** Operation name, `keys.rotate`. */
   readonly action: string;
   /** Whose log it stands in; null for what concerns no organisation. */
@@ -115,7 +115,7 @@ export function changesOf<T extends object>(
   return { before: pick(old), after: pick(next) };
 }
 
-export interface AuditFault {
+interface AuditFault {
   readonly org_id: string;
   readonly day: string;
   readonly chain_seq: number;

@@ -1,4 +1,4 @@
-export { type AuditEntry, changesOf, verifyAudit, writeAudit } from './audit.ts';
+export { changesOf, verifyAudit, writeAudit } from './audit.ts';
 export { isSamePerson } from './email.ts';
 export { addressPrefix, clientAddress, isInNetworks } from './network.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
@@ -8,7 +8,6 @@ export { purgeSignIn } from './purge.ts';
 export { type SignInSettings, signInSettings } from './settings.ts';
 export { findPeople } from './store.ts';
 export {
-  type CookiePolicy,
   checkCsrf,
   clearedCookie,
   cookiePolicy,
@@ -17,9 +16,8 @@ export {
   hasTokenForm,
   readCookie,
   SESSION_PREFIX,
-  STAFF_PREFIX,
   sessionCookie,
 } from './token.ts';
-export { currentStep, newTotpSecret, totpCode } from './totp.ts';
-export type { Person, SessionProof } from './types.ts';
+export { totpCode } from './totp.ts';
+export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

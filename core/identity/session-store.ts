@@ -65,7 +65,7 @@ export async function listOrgSessions(
   return rows;
 }
 
-export type NewSession = Omit<SessionRow, 'email' | 'last_seen_at'> & { readonly hash: Buffer };
+type NewSession = Omit<SessionRow, 'email' | 'last_seen_at'> & { readonly hash: Buffer };
 
 /** Stores a session that begins now. */
 export async function insertSession(db: Db, session: NewSession): Promise<void> {

@@ -17,7 +17,7 @@ const STAFF_HOURS = 8;
 const STAFF_IDLE_HOURS = 0.5;
 
 /** How many hours a session of someone with these memberships lasts: what the strictest organisation says. */
-export function sessionHours(memberships: readonly Membership[]): number {
+function sessionHours(memberships: readonly Membership[]): number {
   const asked = memberships.flatMap(({ security }) => security.session_hours ?? []);
   return Math.min(720, Math.max(1, asked.length === 0 ? DEFAULT_HOURS : Math.min(...asked)));
 }

@@ -66,7 +66,7 @@ export async function takeStaffStep(db: Db, args: { id: Id<'staff'>; step: numbe
   return rowCount === 1;
 }
 
-export interface StaffSessionRow {
+interface StaffSessionRow {
   readonly id: Id<'session'>;
   readonly staff_id: Id<'staff'>;
   readonly email: string;

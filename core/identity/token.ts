@@ -2,11 +2,11 @@
 import { deriveKey, equalBytes, hmacSha256, secureBytes, sha256 } from '../kernel/index.ts';
 
 export const SESSION_PREFIX = 'svc-sess-';
-export const STAFF_PREFIX = 'svc-staff-';
+const STAFF_PREFIX = 'svc-staff-';
 const MFA_PREFIX = 'svc-mfa-';
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
 
-export type TokenKind = 'session' | 'staff' | 'mfa';
+type TokenKind = 'session' | 'staff' | 'mfa';
 
 const prefixOf: Readonly<Record<TokenKind, string>> = {
   session: SESSION_PREFIX,

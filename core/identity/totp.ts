@@ -46,7 +46,7 @@ export function totpCode(secret: Uint8Array, at_ms: number): string {
 }
 
 /** Number of the 30 s step that holds `at_ms`. */
-export function currentStep(at_ms: number): number {
+function currentStep(at_ms: number): number {
   return Math.floor(at_ms / 1000 / PERIOD_S);
 }
 

@@ -4,7 +4,7 @@ import { stateName } from './states.ts';
 const FORM = /^\d{2}[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]$/;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-export type GstinVerdict =
+type GstinVerdict =
   | { readonly valid: true; readonly state_code: string; readonly pan: string }
   | { readonly valid: false; readonly reason: 'form' | 'state' | 'check' | 'pan' };
 

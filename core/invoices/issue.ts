@@ -5,7 +5,7 @@ import { documentNumber, financialYear } from './number.ts';
 import { insertInvoice, nextNumber } from './store.ts';
 import type { TaxTerms } from './types.ts';
 
-export interface TopupInvoice {
+interface TopupInvoice {
   readonly topup_id: Id<'topup'>;
   readonly currency: string;
   /** Price of the credits without tax. */

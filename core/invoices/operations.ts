@@ -89,7 +89,7 @@ function seesDocuments(context: Context): boolean {
   return orgCaller(context).environment === 'live';
 }
 
-export const listInvoicesOperation = operation({
+const listInvoicesOperation = operation({
   name: 'invoices.list',
   method: 'GET',
   path: '/v1/invoices',
@@ -124,7 +124,7 @@ export const listInvoicesOperation = operation({
   },
 });
 
-export const getInvoiceOperation = operation({
+const getInvoiceOperation = operation({
   name: 'invoices.get',
   method: 'GET',
   path: '/v1/invoices/:id',

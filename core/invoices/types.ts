@@ -40,7 +40,7 @@ export interface TaxParts {
   readonly igst_minor: number;
 }
 
-export interface Recipient {
+interface Recipient {
   readonly org_id: Id<'org'>;
   readonly name: string;
   readonly address: BillingAddress | null;
@@ -56,7 +56,7 @@ export interface TaxTerms extends TaxParts {
   readonly recipient: Recipient;
 }
 
-export interface InvoiceLine {
+interface InvoiceLine {
   readonly description: string;
   readonly kind: string;
   readonly sac: string;

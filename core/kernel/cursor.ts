@@ -10,7 +10,7 @@ declare module './operation.ts' {
   }
 }
 
-export interface CursorPlace {
+interface CursorPlace {
   /** Milliseconds since the epoch, or a sequence number, of the last row of the page. */
   readonly at: number;
   /** Id of that row; empty where `at` alone is unique. */
@@ -30,13 +30,13 @@ function tag(key: Uint8Array, bound: string, payload: Uint8Array): Buffer {
 }
 
 /** The cursor after the row at `place`; `bound` names route, organisation and filter set. */
-export function encodeCursor(key: Uint8Array, bound: string, place: CursorPlace): string {
+function encodeCursor(key: Uint8Array, bound: string, place: CursorPlace): string {
   const payload = Buffer.from(JSON.stringify([VERSION, 'page', place.at, place.id]));
   return Buffer.concat([payload, tag(key, bound, payload)]).toString('base64url');
 }
 
 /** The place a cursor names, or null when it was not issued for `bound` (the caller then starts anew). */
-export function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace | null {
+function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace | null {
   if (text === '' || text.length > 512) return null;
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= TAG_BYTES) return null;

@@ -92,7 +92,7 @@ export const codes = {
 export type ErrorCode = keyof typeof codes;
 export type ErrorType = Code['type'];
 
-export interface ErrorExtra {
+interface ErrorExtra {
   /** Path of the faulty field, dotted with indexes: `messages[2].content[0].text`. */
   readonly param?: string;
   readonly details?: Record<string, unknown>;

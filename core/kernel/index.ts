@@ -9,15 +9,8 @@ export {
 } from './config.ts';
 export { crc32, equalBytes, hkdfSha256, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
 export { csv } from './csv.ts';
-export {
-  type CursorPlace,
-  decodeCursor,
-  deriveKey,
-  encodeCursor,
-  type Walk,
-  walkPage,
-} from './cursor.ts';
-export { codes, type ErrorCode, type ErrorExtra, type ErrorType, ServiceError } from './errors.ts';
+export { deriveKey, type Walk, walkPage } from './cursor.ts';
+export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford26,
   type Id,
@@ -37,7 +30,6 @@ export { createLog, type Log, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';
 export { closeListener, listenAt, watchGauges } from './metrics.ts';
 export {
-  type Bps,
   bps,
   type MicroUsd,
   microUsd,
@@ -95,12 +87,5 @@ export {
   textFormats,
   timeInMs,
 } from './schema.ts';
-export {
-  type JsonSchema,
-  pathText,
-  type SchemaFault,
-  type SchemaRule,
-  type Step,
-  schemaFaults,
-} from './schema-faults.ts';
+export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema-faults.ts';
 export { within } from './within.ts';

@@ -9,7 +9,7 @@ export type MicroUsd = Unit<'micro_usd'>;
 /** Integer nano-USD (1e-9 USD) per token or per unit: prices. */
 export type NanoUsd = Unit<'nano_usd'>;
 /** Integer basis points (1/10,000). */
-export type Bps = Unit<'bps'>;
+type Bps = Unit<'bps'>;
 
 /** @throws RangeError on a fraction or beyond ±2^53-1. That is a defect, never a refusal. */
 export function microUsd(n: number): MicroUsd {

@@ -6,7 +6,7 @@ import Format from 'typebox/format';
 
 export type Step = string | number;
 
-export type SchemaRule =
+type SchemaRule =
   | 'type'
   | 'null'
   | 'missing'
@@ -56,7 +56,7 @@ export interface SchemaFault {
   readonly message?: string;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   /** Most faults that are looked for. */
   readonly most: number;
   /** A rule of the caller on a member that the schema knows or lets in; a sentence refuses the member unread. */

@@ -1,4 +1,4 @@
-export { createKey, type KeyWishes } from './issue.ts';
+export { createKey } from './issue.ts';
 export {
   createKeyOperation,
   deleteKeyOperation,
@@ -7,17 +7,9 @@ export {
   listKeysOperation,
 } from './operations.ts';
 export { keysInUse, readKeys } from './read.ts';
-export { CURRENT_SVC_VERSION, coversScope, svcVersions } from './rights.ts';
-export { type KeyRingOptions, openKeyRing } from './ring.ts';
+export { coversScope, svcVersions } from './rights.ts';
+export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { findKeyMaker, findSubjectOwner } from './store.ts';
-export type {
-  KeyDataPolicy,
-  KeyGrant,
-  KeyLimits,
-  KeyPolicyWish,
-  KeyRing,
-  KeyRow,
-  KeyStatus,
-} from './types.ts';
+export type { KeyDataPolicy, KeyGrant, KeyPolicyWish, KeyRing, KeyRow, KeyStatus } from './types.ts';

@@ -30,7 +30,7 @@ import { sightOf } from './view.ts';
 const HOUR_MS = 3_600_000;
 export const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
 
-export interface KeyWishes {
+interface KeyWishes {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly environment: KeyRow['environment'];
@@ -49,7 +49,7 @@ export interface KeyWishes {
 }
 
 /** Writes the budget of a rotation chain into the ledger, whose windows enforce it. */
-export async function applyBudget(context: Context, org: Org, key: KeyRow): Promise<void> {
+async function applyBudget(context: Context, org: Org, key: KeyRow): Promise<void> {
   await setBudget(context.db, {
     book_id: key.environment === 'live' ? org.live_book_id : org.sandbox_book_id,
     subject: { key_no: key.chain_no },

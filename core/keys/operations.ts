@@ -146,7 +146,7 @@ export const createKeyOperation = operation({
     }),
 });
 
-export const patchKeyOperation = operation({
+const patchKeyOperation = operation({
   name: 'keys.update',
   method: 'PATCH',
   path: '/v1/keys/:id',
@@ -187,7 +187,7 @@ export const deleteKeyOperation = operation({
     }),
 });
 
-export const rotateKeyOperation = operation({
+const rotateKeyOperation = operation({
   name: 'keys.rotate',
   method: 'POST',
   path: '/v1/keys/:id/rotate',
@@ -217,7 +217,7 @@ export const rotateKeyOperation = operation({
     }),
 });
 
-export const resumeKeyOperation = operation({
+const resumeKeyOperation = operation({
   name: 'keys.resume',
   method: 'POST',
   path: '/v1/keys/:id/resume',

@@ -27,7 +27,7 @@ function mergePolicy(own: KeyPolicyWish | null, patch: PolicyPatch | null | unde
 }
 
 /** `key` with `input` merged in; pure, and says nothing about what the caller may. */
-export function mergeKey(key: KeyRow, input: PatchKeyInput): KeyRow {
+function mergeKey(key: KeyRow, input: PatchKeyInput): KeyRow {
   const next: Mutable<KeyRow> = { ...key };
   if (input.name !== undefined) next.name = input.name;
   if (input.scopes !== undefined) next.scopes = input.scopes;

@@ -17,7 +17,7 @@ const NEGATIVE_MS = 2_000;
 const NEGATIVE_MAX = 10_000;
 const TOUCH_MS = 10_000;
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   readonly changes: Changes;
   readonly log: Log;
   /** Most keys held in memory, about 2 KB each. */

@@ -3,7 +3,7 @@ import type { Environment, Id, KeyCaller, Scope } from '../kernel/index.ts';
 import type { Subject } from '../ledger/index.ts';
 import type { RedactWish } from '../redaction/index.ts';
 
-export interface KeyLimits {
+interface KeyLimits {
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;

@@ -6,7 +6,7 @@ import { int4Array, int8Array, uuidArray } from './encode.ts';
 import type { Hold, HoldResult, Settle, SettleResult, Subject } from './types.ts';
 
 /** Told the available balance of each book of a batch as its answer arrives. */
-export type OnAvailable = (book_id: number, available_micro_usd: number) => void;
+type OnAvailable = (book_id: number, available_micro_usd: number) => void;
 
 function call(
   name: string,

@@ -8,14 +8,13 @@ export {
 } from './claim-store.ts';
 export { type LedgerHandle, type LedgerOptions, openLedger } from './client.ts';
 export { ulidToUuid, uuidToUlid } from './encode.ts';
-export { DEBIT_KINDS, ENTRY_KINDS, type EntryKind, OTHER_UNITS, type OtherUnit } from './kinds.ts';
-export { type Swept, sweepOnce } from './lease-store.ts';
+export { ENTRY_KINDS, OTHER_UNITS, type OtherUnit } from './kinds.ts';
+export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
 export { writeEvent } from './outbox-store.ts';
 export {
   type BudgetWindow,
   type Entry,
-  type Lot,
   type Metered,
   meteredUsage,
   readBalance,
@@ -28,11 +27,8 @@ export {
 } from './read-store.ts';
 export {
   type Budget,
-  type Credit,
   type Credited,
   credit,
-  type Debit,
-  type Debited,
   debit,
   expireLots,
   findBook,
@@ -46,14 +42,11 @@ export {
 export type {
   Balance,
   Hold,
-  HoldResult,
   IdempotencyClaim,
   LedgerClient,
   MeteredUnits,
-  MeterOutcome,
   OtherUnits,
   Settle,
-  SettleResult,
   Subject,
 } from './types.ts';
 export { type Finding, type VerifyReport, verifyLedger } from './verify.ts';

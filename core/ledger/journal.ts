@@ -56,7 +56,7 @@ function line(value: object): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
-export interface JournalContent {
+interface JournalContent {
   /** Settles without a later acknowledgement, in order. */
   readonly settles: Settle[];
   /** Lines that cannot be read; one torn line at the end of the file is not counted. */

@@ -4,7 +4,7 @@ import type { Db, MicroUsd, RequestId } from '../kernel/index.ts';
 import { uuidToUlid } from './encode.ts';
 import type { Subject } from './types.ts';
 
-export interface Swept extends Subject {
+interface Swept extends Subject {
   readonly request_id: RequestId;
   readonly amount_micro_usd: MicroUsd;
 }

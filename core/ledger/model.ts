@@ -1,7 +1,7 @@
 // The ledger in memory, for tests: written from the rules in README.md, without looking at the SQL. Slow and plain
 // on purpose. One book; windows and lots are the book's own.
 
-export interface ModelLot {
+interface ModelLot {
   readonly grant: boolean;
   /** Milliseconds; null: never. */
   readonly expires: number | null;

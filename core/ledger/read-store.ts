@@ -39,7 +39,7 @@ export async function readWindows(
 }
 
 /** What a key and all that it was rotated from and to spent, micro-USD. */
-export interface KeySpend {
+interface KeySpend {
   readonly no: number;
   readonly today_micro_usd: number;
   readonly month_micro_usd: number;
@@ -71,7 +71,7 @@ export async function readBalance(db: Db, book_id: number): Promise<Balance> {
   return rows[0];
 }
 
-export interface Lot {
+interface Lot {
   readonly id: Id<'lot'>;
   readonly kind: 'paid' | 'granted';
   readonly source_type: string;

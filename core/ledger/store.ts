@@ -74,7 +74,7 @@ export interface Reference {
   readonly ref_id: string;
 }
 
-export interface Credit extends Reference {
+interface Credit extends Reference {
   readonly book_id: number;
   readonly kind: EntryKind;
   readonly amount_micro_usd: MicroUsd;
@@ -118,7 +118,7 @@ export async function credit(db: Db, credit: Credit): Promise<Credited> {
   return rows[0]!;
 }
 
-export interface Debit extends Reference {
+interface Debit extends Reference {
   readonly book_id: number;
   readonly kind: (typeof DEBIT_KINDS)[number];
   readonly amount_micro_usd: MicroUsd;
@@ -131,7 +131,7 @@ export interface Debit extends Reference {
   readonly write_off?: boolean;
 }
 
-export interface Debited {
+interface Debited {
   readonly seq: number;
   readonly taken_micro_usd: MicroUsd;
   readonly replay: boolean;

@@ -6,12 +6,9 @@ export {
   type Gauge,
   isRefusal,
   type LimitRefusal,
-  type LimitScope,
   type LimitSlot,
   type LimitStore,
   type LimitSubject,
-  type LimitView,
   type Rates,
-  type Rejections,
   type Standing,
 } from './types.ts';

@@ -8,7 +8,7 @@ const HOURS = 24;
 const PLANS_MAX = 100_000;
 
 /** Number of the hour that `now_ms` is in. */
-export function hourOf(now_ms: number): number {
+function hourOf(now_ms: number): number {
   return Math.floor(now_ms / HOUR_MS);
 }
 

@@ -13,7 +13,7 @@ import {
   type Services,
 } from '../kernel/index.ts';
 
-export interface ContextParts {
+interface ContextParts {
   readonly request_id: RequestId;
   readonly caller: Caller;
   readonly pool: Pool;

@@ -1,14 +1,12 @@
-export { admit, admittingRoles, admittingScopes } from './access.ts';
-export { type ContextParts, createContext } from './context.ts';
+export { admit } from './access.ts';
+export { createContext } from './context.ts';
 export { type Answer, runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
-export { type JobParts, type Jobs, startJobs } from './jobs.ts';
+export { type Jobs, startJobs } from './jobs.ts';
 export { openApiDocument } from './openapi/document.ts';
-export { type ErrorRow, errorTable } from './openapi/errors.ts';
+export { errorTable } from './openapi/errors.ts';
 export {
-  type CallbackRoute,
   callbackRoutes,
-  type InferenceRoute,
   inferenceRoutes,
   operations,
   signInOperations,
@@ -16,4 +14,3 @@ export {
   staffOperations,
 } from './registry.ts';
 export { type Shape, shapeOf } from './shape.ts';
-export { purgeAnswers } from './store.ts';

@@ -24,7 +24,7 @@ import { purgeAnswers } from './store.ts';
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-export interface JobParts {
+interface JobParts {
   readonly pool: Pool;
   /** Of the database: the leader lock has a connection of its own. */
   readonly url: string;

@@ -233,7 +233,7 @@ export const inferenceRoutes: readonly InferenceRoute[] = [
 ];
 
 /** A callback of a rail: bound with its raw bytes, verified by its signature. */
-export interface CallbackRoute {
+interface CallbackRoute {
   readonly name: string;
   readonly method: 'POST';
   readonly path: string;

@@ -27,7 +27,7 @@ export const DEFAULT_DATA_POLICY: OrgDataPolicy = {
   redact: { presets: [], patterns: [] },
 };
 
-export interface NewOrg {
+interface NewOrg {
   readonly slug: string;
   readonly name: string;
   /** ISO 3166 alpha-2. */

@@ -5,12 +5,12 @@ export {
   setBilling,
   type TaxStatus,
 } from './billing-store.ts';
-export { createOrg, createProject, DEFAULT_DATA_POLICY, type NewOrg, SANDBOX_CREDIT } from './create.ts';
+export { createOrg, createProject, DEFAULT_DATA_POLICY, SANDBOX_CREDIT } from './create.ts';
 export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
-export { type PlanId, type PlanLimits, planIds, planLimits } from './plans.ts';
+export { type PlanId, planIds, planLimits } from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
-export { getProjectOperation, listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
+export { listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
 export {
   findGrantFacts,
   findOrg,
@@ -21,14 +21,4 @@ export {
   searchOrgs,
   setOrgStatus,
 } from './store.ts';
-export type {
-  GrantFacts,
-  Member,
-  Membership,
-  Org,
-  OrgDataPolicy,
-  OrgKind,
-  OrgStatus,
-  Project,
-  SecuritySettings,
-} from './types.ts';
+export type { GrantFacts, Member, Membership, Org, OrgDataPolicy, OrgStatus, Project } from './types.ts';

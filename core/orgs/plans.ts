@@ -1,6 +1,6 @@
 // Plan limits (docs/limits.md). A key's limit is never above its plan's; null is "by agreement", no bound of the plan.
 
-export interface PlanLimits {
+interface PlanLimits {
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly concurrency: number | null;

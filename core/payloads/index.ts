@@ -1,4 +1,4 @@
-export { openPayloadLog, type PayloadLogOptions } from './log.ts';
+export { openPayloadLog } from './log.ts';
 export { findPayloadStates, readPayload } from './read.ts';
 export { purgePayloads } from './retention.ts';
 export { preparePayloadDays } from './store.ts';
@@ -8,6 +8,5 @@ export {
   type PayloadLog,
   type PayloadSlot,
   type PayloadState,
-  type PayloadTexts,
   payloadStates,
 } from './types.ts';

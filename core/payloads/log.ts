@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 const PREPARE_MS = 3_600_000;
 
-export interface PayloadLogOptions {
+interface PayloadLogOptions {
   readonly db: Pool;
   readonly log: Log;
   /** `loadRootKey` of the key ring file. */

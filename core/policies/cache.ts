@@ -37,7 +37,7 @@ declare module '../kernel/operation.ts' {
   }
 }
 
-export interface PolicyCacheOptions {
+interface PolicyCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
   /** Name of this process among the gateways that apply policies. */

@@ -1,8 +1,8 @@
-export { type OrgPolicies, openPolicyCache, type PolicyCache, type PolicyCacheOptions } from './cache.ts';
+export { type OrgPolicies, openPolicyCache, type PolicyCache } from './cache.ts';
 export { cheaper, type Effective } from './combine.ts';
-export { type ActivePolicy, activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
+export { activePolicy, type CallFacts, decide, type Ruling } from './decide.ts';
 export { type JsonSchema, policySchema } from './json-schema.ts';
 export { policyOperations } from './operations.ts';
 export { findPolicyText } from './read.ts';
-export { type ActionKey, type Actions, type PolicyDocument, policySorts } from './types.ts';
-export { type PolicyRemark, readStoredPolicy, type Verdict, validatePolicy } from './validate.ts';
+export type { Actions, PolicyDocument } from './types.ts';
+export { readStoredPolicy, type Verdict, validatePolicy } from './validate.ts';

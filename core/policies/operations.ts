@@ -79,7 +79,7 @@ async function viewOne(context: Context, row: VersionRow): Promise<PolicyVersion
   return view(row, policy?.managed_by ?? null, await listActive(context.db, org_id, row.name));
 }
 
-export const listPoliciesOperation = operation({
+const listPoliciesOperation = operation({
   name: 'policies.list',
   method: 'GET',
   path: '/v1/policies',
@@ -111,7 +111,7 @@ export const listPoliciesOperation = operation({
   },
 });
 
-export const createPolicyOperation = operation({
+const createPolicyOperation = operation({
   name: 'policies.create',
   method: 'POST',
   path: '/v1/policies',
@@ -128,7 +128,7 @@ export const createPolicyOperation = operation({
     viewOne(context, await writeVersion(context, { name, yaml, fresh: true }, notFound)),
 });
 
-export const validatePolicyOperation = operation({
+const validatePolicyOperation = operation({
   name: 'policies.validate',
   method: 'POST',
   path: '/v1/policies/validate',
@@ -156,7 +156,7 @@ export const validatePolicyOperation = operation({
   },
 });
 
-export const listVersionsOperation = operation({
+const listVersionsOperation = operation({
   name: 'policies.versions.list',
   method: 'GET',
   path: '/v1/policies/:name/versions',
@@ -175,7 +175,7 @@ export const listVersionsOperation = operation({
   },
 });
 
-export const getVersionOperation = operation({
+const getVersionOperation = operation({
   name: 'policies.versions.get',
   method: 'GET',
   path: '/v1/policies/:name/versions/:version',
@@ -195,7 +195,7 @@ export const getVersionOperation = operation({
   },
 });
 
-export const createVersionOperation = operation({
+const createVersionOperation = operation({
   name: 'policies.versions.create',
   method: 'POST',
   path: '/v1/policies/:name/versions',
@@ -212,7 +212,7 @@ export const createVersionOperation = operation({
     viewOne(context, await writeVersion(context, { name, yaml, fresh: false }, notFound)),
 });
 
-export const activatePolicyOperation = operation({
+const activatePolicyOperation = operation({
   name: 'policies.activate',
   method: 'POST',
   path: '/v1/policies/:name/activate',
@@ -227,7 +227,7 @@ export const activatePolicyOperation = operation({
     viewOne(context, await activate(context, { name, version, scope })),
 });
 
-export const deactivatePolicyOperation = operation({
+const deactivatePolicyOperation = operation({
   name: 'policies.deactivate',
   method: 'POST',
   path: '/v1/policies/:name/deactivate',
@@ -241,7 +241,7 @@ export const deactivatePolicyOperation = operation({
   run: async (context, { name, scope }) => viewOne(context, await deactivate(context, { name, scope })),
 });
 
-export const rollbackPolicyOperation = operation({
+const rollbackPolicyOperation = operation({
   name: 'policies.rollback',
   method: 'POST',
   path: '/v1/policies/:name/rollback',
@@ -256,7 +256,7 @@ export const rollbackPolicyOperation = operation({
     viewOne(context, await rollback(context, { name, version, scope })),
 });
 
-export const deletePolicyOperation = operation({
+const deletePolicyOperation = operation({
   name: 'policies.delete',
   method: 'DELETE',
   path: '/v1/policies/:name',

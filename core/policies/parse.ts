@@ -16,7 +16,7 @@ import {
 import type { Step } from '../kernel/index.ts';
 
 /** UTF-8 bytes of a policy's text. */
-export const POLICY_BYTES_MAX = 65_536;
+const POLICY_BYTES_MAX = 65_536;
 /** More than the deepest policy has; the reader recurses, so that text of nothing but brackets ends its stack. */
 const DEPTH_MAX = 32;
 
@@ -25,7 +25,7 @@ export interface Place {
   readonly column: number;
 }
 
-export type Parsed =
+type Parsed =
   | {
       readonly status: 'ok';
       readonly value: unknown;

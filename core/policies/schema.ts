@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { named, nullable, oneOf, Time } from '../kernel/index.ts';
 import { policyName } from './types.ts';
 
-export const policyStatuses = ['draft', 'active'] as const;
+const policyStatuses = ['draft', 'active'] as const;
 /** A name in a path: what has another shape is missing. */
 export const NameInPath = Type.String();
 export const NewName = Type.String({
@@ -20,7 +20,7 @@ export const ScopeInput = Type.Optional(
   ),
 );
 
-export const Remark = named(
+const Remark = named(
   'PolicyRemark',
   Type.Object({
     path: Type.String({ description: 'dotted with indexes, $ for the document' }),
@@ -30,7 +30,7 @@ export const Remark = named(
   }),
 );
 
-export const PolicyScope = named(
+const PolicyScope = named(
   'PolicyScope',
   Type.Object({
     project_id: nullable(Type.String({ description: 'null: the organization' })),

@@ -6,7 +6,7 @@ import { FINDINGS_MAX, type Finding, shown } from './shape.ts';
 import { isTimeZone } from './time.ts';
 import { type Actions, type MatchFlat, type PolicyDocument, type Rule, unexecutedKeys } from './types.ts';
 
-export interface Semantics {
+interface Semantics {
   readonly faults: readonly Finding[];
   /** Worth knowing, but the policy stands. */
   readonly notices: readonly Finding[];

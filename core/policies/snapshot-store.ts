@@ -1,7 +1,7 @@
 // SQL of the snapshots that route calls: what is active, and what this process has seen of it.
 import type { Db, Id } from '../kernel/index.ts';
 
-export interface ActiveText {
+interface ActiveText {
   readonly project_id: Id<'project'> | null;
   readonly name: string;
   readonly version: number;

@@ -38,7 +38,7 @@ const ModelId = Line(128, 'a model id, vendor/model');
 const EndpointId = Line(64, 'an endpoint id, ep_…');
 const EndpointName = Line(64, 'a provider or endpoint id');
 
-export const policySorts = ['price', 'latency', 'throughput', 'uptime', 'balanced'] as const;
+const policySorts = ['price', 'latency', 'throughput', 'uptime', 'balanced'] as const;
 const Sort = choice(policySorts);
 
 /** Capabilities that a policy can require by name. */

@@ -1,5 +1,5 @@
 export { chargedRate, chargedRates, type ListRates } from '../catalog/index.ts';
-export { fitUsage, price, promptTokens, rateOf, ratesFor } from './price.ts';
+export { fitUsage, price, promptTokens, ratesFor } from './price.ts';
 export { type Recomputed, recompute } from './recompute.ts';
 export {
   affordableTokens,
@@ -7,7 +7,6 @@ export {
   HOLD_STEP_TOKENS,
   holdMicroUsd,
   isReserveOf,
-  outputCap,
   type Reserve,
   type Reserved,
   type ReserveInput,

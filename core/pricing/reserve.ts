@@ -169,7 +169,7 @@ function naturalCap(endpoint: Reserved, wish: ReserveInput): number {
  * The output cap C (docs/pricing.md#holds) for one endpoint: the caller's cap, else the smallest of the model's
  * maximum, what the context leaves and what credit affords (half of the balance, but at least min(2,048, all of it)).
  */
-export function outputCap(endpoint: Reserved, wish: ReserveInput): { tokens: number; by_credit: boolean } {
+function outputCap(endpoint: Reserved, wish: ReserveInput): { tokens: number; by_credit: boolean } {
   // A cap of the caller's is no larger: the route leaves other endpoints out. One of its policy may be.
   if (wish.max_tokens !== null) {
     return { tokens: Math.min(wish.max_tokens, endpoint.max_output), by_credit: false };

@@ -1,1 +1,1 @@
-export { privacyOperations, updateOrgOperation } from './operations.ts';
+export { privacyOperations } from './operations.ts';

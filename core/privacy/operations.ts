@@ -51,7 +51,7 @@ async function changePolicy(context: Context, patch: DataPolicyPatch | null): Pr
   await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
 }
 
-export const updateOrgOperation = operation({
+const updateOrgOperation = operation({
   name: 'orgs.update',
   method: 'PATCH',
   path: '/v1/orgs/:id',

@@ -15,7 +15,7 @@ const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGT
   description: 'RE2 syntax',
 });
 
-export const previewRedactionOperation = operation({
+const previewRedactionOperation = operation({
   name: 'policy.redact.preview',
   method: 'POST',
   path: '/v1/policy/redact/preview',

@@ -43,7 +43,7 @@ function unavailable(
 const TOO_MUCH = "Too much of the organization's text waits to be redacted, so this was not sent. Try again.";
 
 /** How long the worker may take. */
-export interface PoolTimes {
+interface PoolTimes {
   /** After which no further search begins. */
   readonly patience_ms: number;
   /** After which it is given up, in the middle of a search. */
@@ -169,7 +169,7 @@ export class RedactionPool {
 }
 
 /** Whose text it is, and what of it stays. */
-export interface RedactionOf {
+interface RedactionOf {
   /** Of all that wait, organisations take turns. */
   readonly org_id: string;
   /** Paths whose strings stay (`model`, `svc.route`). */

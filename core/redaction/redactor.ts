@@ -23,7 +23,7 @@ const scans: Readonly<Record<Preset, Scan>> = {
 };
 
 /** What stands where text was dropped unseen. */
-export const UNSCANNED = '[REDACTED:unscanned]';
+const UNSCANNED = '[REDACTED:unscanned]';
 const MARKER = /\[REDACTED:(?:api_key|email|card|aadhaar|pan|phone|pattern_\d{1,2}|unscanned)\]/g;
 /** A match can uncover one that an earlier pass had to leave (a word boundary beside it); so often it is looked for. */
 const ROUNDS_MAX = 8;

@@ -54,7 +54,7 @@ export function createAffinity(org_max = ORG_MAX, total_max = TOTAL_MAX): Affini
 }
 
 /** What rules the affinity of `input`: the request, its policy, else the prefix where a provider would cache it. */
-export function affinityKind(input: SettledInput): RouteAffinity['kind'] {
+function affinityKind(input: SettledInput): RouteAffinity['kind'] {
   const { affinity } = input.wish;
   if (affinity !== undefined) return affinity;
   const cached =

@@ -5,7 +5,7 @@ import { type Excluded, exclusionReasons, type Passed } from './types.ts';
 
 /** Capabilities that a request may need by what it carries, one bit each. */
 const CAPABILITY_BITS = { tools: 1, json_schema: 2, vision: 4, audio: 8, pdf: 16 } as const;
-export type Need = keyof typeof CAPABILITY_BITS;
+type Need = keyof typeof CAPABILITY_BITS;
 
 export interface EndpointFacts {
   readonly endpoint: Endpoint;

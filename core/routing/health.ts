@@ -27,7 +27,7 @@ const callersFaults: ReadonlySet<string> = new Set([
 /** An endpoint rests no longer than this, whatever it asks for: one odd answer must not take it from everybody. */
 const REST_MAX_MS = 60_000;
 
-export type Circuit = 'closed' | 'open' | 'half_open';
+type Circuit = 'closed' | 'open' | 'half_open';
 
 /** All that the choice asks of one endpoint, in one look; valid until the next. */
 export interface Figures {
@@ -54,7 +54,7 @@ export interface HealthView {
   throughput(endpoint_id: string, now_ms: number): number | null;
 }
 
-export interface Success {
+interface Success {
   /** null for whole answers, which have no first token. */
   readonly ttft_ms: number | null;
   readonly duration_ms: number;

@@ -1,16 +1,9 @@
 export { createAffinity } from './affinity.ts';
 export { mayFollow } from './failover.ts';
-export {
-  type Circuit,
-  createHealth,
-  type Figures,
-  type Health,
-  type HealthView,
-  type Success,
-} from './health.ts';
+export { createHealth, type Figures, type Health } from './health.ts';
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
-export { choose, named, planRoute, previewRoute, timeoutsOf } from './plan.ts';
+export { choose, named, planRoute, previewRoute } from './plan.ts';
 export { suggestions } from './refusal.ts';
 export { type Decided, Route, type RouteAttempt, routeLine, routeOf } from './trace.ts';
 export {
@@ -23,15 +16,11 @@ export {
   exclusionReasons,
   type OwnKeys,
   type OwnKeyUse,
-  type Passed,
-  type RankedEndpoint,
   type RouteAffinity,
   type RouteFeatures,
   type RouteInput,
   type RouteLoss,
   type RoutePlan,
-  type RouteWarning,
   type RouteWish,
   type Sort,
-  type Timeouts,
 } from './types.ts';

@@ -229,7 +229,7 @@ function shownAttempt(
   };
 }
 
-export const dryRunOperation = operation({
+const dryRunOperation = operation({
   name: 'policies.dry_run',
   method: 'POST',
   path: '/v1/policies/:name/dry-run',

@@ -46,7 +46,7 @@ const least = { connect_ms: 1_000, first_event_ms: 5_000, idle_ms: 10_000, total
  * The standard limits of an attempt (docs/routing.md#limits-of-an-attempt), or the policy's; a request may lower
  * them, down to a floor.
  */
-export function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_deadline: boolean } {
+function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_deadline: boolean } {
   const standard: Timeouts = {
     connect_ms: 5_000,
     first_event_ms: input.features.reasoning ? 180_000 : 60_000,

@@ -15,7 +15,7 @@ const standings = ['affinity', 'score', 'degraded', 'slow', 'signature'] as cons
 const SCORE = 1;
 
 /** How the order comes about beyond the scores. */
-export interface Ranking {
+interface Ranking {
   readonly sort: Sort;
   /** What spreads equal endpoints: of the request id, or of what keeps calls together. */
   readonly seed: number;

@@ -13,7 +13,7 @@ const EXCLUDED_MAX = 256;
 const ofNoCall: ReadonlySet<ExclusionReason> = new Set(['status', 'environment']);
 
 /** Edit distance of `a` and `b`, at most `limit + 1`. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -38,7 +38,7 @@ export interface Changes {
   close(): Promise<void>;
 }
 
-export interface ChangesOptions {
+interface ChangesOptions {
   /** Absent: four connections of its own. */
   readonly db?: Pool;
   readonly url: string;

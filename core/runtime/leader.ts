@@ -16,7 +16,7 @@ export interface Job {
   run(): Promise<number>;
 }
 
-export interface JobCounts {
+interface JobCounts {
   runs: number;
   failures: number;
   /** Milliseconds since the epoch at the end of the last run that did not fail; null before the first. */
@@ -125,7 +125,7 @@ class Leadership implements Leader {
   }
 }
 
-export interface LeadOptions {
+interface LeadOptions {
   readonly url: string;
   readonly log: Log;
   readonly jobs: readonly Job[];

@@ -5,7 +5,7 @@ import { isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, ServiceError } from '../kernel/index.ts';
 import type { Changes, Follower } from './changes.ts';
 
-export interface OrgCacheParts<T> {
+interface OrgCacheParts<T> {
   readonly changes: Changes;
   readonly log: Log;
   /** What is remembered, in the plural, as a log line says it: `provider keys`. */

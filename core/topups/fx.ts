@@ -4,7 +4,7 @@ import { mulDivFloor, mulDivHalfUp } from '../kernel/index.ts';
 import { type Currency, exponentOf } from './currency.ts';
 
 /** Units of a currency per US dollar on a day, times 1e8. */
-export interface FxRate {
+interface FxRate {
   readonly fx_day: string;
   readonly rate_e8: number;
 }

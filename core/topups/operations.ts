@@ -175,7 +175,7 @@ export const getTopupOperation = operation({
   },
 });
 
-export const cancelTopupOperation = operation({
+const cancelTopupOperation = operation({
   name: 'credits.topups.cancel',
   method: 'POST',
   path: '/v1/credits/topups/:id/cancel',

@@ -129,7 +129,7 @@ export async function postponeTask(
   });
 }
 
-export interface StaffItem {
+interface StaffItem {
   readonly staff_item_id: number;
   readonly kind: string;
   readonly subject: string;

@@ -8,7 +8,7 @@ const columns = `
   t.source, t.invoice_id, i.number as invoice_number, t.lot_id, t.failure_code, t.failure_message,
   t.refunded_minor, t.refunded_credits_micro, t.disputed, t.mandate_id, t.created_at, t.expires_at, t.paid_at`;
 
-export type NewTopup = Pick<
+type NewTopup = Pick<
   Topup,
   | 'id'
   | 'org_id'

@@ -50,7 +50,7 @@ const DEFAULTS: TopupTerms = {
 };
 
 /** The business values in force. */
-export async function readTerms(db: Db): Promise<TopupTerms> {
+async function readTerms(db: Db): Promise<TopupTerms> {
   const set = await readSetting<Partial<TopupTerms>>(db, 'topups');
   if (set === null) return DEFAULTS;
   return {

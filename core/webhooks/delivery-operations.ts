@@ -49,7 +49,7 @@ async function getDelivery(context: Context, webhook: WebhookRow, text: string):
   return found;
 }
 
-export const listDeliveriesOperation = operation({
+const listDeliveriesOperation = operation({
   name: 'webhooks.deliveries',
   method: 'GET',
   path: '/v1/webhooks/:id/deliveries',
@@ -79,7 +79,7 @@ export const listDeliveriesOperation = operation({
   },
 });
 
-export const getDeliveryOperation = operation({
+const getDeliveryOperation = operation({
   name: 'webhooks.delivery',
   method: 'GET',
   path: '/v1/webhooks/:id/deliveries/:delivery',
@@ -142,7 +142,7 @@ function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
   });
 }
 
-export const testWebhookOperation = operation({
+const testWebhookOperation = operation({
   name: 'webhooks.test',
   method: 'POST',
   path: '/v1/webhooks/:id/test',
@@ -167,7 +167,7 @@ export const testWebhookOperation = operation({
   },
 });
 
-export const redeliverOperation = operation({
+const redeliverOperation = operation({
   name: 'webhooks.redeliver',
   method: 'POST',
   path: '/v1/webhooks/:id/deliveries/:delivery/redeliver',

@@ -2,5 +2,5 @@ export { createDeliverer, type Deliverer } from './deliver.ts';
 export { webhookOperations } from './operations.ts';
 export { readBacklog } from './outbox-store.ts';
 export { purgeWebhooks } from './purge.ts';
-export { type KeyNamer, relayOutbox } from './relay.ts';
+export { relayOutbox } from './relay.ts';
 export { DeliveryView, WebhookView } from './schema.ts';

@@ -95,7 +95,7 @@ function newSecret(context: Context, id: Id<'webhook'>) {
   };
 }
 
-export const listWebhooksOperation = operation({
+const listWebhooksOperation = operation({
   name: 'webhooks.list',
   method: 'GET',
   path: '/v1/webhooks',
@@ -111,7 +111,7 @@ export const listWebhooksOperation = operation({
   },
 });
 
-export const listEventsOperation = operation({
+const listEventsOperation = operation({
   name: 'webhooks.events',
   method: 'GET',
   path: '/v1/webhooks/events',
@@ -130,7 +130,7 @@ export const listEventsOperation = operation({
   },
 });
 
-export const getWebhookOperation = operation({
+const getWebhookOperation = operation({
   name: 'webhooks.get',
   method: 'GET',
   path: '/v1/webhooks/:id',
@@ -143,7 +143,7 @@ export const getWebhookOperation = operation({
   run: async (context, { id }) => viewWebhook(await getWebhook(context, id, findWebhook), context.now()),
 });
 
-export const createWebhookOperation = operation({
+const createWebhookOperation = operation({
   name: 'webhooks.create',
   method: 'POST',
   path: '/v1/webhooks',
@@ -207,7 +207,7 @@ function withStatus(webhook: WebhookRow, status: WebhookRow['status']): WebhookR
   return { ...webhook, status, disabled_reason: null, failing_since: null, failed_attempts: 0 };
 }
 
-export const patchWebhookOperation = operation({
+const patchWebhookOperation = operation({
   name: 'webhooks.update',
   method: 'PATCH',
   path: '/v1/webhooks/:id',
@@ -253,7 +253,7 @@ export const patchWebhookOperation = operation({
   },
 });
 
-export const deleteWebhookOperation = operation({
+const deleteWebhookOperation = operation({
   name: 'webhooks.delete',
   method: 'DELETE',
   path: '/v1/webhooks/:id',
@@ -289,7 +289,7 @@ async function replacedSecrets(
   return sealReplaced(root_key, id, [present, ...before]);
 }
 
-export const rotateWebhookOperation = operation({
+const rotateWebhookOperation = operation({
   name: 'webhooks.rotate',
   method: 'POST',
   path: '/v1/webhooks/:id/rotate',

@@ -2,7 +2,7 @@
 // ledger, which its functions write.
 import type { Db } from '../kernel/index.ts';
 
-export const OUTBOXES = ['public.outbox', 'ledger.outbox'] as const;
+const OUTBOXES = ['public.outbox', 'ledger.outbox'] as const;
 export type Outbox = (typeof OUTBOXES)[number];
 
 export interface OutboxRow {

@@ -12,7 +12,7 @@ const BATCH = 200;
 const BATCHES_MAX = 50;
 
 /** Which key the ledger's number stands for; null when its rows are gone. `findSubjectOwner` of keys. */
-export type KeyNamer = (
+type KeyNamer = (
   db: Db,
   subject: { key_no: number },
 ) => Promise<{ readonly key_id: Id<'key'>; readonly project_id: Id<'project'> } | null>;

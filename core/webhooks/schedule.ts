@@ -22,7 +22,7 @@ export interface AttemptResult {
 }
 
 /** Whether the receiver took the event: any 2xx. */
-export function isTaken(result: AttemptResult): boolean {
+function isTaken(result: AttemptResult): boolean {
   return result.error === '' && result.code >= 200 && result.code < 300;
 }
 
@@ -44,7 +44,7 @@ export function retryDelayMs(attempt: number, unit: number, retry_after_ms: numb
   return Math.max(planned_ms, retry_after_ms ?? 0);
 }
 
-export type DeliveryVerdict =
+type DeliveryVerdict =
   | { readonly status: 'delivered' }
   | { readonly status: 'queued'; readonly delay_ms: number }
   | { readonly status: 'failed' }

@@ -31,7 +31,7 @@ export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uin
 }
 
 /** A secret that was replaced, and until when it signs beside those that came after it. */
-export interface Replaced {
+interface Replaced {
   readonly secret: string;
   readonly until_ms: number;
 }

@@ -53,7 +53,7 @@ export async function countWebhooks(db: Db, org_id: Id<'org'>): Promise<number> 
   return rows[0]?.n ?? 0;
 }
 
-export type NewWebhook = Pick<
+type NewWebhook = Pick<
   WebhookRow,
   'id' | 'org_id' | 'url' | 'description' | 'events' | 'secret_hint' | 'created_by'
 > & { readonly secret_sealed: Buffer; readonly at: Date };

@@ -17,7 +17,7 @@ interface Beat {
   readonly at_ms: number;
 }
 
-export interface WorkflowHealth {
+interface WorkflowHealth {
   /** Seconds since a worker last said something; null: none ever did. */
   readonly beat_seconds: number | null;
   /** What it said of Temporal. */

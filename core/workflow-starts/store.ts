@@ -8,7 +8,7 @@ export interface WorkflowStart {
   readonly args: Readonly<Record<string, string | number>>;
 }
 
-export interface WorkflowSignal {
+interface WorkflowSignal {
   readonly signal_id: number;
   readonly workflow_id: string;
   readonly name: string;

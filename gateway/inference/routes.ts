@@ -29,7 +29,7 @@ import { readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
 import { ResponseSink } from './sink.ts';
 
-export interface InferenceRoutesDeps {
+interface InferenceRoutesDeps {
   readonly calls: CallDeps;
   readonly keys: KeyRing;
   readonly limits: LimitStore;

@@ -2,7 +2,7 @@
 import type { Endpoint, Provider } from '@svc/core/catalog/index.ts';
 
 /** Version of the conventions that every name here is taken from. */
-export const SEMCONV_VERSION = '1.45.0';
+const SEMCONV_VERSION = '1.45.0';
 export const SCHEMA_URL = `https://opentelemetry.io/schemas/${SEMCONV_VERSION}`;
 /** Name of the instrumentation. */
 export const SCOPE = 'svc.gateway';
@@ -59,6 +59,7 @@ export interface Address {
 export function addressOf(provider: Provider | undefined): Address {
   const url = provider === undefined ? null : URL.parse(provider.base_url);
   if (url === null || url.hostname === '') return {};
-  const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
+  const usual = url.protocol === 'http:' ? 80 : 443;
+  const port = url.port === '' ? usual : Number(url.port);
   return { [attributes.address]: url.hostname, [attributes.port]: port };
 }

@@ -16,7 +16,7 @@ import { type Address, attributes as names, providerOf } from './names.ts';
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** The span that the caller says it is in, as parent; the root where it names none that can be read (W3C Trace Context). */
-export function parentOf(traceparent: string): Context {
+function parentOf(traceparent: string): Context {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined))
     return ROOT_CONTEXT;

@@ -60,7 +60,7 @@ function watched<T extends SpanExporter | PushMetricExporter>(exporter: T, signa
   return exporter;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Base address of the collector, `http://host:4318`. */
   readonly endpoint: string;
   /** Of calls whose caller names no trace, how many of a hundred are traced. */

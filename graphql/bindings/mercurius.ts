@@ -17,7 +17,7 @@ interface HasRunner {
   readonly runner: Runner;
 }
 
-export interface MercuriusOptions<C extends HasRunner> {
+interface MercuriusOptions<C extends HasRunner> {
   readonly schema: GraphQLSchema;
   readonly path: string;
   readonly log: Log;

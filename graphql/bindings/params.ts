@@ -4,7 +4,7 @@ import { isObject } from '@svc/core/kernel/index.ts';
 import { GraphQLError } from 'graphql';
 import { refuseNesting } from '../limits.ts';
 
-export interface GraphqlParams {
+interface GraphqlParams {
   readonly query: string;
   readonly variables: Record<string, unknown>;
   readonly operationName: string | null;

@@ -31,7 +31,7 @@ interface ServerContext<C> {
   readonly exchange: Exchange<C>;
 }
 
-export interface EndpointOptions<C> {
+interface EndpointOptions<C> {
   readonly schema: GraphQLSchema;
   readonly log: Log;
   /** Documents by SHA-256 in hex; null where there are none. */

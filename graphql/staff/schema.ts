@@ -21,7 +21,7 @@ import { type PageInfoShape, type PageOfRows, pageArgs, pageCost, pageInfoOf, ro
 import type { Runner } from '../run.ts';
 import { CountScalar, DateTimeScalar, MicroUsdScalar } from '../scalars.ts';
 
-export interface StaffContext {
+interface StaffContext {
   readonly runner: Runner;
 }
 

@@ -7,7 +7,7 @@ import type { PageInfoShape } from '../page.ts';
 import { CountScalar, DateTimeScalar, JsonScalar, MicroUsdScalar, MinorScalar } from '../scalars.ts';
 import type { TenantContext } from './context.ts';
 
-export interface TenantTypes {
+interface TenantTypes {
   Context: TenantContext;
   DefaultFieldNullability: false;
   Scalars: {

@@ -35,7 +35,7 @@ export function connectionType(name: string, node: Any): Any {
   });
 }
 
-export interface PageField {
+interface PageField {
   readonly operation: Operation<Any, Any>;
   readonly type: Any;
   readonly description?: string;

@@ -33,7 +33,7 @@ export interface StreamLife {
 }
 
 /** One statement for all ids of a tick, whatever the depth they were asked at. */
-export class Loaders {
+class Loaders {
   readonly details: DataLoader<string, Detail | null>;
   readonly keys: DataLoader<string, KeyRecord | null>;
   readonly #runner: Runner;

@@ -12,7 +12,7 @@ import type { TenantContext } from './context.ts';
 // biome-ignore lint/suspicious/noExplicitAny: derived types are known to the schema, not to the compiler
 type Any = any;
 
-export interface MutationFacts {
+interface MutationFacts {
   /** `createKey`. */
   readonly name: string;
   readonly operation: Operation<Any, Any>;

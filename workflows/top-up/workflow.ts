@@ -31,7 +31,7 @@ export const booked = defineSignal('booked');
 /** Its organisation gave it up. */
 export const cancelled = defineSignal('cancelled');
 /** The installation's clock was moved (development). */
-export const clockMoved = defineSignal('clock_moved');
+const clockMoved = defineSignal('clock_moved');
 export const state = defineQuery<TopUpState>('state');
 
 const MINUTE_MS = 60_000;

@@ -1,13 +1,13 @@
 // The rail: what can be opened, its key after G, and its group.
 import type { IconName } from '../ui/icons.tsx';
 
-export interface NavItem {
+interface NavItem {
   readonly page: 'home' | 'requests' | 'keys' | 'credits';
   readonly name: string;
   readonly icon: IconName;
   readonly key: string;
 }
-export interface NavGroup {
+interface NavGroup {
   readonly name: string | null;
   readonly items: readonly NavItem[];
 }

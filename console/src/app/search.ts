@@ -11,11 +11,11 @@ export interface RequestsSearch {
   readonly key?: string;
   readonly moved?: true;
 }
-export interface KeysSearch {
+interface KeysSearch {
   /** The dialog that makes a key is open. */
   readonly create?: true;
 }
-export interface CreditsSearch {
+interface CreditsSearch {
   /** The panel that adds credits is open. */
   readonly add?: true;
   /** The top-up from which the rail's page has come back. */

@@ -1,7 +1,7 @@
 // What to paste for a first call, for each client that people have. The key is read from the environment, so that
 // it stays out of the code.
 
-export interface Snippet {
+interface Snippet {
   readonly name: string;
   /** Shown above the code where it is not obvious how to run it. */
   readonly note?: string;

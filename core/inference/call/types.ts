@@ -68,7 +68,7 @@ export interface Drained {
   take(incoming: Incoming): Reattachable | null;
 }
 
-export type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
+type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
 export type AttemptOutcome = 'ok' | 'error' | 'timeout' | 'cancelled' | 'hedge_lost';
 
 export interface AttemptRecord {

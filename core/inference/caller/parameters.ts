@@ -13,7 +13,7 @@ import {
 import { optionalNumber, optionalObject, optionalStrings } from './read.ts';
 
 /** JSON Schema of a member, as documents show it. */
-export type MemberSchema = Readonly<Record<string, unknown>>;
+type MemberSchema = Readonly<Record<string, unknown>>;
 
 /** How a caller asks for a parameter. */
 export interface Reading<V> {

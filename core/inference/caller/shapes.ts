@@ -150,7 +150,7 @@ export const optionMembers = {
   ),
 };
 
-export const Svc = named(
+const Svc = named(
   'SvcOptions',
   Type.Object(
     {

@@ -21,7 +21,6 @@ import type {
   StreamFault,
   UpstreamFault,
   Usage,
-  Warning,
 } from './types.ts';
 
 /** What an adapter may know of the endpoint it writes for (a narrow view of the catalog's endpoint). */
@@ -249,6 +248,3 @@ export interface RawWhole {
   service_tier: string | null;
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer;
 }
-
-/** Where a canonical answer's warnings of translation are collected. */
-export type Warn = (warning: Warning) => void;

@@ -41,7 +41,7 @@ export interface WeightsSchema {
 }
 
 /** The schema that a value of type `V` can have. */
-export type SchemaFor<V> = V extends number
+type SchemaFor<V> = V extends number
   ? NumberSchema
   : V extends readonly string[]
     ? StringsSchema
@@ -49,7 +49,7 @@ export type SchemaFor<V> = V extends number
       ? WeightsSchema
       : never;
 
-export interface Parameter<V> {
+interface Parameter<V> {
   /** Bounds as callers' formats enforce them; a format that enforces others says so in its own table. */
   readonly schema: SchemaFor<V>;
   readonly description: string;

@@ -86,7 +86,7 @@ export function callEnvelope(part: ToolCallPart, id: string, model: string): str
   return wrapState({ f: part.format ?? 'unknown', m: model, s: part.signature ?? '', t: id });
 }
 
-export type ItemKind = 'rs' | 'msg' | 'fc' | 'ctc' | 'item';
+type ItemKind = 'rs' | 'msg' | 'fc' | 'ctc' | 'item';
 
 /** Id of output item `n` of a response that is ours: unique across turns, as clients index by it. */
 export function itemId(kind: ItemKind, request_id: string, n: number): string {

@@ -410,7 +410,7 @@ export interface ReplyEcho {
 }
 
 /** Milliseconds since the request came, and to the provider's first event since its attempt began. */
-export interface ReplyTiming {
+interface ReplyTiming {
   ttft_ms: number | null;
   duration_ms: number;
   upstream_ttft_ms: number | null;

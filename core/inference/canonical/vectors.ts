@@ -33,7 +33,7 @@ function countNumbers(text: string): number {
 /** The vector whose float32 bytes `text` gives in base64. @throws ProtocolFault when it does not. */
 export function vectorOfBase64(text: string): Vector {
   const bytes = Buffer.from(text, 'base64');
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const padding = (text.endsWith('==') ? 1 : 0) + (text.endsWith('=') ? 1 : 0);
   const whole = text.length % 4 === 0 && (text.length / 4) * 3 - padding === bytes.length;
   if (!whole || bytes.length === 0 || bytes.length % FLOAT_BYTES !== 0) {
     throw new ProtocolFault('a vector is not base64 of float32 numbers');

@@ -58,6 +58,143 @@ export function kindOf(kinds: ProviderKinds, { id, kind }: Provider): ProviderKi
   return found;
 }
 
+/** The pools of provider keys of a process, and which of them rest. */
+class CredentialPools implements Credentials {
+  readonly #kinds: ProviderKinds;
+  readonly #resolve: (provider: Provider) => readonly string[];
+  readonly #log: Log;
+  readonly #restingUntil = new Map<string, number>();
+  readonly #pools = new Map<Provider, Credential[]>();
+  readonly #owners = new Map<string, string>();
+  readonly #quietUntil = new Map<string, number>();
+  /** Endpoint → handles of the keys that it throttles, and until when. */
+  readonly #throttled = new Map<string, Map<string, number>>();
+  #turn = 0;
+
+  constructor(kinds: ProviderKinds, resolve: (provider: Provider) => readonly string[], log: Log) {
+    this.#kinds = kinds;
+    this.#resolve = resolve;
+    this.#log = log;
+  }
+
+  take(provider: Provider, now_ms: number): Credential | null {
+    const pool = this.#poolOf(provider);
+    let best: Credential | null = null;
+    let bestRest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < pool.length; i++) {
+      const credential = pool[(this.#turn + i) % pool.length] as Credential;
+      const rest_ms = this.#restingUntil.get(credential.handle) ?? 0;
+      if (rest_ms <= now_ms) {
+        this.#turn = (this.#turn + i + 1) % 1_000_000;
+        return credential;
+      }
+      if (rest_ms < bestRest) {
+        best = credential;
+        bestRest = rest_ms;
+      }
+    }
+    return best;
+  }
+
+  isRested(provider: Provider, now_ms: number): boolean {
+    return this.#poolOf(provider).some(({ handle }) => (this.#restingUntil.get(handle) ?? 0) <= now_ms);
+  }
+
+  report(
+    handle: string,
+    fault: FaultClass,
+    retry_after_ms: number | undefined,
+    now_ms: number,
+    endpoint_id?: string,
+  ): void {
+    if (fault === 'auth' || fault === 'quota') this.#park(handle, fault, now_ms);
+    else if (fault === 'rate_limit') {
+      const until_ms = now_ms + Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_REFUSED_MS);
+      this.#rest(handle, until_ms, now_ms);
+      if (endpoint_id !== undefined) this.#throttle(handle, endpoint_id, until_ms);
+    }
+  }
+
+  throttleMs(endpoint: Endpoint, providerOf: (endpoint: Endpoint) => Provider, now_ms: number): number {
+    const keys = this.#throttled.get(endpoint.id);
+    if (keys === undefined) return 0;
+    let wait_ms = Number.POSITIVE_INFINITY;
+    for (const { handle } of this.#poolOf(providerOf(endpoint))) {
+      const left_ms = (keys.get(handle) ?? 0) - now_ms;
+      if (left_ms > 0) wait_ms = Math.min(wait_ms, left_ms);
+      // A parked key is none to wait for, and none to spare the others either.
+      else if ((this.#quietUntil.get(handle) ?? 0) <= now_ms) wait_ms = 0;
+    }
+    if (wait_ms > 0 && wait_ms < Number.POSITIVE_INFINITY) return wait_ms;
+    for (const [handle, until_ms] of keys) if (until_ms <= now_ms) keys.delete(handle);
+    if (keys.size === 0) this.#throttled.delete(endpoint.id);
+    return 0;
+  }
+
+  /** The usable keys of `provider`; one that cannot be read is left out and told of, so that the others go on. */
+  #credentialsOf(provider: Provider): Credential[] {
+    const pool: Credential[] = [];
+    for (const key of this.#resolve(provider)) {
+      try {
+        pool.push(credentialFrom(this.#kinds, provider, key));
+      } catch (error) {
+        this.#log.error(
+          { alert: 'provider_key_unusable', provider: provider.id, error },
+          'provider key unusable',
+        );
+      }
+    }
+    return pool;
+  }
+
+  #rest(handle: string, until_ms: number, now_ms: number): void {
+    if (this.#restingUntil.size >= RESTS_MAX) {
+      for (const [name, until] of this.#restingUntil) if (until <= now_ms) this.#restingUntil.delete(name);
+      if (this.#restingUntil.size >= RESTS_MAX) this.#restingUntil.clear();
+    }
+    // A this.#throttled call that ends late must not wake a parked key.
+    this.#restingUntil.set(handle, Math.max(until_ms, this.#restingUntil.get(handle) ?? 0));
+  }
+
+  /** One alert for each stretch of parking: a lone key is still tried, and fails with every call. */
+  #park(handle: string, fault: FaultClass, now_ms: number): void {
+    this.#rest(handle, now_ms + REST_REFUSED_MS, now_ms);
+    if ((this.#quietUntil.get(handle) ?? 0) > now_ms) return;
+    if (this.#quietUntil.size >= RESTS_MAX) this.#quietUntil.clear();
+    this.#quietUntil.set(handle, now_ms + REST_REFUSED_MS);
+    const provider = this.#owners.get(handle) ?? null;
+    this.#log.error(
+      { alert: 'provider_key_parked', provider, key: handle, class: fault, seconds: REST_REFUSED_MS / 1_000 },
+      'provider key parked',
+    );
+  }
+
+  #throttle(handle: string, endpoint_id: string, until_ms: number): void {
+    const keys = this.#throttled.get(endpoint_id) ?? new Map<string, number>();
+    if (this.#throttled.size >= RESTS_MAX || keys.size >= RESTS_MAX) this.#throttled.clear();
+    keys.set(handle, Math.max(until_ms, keys.get(handle) ?? 0));
+    this.#throttled.set(endpoint_id, keys);
+  }
+
+  #poolOf(provider: Provider): Credential[] {
+    let pool = this.#pools.get(provider);
+    if (pool === undefined) {
+      // A new snapshot brings new Provider objects: the this.#pools of the old one go with it.
+      if (this.#pools.size > 1_000) {
+        this.#pools.clear();
+        this.#owners.clear();
+      }
+      pool = this.#credentialsOf(provider);
+      if (pool.length === 0 && provider.api_key_env.length === 0 && provider.api_key_file.length === 0) {
+        pool = [{ headers: [], handle: `${provider.id} open` }];
+      }
+      for (const { handle } of pool) this.#owners.set(handle, provider.id);
+      this.#pools.set(provider, pool);
+    }
+    return pool;
+  }
+}
+
 /**
  * Rotates over the keys that `resolve` finds for a provider (environment variables or files, read at each reload).
  * `log` hears once of each key that is parked, by provider and handle: somebody has to look after it.
@@ -67,118 +204,5 @@ export function createCredentials(
   resolve: (provider: Provider) => readonly string[],
   log: Log = silentLog,
 ): Credentials {
-  const restingUntil = new Map<string, number>();
-  const pools = new Map<Provider, Credential[]>();
-  const owners = new Map<string, string>();
-  const quietUntil = new Map<string, number>();
-  /** Endpoint → handles of the keys that it throttles, and until when. */
-  const throttled = new Map<string, Map<string, number>>();
-  let turn = 0;
-
-  /** The usable keys of `provider`; one that cannot be read is left out and told of, so that the others go on. */
-  function credentialsOf(provider: Provider): Credential[] {
-    const pool: Credential[] = [];
-    for (const key of resolve(provider)) {
-      try {
-        pool.push(credentialFrom(kinds, provider, key));
-      } catch (error) {
-        log.error({ alert: 'provider_key_unusable', provider: provider.id, error }, 'provider key unusable');
-      }
-    }
-    return pool;
-  }
-
-  function rest(handle: string, until_ms: number, now_ms: number): void {
-    if (restingUntil.size >= RESTS_MAX) {
-      for (const [name, until] of restingUntil) if (until <= now_ms) restingUntil.delete(name);
-      if (restingUntil.size >= RESTS_MAX) restingUntil.clear();
-    }
-    // A throttled call that ends late must not wake a parked key.
-    restingUntil.set(handle, Math.max(until_ms, restingUntil.get(handle) ?? 0));
-  }
-
-  /** One alert for each stretch of parking: a lone key is still tried, and fails with every call. */
-  function park(handle: string, fault: FaultClass, now_ms: number): void {
-    rest(handle, now_ms + REST_REFUSED_MS, now_ms);
-    if ((quietUntil.get(handle) ?? 0) > now_ms) return;
-    if (quietUntil.size >= RESTS_MAX) quietUntil.clear();
-    quietUntil.set(handle, now_ms + REST_REFUSED_MS);
-    const provider = owners.get(handle) ?? null;
-    log.error(
-      { alert: 'provider_key_parked', provider, key: handle, class: fault, seconds: REST_REFUSED_MS / 1_000 },
-      'provider key parked',
-    );
-  }
-
-  function throttle(handle: string, endpoint_id: string, until_ms: number): void {
-    const keys = throttled.get(endpoint_id) ?? new Map<string, number>();
-    if (throttled.size >= RESTS_MAX || keys.size >= RESTS_MAX) throttled.clear();
-    keys.set(handle, Math.max(until_ms, keys.get(handle) ?? 0));
-    throttled.set(endpoint_id, keys);
-  }
-
-  function poolOf(provider: Provider): Credential[] {
-    let pool = pools.get(provider);
-    if (pool === undefined) {
-      // A new snapshot brings new Provider objects: the pools of the old one go with it.
-      if (pools.size > 1_000) {
-        pools.clear();
-        owners.clear();
-      }
-      pool = credentialsOf(provider);
-      if (pool.length === 0 && provider.api_key_env.length === 0 && provider.api_key_file.length === 0) {
-        pool = [{ headers: [], handle: `${provider.id} open` }];
-      }
-      for (const { handle } of pool) owners.set(handle, provider.id);
-      pools.set(provider, pool);
-    }
-    return pool;
-  }
-
-  return {
-    take(provider, now_ms) {
-      const pool = poolOf(provider);
-      let best: Credential | null = null;
-      let bestRest = Number.POSITIVE_INFINITY;
-      for (let i = 0; i < pool.length; i++) {
-        const credential = pool[(turn + i) % pool.length] as Credential;
-        const rest = restingUntil.get(credential.handle) ?? 0;
-        if (rest <= now_ms) {
-          turn = (turn + i + 1) % 1_000_000;
-          return credential;
-        }
-        if (rest < bestRest) {
-          best = credential;
-          bestRest = rest;
-        }
-      }
-      return best;
-    },
-    isRested(provider, now_ms) {
-      return poolOf(provider).some(({ handle }) => (restingUntil.get(handle) ?? 0) <= now_ms);
-    },
-    report(handle, fault, retry_after_ms, now_ms, endpoint_id) {
-      if (fault === 'auth' || fault === 'quota') park(handle, fault, now_ms);
-      else if (fault === 'rate_limit') {
-        const until_ms = now_ms + Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_REFUSED_MS);
-        rest(handle, until_ms, now_ms);
-        if (endpoint_id !== undefined) throttle(handle, endpoint_id, until_ms);
-      }
-    },
-    throttleMs(endpoint, providerOf, now_ms) {
-      const keys = throttled.get(endpoint.id);
-      if (keys === undefined) return 0;
-      let wait_ms = Number.POSITIVE_INFINITY;
-      for (const { handle } of poolOf(providerOf(endpoint))) {
-        const left_ms = (keys.get(handle) ?? 0) - now_ms;
-        if (left_ms > 0) wait_ms = Math.min(wait_ms, left_ms);
-        // A parked key is none to wait for, and none to spare the others either.
-        else if ((quietUntil.get(handle) ?? 0) <= now_ms) wait_ms = 0;
-      }
-      if (wait_ms > 0 && wait_ms < Number.POSITIVE_INFINITY) return wait_ms;
-      for (const [handle, until_ms] of keys) if (until_ms <= now_ms) keys.delete(handle);
-      if (keys.size === 0) throttled.delete(endpoint.id);
-      return 0;
-    },
-  };
+  return new CredentialPools(kinds, resolve, log);
 }

@@ -32,7 +32,7 @@ export interface ExchangeHandler {
   error(problem: NetworkProblem): void;
 }
 
-export interface Destination {
+interface Destination {
   readonly base_url: string;
   /** Flat name, value list with the credentials. */
   readonly credentials: readonly string[];

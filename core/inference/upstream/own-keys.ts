@@ -50,49 +50,118 @@ function makeRoom(rests: Map<string, number>, now_ms: number): void {
   if (rests.size >= RESTS_MAX) rests.clear();
 }
 
-/** The own keys of a process, out of `cache`. */
-export function createOwnKeys(
-  kinds: ProviderKinds,
-  cache: Pick<ByokCache, 'keysOf' | 'used'>,
-  providers: () => ReadonlyMap<string, Provider>,
-  log: Log,
-): OwnKeyRing {
-  const opened = new WeakMap<OwnKey, Opened>();
+/** The own keys that a process has opened, and which of them rest. */
+class OwnKeysInUse implements OwnKeyRing {
+  readonly #kinds: ProviderKinds;
+  readonly #cache: Pick<ByokCache, 'keysOf' | 'used'>;
+  readonly #providers: () => ReadonlyMap<string, Provider>;
+  readonly #log: Log;
+  readonly #opened = new WeakMap<OwnKey, Opened>();
   /** By what names the key on its endpoints: one object per key and secret, so a replaced key finds nothing here. */
-  const credentials = new WeakMap<OwnKeyName, Credential>();
+  readonly #credentials = new WeakMap<OwnKeyName, Credential>();
   /** Its secret, or the parts of it that mean something alone. */
-  const secrets = new WeakMap<OwnKeyName, readonly string[]>();
-  const refused = new Map<string, number>();
-  const throttled = new Map<string, number>();
+  readonly #secrets = new WeakMap<OwnKeyName, readonly string[]>();
+  readonly #refused = new Map<string, number>();
+  readonly #throttled = new Map<string, number>();
 
-  function credentialFor(provider: Provider, key: OwnKey): Credential | null {
+  constructor(
+    kinds: ProviderKinds,
+    cache: Pick<ByokCache, 'keysOf' | 'used'>,
+    providers: () => ReadonlyMap<string, Provider>,
+    log: Log,
+  ) {
+    this.#kinds = kinds;
+    this.#cache = cache;
+    this.#providers = providers;
+    this.#log = log;
+  }
+
+  keysOf(org_id: Id<'org'>): ReturnType<ByokCache['keysOf']> {
+    return this.#cache.keysOf(org_id);
+  }
+
+  used(id: Id<'byok'>): void {
+    this.#cache.used(id);
+  }
+
+  usesOf(keys: OrgKeys, now_ms: number): OwnKeys | undefined {
+    if (keys.size === 0) return undefined;
+    return { of: (endpoint) => this.#usesAt(endpoint, keys, now_ms) };
+  }
+
+  credentialOf(endpoint: Endpoint): Credential | null {
+    return endpoint.own_key === undefined ? null : (this.#credentials.get(endpoint.own_key) ?? null);
+  }
+
+  restMs(endpoint: Endpoint, now_ms: number): number {
+    return endpoint.own_key === undefined ? 0 : this.#restOf(endpoint.own_key, endpoint.id, now_ms);
+  }
+
+  hide(endpoint: Endpoint, text: string): string {
+    let hidden = text;
+    for (const part of (endpoint.own_key && this.#secrets.get(endpoint.own_key)) ?? []) {
+      if (part !== '') hidden = hidden.replaceAll(part, '[redacted]');
+    }
+    return hidden;
+  }
+
+  report(endpoint: Endpoint, fault: FaultClass, retry_after_ms: number | undefined, now_ms: number): void {
+    const handle = endpoint.own_key && this.#credentials.get(endpoint.own_key)?.handle;
+    if (handle === undefined) return;
+    if (fault === 'auth' || fault === 'quota') {
+      makeRoom(this.#refused, now_ms);
+      this.#refused.set(handle, now_ms + REST_REFUSED_MS);
+    } else if (fault === 'rate_limit') {
+      makeRoom(this.#throttled, now_ms);
+      const rest_ms = Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_MAX_MS);
+      const name = `${handle} ${endpoint.id}`;
+      this.#throttled.set(name, Math.max(now_ms + rest_ms, this.#throttled.get(name) ?? 0));
+    }
+  }
+
+  #usesAt(endpoint: Endpoint, keys: OrgKeys, now_ms: number): ReturnType<OwnKeys['of']> {
+    const of_provider = keys.get(endpoint.provider);
+    const provider = this.#providers().get(endpoint.provider);
+    if (of_provider === undefined || provider === undefined) return NO_USES;
+    const all = of_provider.map((key) => this.#openedOf(provider, key));
+    // A key that was just refused is tried after the others.
+    const first = all.filter((one) => !this.#isRefused(one, now_ms));
+    const usable =
+      first.length === all.length ? all : [...first, ...all.filter((one) => this.#isRefused(one, now_ms))];
+    return usable.map((one) => ({
+      endpoint: this.#endpointOf(one, endpoint),
+      rest_ms: this.#restOf(one.name, endpoint.id, now_ms),
+    }));
+  }
+
+  #credentialFor(provider: Provider, key: OwnKey): Credential | null {
     const secret = key.secret();
     if (secret === null) return null;
     try {
-      return credentialFrom(kinds, provider, secret);
+      return credentialFrom(this.#kinds, provider, secret);
     } catch (error) {
       // Checked where it was brought; the provider has become one of another kind since.
-      log.warn({ byok_id: key.id, provider: provider.id, error }, 'own provider key unusable');
+      this.#log.warn({ byok_id: key.id, provider: provider.id, error }, 'own provider key unusable');
       return null;
     }
   }
 
-  function openedOf(provider: Provider, key: OwnKey): Opened {
-    let known = opened.get(key);
+  #openedOf(provider: Provider, key: OwnKey): Opened {
+    let known = this.#opened.get(key);
     if (known === undefined || known.provider !== provider) {
       const { id, hint, fallback_to_pool } = key;
-      const credential = credentialFor(provider, key);
+      const credential = this.#credentialFor(provider, key);
       known = { provider, name: { id, hint, fallback_to_pool }, credential, endpoints: new WeakMap() };
-      if (credential !== null) credentials.set(known.name, credential);
+      if (credential !== null) this.#credentials.set(known.name, credential);
       const secret = key.secret() ?? '';
       const parts = secret.split(':').filter(({ length }) => length >= SECRET_PART_MIN);
-      secrets.set(known.name, [secret, ...parts]);
-      opened.set(key, known);
+      this.#secrets.set(known.name, [secret, ...parts]);
+      this.#opened.set(key, known);
     }
     return known;
   }
 
-  function endpointOf({ name, endpoints }: Opened, endpoint: Endpoint): Endpoint {
+  #endpointOf({ name, endpoints }: Opened, endpoint: Endpoint): Endpoint {
     let own = endpoints.get(endpoint);
     if (own === undefined) {
       own = { ...endpoint, price: endpoint.byok?.price ?? endpoint.price, own_key: name };
@@ -101,67 +170,27 @@ export function createOwnKeys(
     return own;
   }
 
-  function restOf(name: OwnKeyName, endpoint_id: string, now_ms: number): number {
-    const handle = credentials.get(name)?.handle;
+  #restOf(name: OwnKeyName, endpoint_id: string, now_ms: number): number {
+    const handle = this.#credentials.get(name)?.handle;
     // One that cannot be used is not the same as none: only with fallback may the pool answer in its place.
     if (handle === undefined) return REST_REFUSED_MS;
-    const throttle_ms = (throttled.get(`${handle} ${endpoint_id}`) ?? 0) - now_ms;
+    const throttle_ms = (this.#throttled.get(`${handle} ${endpoint_id}`) ?? 0) - now_ms;
     // One that does not fall back is tried although it was refused, so that the caller hears of it each time.
-    const refusal_ms = name.fallback_to_pool ? (refused.get(handle) ?? 0) - now_ms : 0;
+    const refusal_ms = name.fallback_to_pool ? (this.#refused.get(handle) ?? 0) - now_ms : 0;
     return Math.max(0, throttle_ms, refusal_ms);
   }
 
-  function isRefused({ credential }: Opened, now_ms: number): boolean {
-    return (refused.get(credential?.handle ?? '') ?? 0) > now_ms;
+  #isRefused({ credential }: Opened, now_ms: number): boolean {
+    return (this.#refused.get(credential?.handle ?? '') ?? 0) > now_ms;
   }
+}
 
-  return {
-    keysOf: (org_id) => cache.keysOf(org_id),
-    used: (id: Id<'byok'>) => cache.used(id),
-    usesOf(keys, now_ms) {
-      if (keys.size === 0) return undefined;
-      return {
-        of(endpoint) {
-          const of_provider = keys.get(endpoint.provider);
-          const provider = providers().get(endpoint.provider);
-          if (of_provider === undefined || provider === undefined) return NO_USES;
-          const all = of_provider.map((key) => openedOf(provider, key));
-          // A key that was just refused is tried after the others.
-          const first = all.filter((one) => !isRefused(one, now_ms));
-          const usable =
-            first.length === all.length ? all : [...first, ...all.filter((one) => isRefused(one, now_ms))];
-          return usable.map((one) => ({
-            endpoint: endpointOf(one, endpoint),
-            rest_ms: restOf(one.name, endpoint.id, now_ms),
-          }));
-        },
-      };
-    },
-    credentialOf(endpoint) {
-      return endpoint.own_key === undefined ? null : (credentials.get(endpoint.own_key) ?? null);
-    },
-    restMs(endpoint, now_ms) {
-      return endpoint.own_key === undefined ? 0 : restOf(endpoint.own_key, endpoint.id, now_ms);
-    },
-    hide(endpoint, text) {
-      let hidden = text;
-      for (const part of (endpoint.own_key && secrets.get(endpoint.own_key)) ?? []) {
-        if (part !== '') hidden = hidden.replaceAll(part, '[redacted]');
-      }
-      return hidden;
-    },
-    report(endpoint, fault, retry_after_ms, now_ms) {
-      const handle = endpoint.own_key && credentials.get(endpoint.own_key)?.handle;
-      if (handle === undefined) return;
-      if (fault === 'auth' || fault === 'quota') {
-        makeRoom(refused, now_ms);
-        refused.set(handle, now_ms + REST_REFUSED_MS);
-      } else if (fault === 'rate_limit') {
-        makeRoom(throttled, now_ms);
-        const rest_ms = Math.min(retry_after_ms ?? REST_THROTTLED_MS, REST_MAX_MS);
-        const name = `${handle} ${endpoint.id}`;
-        throttled.set(name, Math.max(now_ms + rest_ms, throttled.get(name) ?? 0));
-      }
-    },
-  };
+/** The own keys of a process, out of `cache`. */
+export function createOwnKeys(
+  kinds: ProviderKinds,
+  cache: Pick<ByokCache, 'keysOf' | 'used'>,
+  providers: () => ReadonlyMap<string, Provider>,
+  log: Log,
+): OwnKeyRing {
+  return new OwnKeysInUse(kinds, cache, providers, log);
 }

@@ -21,7 +21,7 @@ export interface Signable {
 /** Makes the flat header list that authenticates a request. Rejects when the request cannot be signed. */
 export type Sign = (request: Signable) => Promise<readonly string[]>;
 
-export interface AwsKey {
+interface AwsKey {
   readonly access_key_id: string;
   readonly secret: string;
   readonly session_token: string | null;

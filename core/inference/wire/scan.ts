@@ -75,7 +75,7 @@ function skipSpace(b: Buffer, at: number): number {
 }
 
 /** Index behind the value that starts at `at`; -1 when it has no end. `text` as in `scanObject`. */
-export function valueEnd(b: Buffer, at: number, text: string | null = null): number {
+function valueEnd(b: Buffer, at: number, text: string | null = null): number {
   const first = b[at];
   if (first === undefined) return -1;
   if (first === QUOTE) {

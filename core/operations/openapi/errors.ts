@@ -7,7 +7,7 @@ import type { Components, Json } from './components.ts';
 const source = new URL('../../../docs/errors.md', import.meta.url);
 
 /** A row of the table of docs/errors.md. */
-export interface ErrorRow {
+interface ErrorRow {
   readonly code: string;
   readonly status: string;
   readonly type: string;

@@ -20,7 +20,7 @@ const tags = {
   auth: 'Sign-in of people and their sessions. Programs use keys.',
 } as const;
 
-export type Tag = keyof typeof tags;
+type Tag = keyof typeof tags;
 
 /** The chapter of an operation, from its name. @throws Error (a defect) for one without a chapter. */
 export function tagOf(name: string): Tag {

@@ -11,7 +11,7 @@ const RETRIES = 2;
 /** Statuses that say no to this very request; a wrong key or a full rail is none of them. */
 const DECLINES: ReadonlySet<number> = new Set([400, 402, 404, 409]);
 
-export interface RailBOptions {
+interface RailBOptions {
   /** Null: the rail's public address. */
   readonly base_url: string | null;
   readonly key_secret: string;

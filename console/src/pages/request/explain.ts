@@ -15,7 +15,7 @@ export interface AttemptFact {
   readonly duration_ms: number | null;
 }
 
-export interface EndpointFact {
+interface EndpointFact {
   readonly endpoint: string;
   readonly provider: string | null;
   readonly region: string | null;
@@ -86,7 +86,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** "was overloaded": what became of an attempt, to follow a provider's name. */
-export function faultText(fault: string): string {
+function faultText(fault: string): string {
   return faults[fault] ?? `failed (${fault.replaceAll('_', ' ') || 'unknown'})`;
 }
 
@@ -167,7 +167,7 @@ export interface Lane {
   readonly fact: EndpointFact;
   readonly bars: readonly Bar[];
 }
-export interface Picture {
+interface Picture {
   readonly lanes: readonly Lane[];
   /** Milliseconds at the end of the axis, and its ticks. */
   readonly end_ms: number;

@@ -24,7 +24,7 @@ function longer(a: number | null, hint: CacheHint | undefined): number | null {
 }
 
 /** Longest life that a cache hint of `request` asks for, in ms; null where none names one. */
-export function cacheTtlMs(request: CanonicalRequest): number | null {
+function cacheTtlMs(request: CanonicalRequest): number | null {
   let longest = longer(null, request.cache?.hint);
   for (const tool of request.tools ?? []) longest = longer(longest, tool.cache);
   for (const { content } of request.messages)
@@ -58,7 +58,7 @@ function toolText({ name, description, schema, payload }: Tool): string {
 }
 
 /** The beginning of what a provider caches, in its order: tools, then system, then the conversation; '' where none is. */
-export function promptPrefix({ tools, messages }: CanonicalRequest): string {
+function promptPrefix({ tools, messages }: CanonicalRequest): string {
   let prefix = '';
   for (const tool of tools ?? []) {
     prefix += `${toolText(tool)}\n`;

@@ -62,6 +62,12 @@ function addMedia(size: PromptSize, parts: readonly Part[]): number {
   return encoded;
 }
 
+/** UTF-8 bytes of the character beyond Latin that `lead` begins. */
+function bytesOfCharacter(lead: number): number {
+  if (lead >= 0xf0) return 4;
+  return lead >= 0xe0 ? 3 : 2;
+}
+
 /** What the reserve needs to know of `request`, whose JSON text is `body`. */
 export function promptSize(request: CanonicalRequest, body: Buffer): PromptSize {
   if (request.task !== undefined) return taskSize(request.task);
@@ -80,7 +86,7 @@ export function promptSize(request: CanonicalRequest, body: Buffer): PromptSize 
     const byte = body[i] as number;
     seen++;
     if (byte === 0x20 || byte === 0x0a || byte === 0x09 || byte === 0x0d) white++;
-    else if (byte >= BEYOND_LATIN_LEAD) beyond += byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    else if (byte >= BEYOND_LATIN_LEAD) beyond += bytesOfCharacter(byte);
     // An escaped line break is white space that JSON spells with two bytes.
     else if (byte === 0x5c && (body[i + 1] === 0x6e || body[i + 1] === 0x74)) white++;
   }

@@ -10,7 +10,7 @@ import { sendError } from './reply.ts';
 const NO_BODY = Buffer.alloc(0);
 
 /** What is known of such a request. */
-export interface EarlyRequest {
+interface EarlyRequest {
   readonly request_id: RequestId;
   readonly dialect: Dialect;
   /** null: its key is unknown, or was not looked at. */

@@ -7,7 +7,7 @@ import type { Dialect } from '../../canonical/contract.ts';
 import type { Cost, Usage, Warning } from '../../canonical/types.ts';
 import type { Sink } from '../types.ts';
 
-export interface HeadFacts {
+interface HeadFacts {
   readonly request_id: string;
   readonly svc_version: string;
   readonly model: string;
@@ -44,7 +44,7 @@ export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[]
 }
 
 /** Comma list of distinct warning codes. */
-export function warningCodes(warnings: readonly Warning[]): string {
+function warningCodes(warnings: readonly Warning[]): string {
   return [...new Set(warnings.map((warning) => warning.code))].join(',');
 }
 

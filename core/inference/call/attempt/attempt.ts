@@ -19,7 +19,7 @@ const STREAM_MAX = 268_435_456;
 /** How long usage may follow the finish (docs/streams.md#when-the-status-goes-out). */
 const FINISH_GRACE_MS = 2_000;
 
-export interface AttemptTimes {
+interface AttemptTimes {
   readonly first_event_ms: number;
   readonly idle_ms: number;
 }
@@ -169,9 +169,9 @@ export class Attempt implements ExchangeHandler {
     const { pieces } = this;
     // A connection that dies after the finish has said all there is to say.
     if (pieces !== null && pieces.relay.state.stop !== null) return this.complete(pieces);
-    const cut = pieces?.relay.state.semantic === true;
+    const lost = pieces?.relay.state.semantic === true ? 'truncated' : 'network';
     this.fail({
-      class: problem.timeout ? 'timeout' : cut ? 'truncated' : 'network',
+      class: problem.timeout ? 'timeout' : lost,
       status: this.status,
       message: problem.code,
     });

@@ -20,7 +20,7 @@ const CONNECT_MS = 5_000;
 const REDIRECTS_MAX = 3;
 const AT_ONCE = 4;
 
-export interface MediaWish {
+interface MediaWish {
   readonly type: MediaType;
   readonly url: string;
 }
@@ -120,7 +120,7 @@ export function pathOfUrl(value: unknown, url: string, path = ''): string | null
 }
 
 /** Names the faulty member in the caller's words; run where a fetch failed only. */
-export type ParamOf = (url: string) => string | null;
+type ParamOf = (url: string) => string | null;
 
 /** How the media of one call are fetched. */
 export interface Fetching {

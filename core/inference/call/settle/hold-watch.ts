@@ -11,7 +11,7 @@ import type { TokenRatio } from '../../../pricing/index.ts';
  */
 const BYTES_PER_TOKEN_MAX = 12;
 
-export interface HoldFacts {
+interface HoldFacts {
   readonly ledger: LedgerClient;
   readonly subject: Subject;
   readonly request_id: RequestId;

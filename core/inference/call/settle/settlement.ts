@@ -29,7 +29,7 @@ export interface Ending {
   readonly fault?: StreamFault;
 }
 
-export interface Settlement {
+interface Settlement {
   readonly deps: CallDeps;
   readonly record: CallRecord;
   readonly attempt: AttemptRecord;

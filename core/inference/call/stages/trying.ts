@@ -18,7 +18,7 @@ import { settleComplete, settleCut, settleTimeIsUp } from './settling.ts';
 import { Streaming } from './streaming.ts';
 
 /** What further attempts are made from; gone with the first content of a stream. */
-export interface Pursuit {
+interface Pursuit {
   readonly run: Run;
   readonly incoming: Incoming;
   readonly tries: Tries;

@@ -307,7 +307,7 @@ export class MessagesRelay implements Relay {
     this.#prefix = EMPTY;
     if (type === 'tool_use') this.state.tool_calls++;
     this.#block = { index: data['index'], awaits_input: type === 'tool_use', untouched: true };
-    const first = type === 'thinking' ? block['thinking'] : type === 'text' ? block['text'] : '';
+    const first = type === 'thinking' || type === 'text' ? block[type] : '';
     if (typeof first === 'string' && first !== '') this.#count(first);
     if (type !== 'text' && type !== 'thinking') this.state.semantic = true;
   }

@@ -52,7 +52,7 @@ export function serverPart(block: JsonObject): Part {
 }
 
 /** The part of one whole content block; what is not known stays whole, for its own family. */
-export function readContentBlock(block: JsonObject, custom: ReadonlySet<string>): Part {
+function readContentBlock(block: JsonObject, custom: ReadonlySet<string>): Part {
   switch (block['type']) {
     case 'text': {
       const cited = Array.isArray(block['citations']) ? block['citations'].map(readCitation) : [];

@@ -2,7 +2,7 @@
 import type { Target } from '../../../canonical/contract.ts';
 import type { ReasoningFormat } from '../../../canonical/types.ts';
 
-export type Maker = 'anthropic' | 'amazon' | 'openai' | 'other';
+type Maker = 'anthropic' | 'amazon' | 'openai' | 'other';
 
 const MAKERS: readonly string[] = ['anthropic', 'amazon', 'openai'];
 /** `anthropic.claude…`, `eu.anthropic.…`, `arn:aws:bedrock:…:inference-profile/us.anthropic.…`. */

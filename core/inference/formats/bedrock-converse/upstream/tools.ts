@@ -62,12 +62,12 @@ function choiceText(choice: ToolChoice | undefined): string {
 
 /** The choice in Anthropic's own words, which carry the wish for one call at a time. */
 function serialChoice(choice: ToolChoice | undefined): string {
-  const name = choice?.type === 'tool' ? `,"name":${JSON.stringify(choice.name)}` : '';
-  const type = choice?.type === 'required' ? 'any' : choice?.type === 'tool' ? 'tool' : 'auto';
-  return `{"type":"${type}"${name},"disable_parallel_tool_use":true}`;
+  const serial = `"disable_parallel_tool_use":true}`;
+  if (choice?.type === 'tool') return `{"type":"tool","name":${JSON.stringify(choice.name)},${serial}`;
+  return `{"type":"${choice?.type === 'required' ? 'any' : 'auto'}",${serial}`;
 }
 
-export interface ToolTexts {
+interface ToolTexts {
   /** JSON text of `toolConfig`, or null. */
   config: string | null;
   /** JSON text of the member `tool_choice` of `additionalModelRequestFields`, or null. */

@@ -177,7 +177,7 @@ const Stop = named(
     detail: Type.Unknown({ description: 'What the provider adds, or null.' }),
   }),
 );
-export const CallUsage = named(
+const CallUsage = named(
   'CallUsage',
   Type.Object(
     {

@@ -56,7 +56,7 @@ export function stopWarning(stop: Stop | null): Warning | null {
 }
 
 /** Where a citation stands in the message's text, in UTF-16 units. */
-export interface TextSpan {
+interface TextSpan {
   from: number;
   to: number;
 }

@@ -212,9 +212,10 @@ describe('reading a chat request', () => {
       tools: [{ kind: 'function', name: 'f', schema: { type: 'object' } }],
     });
     const ids = request.messages.flatMap(({ content }) =>
-      content.map((part) =>
-        part.type === 'tool_call' ? part.id : part.type === 'tool_result' ? part.tool_call_id : '',
-      ),
+      content.map((part) => {
+        if (part.type === 'tool_call') return part.id;
+        return part.type === 'tool_result' ? part.tool_call_id : '';
+      }),
     );
     expect(ids).toEqual(['call_f_0', 'call_f_0', 'call_f_1', 'call_f_1']);
   });

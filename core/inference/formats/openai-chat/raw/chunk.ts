@@ -135,7 +135,7 @@ function says(value: unknown): boolean {
 }
 
 /** Whether `delta` carries anything beside its role. */
-export function hasPayload(delta: JsonObject): boolean {
+function hasPayload(delta: JsonObject): boolean {
   return Object.entries(delta).some(([name, value]) => name !== 'role' && says(value));
 }
 
@@ -156,7 +156,7 @@ export function isSemantic(delta: JsonObject): boolean {
 }
 
 /** A chunk whose only news is one text. */
-export interface Learnable {
+interface Learnable {
   edits: Edit[];
   hole: Hole;
   /** The tool call whose arguments the text is, or null. */
@@ -164,7 +164,7 @@ export interface Learnable {
 }
 
 /** What came out of one choice of one chunk. */
-export interface Rewritten {
+interface Rewritten {
   text: string;
   finished: boolean;
   /** The chunk was forwarded with this edit list and one text: it can be learnt. */

@@ -31,7 +31,7 @@ function text(value: unknown): string | undefined {
 }
 
 /** What an error object says, in the shapes that OpenAI-type servers use. */
-export function errorText(value: unknown): ErrorText {
+function errorText(value: unknown): ErrorText {
   const outer = Array.isArray(value) ? value[0] : value;
   if (!isObject(outer)) return { message: '' };
   const inner = outer['error'];

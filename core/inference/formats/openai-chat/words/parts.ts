@@ -94,7 +94,7 @@ export function plainContent(message: JsonObject): JsonObject {
 }
 
 /** Opens a `svc1.` envelope in `part.data`; anything else stays as it is. */
-export function unwrapInto(part: ReasoningPart): void {
+function unwrapInto(part: ReasoningPart): void {
   const state = part.data === undefined ? null : unwrapState(part.data);
   if (state === null) return;
   part.format = state.f;
@@ -115,10 +115,15 @@ export function callDelta(value: unknown): CallDelta {
     id: nonEmpty(entry['id']) ?? undefined,
     name: nonEmpty(inner['name']) ?? undefined,
     kind: custom ? 'custom' : 'function',
-    // Some servers send the arguments as an object instead of its text.
-    text: typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : '',
+    text: argumentsText(given),
     signature: thoughtSignature(entry),
   };
+}
+
+/** Some servers send the arguments as an object instead of its text. */
+function argumentsText(given: unknown): string {
+  if (typeof given === 'string') return given;
+  return isObject(given) ? JSON.stringify(given) : '';
 }
 
 /** Google's place for the signature of a call in its compatible form. */

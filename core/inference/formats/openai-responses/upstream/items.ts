@@ -223,7 +223,8 @@ function text(words: string): JsonObject {
 
 function imageSource(src: MediaSource): JsonObject {
   if ('file_id' in src) return { file_id: src.file_id };
-  return { image_url: 'base64' in src ? dataUrl(src) : 'url' in src ? src.url : '' };
+  if ('base64' in src) return { image_url: dataUrl(src) };
+  return { image_url: 'url' in src ? src.url : '' };
 }
 
 function dataUrl(src: { base64: string; media_type: string }): string {

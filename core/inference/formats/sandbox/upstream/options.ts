@@ -35,7 +35,7 @@ export const optionBounds = {
   status: 599,
 } as const;
 
-export type SandboxOptionName = keyof typeof optionBounds;
+type SandboxOptionName = keyof typeof optionBounds;
 export type SandboxOptions = { readonly [K in SandboxOptionName]?: number };
 
 function isOptionName(name: string): name is SandboxOptionName {
@@ -43,7 +43,7 @@ function isOptionName(name: string): name is SandboxOptionName {
 }
 
 /** A fault of the explicit options, or the options. */
-export type OptionsRead = { ok: true; options: SandboxOptions } | { ok: false; message: string };
+type OptionsRead = { ok: true; options: SandboxOptions } | { ok: false; message: string };
 
 /**
  * Explicit options before words. An explicit option that is unknown or out of its range is a fault (the caller
@@ -56,7 +56,7 @@ export function readOptions(explicit: JsonObject, lastUserText: string): Options
       const known = Object.keys(optionBounds).join(', ');
       return { ok: false, message: `Unknown sandbox option '${name}'. Known options: ${known}.` };
     }
-    const value = raw === true ? 1 : raw === false ? 0 : raw;
+    const value = typeof raw === 'boolean' ? Number(raw) : raw;
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > optionBounds[name]) {
       return {
         ok: false,

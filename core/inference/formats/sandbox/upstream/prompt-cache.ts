@@ -6,14 +6,14 @@ import { type SandboxBody, segments } from './request.ts';
 import { tokensOfBytes } from './tokens.ts';
 
 /** Shorter prefixes are not cached (the minimum of the large providers). */
-export const PREFIX_TOKENS_MIN = 1_024;
+const PREFIX_TOKENS_MIN = 1_024;
 const ENTRIES_MAX = 10_000;
 const ttlMs = { '5m': 300_000, '30m': 1_800_000, '1h': 3_600_000, '24h': 86_400_000 } as const;
 
 type Ttl = keyof typeof ttlMs;
 
 /** How a prompt divides: disjoint, `read` and `write` in tokens. */
-export interface CacheUse {
+interface CacheUse {
   read: number;
   write: number;
   ttl: Ttl;

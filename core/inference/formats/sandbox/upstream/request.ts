@@ -91,7 +91,7 @@ export function lastToolResults(messages: readonly Message[]): string[] | null {
 }
 
 /** A stretch of the prompt, in the order providers cache it: tools, then messages. */
-export interface Segment {
+interface Segment {
   text: string;
   media_tokens: number;
   cache?: CacheHint;

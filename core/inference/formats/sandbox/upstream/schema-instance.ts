@@ -48,9 +48,14 @@ function instance(schema: unknown, walk: Walk, depth: number): unknown {
   return ofType(schema, walk, depth);
 }
 
+/** The type that an instance gets where several are allowed: null is the shortest. */
+function typeOf(listed: unknown): unknown {
+  if (!Array.isArray(listed)) return listed;
+  return listed.includes('null') ? 'null' : listed[0];
+}
+
 function ofType(schema: JsonObject, walk: Walk, depth: number): unknown {
-  const listed = schema['type'];
-  const type = Array.isArray(listed) ? (listed.includes('null') ? 'null' : listed[0]) : listed;
+  const type = typeOf(schema['type']);
   if (type === 'object' || (type === undefined && isObject(schema['properties']))) {
     return objectOf(schema, walk, depth);
   }
@@ -112,7 +117,8 @@ function refer(ref: string, root: unknown): unknown {
   let at: unknown = root;
   for (const token of ref.slice(1).split('/').slice(1)) {
     const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = isObject(at) ? at[name] : Array.isArray(at) ? at[Number(name)] : null;
+    if (Array.isArray(at)) at = at[Number(name)];
+    else at = isObject(at) ? at[name] : null;
   }
   return at;
 }

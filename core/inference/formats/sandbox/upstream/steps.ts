@@ -14,7 +14,7 @@ export type Step =
   | { type: 'stall' }
   | { type: 'raw'; text: string };
 
-export interface StepsInput {
+interface StepsInput {
   readonly draft: Draft;
   readonly upstream_model: string;
   readonly upstream_id: string;

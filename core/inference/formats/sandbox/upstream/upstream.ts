@@ -13,7 +13,7 @@ import { type Step, stepsOf } from './steps.ts';
 import { taskAnswer } from './tasks.ts';
 
 /** One call of the sandbox. */
-export interface SandboxCall {
+interface SandboxCall {
   /** What the sandbox adapter's `encode` wrote. */
   readonly body: Buffer;
   /** From 1; `error-flaky` fails the first ones. */
