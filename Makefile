@@ -44,7 +44,7 @@ tools:
 	@$(install) all && exec $(node) cli/tools/main.ts
 
 catalog:
-	@$(install) all && exec $(node) core/catalog/generate.ts $(or $(DATE),$(shell date -u +%F))
+	@$(install) all && exec $(node) core/catalog/generate/generate.ts $(or $(DATE),$(shell date -u +%F))
 
 schema:
 	@$(install) all && exec $(node) node_modules/vitest/vitest.mjs run core/db/schema.test.ts -u

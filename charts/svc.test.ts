@@ -8,8 +8,8 @@ import { type Config, loadRootKey, readConfig, settings } from '@svc/core/kernel
 import { openMoneyIn } from '@svc/core/topups/index.ts';
 import { runHelm } from '@svc/test/support/kubernetes.ts';
 import { describe, expect, test } from 'vitest';
+import { clusterNameRules, leaseRules, secretRules, watchRules } from '../operator/definition/rbac.ts';
 import { readOptions } from '../operator/options.ts';
-import { clusterNameRules, leaseRules, secretRules, watchRules } from '../operator/rbac.ts';
 import {
   crds,
   type Manifest,

@@ -107,7 +107,7 @@ test('a body is JSON of at most 1 MiB and 64 levels', async () => {
 });
 
 test('text with control characters, NUL or too many characters is refused by field', async () => {
-  const wish = { project_id: a.live.id, scopes: ['inference'] };
+  const options = { project_id: a.live.id, scopes: ['inference'] };
   const names: [string, string][] = [
     ['a\u0000b', 'format'],
     ['a\nb', 'format'],
@@ -115,11 +115,11 @@ test('text with control characters, NUL or too many characters is refused by fie
     ['x'.repeat(121), 'length'],
   ];
   for (const [name, reason] of names) {
-    const response = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, name } });
+    const response = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...options, name } });
     expect(response.json().error.details.faults).toMatchObject([{ param: 'name', reason }]);
   }
   const emoji = '\u{1F600}'.repeat(120);
-  const made = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...wish, name: emoji } });
+  const made = await harness.call('POST', '/v1/keys', { key: a.key, body: { ...options, name: emoji } });
   expect([made.statusCode, made.json().name]).toEqual([201, emoji]);
 });
 

@@ -37,7 +37,7 @@ function rangeText(param: string, { minimum, maximum }: JsonSchema): string {
   return `${param} is ${bounds.join(' and ')}.`;
 }
 
-function told({ steps, rule, schema }: SchemaFault): Fault {
+function faultOf({ steps, rule, schema }: SchemaFault): Fault {
   const param = pathText(steps, '').slice(0, PARAM_MAX);
   const say = (reason: Reason, message: string) => ({ param, reason, message });
   const subject = param === '' ? 'The body' : param;
@@ -74,5 +74,5 @@ function told({ steps, rule, schema }: SchemaFault): Fault {
 
 /** The faults of `value`, in the order of the schema's required members, then the value's own. */
 export function faultsOf(schema: TSchema, value: unknown): Fault[] {
-  return schemaFaults(schema, value, { most: FAULTS_MAX }).map(told);
+  return schemaFaults(schema, value, { most: FAULTS_MAX }).map(faultOf);
 }

@@ -42,7 +42,7 @@ export async function takeTurn(
   if (rpm === 0) return;
   const { scope, id } = subjectOf(caller, () => addressOf(services.sign_in, request));
   const entered = await rate.limits.enter(managementSubject(scope, id, rpm));
-  const { requests } = entered.standing;
+  const { requests } = entered.gauges;
   if (requests !== null) {
     reply.headers({
       'x-ratelimit-limit-requests': String(requests.limit),

@@ -26,12 +26,16 @@ test('U+0000 in any text of a query is refused by its name, on every route', asy
   expect(harness.defects).toEqual([]);
 });
 
-const wish = { project_id: a.live.id, name: 'a key', scopes: ['inference'] };
+const options = { project_id: a.live.id, name: 'a key', scopes: ['inference'] };
 
 test.each([
-  ['U+0000 as an id', { ...wish, project_id: 'a\u0000' }, 'project_id'],
-  ['U+0000 in a list', { ...wish, data_policy: { regions: ['eu', 'a\u0000'] } }, 'data_policy.regions[1]'],
-  ['half of a surrogate pair', { ...wish, data_policy: { regions: ['\ud800'] } }, 'data_policy.regions[0]'],
+  ['U+0000 as an id', { ...options, project_id: 'a\u0000' }, 'project_id'],
+  ['U+0000 in a list', { ...options, data_policy: { regions: ['eu', 'a\u0000'] } }, 'data_policy.regions[1]'],
+  [
+    'half of a surrogate pair',
+    { ...options, data_policy: { regions: ['\ud800'] } },
+    'data_policy.regions[0]',
+  ],
 ])('%s in a body is refused by its path', async (_, body, param) => {
   const answer = await harness.call('POST', '/v1/keys', { key: a.key, body });
   expect([answer.statusCode, answer.json().error]).toMatchObject([400, { code: 'invalid_request', param }]);

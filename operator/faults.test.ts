@@ -210,9 +210,9 @@ describe('a gateway that is away', () => {
 });
 
 test('a namespace that ends takes its policies along, also when their Secret went first', async () => {
-  const told = { namespace: doomed, name: 'told' };
+  const reported = { namespace: doomed, name: 'told' };
   const mute = { namespace: doomed, name: 'mute' };
-  for (const { name } of [told, mute]) {
+  for (const { name } of [reported, mute]) {
     await apply(kubernetes, manifest({ namespace: doomed, name }, stored(name)));
     await waitReady(kubernetes, doomed, name);
   }

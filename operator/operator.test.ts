@@ -79,14 +79,14 @@ async function sync(namespace: string, name: string): Promise<void> {
 function normalised(text: string, org: Provisioned): string {
   const [object = '', events = ''] = text.split(/^(?=Events:)/m);
   // Those of one second come in any order.
-  const told = events
+  const events_text = events
     .replace(/(?<=\S) +|-{2,}/g, (gap) => gap.slice(0, 1))
     .split('\n')
     .map((line, i) => (i < 3 ? `${i} ${line}` : `3 ${line}`))
     .sort()
     .map((line) => line.slice(2))
     .join('\n');
-  return (object + told)
+  return (object + events_text)
     .replaceAll(namespaces[0] as string, 'team-a')
     .replaceAll(org.project_id, 'prj_PROJECT')
     .replace(/\b[0-9a-f]{64}\b/g, 'HASH')

@@ -19,7 +19,7 @@ export interface ServiceFault {
   readonly retry_after_ms: number | null;
 }
 
-export type Answer<T> =
+export type Result<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: ServiceFault };
 
@@ -58,26 +58,26 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface WriteWish {
+interface WriteInput {
   readonly name: string;
   /** Take the policy or scope from the younger manifest that holds it. */
   readonly take_over?: boolean;
 }
 
 export interface PolicyService {
-  validate(name: string, yaml: string): Promise<Answer<VerdictView>>;
+  validate(name: string, yaml: string): Promise<Result<VerdictView>>;
   /** The newest 100 versions, newest first; null where there is no such policy. */
-  versions(name: string): Promise<Answer<readonly VersionView[] | null>>;
-  gateways(name: string, version: number): Promise<Answer<Gateways>>;
+  versions(name: string): Promise<Result<readonly VersionView[] | null>>;
+  gateways(name: string, version: number): Promise<Result<Gateways>>;
   /** Stores `yaml` as the next version, `first` as the policy's first. */
   write(
-    wish: WriteWish & { readonly yaml: string; readonly first: boolean; readonly once: string },
-  ): Promise<Answer<VersionView>>;
-  activate(wish: WriteWish & ScopeWish & { readonly version: number }): Promise<Answer<VersionView>>;
-  deactivate(wish: WriteWish & ScopeWish): Promise<Answer<VersionView>>;
+    input: WriteInput & { readonly yaml: string; readonly first: boolean; readonly once: string },
+  ): Promise<Result<VersionView>>;
+  activate(input: WriteInput & ScopeInput & { readonly version: number }): Promise<Result<VersionView>>;
+  deactivate(input: WriteInput & ScopeInput): Promise<Result<VersionView>>;
 }
 
-export interface ScopeWish {
+export interface ScopeInput {
   readonly project_id: string | null;
   /** The policy is nobody's afterwards. */
   readonly release?: boolean;
@@ -127,7 +127,7 @@ function refusal(reply: Response, body: Record<string, unknown> | null): Service
 async function ask(
   { base_url, token, manifest }: Connection,
   { method, path, body, headers = {} }: Call,
-): Promise<Answer<unknown>> {
+): Promise<Result<unknown>> {
   try {
     const reply = await fetch(`${base_url}${path}`, {
       method,
@@ -168,13 +168,13 @@ export function openService(
 ): PolicyService {
   const { metrics, gate, isWanted } = parts;
   const key = sha256Hex(`${connection.base_url} ${connection.token}`);
-  const call = async <T>(name: string, wish: Call): Promise<Answer<T>> => {
+  const call = async <T>(name: string, input: Call): Promise<Result<T>> => {
     for (let turn = 1; ; turn++) {
       const wait_ms = await gate.pass(key, isWanted);
       if (wait_ms !== null) return { ok: false, fault: limited(wait_ms) };
-      const answer = await ask(connection, wish);
+      const answer = await ask(connection, input);
       metrics.called(name, answer.ok ? 'ok' : answer.fault.code);
-      if (answer.ok || answer.fault.retry_after_ms === null) return answer as Answer<T>;
+      if (answer.ok || answer.fault.retry_after_ms === null) return answer as Result<T>;
       gate.close(key, answer.fault.retry_after_ms);
       if (turn === TURNS_MAX) return { ok: false, fault: limited(answer.fault.retry_after_ms) };
     }

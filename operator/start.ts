@@ -1,17 +1,17 @@
 // The operator, put together: election, and while it leads an informer that feeds a queue that feeds reconciles.
 import { hostname } from 'node:os';
 import { KubeConfig } from '@kubernetes/client-node';
-import { openRecorder } from './events.ts';
+import { type Informer, startInformer } from './cluster/informer.ts';
+import { ApiFault, type KubernetesApi, openKubernetes } from './cluster/kubernetes.ts';
+import { startElection } from './cluster/leader.ts';
+import { backoffMs, type Queue, startQueue } from './cluster/queue.ts';
 import { startHealth } from './health.ts';
-import { type Informer, startInformer } from './informer.ts';
-import { ApiFault, type KubernetesApi, openKubernetes } from './kubernetes.ts';
-import { startElection } from './leader.ts';
 import type { Log } from './log.ts';
+import { openRecorder } from './look/events.ts';
+import { Reconciler } from './look/reconcile.ts';
 import { type OperatorMetrics, openMetrics } from './metrics.ts';
 import type { Options } from './options.ts';
-import { backoffMs, type Queue, startQueue } from './queue.ts';
 import { openRateGate } from './rate-gate.ts';
-import { Reconciler } from './reconcile.ts';
 import { elapsedMs, pause, randomHex, randomUnit } from './system.ts';
 import { GROUP, PLURAL, type RoutingPolicy, VERSION } from './types.ts';
 

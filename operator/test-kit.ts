@@ -14,7 +14,7 @@ import {
   type KubernetesAccess,
   runKubectl,
 } from '../test/support/kubernetes.ts';
-import { clusterNameRules, leaseRules, type Rule, secretRules, watchRules } from './rbac.ts';
+import { clusterNameRules, leaseRules, type Rule, secretRules, watchRules } from './definition/rbac.ts';
 import { yamlText } from './text.ts';
 import { type ConditionType, conditionOf, type RoutingPolicy } from './types.ts';
 
@@ -71,12 +71,12 @@ export interface Home {
  */
 export async function makeHome(
   access: KubernetesAccess,
-  wish: { readonly namespaces: readonly string[]; readonly watched?: readonly string[] },
+  options: { readonly namespaces: readonly string[]; readonly watched?: readonly string[] },
 ): Promise<Home> {
   const namespace = await createNamespace(access, 'operator');
   const name = 'svc-operator';
   const account = { kind: 'ServiceAccount', name, namespace };
-  const watched = wish.watched ?? [];
+  const watched = options.watched ?? [];
   const id = `${name}-${namespace}`;
   const objects = [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
@@ -87,7 +87,7 @@ export async function makeHome(
           ...role(id, 'kube-system', clusterNameRules, account),
           ...watched.flatMap((one) => role(id, one, watchRules, account)),
         ]),
-    ...wish.namespaces.flatMap((one) => role(`${id}-secrets`, one, secretRules([SECRET]), account)),
+    ...options.namespaces.flatMap((one) => role(`${id}-secrets`, one, secretRules([SECRET]), account)),
   ];
   await kubectl(access, ['apply', '-f', '-'], objects.map(yamlText).join('---\n'));
   const token = await kubectl(access, ['create', 'token', name, '-n', namespace, '--duration=24h']);
@@ -113,14 +113,14 @@ let operators = 0;
 /** Starts an operator of `home`; killed after the file. */
 export async function startOperatorProcess(
   home: Home,
-  wish: { readonly base_url: string; readonly args?: readonly string[] },
+  options: { readonly base_url: string; readonly args?: readonly string[] },
 ): Promise<OperatorProcess> {
   const identity = `operator-${++operators}`;
   const args = [
-    ...[MAIN, '--kubeconfig', home.kubeconfig, '--base-url', wish.base_url, '--identity', identity],
+    ...[MAIN, '--kubeconfig', home.kubeconfig, '--base-url', options.base_url, '--identity', identity],
     ...['--lease-namespace', home.namespace, '--lease-name', LEASE, '--health-port', '0'],
     ...home.watched.flatMap((one) => ['--watch-namespace', one]),
-    ...(wish.args ?? []),
+    ...(options.args ?? []),
   ];
   const engine = startEngine(process.execPath, args, tmpdir());
   atFileEnd(() => engine.kill());
@@ -189,10 +189,10 @@ export async function findPolicy(
 export function untilReason(
   access: KubernetesAccess,
   at: { readonly namespace: string; readonly name: string },
-  wish: { readonly type: ConditionType; readonly reason: string },
+  options: { readonly type: ConditionType; readonly reason: string },
   limit_ms = 30_000,
 ): Promise<RoutingPolicy> {
-  const { type, reason } = wish;
+  const { type, reason } = options;
   return eventually(
     `${at.name}: ${type} ${reason}`,
     async () => {

@@ -8,16 +8,16 @@ const LOOK_MS = 500;
 const NOISE_MS = 1_000;
 
 async function tellAll(client: Client): Promise<number> {
-  let told = 0;
+  let informed = 0;
   for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
     // One that ended meanwhile needs no news.
     await client.workflow
       .getHandle(workflowId)
       .signal('clock_moved')
       .catch(() => {});
-    told++;
+    informed++;
   }
-  return told;
+  return informed;
 }
 
 /** Watches the clock of this process until stopped. */
@@ -30,9 +30,9 @@ export function tellClockMoves(parts: { log: Log; client: () => Client | null })
     const present = shift();
     if (client !== null && Math.abs(present - last) > NOISE_MS) {
       try {
-        const told = await tellAll(client);
+        const informed = await tellAll(client);
         last = present;
-        parts.log.info({ told }, 'workflows told that the clock moved');
+        parts.log.info({ informed }, 'workflows told that the clock moved');
       } catch (error) {
         parts.log.debug({ error }, 'workflows not told that the clock moved');
       }

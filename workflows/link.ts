@@ -39,7 +39,7 @@ class TemporalLink implements Link {
   #workers: Worker[] = [];
   #stopped = false;
   #wake: () => void = () => {};
-  #told_away = false;
+  #reported_away = false;
   #loop: Promise<void> = Promise.resolve();
   reached = false;
 
@@ -80,14 +80,14 @@ class TemporalLink implements Link {
       try {
         await this.#connect();
         log.info({ address, namespace }, 'Temporal reached, workers run');
-        this.#told_away = false;
+        this.#reported_away = false;
         const ends = await Promise.allSettled(this.#workers.map((worker) => this.#work(worker)));
         const failed = ends.find((end) => end.status === 'rejected');
         if (failed !== undefined) throw failed.reason;
       } catch (error) {
         // Said once per outage; the retries go on silently.
-        if (!this.#told_away) log.warn({ address, namespace, error }, 'Temporal is away; trying again');
-        this.#told_away = true;
+        if (!this.#reported_away) log.warn({ address, namespace, error }, 'Temporal is away; trying again');
+        this.#reported_away = true;
       }
       await this.#disconnect();
       if (!this.#stopped) await this.#pause();

@@ -46,19 +46,19 @@ async function start(client: Client, wanted: WorkflowStart): Promise<boolean> {
 }
 
 /** Tells one signal; a workflow that has ended is run once more where its kind says so, else it needs none. */
-async function signal(client: Client, told: WaitingSignal): Promise<boolean> {
-  const kind = kindOf(told.start.type);
+async function signal(client: Client, waiting: WaitingSignal): Promise<boolean> {
+  const kind = kindOf(waiting.start.type);
   if (kind === null) return false;
   try {
-    await client.workflow.getHandle(told.workflow_id).signal(told.name, told.args);
+    await client.workflow.getHandle(waiting.workflow_id).signal(waiting.name, waiting.args);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    if (!kind.revived_by.includes(told.name)) return true;
-    await client.workflow.signalWithStart(told.start.type, {
-      ...startOptions(kind, told.start),
+    if (!kind.revived_by.includes(waiting.name)) return true;
+    await client.workflow.signalWithStart(waiting.start.type, {
+      ...startOptions(kind, waiting.start),
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      signal: told.name,
-      signalArgs: [told.args],
+      signal: waiting.name,
+      signalArgs: [waiting.args],
     });
   }
   return true;
@@ -77,9 +77,9 @@ class Teller {
   /** Whether the row may be marked. @throws what means that Temporal cannot be told now. */
   async tell(workflow_id: string, call: () => Promise<boolean>): Promise<boolean> {
     try {
-      const told = await this.#client.withDeadline(machineMs() + CALL_MS, call);
-      if (!told) this.#leave(workflow_id, null);
-      return told;
+      const delivered = await this.#client.withDeadline(machineMs() + CALL_MS, call);
+      if (!delivered) this.#leave(workflow_id, null);
+      return delivered;
     } catch (error) {
       if (!isGrpcServiceError(error) || error.code !== INVALID_ARGUMENT) throw error;
       this.#leave(workflow_id, error);
@@ -112,9 +112,9 @@ async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCount
     const signals = await takeSignals(db, BATCH);
     rows = signals.length;
     marked = 0;
-    for (const told of signals) {
-      if (!(await teller.tell(told.workflow_id, () => signal(client, told)))) continue;
-      await markSignalled(db, { signal_id: told.signal_id, at: now() });
+    for (const waiting of signals) {
+      if (!(await teller.tell(waiting.workflow_id, () => signal(client, waiting)))) continue;
+      await markSignalled(db, { signal_id: waiting.signal_id, at: now() });
       marked++;
     }
     counts.signals += marked;
@@ -147,8 +147,8 @@ export function startRelay(parts: {
     const client = parts.client();
     if (client === null) return;
     try {
-      const told = await relayOnce(pool, client, log);
-      for (const name of ['starts', 'signals', 'left'] as const) counts[name] += told[name];
+      const round = await relayOnce(pool, client, log);
+      for (const name of ['starts', 'signals', 'left'] as const) counts[name] += round[name];
       failing = false;
     } catch (error) {
       // One line per outage: what waits is told when it is over.

@@ -130,8 +130,8 @@ async function openWorkflows(
 function watch(listener: Listening, running: { link: Link; relay: Relay } | null): void {
   listener.watch({
     temporal_reached: () => Number(running?.link.reached ?? false),
-    workflow_starts_told: () => running?.relay.counts.starts ?? 0,
-    workflow_signals_told: () => running?.relay.counts.signals ?? 0,
+    workflow_starts_delivered: () => running?.relay.counts.starts ?? 0,
+    workflow_signals_delivered: () => running?.relay.counts.signals ?? 0,
     workflow_rows_left: () => running?.relay.counts.left ?? 0,
     activities_running: () => running?.link.activities() ?? 0,
   });

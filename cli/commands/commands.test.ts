@@ -48,8 +48,8 @@ test('organization, project, key and grant are made by slug or id, and the ledge
   });
   const project = await json('project', 'create', '--org', 'acme', '--slug', 'bot');
   expect(project['id']).toMatch(/^prj_/);
-  const wishes = ['--scopes', 'inference,read:usage', '--rpm', '60', '--daily-budget-micro', '0'];
-  const key = await json('key', 'create', '--org', 'acme', '--project', 'bot', ...wishes);
+  const options = ['--scopes', 'inference,read:usage', '--rpm', '60', '--daily-budget-micro', '0'];
+  const key = await json('key', 'create', '--org', 'acme', '--project', 'bot', ...options);
   expect(key).toMatchObject({
     id: expect.stringMatching(/^key_/),
     secret: expect.stringMatching(/^svc-live-/),

@@ -29,9 +29,9 @@ function partsOf(body: string): string | null {
   try {
     const { missing = [], parts = {} } = JSON.parse(body) as Readiness;
     const weak = Object.entries(parts).filter(([, { ok }]) => !ok);
-    const told = weak.map(([name, { detail }]) => (detail === undefined ? name : `${name}: ${detail}`));
+    const reported = weak.map(([name, { detail }]) => (detail === undefined ? name : `${name}: ${detail}`));
     const others = [missing].flat().filter((name) => !(name in parts));
-    return [...told, ...others].join('; ') || null;
+    return [...reported, ...others].join('; ') || null;
   } catch {
     return null;
   }

@@ -56,7 +56,7 @@ export async function alone<T>(name: string, turn: Turn, work: () => Promise<T>)
   const address = `\0svc-${createHash('sha256')
     .update(`${process.getuid?.() ?? 0} ${name}`)
     .digest('hex')}`;
-  for (let told = false; ; told = true) {
+  for (let announced = false; ; announced = true) {
     turn.signal?.throwIfAborted();
     const held = await tryLock(address);
     if (held !== null) {
@@ -66,7 +66,7 @@ export async function alone<T>(name: string, turn: Turn, work: () => Promise<T>)
         held.release();
       }
     }
-    if (!told) turn.onWait();
+    if (!announced) turn.onWait();
     await untilReleased(address, turn.signal);
   }
 }

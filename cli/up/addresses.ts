@@ -43,9 +43,9 @@ const TEMPORAL_PORT = 7233;
 const TEMPORAL_UI_PORT = 8233;
 const RAIL_PORT = 8084;
 
-/** The first of `wishes` that is free on loopback, else any. */
-async function firstFree(wishes: readonly (number | undefined)[]): Promise<number> {
-  for (const port of wishes) if (port !== undefined && (await isFree('127.0.0.1', port))) return port;
+/** The first of `preferred` that is free on loopback, else any. */
+async function firstFree(preferred: readonly (number | undefined)[]): Promise<number> {
+  for (const port of preferred) if (port !== undefined && (await isFree('127.0.0.1', port))) return port;
   return freePort();
 }
 
@@ -63,9 +63,9 @@ function inUse(port: number): string {
 /** The port of a listener of the admin program, and what is in its way when it was named. */
 async function adminPort(
   config: Config,
-  wish: { port: number; variable: string },
+  preferred: { port: number; variable: string },
 ): Promise<{ port: number; taken: string | null }> {
-  const { port, variable } = wish;
+  const { port, variable } = preferred;
   if (port === 0) return { port: await freePort(), taken: null };
   if (await isFree(config.host, port)) return { port, taken: null };
   if (readSecretVariable(variable) === null) return { port: await freePort(), taken: null };

@@ -12,7 +12,7 @@ import { adminProgram, type Facts, railProgram, temporalProgram, workerProgram }
 import { quietStep, say } from './progress.ts';
 import { root, type Start } from './start.ts';
 
-/** A lane that ends here; the message is said, and kept in up.json. */
+/** A part that ends here; the message is said, and kept in up.json. */
 class Lacking extends Error {}
 
 const PREPARATION_STOP_MS = 2_000;
@@ -55,8 +55,8 @@ class Background {
     else say('all', `without ${lacking.join(', ')}; npx svcctl status says why`);
   }
 
-  /** Runs one lane; its end for a known reason is said and ends nothing else. */
-  private async lane(name: string, address: string, work: () => Promise<void>): Promise<boolean> {
+  /** Runs one part; its end for a known reason is said and ends nothing else. */
+  private async part(name: string, address: string, work: () => Promise<void>): Promise<boolean> {
     const state = { name, address, pid: null, health_url: null };
     this.start.board.set({ ...state, state: 'starting', detail: 'waits for what it needs' });
     try {
@@ -138,7 +138,7 @@ class Background {
       return Promise.resolve(true);
     }
     const program = railProgram(this.facts, rail);
-    return this.lane('rails', program.address, () =>
+    return this.part('rails', program.address, () =>
       this.launch(program, `http://${program.address} (simulated payments)`),
     );
   }
@@ -151,7 +151,7 @@ class Background {
       this.start.board.set({ ...state, address: temporal.address }, { temporal_address: temporal.address });
       return Promise.resolve(true);
     }
-    return this.lane('temporal', temporal.address, async () => {
+    return this.part('temporal', temporal.address, async () => {
       const { path } = await resolveTool(
         'temporal',
         (line) => say('temporal', line),
@@ -170,7 +170,7 @@ class Background {
 
   private admin(packages: Promise<void>): Promise<boolean> {
     const { config, addresses } = this.facts;
-    return this.lane('admin', `${config.host}:${addresses.admin}`, async () => {
+    return this.part('admin', `${config.host}:${addresses.admin}`, async () => {
       const taken = addresses.taken['admin'];
       if (taken !== undefined) throw new Lacking(taken);
       await packages;
@@ -208,7 +208,7 @@ class Background {
 
   private worker(packages: Promise<void>, temporal: Promise<boolean>): Promise<boolean> {
     const { address } = workerProgram(this.facts, true);
-    return this.lane('worker', address, async () => {
+    return this.part('worker', address, async () => {
       const has_temporal = (await Promise.all([temporal, packages]))[0];
       const words = has_temporal ? 'runs workflows and jobs' : 'runs jobs; workflows wait for Temporal';
       await this.launch(workerProgram(this.facts, has_temporal), `${words}, health http://${address}/readyz`);
@@ -237,9 +237,9 @@ async function quietStepUnlessShort(name: string, doing: string, work: () => Pro
 /** Starts the further programs; none of them can fail the start. */
 export function startBackground(start: Start, facts: Facts): { abort(): void } {
   const background = new Background(start, facts);
-  const { promise: lanes, resolve } = Promise.withResolvers<void>();
-  // Below everything that the lanes start, so that it is waited for when that has been stopped.
-  start.stops.push({ name: 'preparations', quiet: true, run: () => lanes });
+  const { promise: parts, resolve } = Promise.withResolvers<void>();
+  // Below everything that the parts start, so that it is waited for when that has been stopped.
+  start.stops.push({ name: 'preparations', quiet: true, run: () => parts });
   background
     .run()
     .catch((error: Error) => say('all', error.stack ?? String(error)))

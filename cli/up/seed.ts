@@ -69,8 +69,8 @@ async function createDemoKey(context: Context, slug: string, project: string) {
   const home = await getProject(context, org, project);
   const name = `make up (${home.environment})`;
   const created_by = await findFirstOwner(context.db, org.id);
-  const wishes = { name, scopes, environment: home.environment, created_by };
-  const { secret } = await createKey(context, org, home, wishes);
+  const input = { name, scopes, environment: home.environment, created_by };
+  const { secret } = await createKey(context, org, home, input);
   return { project_id: home.id, secret };
 }
 

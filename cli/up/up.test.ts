@@ -110,9 +110,9 @@ async function status(): Promise<Status> {
       { cwd: root, env },
       (error, stdout, stderr) => {
         try {
-          const told = JSON.parse(stdout) as Status;
-          expect(error === null).toBe(told.ok);
-          done(told);
+          const reported = JSON.parse(stdout) as Status;
+          expect(error === null).toBe(reported.ok);
+          done(reported);
         } catch {
           fail(new Error(`status: ${stdout}${stderr}`));
         }
@@ -193,9 +193,9 @@ test('every program comes up behind the first call, works, and comes up again wi
   await first.line('all ');
   const file = fileNow();
   expect(running(file)).toEqual(everything);
-  const told = await status();
-  expect(told.programs.filter(({ ready }) => !ready)).toEqual([]);
-  expect(told.ok).toBe(true);
+  const reported = await status();
+  expect(reported.programs.filter(({ ready }) => !ready)).toEqual([]);
+  expect(reported.ok).toBe(true);
 
   const { email, password } = file.console_login;
   const { token } = await json(

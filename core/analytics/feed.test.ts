@@ -57,8 +57,8 @@ test('a row is told once to each reader, those from before and of other organisa
   await write(harness.b, begun(0));
   const ids = [await write(harness.a, begun(30)), await write(harness.a, begun(10))];
   for (const reader of readers) {
-    const told = [await reader.next(), await reader.next()].map(({ value }) => value?.request_id);
-    expect(told.sort()).toEqual([...ids].sort());
+    const reported = [await reader.next(), await reader.next()].map(({ value }) => value?.request_id);
+    expect(reported.sort()).toEqual([...ids].sort());
   }
   ended.abort();
   for (const reader of readers) expect(await reader.next()).toEqual({ done: true, value: undefined });

@@ -67,17 +67,17 @@ function byProvider(rows: readonly SealedKey[], keyring: Keyring): OrgKeys {
   return keys;
 }
 
-function ownKey({ secret_sealed, ...told }: SealedKey, { log, root_key }: Keyring): OwnKey {
+function ownKey({ secret_sealed, ...rest }: SealedKey, { log, root_key }: Keyring): OwnKey {
   let secret: string | null | undefined;
   return {
-    ...told,
+    ...rest,
     secret: () => {
       if (secret !== undefined) return secret;
       try {
-        secret = openProviderKey(root_key, told.id, secret_sealed);
+        secret = openProviderKey(root_key, rest.id, secret_sealed);
       } catch (error) {
         secret = null;
-        log.error({ byok_id: told.id, error }, 'provider key cannot be opened');
+        log.error({ byok_id: rest.id, error }, 'provider key cannot be opened');
       }
       return secret;
     },

@@ -3,7 +3,7 @@ import { canonicalJson, crockford26, type Id, sha256, sha256Hex } from '../kerne
 import { chargedRates } from './charged.ts';
 import type { FileCapabilities, FileEndpoint, FilePrice } from './file-schema.ts';
 import { DEFAULT_REGION, endpointId, type Merged, type MergedModel, SANDBOX } from './merge.ts';
-import { flagsOf, type WholeProvider } from './presets.ts';
+import { flagsOf, type WholeProvider } from './presets/presets.ts';
 import { sandboxEndpoints, sandboxPriceOf, sandboxSites, withSandbox } from './sandbox.ts';
 import { taskOf } from './task.ts';
 import type {
@@ -54,7 +54,7 @@ export interface CatalogDraft {
   readonly sandbox: readonly ModelDraft[];
 }
 
-/** What is assumed of a provider that the file says nothing about: the worst, so that no privacy wish is met by guess. */
+/** What is assumed of a provider that the file says nothing about: the worst, so that no privacy preference is met by guess. */
 const unknownPolicy: DataPolicy = { trains: true, retention_days: null, zdr: false };
 
 /** The kind of provider whose endpoints answer in this process. */

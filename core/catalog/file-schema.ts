@@ -1,6 +1,6 @@
 // The shape of a providers file; also the shape of the committed catalog.yaml.
 import { type Static, Type } from 'typebox';
-import { presetNames } from './preset-names.ts';
+import { presetNames } from './presets/names.ts';
 import { rateKinds } from './types.ts';
 
 /** A string out of a list; told as such in faults, which a union of literals is not. */

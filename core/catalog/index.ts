@@ -12,8 +12,8 @@ export { chargedRate, chargedRates, type ListRates } from './charged.ts';
 export { credentialOf, missingOf } from './credentials.ts';
 export { CatalogError } from './file.ts';
 export { catalogOperations } from './operations.ts';
-export { presetNames } from './preset-names.ts';
-export { type Preset, presets } from './presets.ts';
+export { presetNames } from './presets/names.ts';
+export { type Preset, presets } from './presets/presets.ts';
 export { selectPriceHistory } from './store.ts';
 export {
   type Catalog,

@@ -6,7 +6,7 @@ import type { Step } from '../kernel/index.ts';
 import { canonicalJson, crockford26, type Id, sha256 } from '../kernel/index.ts';
 import { CatalogError, type FileFault, type ReadFile } from './file.ts';
 import type { FileEndpoint, FileModel, FilePrice, FileProvider } from './file-schema.ts';
-import { type WholeProvider, withPreset } from './presets.ts';
+import { type WholeProvider, withPreset } from './presets/presets.ts';
 import { taskFault, taskOf } from './task.ts';
 import type { CatalogFormats } from './types.ts';
 

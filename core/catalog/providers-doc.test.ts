@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { builtIn } from '../inference/index.ts';
 import { readFile } from './file.ts';
-import { providers } from './generate-providers.ts';
+import { providers } from './generate/providers.ts';
 import { committedCatalog } from './index.ts';
 import { mergeFiles } from './merge.ts';
-import { presetNames } from './preset-names.ts';
-import { presets } from './presets.ts';
+import { presetNames } from './presets/names.ts';
+import { presets } from './presets/presets.ts';
 
 const formats = builtIn.catalog;
 

@@ -71,7 +71,7 @@ function bookOf(org: Org, environment: Environment | undefined): number {
   return environment === 'test' ? org.sandbox_book_id : org.live_book_id;
 }
 
-function told(org: Org) {
+function auditTargetOf(org: Org) {
   return { org_id: org.id, target: { type: 'org', id: org.id, display: org.slug } };
 }
 
@@ -118,7 +118,7 @@ export const getStaffOrgOperation = operation({
   run: (context, { id }) =>
     context.transaction(async (context) => {
       const org = await getOrg(context, id);
-      await writeAudit(context, { action: 'staff.orgs.get', ...told(org) });
+      await writeAudit(context, { action: 'staff.orgs.get', ...auditTargetOf(org) });
       return viewOrg(org);
     }),
 });
@@ -136,7 +136,7 @@ export const getStaffBalanceOperation = operation({
   run: (context, { id, environment }) =>
     context.transaction(async (context) => {
       const org = await getOrg(context, id);
-      await writeAudit(context, { action: 'staff.credits.get', ...told(org) });
+      await writeAudit(context, { action: 'staff.credits.get', ...auditTargetOf(org) });
       const balance = await readBalance(context.db, bookOf(org, environment));
       return {
         available_micro_usd: balance.available_micro_usd,
@@ -166,7 +166,7 @@ export const listStaffEntriesOperation = operation({
       const org = await getOrg(context, input.id);
       const book_id = bookOf(org, input.environment);
       const kind = input.kind ?? null;
-      await writeAudit(context, { action: 'staff.credits.ledger', ...told(org) });
+      await writeAudit(context, { action: 'staff.credits.ledger', ...auditTargetOf(org) });
       const { rows, next_cursor, cursorAt } = await walkPage(context, {
         bound: `staff.credits.ledger ${book_id} ${kind ?? ''}`,
         cursor: input.cursor,
@@ -234,7 +234,7 @@ export const grantCreditOperation = operation({
         const after = { amount_micro, reference, environment, seq: made.seq };
         await writeAudit(context, {
           action: 'staff.credits.grant',
-          ...told(org),
+          ...auditTargetOf(org),
           after,
           reason: input.reason,
         });

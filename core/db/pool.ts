@@ -1,4 +1,4 @@
-// The pool of the management side. The ledger's lanes have connections of their own (core/ledger/lane.ts),
+// The pool of the management side. The ledger's lanes have connections of their own (core/ledger/batch/batcher.ts),
 // so that a slow list never stands in the way of a hold.
 import pg from 'pg';
 import type { Db, Statement } from '../kernel/index.ts';

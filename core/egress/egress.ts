@@ -24,7 +24,7 @@ export interface EgressRequest {
   readonly signal?: AbortSignal;
 }
 
-export type EgressAnswer =
+export type EgressResponse =
   | {
       readonly fault: null;
       readonly status: number;
@@ -39,7 +39,7 @@ export interface Egress {
   /** Why `url` may not be called, asking the DNS as well; null when it may. A name that does not resolve yet may. */
   refusalOf(url: string): Promise<string | null>;
   /** One exchange over a connection of its own. Redirects are answers: nothing is followed. */
-  exchange(request: EgressRequest): Promise<EgressAnswer>;
+  exchange(request: EgressRequest): Promise<EgressResponse>;
 }
 
 declare module '../kernel/operation.ts' {
@@ -149,7 +149,7 @@ async function exchange(
   resolver: Resolver,
   rules: GuardRules,
   request: EgressRequest,
-): Promise<EgressAnswer> {
+): Promise<EgressResponse> {
   const url = new URL(request.url);
   // A connection of its own: none that was checked for one user's address is ever used for another's.
   const client = new Client(url.origin, {

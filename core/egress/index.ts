@@ -1,8 +1,8 @@
 export {
   type Egress,
-  type EgressAnswer,
   type EgressFault,
   type EgressRequest,
+  type EgressResponse,
   egressOf,
   openEgress,
 } from './egress.ts';

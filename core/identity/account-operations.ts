@@ -10,24 +10,16 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { listMemberships } from '../orgs/index.ts';
-import { writeAudit } from './audit.ts';
+import { writeAudit } from './audit/audit.ts';
 import { emailKey } from './email.ts';
-import { hashPassword, refuseWeakPassword } from './password.ts';
 import { CodeIn, PasswordIn, RecoveryCodes, SignedIn, SignedInView, signedInExample } from './schema.ts';
-import { endSessions } from './session-store.ts';
-import { renewSession } from './sessions.ts';
-import { invalidTotp, provePassword, takeCode } from './sign-in.ts';
-import { answerWith, anyone, ownPerson } from './sign-in-operations.ts';
-import { endChallenges } from './sign-in-store.ts';
-import {
-  clearTotp,
-  confirmTotp,
-  lockPerson,
-  replaceRecoveryCodes,
-  setPassword,
-  setPendingTotp,
-} from './store.ts';
-import { beginAttempt } from './throttle.ts';
+import { renewSession } from './sessions/sessions.ts';
+import { endSessions } from './sessions/store.ts';
+import { answerWith, anyone, ownPerson } from './sign-in/operations.ts';
+import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
+import { invalidTotp, provePassword, takeCode } from './sign-in/sign-in.ts';
+import { endChallenges } from './sign-in/store.ts';
+import { beginAttempt } from './sign-in/throttle.ts';
 import {
   base32,
   hashRecoveryCode,
@@ -37,7 +29,15 @@ import {
   otpauthUri,
   sealTotp,
   stepOfCode,
-} from './totp.ts';
+} from './sign-in/totp.ts';
+import {
+  clearTotp,
+  confirmTotp,
+  lockPerson,
+  replaceRecoveryCodes,
+  setPassword,
+  setPendingTotp,
+} from './store.ts';
 import type { Person } from './types.ts';
 import { ownSession, sessionCaller } from './view.ts';
 

@@ -15,8 +15,8 @@ import {
   sessionCookie,
   signInSettings,
 } from './index.ts';
-import { checkPassword, hashPassword, needsRehash, refuseWeakPassword } from './password.ts';
-import { clearedCookie, cookiePolicy, newToken } from './token.ts';
+import { clearedCookie, cookiePolicy, newToken } from './sessions/token.ts';
+import { checkPassword, hashPassword, needsRehash, refuseWeakPassword } from './sign-in/password.ts';
 import {
   base32,
   fromBase32,
@@ -27,7 +27,7 @@ import {
   sealTotp,
   stepOfCode,
   totpCode,
-} from './totp.ts';
+} from './sign-in/totp.ts';
 
 const secret = Buffer.from('12345678901234567890');
 const root_key = Buffer.alloc(32, 3);

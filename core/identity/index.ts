@@ -1,12 +1,10 @@
-export { changesOf, verifyAudit, writeAudit } from './audit.ts';
+export { changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { isSamePerson } from './email.ts';
-export { addressPrefix, clientAddress, isInNetworks } from './network.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
 export { listOrgsOperation } from './org-operations.ts';
 export { createPerson, createStaff, resetPassword } from './people.ts';
 export { purgeSignIn } from './purge.ts';
-export { type SignInSettings, signInSettings } from './settings.ts';
-export { findPeople } from './store.ts';
+export { addressPrefix, clientAddress, isInNetworks } from './sessions/network.ts';
 export {
   checkCsrf,
   clearedCookie,
@@ -17,7 +15,9 @@ export {
   readCookie,
   SESSION_PREFIX,
   sessionCookie,
-} from './token.ts';
-export { totpCode } from './totp.ts';
+} from './sessions/token.ts';
+export { type SignInSettings, signInSettings } from './settings.ts';
+export { totpCode } from './sign-in/totp.ts';
+export { findPeople } from './store.ts';
 export type { Person } from './types.ts';
 export { verifySession, verifyStaff } from './verify.ts';

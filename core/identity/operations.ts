@@ -22,7 +22,7 @@ import {
   logoutAllOperation,
   logoutOperation,
   reauthenticateOperation,
-} from './sign-in-operations.ts';
+} from './sign-in/operations.ts';
 import {
   staffLoginOperation,
   staffLogoutOperation,

@@ -12,9 +12,9 @@ import {
   type Role,
 } from '../kernel/index.ts';
 import { findOrgRecords, listMembers, listMemberships, OrgView, orgExample, viewOrg } from '../orgs/index.ts';
-import { writeAudit } from './audit.ts';
+import { writeAudit } from './audit/audit.ts';
 import { MemberView, memberExample, SessionView, sessionExample } from './schema.ts';
-import { endOrgSession, listOrgSessions } from './session-store.ts';
+import { endOrgSession, listOrgSessions } from './sessions/store.ts';
 import { findPeople } from './store.ts';
 import { barredBy } from './verify.ts';
 import { sessionCaller, viewSession } from './view.ts';

@@ -9,15 +9,15 @@ import {
   secureText,
 } from '../kernel/index.ts';
 import { putMember } from '../orgs/index.ts';
-import { writeAudit } from './audit.ts';
+import { writeAudit } from './audit/audit.ts';
 import { getEmailKey } from './email.ts';
-import { hashPassword, refuseWeakPassword } from './password.ts';
-import { endSessions } from './session-store.ts';
-import { openStaffSession } from './sessions.ts';
-import { endChallenges } from './sign-in-store.ts';
+import { openStaffSession } from './sessions/sessions.ts';
+import { endSessions } from './sessions/store.ts';
+import { hashPassword, refuseWeakPassword } from './sign-in/password.ts';
+import { endChallenges } from './sign-in/store.ts';
+import { base32, newTotpSecret, sealTotp } from './sign-in/totp.ts';
 import { insertStaff } from './staff-store.ts';
 import { findPersonByEmail, insertPerson, setPassword } from './store.ts';
-import { base32, newTotpSecret, sealTotp } from './totp.ts';
 
 const LETTERS = '23456789abcdefghjkmnpqrstuvwxyz';
 /** The token of `staff create` holds for twelve hours. */
@@ -35,17 +35,17 @@ function newPassword(): string {
  */
 export async function createPerson(
   context: Context,
-  wish: { email: string; name?: string; org_id: Id<'org'>; role: Role; password?: string },
+  input: { email: string; name?: string; org_id: Id<'org'>; role: Role; password?: string },
 ): Promise<{ id: Id<'user'>; email: string; password: string | null }> {
-  const { email, org_id, role } = wish;
+  const { email, org_id, role } = input;
   const email_key = getEmailKey(email);
-  const password = wish.password ?? newPassword();
-  if (wish.password !== undefined) refuseWeakPassword(password, { email, param: 'password' });
+  const password = input.password ?? newPassword();
+  if (input.password !== undefined) refuseWeakPassword(password, { email, param: 'password' });
   const password_hash = await hashPassword(password);
   return context.transaction(async (context) => {
     const at = context.now();
     const id = context.newId('user');
-    const name = wish.name ?? '';
+    const name = input.name ?? '';
     const made = await insertPerson(context.db, { id, email, email_key, name, password_hash, at });
     const person = made ? { id, email } : await findPersonByEmail(context.db, email_key);
     if (person === null) throw new Error('a person is neither new nor there');
@@ -84,9 +84,9 @@ export async function resetPassword(context: Context, email: string): Promise<st
 export async function createStaff(
   context: Context,
   root_key: Uint8Array,
-  wish: { email: string; roles: readonly StaffRole[] },
+  input: { email: string; roles: readonly StaffRole[] },
 ): Promise<{ id: Id<'staff'>; email: string; password: string; totp_secret: string; token: string }> {
-  const email_key = getEmailKey(wish.email);
+  const email_key = getEmailKey(input.email);
   const password = newPassword();
   const password_hash = await hashPassword(password);
   const secret = newTotpSecret();
@@ -94,11 +94,11 @@ export async function createStaff(
   return context.transaction(async (context) => {
     const made = await insertStaff(context.db, {
       id,
-      email: wish.email,
+      email: input.email,
       email_key,
       password_hash,
       totp_secret: sealTotp(root_key, id, secret),
-      roles: wish.roles,
+      roles: input.roles,
       at: context.now(),
     });
     if (!made)
@@ -110,8 +110,13 @@ export async function createStaff(
       hours,
       idle_hours: hours,
     });
-    const target = { type: 'staff', id, display: wish.email };
-    await writeAudit(context, { action: 'staff.create', org_id: null, target, after: { roles: wish.roles } });
-    return { id, email: wish.email, password, totp_secret: base32(secret), token };
+    const target = { type: 'staff', id, display: input.email };
+    await writeAudit(context, {
+      action: 'staff.create',
+      org_id: null,
+      target,
+      after: { roles: input.roles },
+    });
+    return { id, email: input.email, password, totp_secret: base32(secret), token };
   });
 }

@@ -1,7 +1,7 @@
 // What sign-in leaves behind and nobody needs any more.
 import type { Db } from '../kernel/index.ts';
-import { purgeSessions } from './session-store.ts';
-import { purgeAttempts } from './sign-in-store.ts';
+import { purgeSessions } from './sessions/store.ts';
+import { purgeAttempts } from './sign-in/store.ts';
 import { purgeStaffSessions } from './staff-store.ts';
 
 /** Deletes lapsed sessions, challenges and counters; returns how many rows. An hourly job. */

@@ -1,6 +1,6 @@
 // What sign-in needs to know of the installation: cookie policy, console origins, proxies.
 import { type Config, ConfigError } from '../kernel/index.ts';
-import { type CookiePolicy, cookiePolicy } from './token.ts';
+import { type CookiePolicy, cookiePolicy } from './sessions/token.ts';
 
 export interface SignInSettings {
   readonly cookies: CookiePolicy;

@@ -1,7 +1,7 @@
 // Sign-in of staff, on their own listener: password and code, always both.
 import { Type } from 'typebox';
 import { type Context, type Id, machineMs, Nothing, operation, type StaffCaller } from '../kernel/index.ts';
-import { writeAudit } from './audit.ts';
+import { writeAudit } from './audit/audit.ts';
 import { emailKey } from './email.ts';
 import {
   CodeIn,
@@ -12,7 +12,8 @@ import {
   staffExample,
   TransportIn,
 } from './schema.ts';
-import { openStaffSession } from './sessions.ts';
+import { openStaffSession } from './sessions/sessions.ts';
+import { clearedCookie, csrfToken, sessionCookie } from './sessions/token.ts';
 import {
   beginGuess,
   invalidCredentials,
@@ -22,11 +23,10 @@ import {
   openChallenge,
   provePassword,
   signInEnded,
-} from './sign-in.ts';
-import { endChallenge } from './sign-in-store.ts';
+} from './sign-in/sign-in.ts';
+import { endChallenge } from './sign-in/store.ts';
+import { openTotp, stepOfCode } from './sign-in/totp.ts';
 import { endStaffSession, findStaff, findStaffByEmail, takeStaffStep } from './staff-store.ts';
-import { clearedCookie, csrfToken, sessionCookie } from './token.ts';
-import { openTotp, stepOfCode } from './totp.ts';
 import type { StaffMember, Transport } from './types.ts';
 
 const staff = { kind: 'staff', roles: 'any' } as const;

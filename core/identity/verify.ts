@@ -9,10 +9,10 @@ import {
   type StaffCaller,
 } from '../kernel/index.ts';
 import { findMembership, type Membership } from '../orgs/index.ts';
-import { isInNetworks } from './network.ts';
-import { findSessionByHash, touchSession } from './session-store.ts';
+import { isInNetworks } from './sessions/network.ts';
+import { findSessionByHash, touchSession } from './sessions/store.ts';
+import { hashToken, hasTokenForm } from './sessions/token.ts';
 import { findStaffSession, touchStaffSession } from './staff-store.ts';
-import { hashToken, hasTokenForm } from './token.ts';
 import type { SessionProof, SessionRow } from './types.ts';
 
 /** `last_seen_at` is written at most this often. */

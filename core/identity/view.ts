@@ -2,9 +2,9 @@
 import { type Context, ServiceError, type SessionCaller } from '../kernel/index.ts';
 import { listMemberships } from '../orgs/index.ts';
 import type { SessionView, SignedInView } from './schema.ts';
-import { findSession } from './session-store.ts';
+import { findSession } from './sessions/store.ts';
+import { csrfToken } from './sessions/token.ts';
 import { findPerson } from './store.ts';
-import { csrfToken } from './token.ts';
 import type { SessionRow } from './types.ts';
 import { barredBy } from './verify.ts';
 

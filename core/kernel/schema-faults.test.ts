@@ -30,9 +30,9 @@ const right = {
   maybe: null,
 };
 
-const told = (faults: readonly SchemaFault[]) =>
+const reported = (faults: readonly SchemaFault[]) =>
   faults.map(({ steps, rule }) => `${pathText(steps)} ${rule}`);
-const ruled = (value: unknown) => told(schemaFaults(Thing, value, { most: 20 }));
+const ruled = (value: unknown) => reported(schemaFaults(Thing, value, { most: 20 }));
 
 test('a value that is right has no fault', () => {
   expect(ruled(right)).toEqual([]);
@@ -61,7 +61,7 @@ test.each<[string, Record<string, unknown>]>([
 test('a missing member is told with its own schema, and faults come in the order of the value', () => {
   const { name: _, ...rest } = right;
   const found = schemaFaults(Thing, { zzz: 1, ...rest, count: 9 }, { most: 20 });
-  expect(told(found)).toEqual(['name missing', 'zzz unknown', 'count range']);
+  expect(reported(found)).toEqual(['name missing', 'zzz unknown', 'count range']);
   expect(found[0]?.schema.minLength).toBe(2);
 });
 

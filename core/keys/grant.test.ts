@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GrantFacts, OrgDataPolicy } from '../orgs/index.ts';
 import { combinePolicies, grantOf, statusAt } from './grant.ts';
-import type { KeyPolicyWish, KeyRow } from './types.ts';
+import type { KeyRow, OwnDataPolicy } from './types.ts';
 
 const region = fc.constantFrom('eu', 'us', 'in');
 const regions = fc.uniqueArray(region);
@@ -23,7 +23,7 @@ const keyPolicy = fc.option(
       regions,
     },
     { requiredKeys: [] },
-  ) as fc.Arbitrary<KeyPolicyWish>,
+  ) as fc.Arbitrary<OwnDataPolicy>,
 );
 
 test("a key's data policy is never looser than its organisation's or its own", () => {

@@ -1,8 +1,8 @@
 // What a key allows, from its row and what it inherits. Pure.
 import type { Id, KeyCaller } from '../kernel/index.ts';
 import { type GrantFacts, planLimits } from '../orgs/index.ts';
-import type { RedactWish } from '../redaction/index.ts';
-import type { KeyDataPolicy, KeyGrant, KeyPolicyWish, KeyRow, KeyStatus } from './types.ts';
+import type { RedactionSettings } from '../redaction/index.ts';
+import type { KeyDataPolicy, KeyGrant, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';
 
 /** The status a caller sees at `now`; the end is exclusive. */
 export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date): KeyStatus {
@@ -11,12 +11,12 @@ export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date):
   return key.status;
 }
 
-/** The stricter of the organisation's and the key's wishes; no region in common leaves an empty list. */
-export function combinePolicies(org: GrantFacts['data_policy'], key: KeyPolicyWish | null): KeyDataPolicy {
+/** The stricter of the organisation's and the key's preferences; no region in common leaves an empty list. */
+export function combinePolicies(org: GrantFacts['data_policy'], key: OwnDataPolicy | null): KeyDataPolicy {
   const zdr = org.zdr || key?.zdr === true;
   const own = key?.regions ?? [];
   // Absent from rows that an earlier release wrote.
-  const redact = (org.redact as RedactWish | undefined) ?? null;
+  const redact = (org.redact as RedactionSettings | undefined) ?? null;
   const regions =
     org.regions.length === 0 ? own : org.regions.filter((r) => own.length === 0 || own.includes(r));
   return {

@@ -12,4 +12,4 @@ export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { findKeyMaker, findSubjectOwner } from './store.ts';
-export type { KeyDataPolicy, KeyGrant, KeyPolicyWish, KeyRing, KeyRow, KeyStatus } from './types.ts';
+export type { KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';

@@ -24,13 +24,13 @@ import {
 import type { CreateKeyInput } from './schema.ts';
 import { hashSecret, keyHint, newKeySecret } from './secret.ts';
 import { beginGrace, countKeys, findKey, insertKey, revokeKey, setChainBudget } from './store.ts';
-import type { KeyPolicyWish, KeyRow } from './types.ts';
+import type { KeyRow, OwnDataPolicy } from './types.ts';
 import { sightOf } from './view.ts';
 
 const HOUR_MS = 3_600_000;
 export const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
 
-interface KeyWishes {
+interface IssueInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly environment: KeyRow['environment'];
@@ -42,7 +42,7 @@ interface KeyWishes {
   readonly alerts?: readonly number[];
   readonly expires_at?: Date | null;
   readonly svc_version?: string;
-  readonly data_policy?: KeyPolicyWish | null;
+  readonly data_policy?: OwnDataPolicy | null;
   readonly created_by?: string | null;
   /** Time of creation; the present when absent. */
   readonly at?: Date;
@@ -67,12 +67,12 @@ export async function createKey(
   context: Context,
   org: Org,
   project: Project,
-  wishes: KeyWishes,
+  wanted: IssueInput,
 ): Promise<{ key: KeyRow; secret: string }> {
-  if (project.environment === 'test' && wishes.environment === 'live') {
+  if (project.environment === 'test' && wanted.environment === 'live') {
     throw invalid('environment', 'enum', 'A test project holds test keys only.');
   }
-  const now = wishes.at ?? context.now();
+  const now = wanted.at ?? context.now();
   const { keys } = planLimits(org.plan_id);
   if (keys !== null && (await countKeys(context.db, { org_id: org.id, now })) >= keys) {
     throw new ServiceError(
@@ -83,31 +83,31 @@ export async function createKey(
       },
     );
   }
-  const svc_version = wishes.svc_version ?? CURRENT_SVC_VERSION;
+  const svc_version = wanted.svc_version ?? CURRENT_SVC_VERSION;
   refuseUnknownVersion(svc_version);
-  refuseLooserPolicy(org.data_policy, wishes.data_policy ?? null);
-  const secret = newKeySecret(wishes.environment);
+  refuseLooserPolicy(org.data_policy, wanted.data_policy ?? null);
+  const secret = newKeySecret(wanted.environment);
   const key = await insertKey(context.db, {
     id: context.newId('key'),
     chain_no: null,
     org_id: org.id,
     project_id: project.id,
-    environment: wishes.environment,
-    name: wishes.name,
+    environment: wanted.environment,
+    name: wanted.name,
     hash: hashSecret(secret),
     hint: keyHint(secret),
-    scopes: wishes.scopes,
-    rpm: wishes.rpm ?? null,
-    tpm: wishes.tpm ?? null,
-    concurrency: wishes.concurrency ?? null,
-    budget_daily_micro: wishes.budget_daily_micro ?? null,
-    budget_hard: wishes.budget_hard ?? true,
-    alerts: wishes.alerts ?? DEFAULT_ALERTS,
+    scopes: wanted.scopes,
+    rpm: wanted.rpm ?? null,
+    tpm: wanted.tpm ?? null,
+    concurrency: wanted.concurrency ?? null,
+    budget_daily_micro: wanted.budget_daily_micro ?? null,
+    budget_hard: wanted.budget_hard ?? true,
+    alerts: wanted.alerts ?? DEFAULT_ALERTS,
     svc_version,
-    data_policy: wishes.data_policy ?? null,
-    created_by: wishes.created_by ?? null,
+    data_policy: wanted.data_policy ?? null,
+    created_by: wanted.created_by ?? null,
     rotated_from: null,
-    expires_at: wishes.expires_at ?? null,
+    expires_at: wanted.expires_at ?? null,
     at: now,
   });
   await applyBudget(context, org, key);
@@ -170,7 +170,7 @@ export async function issueKey(
     alerts: input.alerts ?? DEFAULT_ALERTS,
     expires_at,
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
-    data_policy: (input.data_policy as KeyPolicyWish | null | undefined) ?? null,
+    data_policy: (input.data_policy as OwnDataPolicy | null | undefined) ?? null,
     created_by: await creatorOf(context, caller),
     at,
   });

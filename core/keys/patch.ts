@@ -12,18 +12,18 @@ import {
 } from './rights.ts';
 import type { PatchKeyInput } from './schema.ts';
 import { updateKey } from './store.ts';
-import type { KeyPolicyWish, KeyRow } from './types.ts';
+import type { KeyRow, OwnDataPolicy } from './types.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-type PolicyPatch = { readonly [K in keyof KeyPolicyWish]?: KeyPolicyWish[K] | null };
+type PolicyPatch = { readonly [K in keyof OwnDataPolicy]?: OwnDataPolicy[K] | null };
 
 /** A member that is null is left to the organisation again. */
-function mergePolicy(own: KeyPolicyWish | null, patch: PolicyPatch | null | undefined): KeyPolicyWish | null {
+function mergePolicy(own: OwnDataPolicy | null, patch: PolicyPatch | null | undefined): OwnDataPolicy | null {
   if (patch === undefined) return own;
   if (patch === null) return null;
   const members = Object.entries({ ...own, ...patch }).filter(([, value]) => value !== null);
-  return Object.fromEntries(members) as KeyPolicyWish;
+  return Object.fromEntries(members) as OwnDataPolicy;
 }
 
 /** `key` with `input` merged in; pure, and says nothing about what the caller may. */

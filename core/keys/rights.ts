@@ -2,7 +2,7 @@
 // policy than the organisation's, only API versions that exist.
 import { invalid, type KeyCaller, type MemberCaller, type Scope, ServiceError } from '../kernel/index.ts';
 import type { OrgDataPolicy } from '../orgs/index.ts';
-import type { KeyPolicyWish } from './types.ts';
+import type { OwnDataPolicy } from './types.ts';
 
 /** Versions a key can be pinned to, oldest first; new keys get the last. */
 export const svcVersions = ['2026-09-01', '2026-09-09'] as const;
@@ -19,7 +19,7 @@ export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
  */
 export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: readonly Scope[]): void {
   if (caller.kind === 'session') return;
-  const scope = wanted.find((wish) => !coversScope(caller.scopes, wish));
+  const scope = wanted.find((own) => !coversScope(caller.scopes, own));
   if (scope === undefined) return;
   throw new ServiceError('permission_denied', 'A key can only grant scopes that it has itself.', {
     param: 'scopes',
@@ -50,19 +50,19 @@ export function refuseUnknownVersion(version: string): void {
   });
 }
 
-/** @throws ServiceError invalid_request where `wish` is looser than the organisation's policy. */
-export function refuseLooserPolicy(org: OrgDataPolicy, wish: KeyPolicyWish | null): void {
+/** @throws ServiceError invalid_request where `own` is looser than the organisation's policy. */
+export function refuseLooserPolicy(org: OrgDataPolicy, own: OwnDataPolicy | null): void {
   const looser = (member: string) =>
     invalid(
       `data_policy.${member}`,
       'range',
       `A key's data policy can only be stricter than the organization's (${member}).`,
     );
-  if (wish === null) return;
-  if (wish.logging === 'on' && org.logging === 'off') throw looser('logging');
-  if (wish.zdr === false && org.zdr) throw looser('zdr');
-  if (wish.no_train === false && org.no_train) throw looser('no_train');
-  if (org.regions.length > 0 && wish.regions?.some((region) => !org.regions.includes(region))) {
+  if (own === null) return;
+  if (own.logging === 'on' && org.logging === 'off') throw looser('logging');
+  if (own.zdr === false && org.zdr) throw looser('zdr');
+  if (own.no_train === false && org.no_train) throw looser('no_train');
+  if (org.regions.length > 0 && own.regions?.some((region) => !org.regions.includes(region))) {
     throw looser('regions');
   }
 }

@@ -1,7 +1,7 @@
 // A key as the hot path holds it: one immutable object per key in a bounded cache, dropped on invalidation.
 import type { Environment, Id, KeyCaller, Scope } from '../kernel/index.ts';
 import type { Subject } from '../ledger/index.ts';
-import type { RedactWish } from '../redaction/index.ts';
+import type { RedactionSettings } from '../redaction/index.ts';
 
 interface KeyLimits {
   readonly rpm: number | null;
@@ -16,7 +16,7 @@ export interface KeyDataPolicy {
   /** null: any region. */
   readonly regions: readonly string[] | null;
   /** What is taken out of each request before anything else; null: nothing. */
-  readonly redact: RedactWish | null;
+  readonly redact: RedactionSettings | null;
 }
 
 /** What a verified key allows; everything a call needs without another look-up. */
@@ -70,7 +70,7 @@ export interface KeyRow {
   readonly budget_hard: boolean;
   readonly alerts: readonly number[];
   readonly svc_version: string;
-  readonly data_policy: KeyPolicyWish | null;
+  readonly data_policy: OwnDataPolicy | null;
   readonly created_by: string | null;
   readonly managed_by: string | null;
   readonly rotated_from: Id<'key'> | null;
@@ -82,7 +82,7 @@ export interface KeyRow {
 }
 
 /** A key's own data policy: each member may only be stricter than the organisation's. */
-export interface KeyPolicyWish {
+export interface OwnDataPolicy {
   readonly logging?: 'on' | 'off';
   readonly zdr?: boolean;
   readonly no_train?: boolean;

@@ -16,7 +16,7 @@ import {
   settleOf,
   subjectOf,
   topUp,
-} from './testing.ts';
+} from './testing/testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);

@@ -2,7 +2,7 @@
 // settle's, freed by the release of an uncharged call. The answer is stored beside, sealed with a key that is not
 // kept here.
 import { type Db, type MicroUsd, nowMs, type RequestId } from '../kernel/index.ts';
-import { ulidToUuid, uuidToUlid } from './encode.ts';
+import { ulidToUuid, uuidToUlid } from './batch/encode.ts';
 
 export interface Claim {
   readonly request_id: RequestId;

@@ -20,7 +20,7 @@ import {
   settleOf,
   subjectOf,
   until,
-} from './testing.ts';
+} from './testing/testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);

@@ -24,7 +24,7 @@ import {
   topUp,
   UNITS,
   until,
-} from './testing.ts';
+} from './testing/testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);

@@ -1,8 +1,9 @@
-// The ledger as a running process uses it: lanes for hold, settle, extend and release, the process lease, and the
+// The ledger as a running process uses it: batchers for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
 import { createPool, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
-import { holdFault, type Item, settleFault } from './batch.ts';
+import { holdFault, type Item, settleFault } from './batch/batch.ts';
+import { Batcher, type BatcherOptions, type Waiting } from './batch/batcher.ts';
 import {
   byBook,
   byBookAndId,
@@ -13,9 +14,8 @@ import {
   runHolds,
   runReleases,
   runSettles,
-} from './batch-store.ts';
+} from './batch/store.ts';
 import { Journal } from './journal.ts';
-import { Lane, type LaneOptions, type Waiting } from './lane.ts';
 import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
 import { readBalance } from './read-store.ts';
 import type { Balance, Hold, HoldResult, LedgerClient, Settle, SettleResult, Subject } from './types.ts';
@@ -53,7 +53,7 @@ export interface LedgerHandle extends LedgerClient {
   readonly lease_id: number;
   /** Settles in the journal that PostgreSQL has not booked. */
   readonly journaled: number;
-  /** Batches and items sent so far, by lane. */
+  /** Batches and items sent so far, by batcher. */
   readonly counts: {
     readonly hold_batches: number;
     readonly holds: number;
@@ -90,10 +90,10 @@ class Ledger implements LedgerHandle {
   private readonly named: (text: string) => string;
   private readonly control: Pool;
   private readonly journal: Journal;
-  private readonly holds: Lane<Hold, HoldResult>;
-  private readonly settles: Lane<Settle, SettleResult>;
-  private readonly extensions: Lane<Extension & Item, ExtendResult | 'unavailable'>;
-  private readonly releases: Lane<Release & Item, true>;
+  private readonly holds: Batcher<Hold, HoldResult>;
+  private readonly settles: Batcher<Settle, SettleResult>;
+  private readonly extensions: Batcher<Extension & Item, ExtendResult | 'unavailable'>;
+  private readonly releases: Batcher<Release & Item, true>;
   /** Holds this process believes to stand, from the call of `hold` to the answer that ends them. */
   private readonly own = new Set<string>();
   private readonly hints = new Map<number, number>();
@@ -116,20 +116,20 @@ class Ledger implements LedgerHandle {
     this.url = url;
     this.named = ledgerNaming(ledgerSchemaOf(url));
     const patience = options.patience ?? PATIENCE;
-    this.holds = new Lane(this.holdLane(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
-    this.settles = new Lane(this.settleLane(patience.settle_ms));
+    this.holds = new Batcher(this.holdLane(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
+    this.settles = new Batcher(this.settleLane(patience.settle_ms));
     this.holds.takeTurnsWith(this.settles);
     this.settles.takeTurnsWith(this.holds);
-    this.extensions = new Lane({
+    this.extensions = new Batcher({
       ...this.common('off'),
       ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable', patience.hold_ms),
       compare: byBook,
       run: (db, items) => runExtensions({ db, named: this.named }, items),
     });
-    this.releases = new Lane(this.releaseLane());
+    this.releases = new Batcher(this.releaseLane());
   }
 
-  /** What the lanes share; holds and extensions need not wait for the disk. */
+  /** What the batchers share; holds and extensions need not wait for the disk. */
   private common(sync: 'on' | 'off') {
     return {
       config: {
@@ -148,7 +148,7 @@ class Ledger implements LedgerHandle {
     this.hints.set(book_id, available);
   };
 
-  private holdLane(sync: 'on' | 'off', late_after_ms: number): LaneOptions<Hold, HoldResult> {
+  private holdLane(sync: 'on' | 'off', late_after_ms: number): BatcherOptions<Hold, HoldResult> {
     return {
       ...this.common(sync),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
@@ -177,7 +177,7 @@ class Ledger implements LedgerHandle {
     };
   }
 
-  private settleLane(late_after_ms: number): LaneOptions<Settle, SettleResult> {
+  private settleLane(late_after_ms: number): BatcherOptions<Settle, SettleResult> {
     return {
       ...this.common('on'),
       compare: byBookAndId,
@@ -193,7 +193,7 @@ class Ledger implements LedgerHandle {
     };
   }
 
-  private releaseLane(): LaneOptions<Release & Item, true> {
+  private releaseLane(): BatcherOptions<Release & Item, true> {
     return {
       ...this.common('on'),
       compare: byBook,
@@ -231,7 +231,7 @@ class Ledger implements LedgerHandle {
     this.every(PROBE_MS, () => this.probe());
   }
 
-  /** A gateway out of rotation gets no calls, so its lanes flush nothing: the lease's renewal tells that all is well. */
+  /** A gateway out of rotation gets no calls, so its batchers flush nothing: the lease's renewal tells that all is well. */
   private probe(): void {
     if (this.up) return;
     this.renew().then(
@@ -245,8 +245,8 @@ class Ledger implements LedgerHandle {
   }
 
   private tick(): void {
-    for (const lane of [this.holds, this.settles, this.extensions, this.releases]) {
-      if (lane.size > 0) lane.tick();
+    for (const batcher of [this.holds, this.settles, this.extensions, this.releases]) {
+      if (batcher.size > 0) batcher.tick();
     }
     if (this.hints.size > MAX_HINTS) this.hints.clear();
   }
@@ -378,13 +378,13 @@ class Ledger implements LedgerHandle {
 
   /** Waits for what is under way as long as PostgreSQL answers; the rest is on disk, or its holds are swept. */
   async close(): Promise<void> {
-    const lanes = [this.holds, this.settles, this.extensions, this.releases];
-    const isIdle = () => lanes.every((lane) => lane.size === 0);
+    const batchers = [this.holds, this.settles, this.extensions, this.releases];
+    const isIdle = () => batchers.every((batcher) => batcher.size === 0);
     const isSafe = () => !this.up && this.settles.size <= this.journal.size;
     const deadline = monotonicMs() + 10_000;
     while (!isIdle() && !isSafe() && monotonicMs() < deadline) await new Promise((r) => setTimeout(r, 5));
     for (const timer of this.timers) clearInterval(timer);
-    await Promise.all(lanes.map((lane) => lane.close()));
+    await Promise.all(batchers.map((batcher) => batcher.close()));
     // With settles in the journal the holds must stand until the next process has booked them.
     if (this.journal.size === 0) await endLease(this.control, this.lease_id).catch(() => {});
     await this.journal.close();
@@ -392,11 +392,11 @@ class Ledger implements LedgerHandle {
   }
 }
 
-/** The lane settings of items that are given up when PostgreSQL does not answer in time. */
+/** The batcher settings of items that are given up when PostgreSQL does not answer in time. */
 function patient<I, R>(
   unavailable: R,
   late_after_ms: number,
-): Pick<LaneOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
+): Pick<BatcherOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
   return {
     late_after_ms,
     drops_late: true,

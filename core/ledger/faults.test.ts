@@ -3,6 +3,7 @@ import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
 import { newRequestId } from '../kernel/index.ts';
 import { readBalance, readEntries, readMeter, sweepOnce, verifyLedger } from './index.ts';
+import { startProxy } from './testing/proxy.ts';
 import {
   holdOf,
   journalDirectory,
@@ -12,8 +13,7 @@ import {
   settleOf,
   subjectOf,
   until,
-} from './testing.ts';
-import { startProxy } from './testing-proxy.ts';
+} from './testing/testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);

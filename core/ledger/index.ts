@@ -1,3 +1,4 @@
+export { ulidToUuid, uuidToUlid } from './batch/encode.ts';
 export {
   type Claim,
   findClaim,
@@ -7,7 +8,6 @@ export {
   storeAnswer,
 } from './claim-store.ts';
 export { type LedgerHandle, type LedgerOptions, openLedger } from './client.ts';
-export { ulidToUuid, uuidToUlid } from './encode.ts';
 export { ENTRY_KINDS, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
@@ -49,5 +49,5 @@ export type {
   Settle,
   Subject,
 } from './types.ts';
-export { type Finding, type VerifyReport, verifyLedger } from './verify.ts';
-export { dumpLedger } from './verify-store.ts';
+export { dumpLedger } from './verify/store.ts';
+export { type Finding, type VerifyReport, verifyLedger } from './verify/verify.ts';

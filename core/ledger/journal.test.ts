@@ -11,7 +11,15 @@ import { createPool, migrate } from '../db/index.ts';
 import { newRequestId, silentLog } from '../kernel/index.ts';
 import { readBalance, readMeter, sweepOnce, verifyLedger } from './index.ts';
 import { Journal, readJournal } from './journal.ts';
-import { journalDirectory, makeBook, openTestLedger, settleOf, subjectOf, UNITS, until } from './testing.ts';
+import {
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  settleOf,
+  subjectOf,
+  UNITS,
+  until,
+} from './testing/testing.ts';
 
 const subject = { book_id: 1, key_no: 2, project_no: 3 };
 const someSettles = (n: number) =>
@@ -95,7 +103,7 @@ test('a damaged journal is booked as far as it can be read and kept aside for a 
 
 /** The process of testing-process.ts with its answers in order. */
 function startProcess(url: string, journal_dir: string) {
-  const script = new URL('./testing-process.ts', import.meta.url).pathname;
+  const script = new URL('./testing/process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, url, journal_dir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((done) => child.once('exit', () => done()));

@@ -8,7 +8,14 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool, listMigrations, migrate } from '../db/index.ts';
 import { verifyLedger } from './index.ts';
-import { holdOf, journalDirectory, makeBook, openTestLedger, settleOf, subjectOf } from './testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  makeBook,
+  openTestLedger,
+  settleOf,
+  subjectOf,
+} from './testing/testing.ts';
 
 const url = await createTestDatabase();
 const db = createPool(url);

@@ -14,7 +14,7 @@ import {
   PATIENT,
   settleOf,
   subjectOf,
-} from './testing.ts';
+} from './testing/testing.ts';
 
 const DAY_MS = 86_400_000;
 const url = await createTestDatabase();

@@ -1,6 +1,6 @@
 // What people read of the ledger: balances, lots, entries, metering and budget windows.
 import { type Db, type Id, type MicroUsd, nowMs, type RequestId, ServiceError } from '../kernel/index.ts';
-import { ulidToUuid, uuidToUlid } from './encode.ts';
+import { ulidToUuid, uuidToUlid } from './batch/encode.ts';
 import { ENTRY_KINDS, type EntryKind, kindNumber, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 import type { Balance, MeteredUnits, MeterOutcome, OtherUnits, Subject } from './types.ts';
 

@@ -9,7 +9,7 @@ import { createPool, migrateLedger, type Pool, withLedgerSchema } from '../db/in
 import { microUsd } from '../kernel/index.ts';
 import { dumpLedger, type LedgerHandle, verifyLedger } from './index.ts';
 import { sweepOnce } from './lease-store.ts';
-import { compareWithModel, interleave } from './model-run.ts';
+import { compareWithModel, interleave } from './model/run.ts';
 import { readBalance, readEntries, readMeter } from './read-store.ts';
 import { credit, debit, expireLots, makeMeterPartitions } from './store.ts';
 import {
@@ -21,7 +21,7 @@ import {
   settleOf,
   subjectOf,
   UNITS,
-} from './testing.ts';
+} from './testing/testing.ts';
 
 const at = (database: string) =>
   Object.assign(new URL(inject('postgres')), { pathname: `/${database}` }).href;

@@ -8,8 +8,8 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { createPool } from '../db/index.ts';
 import { newRequestId, type RequestId } from '../kernel/index.ts';
-import { meterNumbers } from './batch.ts';
-import { ulidToUuid } from './encode.ts';
+import { meterNumbers } from './batch/batch.ts';
+import { ulidToUuid } from './batch/encode.ts';
 import { dumpLedger, meteredUsage, OTHER_UNITS, readMeter, verifyLedger } from './index.ts';
 import {
   holdOf,
@@ -20,7 +20,7 @@ import {
   settleOf,
   subjectOf,
   UNITS,
-} from './testing.ts';
+} from './testing/testing.ts';
 import type { OtherUnits, Settle } from './types.ts';
 
 const url = await createTestDatabase();

@@ -117,7 +117,7 @@ describe.each([
     const slot = await slotOf(store, subject);
     const began = performance.now();
     expect(await slot.spend(400)).toBeNull();
-    expect(slot.standing.tokens).toMatchObject({ limit: 600, remaining: 200 });
+    expect(slot.gauges.tokens).toMatchObject({ limit: 600, remaining: 200 });
     slot.settle(1_000);
     const next = await slotOf(other, subject);
     await expect.poll(async () => (await other.look(subject)).tpm_remaining).toBe(0);
@@ -166,7 +166,7 @@ describe.each([
     expect(await refusalOf(store, subjectOf({ concurrency: 0 }))).toMatchObject({ limit: 'concurrency' });
     const slot = await slotOf(store, subjectOf({}));
     expect(await slot.spend(1_000_000_000)).toBeNull();
-    expect(slot.standing).toEqual({ requests: null, tokens: null });
+    expect(slot.gauges).toEqual({ requests: null, tokens: null });
     slot.leave();
   });
 
@@ -200,8 +200,8 @@ describe.each([
   test('headers show the tighter of key and plan', async () => {
     const subject = subjectOf({ rpm: 100, tpm: 50 }, { rpm: 10, tpm: 5_000 });
     const slot = await slotOf(store, subject);
-    expect(slot.standing.requests).toMatchObject({ limit: 10, remaining: 9 });
-    expect(slot.standing.tokens).toMatchObject({ limit: 50, remaining: 50 });
+    expect(slot.gauges.requests).toMatchObject({ limit: 10, remaining: 9 });
+    expect(slot.gauges.tokens).toMatchObject({ limit: 50, remaining: 50 });
     slot.leave();
   });
 

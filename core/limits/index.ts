@@ -4,11 +4,11 @@ export { openRedisLimits } from './redis.ts';
 export { limitError, planSubject, requestSubjectOf, subjectOf, subjectOfKey } from './subject.ts';
 export {
   type Gauge,
+  type Gauges,
   isRefusal,
   type LimitRefusal,
   type LimitSlot,
   type LimitStore,
   type LimitSubject,
   type Rates,
-  type Standing,
 } from './types.ts';

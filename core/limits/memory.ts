@@ -4,6 +4,7 @@ import { type Bucket, covers, gaugeOf, levelAt, tighter, waitMs } from './bucket
 import { RejectionCounts } from './rejections.ts';
 import type {
   Gauge,
+  Gauges,
   LimitName,
   LimitRefusal,
   LimitScope,
@@ -13,7 +14,6 @@ import type {
   LimitView,
   Rates,
   Rejections,
-  Standing,
 } from './types.ts';
 
 /** What a caller told "too many at once" is asked to wait. */
@@ -58,7 +58,7 @@ class MemoryLimits implements MemoryLimitStore {
     const refusal = refuseEntry(key, now_ms) ?? refuseEntry(plan, now_ms);
     if (refusal !== null) {
       this.#rejected.count(subject.plan, refusal.limit, nowMs());
-      return { ...refusal, standing: standingOf(key, plan, now_ms) };
+      return { ...refusal, gauges: standingOf(key, plan, now_ms) };
     }
     for (const side of [key, plan]) {
       take(side.meter.requests, side.rates.rpm, 1, now_ms);
@@ -66,7 +66,7 @@ class MemoryLimits implements MemoryLimitStore {
     }
     return new Slot(key, plan, {
       clock: this.#clock,
-      standing: standingOf(key, plan, now_ms),
+      gauges: standingOf(key, plan, now_ms),
       refused: (limit) => this.#rejected.count(subject.plan, limit, nowMs()),
     });
   }
@@ -84,7 +84,7 @@ class MemoryLimits implements MemoryLimitStore {
     // Its refusals are counted by the store that it came from.
     return new Slot(key, plan, {
       clock: this.#clock,
-      standing: standingOf(key, plan, now_ms),
+      gauges: standingOf(key, plan, now_ms),
       refused() {},
     });
   }
@@ -129,7 +129,7 @@ class Slot implements LimitSlot {
   readonly #key: Side;
   readonly #plan: Side;
   readonly #clock: () => number;
-  standing: Standing;
+  gauges: Gauges;
   readonly #refused: (limit: LimitName) => void;
   #debited = 0;
   #left = false;
@@ -137,12 +137,12 @@ class Slot implements LimitSlot {
   constructor(
     key: Side,
     plan: Side,
-    of: { clock: () => number; standing: Standing; refused: (limit: LimitName) => void },
+    of: { clock: () => number; gauges: Gauges; refused: (limit: LimitName) => void },
   ) {
     this.#key = key;
     this.#plan = plan;
     this.#clock = of.clock;
-    this.standing = of.standing;
+    this.gauges = of.gauges;
     this.#refused = of.refused;
   }
 
@@ -151,8 +151,8 @@ class Slot implements LimitSlot {
     const refusal = refuseTokens(this.#key, tokens, now_ms) ?? refuseTokens(this.#plan, tokens, now_ms);
     if (refusal === null) this.#debit(tokens, now_ms);
     else this.#refused(refusal.limit);
-    this.standing = standingOf(this.#key, this.#plan, now_ms);
-    return refusal === null ? null : { ...refusal, standing: this.standing };
+    this.gauges = standingOf(this.#key, this.#plan, now_ms);
+    return refusal === null ? null : { ...refusal, gauges: this.gauges };
   }
 
   settle(tokens: number): void {
@@ -189,11 +189,11 @@ function refused(
   limit: LimitName,
   limit_value: number,
   reset_ms: number,
-): Omit<LimitRefusal, 'standing'> {
+): Omit<LimitRefusal, 'gauges'> {
   return { limit, scope, limit_value, reset_ms };
 }
 
-function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'standing'> | null {
+function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'gauges'> | null {
   const { rpm, concurrency } = side.rates;
   if (rpm !== null) {
     const level = levelAt(side.meter.requests, rpm, now_ms);
@@ -205,14 +205,14 @@ function refuseEntry(side: Side, now_ms: number): Omit<LimitRefusal, 'standing'>
   return null;
 }
 
-function refuseTokens(side: Side, tokens: number, now_ms: number): Omit<LimitRefusal, 'standing'> | null {
+function refuseTokens(side: Side, tokens: number, now_ms: number): Omit<LimitRefusal, 'gauges'> | null {
   const { tpm } = side.rates;
   if (tpm === null) return null;
   const level = levelAt(side.meter.tokens, tpm, now_ms);
   return covers(level, tpm, tokens) ? null : refused(side, 'tpm', tpm, waitMs(level, tpm, tokens));
 }
 
-function standingOf(key: Side, plan: Side, now_ms: number): Standing {
+function standingOf(key: Side, plan: Side, now_ms: number): Gauges {
   return {
     requests: tighter(gauge(key, 'requests', now_ms), gauge(plan, 'requests', now_ms)),
     tokens: tighter(gauge(key, 'tokens', now_ms), gauge(plan, 'tokens', now_ms)),

@@ -7,6 +7,7 @@ import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './
 import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
 import {
+  type Gauges,
   isRefusal,
   type LimitName,
   type LimitRefusal,
@@ -17,7 +18,6 @@ import {
   type LimitView,
   type Rates,
   type Rejections,
-  type Standing,
 } from './types.ts';
 
 /** A place is given back this long after its process died. Running calls renew theirs three times as often. */
@@ -229,13 +229,13 @@ class RedisLimits implements LimitStore {
       return this.#enterLocally(subject);
     }
     const [refused, ...levels] = answer;
-    const standing = standingOf(subject, levels);
+    const gauges = standingOf(subject, levels);
     if (refused !== '') {
-      const refusal = refusalOf(subject, refused, { levels, units: 1, standing });
+      const refusal = refusalOf(subject, refused, { levels, units: 1, gauges });
       this.refused(subject, refusal.limit);
       return refusal;
     }
-    const slot = new SharedSlot(this, { subject, keys, id, standing, local: null });
+    const slot = new SharedSlot(this, { subject, keys, id, gauges, local: null });
     this.#running.add(slot);
     return slot;
   }
@@ -246,12 +246,12 @@ class RedisLimits implements LimitStore {
       this.refused(subject, entered.limit);
       return entered;
     }
-    const { standing } = entered;
+    const { gauges } = entered;
     const slot = new SharedSlot(this, {
       subject,
       keys: keysOf(subject),
       id: newUlid(),
-      standing,
+      gauges,
       local: entered,
     });
     this.#running.add(slot);
@@ -312,7 +312,7 @@ class SharedSlot implements LimitSlot {
   readonly id: string;
   readonly #store: RedisLimits;
   readonly #subject: LimitSubject;
-  standing: Standing;
+  gauges: Gauges;
   /** Its place in this process's store while Redis is lost. */
   #local: LimitSlot | null;
   #debited = 0;
@@ -320,13 +320,13 @@ class SharedSlot implements LimitSlot {
 
   constructor(
     store: RedisLimits,
-    of: { subject: LimitSubject; keys: Keys; id: string; standing: Standing; local: LimitSlot | null },
+    of: { subject: LimitSubject; keys: Keys; id: string; gauges: Gauges; local: LimitSlot | null },
   ) {
     this.#store = store;
     this.#subject = of.subject;
     this.keys = of.keys;
     this.id = of.id;
-    this.standing = of.standing;
+    this.gauges = of.gauges;
     this.#local = of.local;
   }
 
@@ -375,19 +375,19 @@ class SharedSlot implements LimitSlot {
     this.moveHere();
     if (this.#local === null) return null;
     const refusal = await this.#local.spend(tokens);
-    this.standing = this.#local.standing;
+    this.gauges = this.#local.gauges;
     return refusal;
   }
 
   async #spendShared(tokens: number): Promise<LimitRefusal | null> {
     const [refused, ...levels] = await this.#debit(tokens, false);
     const tokens_now = standingOf(this.#subject, ['', '', ...levels]).tokens;
-    this.standing = { requests: this.standing.requests, tokens: tokens_now };
+    this.gauges = { requests: this.gauges.requests, tokens: tokens_now };
     if (refused === '') return null;
     return refusalOf(this.#subject, refused, {
       levels: ['', '', ...levels],
       units: tokens,
-      standing: this.standing,
+      gauges: this.gauges,
     });
   }
 
@@ -409,7 +409,7 @@ function limitArgs(limits: readonly (number | null)[]): string[] {
 }
 
 /** `levels`: requests of key and plan, tokens of key and plan; empty where there is no limit. */
-function standingOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Standing {
+function standingOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Gauges {
   const gauge = (level: string | undefined, limit: number | null) =>
     level === undefined || level === '' || limit === null ? null : gaugeOf(Number(level), limit);
   return {
@@ -421,7 +421,7 @@ function standingOf({ key_rates, plan_rates }: LimitSubject, levels: readonly st
 function refusalOf(
   subject: LimitSubject,
   refused: string,
-  facts: { levels: readonly string[]; units: number; standing: Standing },
+  facts: { levels: readonly string[]; units: number; gauges: Gauges },
 ): LimitRefusal {
   const [limit, scope] = refused.split(':') as [LimitName, LimitScope];
   const rates = scope === 'key' ? subject.key_rates : subject.plan_rates;
@@ -431,7 +431,7 @@ function refusalOf(
     limit === 'concurrency'
       ? CONCURRENCY_WAIT_MS
       : waitMs(Number(facts.levels[at]), limit_value, facts.units);
-  return { limit, scope, limit_value, reset_ms, standing: facts.standing };
+  return { limit, scope, limit_value, reset_ms, gauges: facts.gauges };
 }
 
 /** The store of an installation with several gateway processes. Never throws: without Redis it starts on its share. */

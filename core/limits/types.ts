@@ -35,7 +35,7 @@ export interface Gauge {
 }
 
 /** The tighter of key and plan for each bucket; null where neither has the limit. */
-export interface Standing {
+export interface Gauges {
   readonly requests: Gauge | null;
   readonly tokens: Gauge | null;
 }
@@ -47,13 +47,13 @@ export interface LimitRefusal {
   readonly limit_value: number;
   /** When the same request can succeed; for concurrency a guess, since nobody knows when a call ends. */
   readonly reset_ms: number;
-  readonly standing: Standing;
+  readonly gauges: Gauges;
 }
 
 /** The place of one running call. */
 export interface LimitSlot {
   /** As of the last decision for this call. */
-  readonly standing: Standing;
+  readonly gauges: Gauges;
   /** Debits the estimated input tokens; a refusal debits nothing. */
   spend(tokens: number): LimitRefusal | null | Promise<LimitRefusal | null>;
   /** Corrects the debit to what was really used. The buckets may go below zero: the next call waits. */

@@ -20,7 +20,7 @@ const FORM = /^[\x20-\x7e]{1,128}$/;
 /** Refusals that say nothing about the request itself are not kept. */
 const PASSING = new Set([401, 403, 409, 429]);
 
-export interface Answer {
+interface StoredResult {
   readonly status: number;
   /** JSON text, the same for every replay. */
   readonly body: string;
@@ -59,7 +59,7 @@ export async function runOnce(
     input: unknown;
     refusalBody: (error: ServiceError) => string;
   },
-): Promise<Answer> {
+): Promise<StoredResult> {
   if (!FORM.test(args.idempotency_key)) {
     throw new ServiceError('invalid_request', 'Idempotency-Key is 1 to 128 printable ASCII characters.', {
       param: 'Idempotency-Key',
@@ -73,25 +73,25 @@ export async function runOnce(
   const fingerprint = sha256(`${operation.method} ${args.path} ${canonicalJson(args.input)}`);
   const at = context.now();
   const sealing = deriveKey(context.services.root_key, 'idempotency');
-  const standing = await claimAnswer(context.db, key, {
+  const stored = await claimAnswer(context.db, key, {
     fingerprint,
     at,
     expires_at: new Date(at.getTime() + KEPT_MS),
     abandoned_before: new Date(at.getTime() - ABANDONED_MS),
   });
-  if (standing !== null) {
-    if (!standing.fingerprint.equals(fingerprint)) {
+  if (stored !== null) {
+    if (!stored.fingerprint.equals(fingerprint)) {
       throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.', {
         param: 'Idempotency-Key',
       });
     }
-    if (standing.status === null || standing.body === null) {
+    if (stored.status === null || stored.body === null) {
       throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
         retry_after_ms: 1_000,
       });
     }
-    const kept = JSON.parse(open(sealing, standing.body, contextOf(key)).toString()) as Kept;
-    return { status: standing.status, body: kept.body, replay: true };
+    const kept = JSON.parse(open(sealing, stored.body, contextOf(key)).toString()) as Kept;
+    return { status: stored.status, body: kept.body, replay: true };
   }
   const keep = (status: number, body: string) => ({
     started_at: at,
@@ -99,7 +99,7 @@ export async function runOnce(
     body: seal(sealing, Buffer.from(JSON.stringify({ body } satisfies Kept)), contextOf(key)),
   });
   try {
-    const once = async (context: Context): Promise<Answer> => {
+    const once = async (context: Context): Promise<StoredResult> => {
       const status = operation.status ?? 200;
       const body = JSON.stringify(await operation.run(context, args.input as never));
       // Another call has taken over meanwhile: this one must not stand beside it.

@@ -1,6 +1,6 @@
 export { admit } from './access.ts';
 export { createContext } from './context.ts';
-export { type Answer, runOnce } from './idempotency.ts';
+export { runOnce } from './idempotency.ts';
 export { registerJobMetrics } from './job-metrics.ts';
 export { type Jobs, startJobs } from './jobs.ts';
 export { openApiDocument } from './openapi/document.ts';

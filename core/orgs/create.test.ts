@@ -9,7 +9,7 @@ const pool = createPool(await createTestDatabase(), { max: 4 });
 const context = staffContext(pool);
 afterAll(() => pool.end());
 
-const wish = { slug: 'acme', name: 'Acme', billing_country: 'IN' };
+const input = { slug: 'acme', name: 'Acme', billing_country: 'IN' };
 
 async function countBooks(): Promise<number> {
   const { rows } = await pool.query<{ n: number }>({
@@ -20,7 +20,7 @@ async function countBooks(): Promise<number> {
 }
 
 test('a new organisation has an empty live book, 100 USD of play credit and a project for each', async () => {
-  const made = await createOrg(context, wish);
+  const made = await createOrg(context, input);
   const org = (await findOrg(pool, 'acme')) as Org;
   expect(org).toMatchObject({ id: made.id, plan_id: 'payg', status: 'active', billing_currency: 'INR' });
   expect(await readBalance(pool, org.live_book_id)).toMatchObject({ available_micro_usd: 0 });
@@ -39,7 +39,7 @@ test('a new organisation has an empty live book, 100 USD of play credit and a pr
 test('of ten concurrent creations under one slug one succeeds, and the others leave nothing behind', async () => {
   const before = await countBooks();
   const results = await Promise.allSettled(
-    Array.from({ length: 10 }, () => createOrg(context, { ...wish, slug: 'race' })),
+    Array.from({ length: 10 }, () => createOrg(context, { ...input, slug: 'race' })),
   );
   expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   for (const result of results) {
@@ -63,6 +63,6 @@ test("the plan bounds projects, a slug is one project's, and another organisatio
   const others = await Promise.allSettled(['two', 'three', 'four', 'five'].map(add));
   // Two projects came with the organisation; payg allows five.
   expect(others.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
-  const other = await createOrg(context, { ...wish, slug: 'other' });
+  const other = await createOrg(context, { ...input, slug: 'other' });
   expect(await findProject(pool, { org_id: other.id, id: first.id })).toBeNull();
 });

@@ -1,6 +1,6 @@
 // Organisations and projects as other concepts see them. Columns and wire shapes carry the same names.
 import type { Environment, Id, Role } from '../kernel/index.ts';
-import type { RedactWish } from '../redaction/index.ts';
+import type { RedactionSettings } from '../redaction/index.ts';
 
 export interface OrgDataPolicy {
   readonly logging: 'on' | 'off';
@@ -9,7 +9,7 @@ export interface OrgDataPolicy {
   readonly no_train: boolean;
   /** Empty: any region. */
   readonly regions: readonly string[];
-  readonly redact: RedactWish;
+  readonly redact: RedactionSettings;
 }
 
 export type OrgKind = 'team' | 'personal' | 'reseller' | 'child';

@@ -63,8 +63,8 @@ test('what is handed over is sealed for its request and no other, in a partition
 });
 
 test('beyond its bounds calls are not kept, counted, and told of; room given back is room again', async () => {
-  const told: object[] = [];
-  const warn = (facts: object) => told.push(facts);
+  const reported: object[] = [];
+  const warn = (facts: object) => reported.push(facts);
   const log = openPayloadLog({ db: pool, log: { ...silentLog, warn } as Log, root_key });
   const fill = (org_id: Id<'org'>) => {
     const slots: PayloadSlot[] = [];
@@ -76,7 +76,7 @@ test('beyond its bounds calls are not kept, counted, and told of; room given bac
   const [one, two, three, four] = [newId('org'), newId('org'), newId('org'), newId('org')];
   const slots = fill(one);
   expect([slots.length, log.dropped]).toEqual([3, 1]);
-  expect(told).toMatchObject([{ org_id: one, reason: 'organization', dropped: 1 }]);
+  expect(reported).toMatchObject([{ org_id: one, reason: 'organization', dropped: 1 }]);
   slots.pop()?.free();
   expect(log.open(one, 5_000_000)).not.toBe(null);
   // What one has waiting is no matter of another, until all of the room is taken.
@@ -84,7 +84,7 @@ test('beyond its bounds calls are not kept, counted, and told of; room given bac
   // And then there is some for whoever has little.
   for (let n = 0; n < 15; n++) expect(log.open(newId('org'), 900_000)).not.toBe(null);
   expect(log.waiting_bytes).toBeLessThanOrEqual(67_108_864);
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
   await log.close();
 });
 

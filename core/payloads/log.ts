@@ -3,7 +3,7 @@
 // of a gateway is no place for content.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs } from '../kernel/index.ts';
-import { type RedactWish, redactBody } from '../redaction/index.ts';
+import { type RedactionSettings, redactBody } from '../redaction/index.ts';
 import { sealPayload } from './sealing.ts';
 import { insertPayloads, preparePayloadDays, type SealedPayload } from './store.ts';
 import type { NewPayload, PayloadLog, PayloadSlot } from './types.ts';
@@ -59,7 +59,7 @@ class Writer implements PayloadLog {
   #storing = false;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
-  #told_ms = Number.NEGATIVE_INFINITY;
+  #reported_ms = Number.NEGATIVE_INFINITY;
   #prepared_ms = Number.NEGATIVE_INFINITY;
 
   constructor(options: PayloadLogOptions) {
@@ -118,8 +118,8 @@ class Writer implements PayloadLog {
   /** One line of the log a minute: whoever drops calls drops many. */
   #tell(org_id: string, reason: string): void {
     const now_ms = monotonicMs();
-    if (now_ms - this.#told_ms < TELL_MS) return;
-    this.#told_ms = now_ms;
+    if (now_ms - this.#reported_ms < TELL_MS) return;
+    this.#reported_ms = now_ms;
     const facts = { org_id, reason, waiting_bytes: this.#waiting, dropped: this.#dropped };
     this.#log.warn(facts, 'content of calls is not kept: too much of it waits');
   }
@@ -257,12 +257,12 @@ class Writer implements PayloadLog {
 }
 
 async function redacted(
-  wish: RedactWish | null,
+  settings: RedactionSettings | null,
   text: string | null,
   org_id: string,
 ): Promise<string | null> {
-  if (wish === null || text === null) return text;
-  const { body } = await redactBody(wish, Buffer.from(text), { org_id });
+  if (settings === null || text === null) return text;
+  const { body } = await redactBody(settings, Buffer.from(text), { org_id });
   return body.toString();
 }
 

@@ -1,6 +1,6 @@
 // Stored content of calls as other concepts see it.
 import type { Id, RequestId } from '../kernel/index.ts';
-import type { RedactWish } from '../redaction/index.ts';
+import type { RedactionSettings } from '../redaction/index.ts';
 
 export const payloadStates = ['available', 'none', 'pending', 'expired', 'erased'] as const;
 export type PayloadState = (typeof payloadStates)[number];
@@ -16,7 +16,7 @@ export interface NewPayload {
   readonly request_id: RequestId;
   readonly org_id: Id<'org'>;
   /** Taken out of the response; the request came redacted. */
-  readonly redact: RedactWish | null;
+  readonly redact: RedactionSettings | null;
   /** Bytes that it keeps alive until it is written. */
   readonly bytes: number;
   /** Asked once, off the call's path. */
@@ -37,7 +37,7 @@ export interface PayloadLog {
    * which is counted and logged.
    */
   open(org_id: Id<'org'>, bytes: number): PayloadSlot | null;
-  /** Calls not kept although their organisation wished it. */
+  /** Calls not kept although their organisation asked for it. */
   readonly dropped: number;
   /** Bytes that wait or may come. */
   readonly waiting_bytes: number;

@@ -18,7 +18,7 @@ import {
   type VersionRow,
 } from './store.ts';
 
-export interface ScopeWish {
+export interface ScopeInput {
   readonly project_id?: string | null;
 }
 
@@ -33,9 +33,9 @@ export async function getPolicy(context: Context, name: string): Promise<PolicyR
  * The scope of a write. Whoever acts in the test environment rules test projects alone: everything else routes
  * live calls too. @throws ServiceError not_found, sandbox_key_not_allowed.
  */
-async function scopeOf(context: Context, wish: ScopeWish | undefined): Promise<Id<'project'> | null> {
+async function scopeOf(context: Context, input: ScopeInput | undefined): Promise<Id<'project'> | null> {
   const { org_id, environment } = orgCaller(context);
-  const id = wish?.project_id ?? null;
+  const id = input?.project_id ?? null;
   const project = id !== null && isId('project', id) ? await findProject(context.db, { org_id, id }) : null;
   if (id !== null && project === null) throw notFound();
   if (environment === 'test' && project?.environment !== 'test') {
@@ -87,23 +87,23 @@ async function start(
  */
 export function activate(
   context: Context,
-  wish: { name: string; version: number; scope?: ScopeWish | undefined },
+  input: { name: string; version: number; scope?: ScopeInput | undefined },
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
     const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const project_id = await scopeOf(context, wish.scope);
-    const policy = await getPolicy(context, wish.name);
-    const version = await getVersion(context, wish.name, wish.version);
+    const project_id = await scopeOf(context, input.scope);
+    const policy = await getPolicy(context, input.name);
+    const version = await getVersion(context, input.name, input.version);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
-    await displace(context, active, wish.name, writer);
-    if (active?.name !== wish.name || active.version !== wish.version) {
+    await displace(context, active, input.name, writer);
+    if (active?.name !== input.name || active.version !== input.version) {
       const previous_no = active?.activation_no ?? null;
-      await start(context, { project_id, name: wish.name, version: wish.version, previous_no });
+      await start(context, { project_id, name: input.name, version: input.version, previous_no });
     }
-    await conclude(context, wish.name, owner);
+    await conclude(context, input.name, owner);
     return version;
   });
 }
@@ -115,20 +115,20 @@ export function activate(
  */
 export function deactivate(
   context: Context,
-  wish: { name: string; scope?: ScopeWish | undefined },
+  input: { name: string; scope?: ScopeInput | undefined },
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
     const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const project_id = await scopeOf(context, wish.scope);
-    const policy = await getPolicy(context, wish.name);
+    const project_id = await scopeOf(context, input.scope);
+    const policy = await getPolicy(context, input.name);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
-    const ruled = active?.name === wish.name ? active : null;
+    const ruled = active?.name === input.name ? active : null;
     if (ruled !== null) await endActivation(context.db, { org_id, project_id, at: context.now() });
-    await conclude(context, wish.name, owner);
-    return getVersion(context, wish.name, ruled?.version ?? policy.newest);
+    await conclude(context, input.name, owner);
+    return getVersion(context, input.name, ruled?.version ?? policy.newest);
   });
 }
 
@@ -139,35 +139,35 @@ export function deactivate(
  */
 export function rollback(
   context: Context,
-  wish: { name: string; version?: number | undefined; scope?: ScopeWish | undefined },
+  input: { name: string; version?: number | undefined; scope?: ScopeInput | undefined },
 ): Promise<VersionRow> {
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
     const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
-    const project_id = await scopeOf(context, wish.scope);
-    const policy = await getPolicy(context, wish.name);
-    if (wish.version !== undefined) await getVersion(context, wish.name, wish.version);
+    const project_id = await scopeOf(context, input.scope);
+    const policy = await getPolicy(context, input.name);
+    if (input.version !== undefined) await getVersion(context, input.name, input.version);
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
-    if (active?.name !== wish.name) {
+    if (active?.name !== input.name) {
       throw new ServiceError('state_conflict', 'The policy does not rule this scope.', {
         details: { state: 'draft' },
       });
     }
-    const target = await targetOf(context, active, project_id, wish.version);
+    const target = await targetOf(context, active, project_id, input.version);
     if (target === null) {
       throw new ServiceError('state_conflict', 'Nothing ruled this scope before; deactivate instead.', {
         details: { state: 'active' },
       });
     }
-    if (target.name !== wish.name) {
+    if (target.name !== input.name) {
       // Another policy comes back: it must be this writer's too.
       ownerAfter(context, await findPolicy(context.db, org_id, target.name), writer);
     }
     const { name, version, previous_no } = target;
     await start(context, { project_id, name, version, previous_no });
-    await conclude(context, wish.name, owner);
+    await conclude(context, input.name, owner);
     return getVersion(context, name, version);
   });
 }

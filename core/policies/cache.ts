@@ -3,8 +3,8 @@
 import { type Db, type Id, type Log, monotonicMs, newUlid } from '../kernel/index.ts';
 import { type Changes, OrgCache } from '../runtime/index.ts';
 import { type ActivePolicy, activePolicy } from './decide.ts';
+import { readStoredPolicy } from './language/validate.ts';
 import { forgetGateway, noteGateway, pruneGateways, readActiveTexts } from './snapshot-store.ts';
-import { readStoredPolicy } from './validate.ts';
 
 const TRUST_MS = 2_000;
 /** A process is counted as alive for ten seconds after its last note. */
@@ -71,8 +71,8 @@ export function openPolicyCache({ changes, log, process_name, max_orgs }: Policy
     unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',
     read: (org_id) => readPolicies(db, org_id),
     // What was heard is noted with a snapshot that shows it, so that `gateways` counts this process at once.
-    async polled({ began_ms, snapshot, told }) {
-      if (told || began_ms >= note_due_ms) {
+    async polled({ began_ms, snapshot, noted }) {
+      if (noted || began_ms >= note_due_ms) {
         await noteGateway(db, { gateway_id, process_name, snapshot });
         note_due_ms = began_ms + NOTE_MS;
       }

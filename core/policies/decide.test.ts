@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matchesCall } from './decide.ts';
-import { matchesGlob } from './glob.ts';
 import { activePolicy, decide, type PolicyDocument } from './index.ts';
+import { matchesGlob } from './language/glob.ts';
+import { isWithin } from './language/time.ts';
 import { callOf } from './test-kit.ts';
-import { isWithin } from './time.ts';
 
 function ask(document: PolicyDocument, over: Parameters<typeof callOf>[0] = {}) {
   return decide(activePolicy('p', 3, document), callOf(over));

@@ -1,8 +1,8 @@
 // Which rules of a policy a call meets, and what they ask together. Pure.
 import type { Environment } from '../kernel/index.ts';
 import { combine, type Effective, protectsAsMuch } from './combine.ts';
-import { matchesGlob } from './glob.ts';
-import { isWithin } from './time.ts';
+import { matchesGlob } from './language/glob.ts';
+import { isWithin } from './language/time.ts';
 import type { Actions, Match, MatchFlat, PolicyDocument, Rule } from './types.ts';
 
 /** What of a call rules can ask for. */

@@ -10,6 +10,7 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { activate, deactivate, getPolicy, rollback } from './activate.ts';
+import { validatePolicy } from './language/validate.ts';
 import { ownerAfter, writerOf } from './ownership.ts';
 import {
   NameInPath,
@@ -35,7 +36,6 @@ import {
   lockPolicies,
   type VersionRow,
 } from './store.ts';
-import { validatePolicy } from './validate.ts';
 import { writeVersion } from './write.ts';
 
 const writers = {

@@ -1,6 +1,6 @@
 // SQL of policies, their versions and activations.
 import type { Db, Id } from '../kernel/index.ts';
-import type { PolicyRemark } from './validate.ts';
+import type { PolicyRemark } from './language/validate.ts';
 
 export interface PolicyRow {
   readonly name: string;

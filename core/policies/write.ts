@@ -1,5 +1,6 @@
 // New policies and new versions: judged, numbered without a gap, stored for ever.
 import { type Context, orgCaller, ServiceError, sha256Hex } from '../kernel/index.ts';
+import { type Verdict, validatePolicy } from './language/validate.ts';
 import { actorOf, ownerAfter, writerOf } from './ownership.ts';
 import {
   countPolicies,
@@ -9,7 +10,6 @@ import {
   nextVersion,
   type VersionRow,
 } from './store.ts';
-import { type Verdict, validatePolicy } from './validate.ts';
 
 /** A bound on what one organisation can make every listing carry. */
 const POLICIES_MAX = 1_000;
@@ -30,13 +30,13 @@ function refuseInvalid(verdict: Verdict): asserts verdict is Verdict & { valid: 
  */
 export function writeVersion(
   context: Context,
-  wish: { name: string; yaml: string; fresh: boolean },
+  input: { name: string; yaml: string; fresh: boolean },
   missing: () => ServiceError,
 ): Promise<VersionRow> {
-  const verdict = validatePolicy(wish.yaml, context.services.catalog(), wish.name);
+  const verdict = validatePolicy(input.yaml, context.services.catalog(), input.name);
   return context.transaction(async (context) => {
     const { org_id } = orgCaller(context);
-    const { name, yaml } = wish;
+    const { name, yaml } = input;
     const writer = await writerOf(context);
     await lockPolicies(context.db, org_id);
     const found = await findPolicy(context.db, org_id, name);
@@ -44,8 +44,8 @@ export function writeVersion(
     const managed_by = ownerAfter(context, policy, writer);
     // Last of the refusals about the caller: who may not write learns nothing of the text.
     refuseInvalid(verdict);
-    if (!wish.fresh && policy === null) throw missing();
-    if (wish.fresh) {
+    if (!input.fresh && policy === null) throw missing();
+    if (input.fresh) {
       if (policy !== null) {
         throw new ServiceError('already_exists', `There is a policy ${name}; add a version to it.`, {
           param: 'name',

@@ -37,7 +37,7 @@ function endpoint(numbers: Numbers, over: Partial<Reserved> = {}, bands: [number
     ...over,
   };
 }
-function wish(over: Partial<ReserveInput> = {}): ReserveInput {
+function call(over: Partial<ReserveInput> = {}): ReserveInput {
   return {
     input_tokens_bound: 1000,
     max_tokens: null,
@@ -91,7 +91,7 @@ test('a measured ratio counts only after 100 settled answers, then follows the e
 test('without a cap the answer is bounded by model, context and half of the credit, at least 2,048 while affordable', () => {
   const e = endpoint({ input: 1000, output: 10_000 });
   const capOf = (over: Partial<ReserveInput>) => {
-    const r = reserve([e], wish(over));
+    const r = reserve([e], call(over));
     return r.status === 'ok' ? [r.endpoints[0]?.output_cap, r.endpoints[0]?.capped_by_credit] : r;
   };
   expect(capOf({})).toEqual([16_384, false]);
@@ -111,7 +111,7 @@ test('without a cap the answer is bounded by model, context and half of the cred
 test('only a stream that stops billing when cancelled and shows its tokens is held in steps', () => {
   const held = (over: Partial<Reserved>, w: Partial<ReserveInput> = {}) => {
     const at = endpoint({ input: 1, output: 1 }, { max_output: 64_000, ...over });
-    const r = reserve([at], wish({ max_tokens: 64_000, ...w }));
+    const r = reserve([at], call({ max_tokens: 64_000, ...w }));
     return r.status === 'ok' ? r.endpoints[0]?.output_held : r;
   };
   expect(held({ cancel_billing: 'stops' })).toBe(4_096);
@@ -121,10 +121,10 @@ test('only a stream that stops billing when cancelled and shows its tokens is he
   expect(held({ cancel_billing: 'bills_full' })).toBe(64_000);
 });
 
-test('the hold is that of the dearest endpoint of the plan, in the dearest band it can reach', () => {
+test('the hold is that of the most expensive endpoint of the plan, in the most expensive band it can reach', () => {
   const cheap = endpoint({ input: 1000, output: 1000 });
-  const dear = endpoint({ input: 2000, output: 3000 }, {}, [[900, { input: 4000, output: 6000 }]]);
-  const r = reserve([cheap, dear], wish({ max_tokens: 100, input_tokens_bound: 1000 }));
+  const expensive = endpoint({ input: 2000, output: 3000 }, {}, [[900, { input: 4000, output: 6000 }]]);
+  const r = reserve([cheap, expensive], call({ max_tokens: 100, input_tokens_bound: 1000 }));
   // Two lines (input, cache read) may each round up: 1 micro-USD beyond the ceiling.
   expect(r).toMatchObject({ status: 'ok', amount_micro_usd: 4000 + 1 + 600 });
 });
@@ -195,7 +195,7 @@ test('a settled call within its bounds never costs more than was held for it', (
           search_units: searches,
           source: 'provider',
         };
-        const w = wish({
+        const w = call({
           input_tokens_bound: bound,
           max_tokens: output,
           upstream_stream: false,
@@ -222,7 +222,7 @@ test('what is affordable fits the budget, and one token more does not', () => {
       fc.integer({ min: 0, max: 3_000_000_000 }),
       fc.integer({ min: 1, max: 4 }),
       (e, budget, n) => {
-        const w = wish({ candidates: n });
+        const w = call({ candidates: n });
         const tokens = affordableTokens(e, w, budget);
         if (tokens > 0) expect(holdMicroUsd(e, w, tokens * n)).toBeLessThanOrEqual(budget);
         if (tokens < e.max_output) expect(holdMicroUsd(e, w, (tokens + 1) * n)).toBeGreaterThan(budget);

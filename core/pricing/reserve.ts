@@ -66,7 +66,7 @@ const AFFORDABLE_MIN = 16;
 const CAP_MIN = 2_048;
 
 interface Side {
-  /** Dearest nano-USD per token that this side of the call can meet. */
+  /** Most expensive nano-USD per token that this side of the call can meet. */
   rate: number;
   /** Lines beyond the first, each of which may round up by half a micro-USD. */
   slack: number;
@@ -77,7 +77,7 @@ function billed(price: Reserved['price']): Pick<Reserved['price'], 'rates' | 'ba
   return price.fee_bps === undefined ? price : (price.list ?? price);
 }
 
-/** Dearest rate over `kinds` in every band that the bound can reach, and the room their rounding needs. */
+/** Most expensive rate over `kinds` in every band that the bound can reach, and the room their rounding needs. */
 function side(endpoint: Reserved, bound: number, base: RateKind, others: readonly RateKind[]): Side {
   let rate = 0;
   let lines = 0;
@@ -96,26 +96,26 @@ function side(endpoint: Reserved, bound: number, base: RateKind, others: readonl
   return { rate, slack: rate === 0 ? 0 : Math.floor(lines / 2) };
 }
 
-function inputSide(endpoint: Reserved, wish: ReserveInput): Side {
+function inputSide(endpoint: Reserved, call: ReserveInput): Side {
   const others: RateKind[] = ['cache_read', 'audio_input', 'image_input'];
-  const writes = wish.cache_hints || endpoint.wire.writes_cache_unasked;
-  if (writes && (wish.cache_hints || billed(endpoint.price).rates.cache_write !== undefined))
+  const writes = call.cache_hints || endpoint.wire.writes_cache_unasked;
+  if (writes && (call.cache_hints || billed(endpoint.price).rates.cache_write !== undefined))
     others.push('cache_write');
-  if (wish.cache_hints) others.push('cache_write_5m', 'cache_write_1h');
-  return side(endpoint, wish.input_tokens_bound, 'input', others);
+  if (call.cache_hints) others.push('cache_write_5m', 'cache_write_1h');
+  return side(endpoint, call.input_tokens_bound, 'input', others);
 }
 
-function outputSide(endpoint: Reserved, wish: ReserveInput): Side {
+function outputSide(endpoint: Reserved, call: ReserveInput): Side {
   const others: RateKind[] = ['reasoning'];
-  if (wish.audio_output) others.push('audio_output');
-  if (wish.image_output) others.push('image_output');
-  return side(endpoint, wish.input_tokens_bound, 'output', others);
+  if (call.audio_output) others.push('audio_output');
+  if (call.image_output) others.push('image_output');
+  return side(endpoint, call.input_tokens_bound, 'output', others);
 }
 
 /** Micro-USD of all that is not output: the prompt, declared searches, the request fee. */
-function fixedMicroUsd(endpoint: Reserved, wish: ReserveInput): number {
-  const input = inputSide(endpoint, wish);
-  let amount = mulDivCeil(wish.input_tokens_bound, input.rate, 1000) + input.slack;
+function fixedMicroUsd(endpoint: Reserved, call: ReserveInput): number {
+  const input = inputSide(endpoint, call);
+  let amount = mulDivCeil(call.input_tokens_bound, input.rate, 1000) + input.slack;
   const { rates, bands } = billed(endpoint.price);
   let search = rates.search_unit ?? 0;
   let request = rates.request ?? 0;
@@ -123,7 +123,7 @@ function fixedMicroUsd(endpoint: Reserved, wish: ReserveInput): number {
     search = Math.max(search, band.rates.search_unit ?? 0);
     request = Math.max(request, band.rates.request ?? 0);
   }
-  amount += mulDivCeil(wish.search_units, search, 1000) + mulDivCeil(1, request, 1000);
+  amount += mulDivCeil(call.search_units, search, 1000) + mulDivCeil(1, request, 1000);
   return amount;
 }
 
@@ -131,10 +131,10 @@ function fixedMicroUsd(endpoint: Reserved, wish: ReserveInput): number {
  * Micro-USD that cover the prompt's bound and `output_tokens` (all candidates together) on `endpoint`: the hold, and
  * with a larger count the new total of an extension.
  */
-export function holdMicroUsd(endpoint: Reserved, wish: ReserveInput, output_tokens: number): MicroUsd {
-  const output = outputSide(endpoint, wish);
+export function holdMicroUsd(endpoint: Reserved, call: ReserveInput, output_tokens: number): MicroUsd {
+  const output = outputSide(endpoint, call);
   const amount = mulDivCeil(output_tokens, output.rate, 1000) + output.slack;
-  const total = fixedMicroUsd(endpoint, wish) + amount;
+  const total = fixedMicroUsd(endpoint, call) + amount;
   const { fee_bps } = endpoint.price;
   return microUsd(fee_bps === undefined ? total : mulDivCeil(total, fee_bps, BPS));
 }
@@ -145,23 +145,23 @@ function mostBilled(budget_micro_usd: number, fee_bps: number): number {
 }
 
 /** Output tokens per candidate that `budget_micro_usd` pays for on `endpoint` after the prompt; 0 when none. */
-export function affordableTokens(endpoint: Reserved, wish: ReserveInput, budget_micro_usd: number): number {
-  const output = outputSide(endpoint, wish);
+export function affordableTokens(endpoint: Reserved, call: ReserveInput, budget_micro_usd: number): number {
+  const output = outputSide(endpoint, call);
   const { fee_bps } = endpoint.price;
   if (fee_bps === 0) return budget_micro_usd < 0 ? 0 : endpoint.max_output;
   // Of the provider's bill, the largest whose fee the budget pays for.
   const budget = fee_bps === undefined ? budget_micro_usd : mostBilled(budget_micro_usd, fee_bps);
-  const left = budget - fixedMicroUsd(endpoint, wish) - output.slack;
+  const left = budget - fixedMicroUsd(endpoint, call) - output.slack;
   if (left < 0) return 0;
   if (output.rate === 0) return endpoint.max_output;
   // A balance may be any safe integer, so the product with 1,000 goes through the exact division.
-  const tokens = mulDivFloor(left, 1000, output.rate * wish.candidates);
+  const tokens = mulDivFloor(left, 1000, output.rate * call.candidates);
   return Math.min(tokens, endpoint.max_output);
 }
 
-function naturalCap(endpoint: Reserved, wish: ReserveInput): number {
+function naturalCap(endpoint: Reserved, call: ReserveInput): number {
   // The bound overshoots: a prompt that seems to fill the context usually leaves room for an answer.
-  const left = Math.max(CAP_MIN, endpoint.context_length - wish.input_tokens_bound);
+  const left = Math.max(CAP_MIN, endpoint.context_length - call.input_tokens_bound);
   return Math.min(endpoint.max_output, left);
 }
 
@@ -169,33 +169,33 @@ function naturalCap(endpoint: Reserved, wish: ReserveInput): number {
  * The output cap C (docs/pricing.md#holds) for one endpoint: the caller's cap, else the smallest of the model's
  * maximum, what the context leaves and what credit affords (half of the balance, but at least min(2,048, all of it)).
  */
-function outputCap(endpoint: Reserved, wish: ReserveInput): { tokens: number; by_credit: boolean } {
+function outputCap(endpoint: Reserved, call: ReserveInput): { tokens: number; by_credit: boolean } {
   // A cap of the caller's is no larger: the route leaves other endpoints out. One of its policy may be.
-  if (wish.max_tokens !== null) {
-    return { tokens: Math.min(wish.max_tokens, endpoint.max_output), by_credit: false };
+  if (call.max_tokens !== null) {
+    return { tokens: Math.min(call.max_tokens, endpoint.max_output), by_credit: false };
   }
-  const natural = naturalCap(endpoint, wish);
-  const available = wish.available_micro_usd;
+  const natural = naturalCap(endpoint, call);
+  const available = call.available_micro_usd;
   if (available === null) return { tokens: natural, by_credit: false };
-  const half = affordableTokens(endpoint, wish, Math.floor(available / 2));
-  const all = Math.min(CAP_MIN, affordableTokens(endpoint, wish, available));
+  const half = affordableTokens(endpoint, call, Math.floor(available / 2));
+  const all = Math.min(CAP_MIN, affordableTokens(endpoint, call, available));
   const affordable = Math.max(half, all);
   return affordable < natural
     ? { tokens: affordable, by_credit: true }
     : { tokens: natural, by_credit: false };
 }
 
-function reserveOn(endpoint: Reserved, wish: ReserveInput): EndpointReserve {
-  const cap = outputCap(endpoint, wish);
-  const stepped = wish.upstream_stream && endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
-  const held = (stepped ? Math.min(cap.tokens, HOLD_STEP_TOKENS) : cap.tokens) * wish.candidates;
+function reserveOn(endpoint: Reserved, call: ReserveInput): EndpointReserve {
+  const cap = outputCap(endpoint, call);
+  const stepped = call.upstream_stream && endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
+  const held = (stepped ? Math.min(cap.tokens, HOLD_STEP_TOKENS) : cap.tokens) * call.candidates;
   return {
     endpoint_id: endpoint.id,
     own_key_id: endpoint.own_key?.id ?? null,
     output_cap: cap.tokens,
     capped_by_credit: cap.by_credit,
     output_held: held,
-    amount_micro_usd: holdMicroUsd(endpoint, wish, held),
+    amount_micro_usd: holdMicroUsd(endpoint, call, held),
   };
 }
 
@@ -205,15 +205,15 @@ export function isReserveOf(reserved: EndpointReserve, endpoint: Pick<Reserved, 
 }
 
 /**
- * The hold of a call in micro-USD: the dearest of its plan's endpoints, with each endpoint's own cap and hold.
+ * The hold of a call in micro-USD: the most expensive of its plan's endpoints, with each endpoint's own cap and hold.
  * `insufficient` only where the caller named no cap and fewer than 16 tokens are affordable on every endpoint; a
  * balance that is too small otherwise is the ledger's to refuse. An endpoint whose credit cap is below 16 while others
  * fare better is left out of `endpoints`: it cannot be tried.
  * @throws RangeError when `plan` is empty (a defect: no plan, no call).
  */
-export function reserve(plan: readonly Reserved[], wish: ReserveInput): Reserve {
+export function reserve(plan: readonly Reserved[], call: ReserveInput): Reserve {
   if (plan.length === 0) throw new RangeError('reserve of an empty plan');
-  const endpoints = plan.map((endpoint) => reserveOn(endpoint, wish));
+  const endpoints = plan.map((endpoint) => reserveOn(endpoint, call));
   const usable = endpoints.filter((e) => !e.capped_by_credit || e.output_cap >= AFFORDABLE_MIN);
   if (usable.length === 0) {
     return { status: 'insufficient', affordable_max_tokens: Math.max(...endpoints.map((e) => e.output_cap)) };

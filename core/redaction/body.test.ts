@@ -210,9 +210,9 @@ describe('a redacted body', () => {
 
 describe('patterns', () => {
   it('run in a worker, and the body comes back with what they found', async () => {
-    const wish = { presets: ['email'], patterns: ['PRJ-\\d+'] } as const;
+    const settings = { presets: ['email'], patterns: ['PRJ-\\d+'] } as const;
     const body = Buffer.from('{"a":"PRJ-17 of a@b.co"}');
-    const made = redactBody(wish, body, { org_id });
+    const made = redactBody(settings, body, { org_id });
     expect(made).toBeInstanceOf(Promise);
     expect(await made).toEqual({
       body: Buffer.from('{"a":"[REDACTED:pattern_1] of [REDACTED:email]"}'),
@@ -220,7 +220,7 @@ describe('patterns', () => {
       unscanned: 0,
     });
     const clean = Buffer.from('{"a":"nothing"}');
-    expect((await redactBody(wish, clean, { org_id })).body).toBe(clean);
+    expect((await redactBody(settings, clean, { org_id })).body).toBe(clean);
   });
 
   it('that take too long on a text end the call, not the process, and others are served after them', async () => {

@@ -33,20 +33,20 @@ test('large bodies under presets make their own organisation wait, not another o
 
 test('too much waiting text of one organisation is refused to it alone, until there is room', async () => {
   const pool = new RedactionPool();
-  const wish = { presets: [], patterns: ['one'] };
+  const settings = { presets: [], patterns: ['one'] };
   const large = Buffer.from(JSON.stringify({ data: 'y'.repeat(34_000_000) }));
-  const first = pool.redact(wish, large, { org_id: 'loud' });
-  await expect(pool.redact(wish, large, { org_id: 'loud' })).rejects.toMatchObject({
+  const first = pool.redact(settings, large, { org_id: 'loud' });
+  await expect(pool.redact(settings, large, { org_id: 'loud' })).rejects.toMatchObject({
     code: 'service_unavailable',
     details: { component: 'redaction' },
     message: expect.stringContaining("organization's text waits"),
   });
   // Whatever others have waiting: who has nothing there is let in.
-  const others = Array.from({ length: 9 }, (_, n) => pool.redact(wish, large, { org_id: `loud ${n}` }));
-  const quiet = pool.redact(wish, bodyOf('one'), { org_id: 'quiet' });
+  const others = Array.from({ length: 9 }, (_, n) => pool.redact(settings, large, { org_id: `loud ${n}` }));
+  const quiet = pool.redact(settings, bodyOf('one'), { org_id: 'quiet' });
   expect((await quiet).redactions).toBe(1);
   await Promise.all([first, ...others]);
-  expect((await pool.redact(wish, large, { org_id: 'loud' })).redactions).toBe(0);
+  expect((await pool.redact(settings, large, { org_id: 'loud' })).redactions).toBe(0);
 }, 60_000);
 
 test('a search that does not end ends with its worker, and whoever waits gets another one', async () => {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../kernel/index.ts';
 import { type RedactedBody, redactBytes } from './bytes.ts';
 import { Redactor } from './redactor.ts';
-import type { RedactWish } from './types.ts';
+import type { RedactionSettings } from './types.ts';
 import type { Job, Outcome } from './worker.ts';
 
 /** Presets alone take about a millisecond for so many bytes of text, and a few dozen where they are made to be slow. */
@@ -75,8 +75,12 @@ export class RedactionPool {
   }
 
   /** Rejects with service_unavailable where too much of the organisation's text waits already. */
-  redact(wish: RedactWish, body: Buffer, { org_id, spared = [] }: RedactionOf): Promise<RedactedBody> {
-    const { presets, patterns } = wish;
+  redact(
+    settings: RedactionSettings,
+    body: Buffer,
+    { org_id, spared = [] }: RedactionOf,
+  ): Promise<RedactedBody> {
+    const { presets, patterns } = settings;
     const { patience_ms } = this.#times;
     const line = this.#lines.get(org_id) ?? { waiting: [], bytes: 0 };
     const { length } = body;
@@ -85,7 +89,7 @@ export class RedactionPool {
     this.#lines.set(org_id, line);
     this.#waiting_bytes += body.length;
     line.bytes += body.length;
-    const job = { id: this.#next_id++, wish: { presets, patterns }, spared, patience_ms };
+    const job = { id: this.#next_id++, settings: { presets, patterns }, spared, patience_ms };
     return new Promise<RedactedBody>((done, failed) => {
       line.waiting.push({ job, body, done, failed });
       this.#next();
@@ -179,27 +183,27 @@ interface RedactionOf {
 const pool = new RedactionPool();
 const redactors = new Map<string, Redactor>();
 
-function redactorOf(wish: RedactWish): Redactor {
-  const key = wish.presets.join(' ');
+function redactorOf(settings: RedactionSettings): Redactor {
+  const key = settings.presets.join(' ');
   let redactor = redactors.get(key);
   if (redactor === undefined) {
     if (redactors.size >= REDACTORS_MAX) redactors.clear();
-    redactor = new Redactor({ presets: wish.presets, patterns: [] });
+    redactor = new Redactor({ presets: settings.presets, patterns: [] });
     redactors.set(key, redactor);
   }
   return redactor;
 }
 
 /**
- * `body`, a JSON text of the organisation that `of` names, without what `wish` names. What is not JSON comes back as it
+ * `body`, a JSON text of the organisation that `of` names, without what `settings` names. What is not JSON comes back as it
  * is. A promise where the worker does it, in which each waits for one body of each other organisation at most.
  * @throws ServiceError (or rejects) invalid_pattern when the patterns take too long, service_unavailable.
  */
 export function redactBody(
-  wish: RedactWish,
+  settings: RedactionSettings,
   body: Buffer,
   of: RedactionOf,
 ): RedactedBody | Promise<RedactedBody> {
-  if (wish.patterns.length > 0 || body.length > OWN_THREAD_MAX) return pool.redact(wish, body, of);
-  return redactBytes(redactorOf(wish), body, of.spared ?? []);
+  if (settings.patterns.length > 0 || body.length > OWN_THREAD_MAX) return pool.redact(settings, body, of);
+  return redactBytes(redactorOf(settings), body, of.spared ?? []);
 }

@@ -9,7 +9,7 @@ import {
   type Preset,
   presets,
   type Redacted,
-  type RedactWish,
+  type RedactionSettings,
   type Scan,
 } from './types.ts';
 
@@ -105,15 +105,15 @@ export class Redactor {
   #deadline_ms = Number.POSITIVE_INFINITY;
 
   /** @throws ServiceError invalid_pattern; `now_ms` is a monotonic clock, asked only where there are patterns. */
-  constructor(wish: RedactWish, now_ms: () => number = () => 0) {
+  constructor(settings: RedactionSettings, now_ms: () => number = () => 0) {
     const check = () => {
       if (now_ms() > this.#deadline_ms) throw new RangeError('the patterns took too long');
     };
     this.#passes = [
       ...presets
-        .filter((preset) => wish.presets.includes(preset))
+        .filter((preset) => settings.presets.includes(preset))
         .map((preset) => ({ marker: `[REDACTED:${preset}]`, scan: scans[preset] })),
-      ...wish.patterns.map((pattern, at) => ({
+      ...settings.patterns.map((pattern, at) => ({
         marker: `[REDACTED:pattern_${at + 1}]`,
         scan: scanPattern(pattern, check),
       })),

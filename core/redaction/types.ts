@@ -5,7 +5,7 @@ export const presets = ['api_key', 'email', 'card', 'aadhaar', 'pan', 'phone'] a
 export type Preset = (typeof presets)[number];
 
 /** `data_policy.redact` of an organisation; plain data, so that it can go to another thread. */
-export interface RedactWish {
+export interface RedactionSettings {
   readonly presets: readonly Preset[];
   /** RE2 syntax. */
   readonly patterns: readonly string[];

@@ -4,12 +4,12 @@ import { parentPort } from 'node:worker_threads';
 import { monotonicMs, ServiceError } from '../kernel/index.ts';
 import { redactBytes } from './bytes.ts';
 import { Redactor } from './redactor.ts';
-import type { RedactWish } from './types.ts';
+import type { RedactionSettings } from './types.ts';
 
 /** One body to redact. */
 export interface Job {
   readonly id: number;
-  readonly wish: RedactWish;
+  readonly settings: RedactionSettings;
   readonly body: Uint8Array;
   readonly spared: readonly string[];
   /** Milliseconds after which no further search begins. */
@@ -29,20 +29,20 @@ export type Outcome =
 const REDACTORS_MAX = 64;
 const redactors = new Map<string, Redactor>();
 
-function redactorOf(wish: RedactWish): Redactor {
-  const key = JSON.stringify(wish);
+function redactorOf(settings: RedactionSettings): Redactor {
+  const key = JSON.stringify(settings);
   let redactor = redactors.get(key);
   if (redactor === undefined) {
     if (redactors.size >= REDACTORS_MAX) redactors.clear();
-    redactor = new Redactor(wish, monotonicMs);
+    redactor = new Redactor(settings, monotonicMs);
     redactors.set(key, redactor);
   }
   return redactor;
 }
 
-function run({ id, wish, body, spared, patience_ms }: Job): Outcome {
+function run({ id, settings, body, spared, patience_ms }: Job): Outcome {
   try {
-    const redactor = redactorOf(wish);
+    const redactor = redactorOf(settings);
     redactor.endAt(monotonicMs() + patience_ms);
     const given = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const { body: made, redactions, unscanned } = redactBytes(redactor, given, spared);

@@ -27,7 +27,7 @@ function source(
 
 /** One call by session that is answered by the first of its plan, as the engine is told. */
 function call(memory: AffinityMemory, over: Partial<RouteInput> = {}) {
-  const route = run(three(), { wish: { affinity: 'session' }, ...source(memory), ...over });
+  const route = run(three(), { preferences: { affinity: 'session' }, ...source(memory), ...over });
   return { route, first: order(route)[0] as string };
 }
 function remember(memory: AffinityMemory, { route }: ReturnType<typeof call>, name: string, now = NOW) {
@@ -48,10 +48,10 @@ describe('the endpoint that answered', () => {
       expect(next.route.plan[0]?.reason).toBe('affinity');
       expect(next.route.plan).toHaveLength(3);
     }
-    const dear = [endpoint('a', {}, { input: 9_000, output: 9_000 }), endpoint('b')];
+    const expensive = [endpoint('a', {}, { input: 9_000, output: 9_000 }), endpoint('b')];
     remember(memory, before, 'a');
-    const wish = { affinity: 'session', sort: 'price' } as const;
-    expect(order(run(dear, { wish, ...source(memory) }))).toEqual(['a', 'b']);
+    const preferences = { affinity: 'session', sort: 'price' } as const;
+    expect(order(run(expensive, { preferences, ...source(memory) }))).toEqual(['a', 'b']);
   });
 
   test('is forgotten after its time, five minutes unless policy or cache say otherwise', () => {
@@ -93,15 +93,15 @@ describe('the endpoint that answered', () => {
   test('stays behind the order of the caller and behind what can read signed reasoning', () => {
     const memory = createAffinity();
     remember(memory, call(memory), 'c');
-    const wish = { affinity: 'session' as const, providers: { order: ['a'] } };
+    const preferences = { affinity: 'session' as const, providers: { order: ['a'] } };
     expect(
-      call(memory, { wish })
+      call(memory, { preferences })
         .route.plan.map((item) => item.endpoint.provider)
         .slice(0, 2),
     ).toEqual(['a', 'c']);
     const signed = features({ signed_format: 'anthropic-claude-v1' });
     const all = [...three(), endpoint('x', { family: 'anthropic_messages' })];
-    const read = run(all, { wish: { affinity: 'session' }, ...source(memory), ...signed });
+    const read = run(all, { preferences: { affinity: 'session' }, ...source(memory), ...signed });
     expect(order(read)[0]).toBe('x');
   });
 
@@ -126,12 +126,16 @@ describe('what a call is kept by', () => {
     expect(of(1_024)).toMatchObject({ kind: 'prefix', state: 'miss' });
     expect(of(10, true)).toMatchObject({ kind: 'prefix', state: 'miss' });
     expect(
-      kindOf({ ...source(memory, undefined, { cache_hints: true }), wish: { affinity: 'off' } })?.state,
+      kindOf({ ...source(memory, undefined, { cache_hints: true }), preferences: { affinity: 'off' } })
+        ?.state,
     ).toBe('-');
   });
 
   test('is nothing where the request has nothing of the kind', () => {
-    const asked = { wish: { affinity: 'session' }, ...source(createAffinity(), { prefix: 'p' }) } as const;
+    const asked = {
+      preferences: { affinity: 'session' },
+      ...source(createAffinity(), { prefix: 'p' }),
+    } as const;
     expect(kindOf(asked)).toMatchObject({ kind: 'session', state: '-', key: null });
   });
 
@@ -139,7 +143,7 @@ describe('what a call is kept by', () => {
     const memory = createAffinity();
     const same = { key: 'x', user: 'x', session: 'x', prefix: 'x' };
     const keys = (['key', 'user', 'session', 'prefix'] as const).map(
-      (affinity) => kindOf({ wish: { affinity }, ...source(memory, same) })?.key as string,
+      (affinity) => kindOf({ preferences: { affinity }, ...source(memory, same) })?.key as string,
     );
     expect(new Set(keys).size).toBe(4);
     for (const key of keys) expect(key).toMatch(/^[\w-]{24}$/);
@@ -152,7 +156,11 @@ test('two gateways that remember nothing choose alike for one session, and sessi
     const session = { session: `session-${i}` };
     const [one, two] = ['r1', 'r2'].map((request_id) =>
       order(
-        run(three(), { request_id, wish: { affinity: 'session' }, ...source(createAffinity(), session) }),
+        run(three(), {
+          request_id,
+          preferences: { affinity: 'session' },
+          ...source(createAffinity(), session),
+        }),
       ),
     );
     expect(one).toEqual(two);
@@ -166,7 +174,7 @@ test('two gateways that remember nothing choose alike for one session, and sessi
 test('an endpoint that goes takes only its own sessions along', () => {
   for (let i = 0; i < 100; i++) {
     const given = {
-      wish: { affinity: 'session' as const },
+      preferences: { affinity: 'session' as const },
       ...source(createAffinity(), { session: `s${i}` }),
     };
     const all = order(run(three(), given));
@@ -223,5 +231,8 @@ describe('the memory', () => {
 
 test('the route of a call without an affinity source is the route it always was', () => {
   expect(order(run(three(), input()))).toEqual(order(run(three(), { ...input(), ...features({}) })));
-  expect(run(three(), { wish: { affinity: 'session' } }).affinity).toMatchObject({ state: '-', key: null });
+  expect(run(three(), { preferences: { affinity: 'session' } }).affinity).toMatchObject({
+    state: '-',
+    key: null,
+  });
 });

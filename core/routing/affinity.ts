@@ -55,7 +55,7 @@ export function createAffinity(org_max = ORG_MAX, total_max = TOTAL_MAX): Affini
 
 /** What rules the affinity of `input`: the request, its policy, else the prefix where a provider would cache it. */
 function affinityKind(input: SettledInput): RouteAffinity['kind'] {
-  const { affinity } = input.wish;
+  const { affinity } = input.preferences;
   if (affinity !== undefined) return affinity;
   const cached =
     input.affinity?.cache_hints === true || input.features.input_tokens_bound >= CACHED_FROM_TOKENS;
@@ -63,8 +63,8 @@ function affinityKind(input: SettledInput): RouteAffinity['kind'] {
 }
 
 /** How long an endpoint is remembered: the policy's time, else the life of the cache that the request asks for. */
-function ttlMs({ wish, affinity }: SettledInput): number {
-  if (wish.affinity_ttl_s !== undefined) return wish.affinity_ttl_s * 1_000;
+function ttlMs({ preferences, affinity }: SettledInput): number {
+  if (preferences.affinity_ttl_s !== undefined) return preferences.affinity_ttl_s * 1_000;
   return Math.min(TTL_MAX_MS, Math.max(TTL_MS, affinity?.cache_ttl_ms ?? 0));
 }
 

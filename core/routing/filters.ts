@@ -1,14 +1,14 @@
 // The filters of docs/policies.md#why-an-endpoint-is-left-out, in their order; the first that refuses names the
 // reason. Security filters come before all others but the endpoint's own state, so that a trace shows a privacy
-// exclusion as one. What is not known of an endpoint counts against it wherever a wish protects (retention,
+// exclusion as one. What is not known of an endpoint counts against it wherever a preference protects (retention,
 // quantization, region, training, parameters).
 import type { Catalog, Endpoint, ModelTask } from '../catalog/index.ts';
 import { ratesFor } from '../pricing/index.ts';
 import { bitsOf, type EndpointFacts } from './facts.ts';
-import type { Figures } from './health.ts';
+import type { Figures } from './health/health.ts';
 import type { ExclusionReason, OwnKeys, OwnKeyUse, RouteLoss, SettledInput } from './types.ts';
 
-/** The wishes of request and key combined once per call; security wishes only ever tighten. */
+/** The preferences of request and key combined once per call; security preferences only ever tighten. */
 export interface Demands {
   readonly zdr: boolean;
   readonly no_train: boolean;
@@ -85,12 +85,16 @@ function regionsOf(lists: readonly Names[]): Demands['regions'] {
   return lists.map((names) => names.map((name) => ({ name, prefix: `${name}-` })));
 }
 
-function ignoredBy({ providers, endpoints, ignore }: SettledInput['wish']): ReadonlySet<string> | null {
+function ignoredBy({
+  providers,
+  endpoints,
+  ignore,
+}: SettledInput['preferences']): ReadonlySet<string> | null {
   const names = [...(providers?.ignore ?? []), ...(endpoints?.ignore ?? []), ...(ignore ?? [])];
   return names.length === 0 ? null : new Set(names);
 }
 
-function priceOf(most: NonNullable<SettledInput['wish']['require']>['max_price']): Price | null {
+function priceOf(most: NonNullable<SettledInput['preferences']['require']>['max_price']): Price | null {
   if (most === undefined) return null;
   return {
     input: (most.input ?? Number.POSITIVE_INFINITY) * 1_000,
@@ -118,17 +122,17 @@ function ownKeyProviders(catalog: Catalog): ReadonlySet<string> {
 
 /** What `input` asks of an endpoint, with the key's data policy folded in: any true wins, lists intersect. */
 export function demandsOf(input: SettledInput, catalog: Catalog): Demands {
-  const { wish, data_policy } = input;
-  const { require, lists } = wish;
+  const { preferences, data_policy } = input;
+  const { require, lists } = preferences;
   const tier = input.features.service_tier;
   return {
-    zdr: data_policy.zdr || require?.zdr === true || wish.data_policy === 'zdr',
-    no_train: data_policy.no_train || require?.no_train === true || wish.data_policy === 'no_train',
+    zdr: data_policy.zdr || require?.zdr === true || preferences.data_policy === 'zdr',
+    no_train: data_policy.no_train || require?.no_train === true || preferences.data_policy === 'no_train',
     retention_days: require?.max_retention_days ?? Number.POSITIVE_INFINITY,
     regions: regionsOf(given(data_policy.regions, require?.regions, lists?.regions)),
-    only: sets(given(wish.providers?.only, wish.endpoints?.only, lists?.only)),
+    only: sets(given(preferences.providers?.only, preferences.endpoints?.only, lists?.only)),
     quantizations: sets(given(require?.quantizations, null, lists?.quantizations)),
-    ignored: ignoredBy(wish),
+    ignored: ignoredBy(preferences),
     task: input.features.task,
     needs: needsOf(input),
     capabilities: require?.capabilities ?? NO_NAMES,
@@ -136,12 +140,12 @@ export function demandsOf(input: SettledInput, catalog: Catalog): Demands {
     test: input.environment === 'test',
     tier: tier === undefined || usualTiers.has(tier) ? null : tier,
     price: priceOf(require?.max_price),
-    own_key_only: wish.byok === 'only' || input.account !== undefined,
+    own_key_only: preferences.byok === 'only' || input.account !== undefined,
     // Test keys are answered by the sandbox, which has no accounts.
-    own_keys: wish.byok === 'never' || input.environment === 'test' ? null : (input.own_keys ?? null),
+    own_keys: preferences.byok === 'never' || input.environment === 'test' ? null : (input.own_keys ?? null),
     own_key_family: input.account?.family ?? null,
     own_key_providers: ownKeyProviders(catalog),
-    min_uptime: wish.min_uptime ?? 0,
+    min_uptime: preferences.min_uptime ?? 0,
   };
 }
 
@@ -180,7 +184,7 @@ function hasNamed(endpoint: Endpoint, wanted: Names): boolean {
 /** Whether `losses` rule an endpoint out. */
 export function isLossy(losses: readonly RouteLoss[], input: SettledInput): boolean {
   if (losses.length === 0) return false;
-  if (input.compat === 'strict' || input.wish.require?.parameters === true) return true;
+  if (input.compat === 'strict' || input.preferences.require?.parameters === true) return true;
   const lets_go = input.compat === 'drop';
   return losses.some((loss) => (lets_go ? loss.essential === true : loss.class === 'content'));
 }
@@ -197,7 +201,7 @@ function tooLong({ endpoint, sandbox }: EndpointFacts, bound: number): boolean {
 }
 
 /** Whether the endpoint, at the price of the tier that is asked for, could cost more per unit than allowed. */
-function isTooDear(endpoint: Endpoint, { price, tier }: Demands, input: SettledInput): boolean {
+function isTooExpensive(endpoint: Endpoint, { price, tier }: Demands, input: SettledInput): boolean {
   if (price === null) return false;
   const version = tier === null ? endpoint.price : (endpoint.tiers?.[tier] ?? endpoint.price);
   const rates = ratesFor(version, input.features.input_tokens_bound);
@@ -245,10 +249,10 @@ export function lateReason(
   if (tooLong(facts, features.longest_input_tokens ?? features.input_tokens_bound)) return 'context';
   if (features.max_tokens !== null && features.max_tokens > endpoint.max_output) return 'max_output';
   if (demands.tier !== null && endpoint.tiers?.[demands.tier] === undefined) return 'tier';
-  return isTooDear(endpoint, demands, input) ? 'price' : null;
+  return isTooExpensive(endpoint, demands, input) ? 'price' : null;
 }
 
-/** Whether no key of the pool may answer at `endpoint`, by the wish or the provider's own terms. */
+/** Whether no key of the pool may answer at `endpoint`, by the preference or the provider's own terms. */
 export function isOwnKeyOnly({ provider }: Endpoint, demands: Demands): boolean {
   if (demands.own_key_only) return true;
   return demands.own_key_providers.size > 0 && demands.own_key_providers.has(provider);

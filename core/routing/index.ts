@@ -1,6 +1,6 @@
 export { createAffinity } from './affinity.ts';
-export { mayFollow } from './failover.ts';
-export { createHealth, type Figures, type Health } from './health.ts';
+export { mayFollow } from './health/failover.ts';
+export { createHealth, type Figures, type Health } from './health/health.ts';
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
 export { choose, named, planRoute, previewRoute } from './plan.ts';
@@ -21,6 +21,6 @@ export {
   type RouteInput,
   type RouteLoss,
   type RoutePlan,
-  type RouteWish,
+  type RoutePreferences,
   type Sort,
 } from './types.ts';

@@ -49,29 +49,29 @@ export interface Limited {
 }
 
 /** The refusal of a call that costs more than `ruling` allows wherever it could be answered. */
-export function tooDear(ruling: Ruling, beside: ServiceError['beside'] = {}): ServiceError {
+export function tooExpensive(ruling: Ruling, beside: ServiceError['beside'] = {}): ServiceError {
   const { max_cost_micro } = ruling.actions.limits;
   const message = `The routing policy allows at most ${max_cost_micro} micro-USD a call, which this could exceed.`;
   return denied(ruling, message, 'max_tokens', beside);
 }
 
-type Wish = Omit<ReserveInput, 'available_micro_usd'>;
+type CallBounds = Omit<ReserveInput, 'available_micro_usd'>;
 
-function affordableOn(endpoint: Endpoint, wish: Wish, max_cost_micro: number): number {
-  return affordableTokens(endpoint, { ...wish, available_micro_usd: null }, max_cost_micro);
+function affordableOn(endpoint: Endpoint, bounds: CallBounds, max_cost_micro: number): number {
+  return affordableTokens(endpoint, { ...bounds, available_micro_usd: null }, max_cost_micro);
 }
 
 /**
- * Whether a call of `wish` surely costs no more on an endpoint than `ruling` allows, as `RouteInput.affords`; undefined
+ * Whether a call of `bounds` surely costs no more on an endpoint than `ruling` allows, as `RouteInput.affords`; undefined
  * where it allows any cost.
  */
 export function affordsUnder(
   ruling: Ruling | null,
-  wish: () => Wish,
+  bounds: () => CallBounds,
 ): ((endpoint: Endpoint) => boolean) | undefined {
   const max_cost_micro = ruling?.actions.limits.max_cost_micro ?? null;
   if (max_cost_micro === null) return undefined;
-  const asked = wish();
+  const asked = bounds();
   return (endpoint) => {
     // Without output, as of embeddings, the rest alone decides; no token is then too few.
     if (asked.max_tokens === 0) {
@@ -87,9 +87,9 @@ export function affordsUnder(
  * was planned with `affordsUnder`. It may be more than a smaller one of them writes at most (`outputCap` minds that);
  * one that lowers nothing is none.
  */
-export function withinLimits(route: RoutePlan, ruling: Ruling, wish: Wish): Limited {
+export function withinLimits(route: RoutePlan, ruling: Ruling, bounds: CallBounds): Limited {
   const { max_tokens, max_cost_micro } = ruling.actions.limits;
-  if (wish.max_tokens !== null) return { route, max_tokens: null };
+  if (bounds.max_tokens !== null) return { route, max_tokens: null };
   const endpoints = route.plan.map(({ endpoint }) => endpoint);
   const largest = Math.max(...endpoints.map(({ max_output }) => max_output));
   if (max_cost_micro === null) {
@@ -97,7 +97,7 @@ export function withinLimits(route: RoutePlan, ruling: Ruling, wish: Wish): Limi
   }
   let cap = Math.min(max_tokens ?? largest, largest);
   for (const endpoint of endpoints) {
-    const affordable = affordableOn(endpoint, wish, max_cost_micro);
+    const affordable = affordableOn(endpoint, bounds, max_cost_micro);
     if (affordable < endpoint.max_output) cap = Math.min(cap, affordable);
   }
   return { route, max_tokens: cap };

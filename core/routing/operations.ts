@@ -25,8 +25,8 @@ import {
 } from '../policies/index.ts';
 import { type ReserveInput, reserve } from '../pricing/index.ts';
 import { createAffinity } from './affinity.ts';
-import { createHealth, type HealthView } from './health.ts';
-import { affordsUnder, refuseDenied, tooDear, withinLimits } from './limits.ts';
+import { createHealth, type HealthView } from './health/health.ts';
+import { affordsUnder, refuseDenied, tooExpensive, withinLimits } from './limits.ts';
 import { previewRoute } from './plan.ts';
 import { expectedNano } from './score.ts';
 import { routeLine, routeOf } from './trace.ts';
@@ -60,7 +60,7 @@ const Input = Type.Object({
   metadata: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 512 }))),
   app: Type.Optional(Type.String({ maxLength: 64 })),
 });
-type Wish = Static<typeof Input>;
+type SimulateInput = Static<typeof Input>;
 
 const Output = named(
   'PolicyDryRun',
@@ -95,40 +95,40 @@ const Output = named(
   }),
 );
 
-async function projectOf(context: Context, wish: Wish): Promise<string> {
+async function projectOf(context: Context, asked_for: SimulateInput): Promise<string> {
   const caller = orgCaller(context);
-  if (wish.project_id === undefined) return caller.kind === 'key' ? caller.project_id : '';
-  if (!isId('project', wish.project_id)) throw notFound();
-  const project = await findProject(context.db, { org_id: caller.org_id, id: wish.project_id });
+  if (asked_for.project_id === undefined) return caller.kind === 'key' ? caller.project_id : '';
+  if (!isId('project', asked_for.project_id)) throw notFound();
+  const project = await findProject(context.db, { org_id: caller.org_id, id: asked_for.project_id });
   if (project === null) throw notFound();
   return project.id;
 }
 
 function factsOf(
-  wish: Wish,
+  asked_for: SimulateInput,
   who: { project_id: string; key_id: string; environment: Environment },
   now_ms: number,
 ): CallFacts {
-  const has = new Set(wish.has ?? []);
+  const has = new Set(asked_for.has ?? []);
   return {
     ...who,
-    model: wish.model,
-    dialect: wish.dialect ?? 'chat',
-    modalities_in: wish.modalities_in ?? ['text'],
-    modalities_out: wish.modalities_out ?? ['text'],
-    stream: wish.stream ?? false,
+    model: asked_for.model,
+    dialect: asked_for.dialect ?? 'chat',
+    modalities_in: asked_for.modalities_in ?? ['text'],
+    modalities_out: asked_for.modalities_out ?? ['text'],
+    stream: asked_for.stream ?? false,
     has: {
       tools: has.has('tools'),
       json_schema: has.has('json_schema'),
-      images: has.has('images') || (wish.modalities_in?.includes('image') ?? false),
+      images: has.has('images') || (asked_for.modalities_in?.includes('image') ?? false),
       reasoning: has.has('reasoning'),
       cache: has.has('cache'),
       byok: has.has('byok'),
     },
-    input_tokens: wish.est_input_tokens ?? TYPICAL_INPUT,
-    max_tokens: wish.max_tokens ?? null,
-    metadata: wish.metadata ?? {},
-    app: wish.app ?? '',
+    input_tokens: asked_for.est_input_tokens ?? TYPICAL_INPUT,
+    max_tokens: asked_for.max_tokens ?? null,
+    metadata: asked_for.metadata ?? {},
+    app: asked_for.app ?? '',
     now_ms,
   };
 }
@@ -154,27 +154,27 @@ function featuresOf(facts: CallFacts): RouteFeatures {
 /** The route under the limits of its policy, or why the policy refuses. */
 function judged(context: Context, ruling: Ruling, asked: RouteInput) {
   const { features } = asked;
-  const wish: Omit<ReserveInput, 'available_micro_usd'> = {
+  const asked_for: Omit<ReserveInput, 'available_micro_usd'> = {
     ...{ input_tokens_bound: features.input_tokens_bound, max_tokens: features.max_tokens },
     ...{ candidates: 1, upstream_stream: features.stream, cache_hints: false },
     ...{ audio_output: false, image_output: false, search_units: 0 },
   };
-  const affords = affordsUnder(ruling, () => wish);
+  const affords = affordsUnder(ruling, () => asked_for);
   const input = affords === undefined ? asked : { ...asked, affords };
   const choice = previewRoute(context.services.catalog(), input);
   const route: RoutePlan = choice;
   try {
     refuseDenied(ruling, features);
     if (route.plan.length === 0) {
-      if (choice.too_dear === true) throw tooDear(ruling);
-      return { route, wish, refused: null };
+      if (choice.too_expensive === true) throw tooExpensive(ruling);
+      return { route, asked_for, refused: null };
     }
-    const limited = withinLimits(route, ruling, wish);
-    const max_tokens = wish.max_tokens ?? limited.max_tokens;
-    return { route: limited.route, wish: { ...wish, max_tokens }, refused: null };
+    const limited = withinLimits(route, ruling, asked_for);
+    const max_tokens = asked_for.max_tokens ?? limited.max_tokens;
+    return { route: limited.route, asked_for: { ...asked_for, max_tokens }, refused: null };
   } catch (refusal) {
     if (!(refusal instanceof ServiceError)) throw refusal;
-    return { route: { ...route, plan: [], spare: [] }, wish, refused: refusal };
+    return { route: { ...route, plan: [], spare: [] }, asked_for, refused: refusal };
   }
 }
 
@@ -196,7 +196,7 @@ function routeInput(
     request_id: context.request_id,
     environment,
     model,
-    wish: {},
+    preferences: {},
     policy: ruling,
     data_policy: { zdr, no_train, regions: regions.length === 0 ? null : regions },
     compat: 'warn',
@@ -257,20 +257,26 @@ const dryRunOperation = operation({
     trace:
       'v1; policy=eu-private/3; rule=long; sort=price; arm=-; canary=0; aff=-; cand=2; drop=-; plan=-; reserve=0',
   },
-  async run(context, wish) {
+  async run(context, asked_for) {
     const caller = orgCaller(context);
-    const { name } = wish;
-    const { version, yaml } = await findPolicyText(context, name, wish.version);
-    const project_id = await projectOf(context, wish);
+    const { name } = asked_for;
+    const { version, yaml } = await findPolicyText(context, name, asked_for.version);
+    const project_id = await projectOf(context, asked_for);
     const org = await findOrg(context.db, caller.org_id);
     if (org === null) throw notFound();
     const { environment } = caller;
-    const key_id = wish.key_id ?? (caller.kind === 'key' ? caller.key_id : '');
+    const key_id = asked_for.key_id ?? (caller.kind === 'key' ? caller.key_id : '');
     const now_ms = context.now().getTime();
-    const facts = factsOf(wish, { project_id, key_id, environment }, now_ms);
+    const facts = factsOf(asked_for, { project_id, key_id, environment }, now_ms);
     const ruling = decide(activePolicy(name, version, readStoredPolicy(yaml)), facts);
-    const asked = routeInput(context, { model: wish.model, policy: org.data_policy, facts, ruling, now_ms });
-    const { route, wish: held, refused } = judged(context, ruling, asked);
+    const asked = routeInput(context, {
+      model: asked_for.model,
+      policy: org.data_policy,
+      facts,
+      ruling,
+      now_ms,
+    });
+    const { route, asked_for: held, refused } = judged(context, ruling, asked);
     const endpoints = route.plan.map((item) => item.endpoint);
     const reserved =
       endpoints.length === 0 ? null : reserve(endpoints, { ...held, available_micro_usd: null });

@@ -43,15 +43,15 @@ const of = (name: string, key: Omit<Key, 'id'> = {}) => keysOf({ [name]: [{ id: 
 test('what an own key answers stands before the pool, whatever the order of the caller or the price', () => {
   const all = [capable('a'), capable('b', {}), endpoint('c')];
   const own_keys = of('b', { fallback: true });
-  expect(plan(run(all, { own_keys, wish: { providers: { order: ['c', 'a', 'b'] } } }))).toEqual([
+  expect(plan(run(all, { own_keys, preferences: { providers: { order: ['c', 'a', 'b'] } } }))).toEqual([
     'b+k',
     'c',
     'a',
   ]);
-  const dear = capable('b', {
+  const expensive = capable('b', {
     price: { ...endpoint('b').price, rates: { input: nanoUsd(9e6), output: nanoUsd(9e6) } },
   });
-  expect(plan(run([capable('a'), dear], { own_keys, wish: { sort: 'price' } }))[0]).toBe('b+k');
+  expect(plan(run([capable('a'), expensive], { own_keys, preferences: { sort: 'price' } }))[0]).toBe('b+k');
 });
 
 test('one attempt is kept for the pool where it may follow, and all are for own keys where it may not', () => {
@@ -59,7 +59,9 @@ test('one attempt is kept for the pool where it may follow, and all are for own 
   const keys = (fallback: boolean) =>
     keysOf(Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, [{ id: 'k', fallback }]])));
   const owned = (own_keys: OwnKeys, max_attempts: number) =>
-    run(all, { own_keys, wish: { max_attempts } }).plan.map((item) => item.endpoint.own_key !== undefined);
+    run(all, { own_keys, preferences: { max_attempts } }).plan.map(
+      (item) => item.endpoint.own_key !== undefined,
+    );
   expect(owned(keys(true), 3)).toEqual([true, true, false]);
   expect(owned(keys(false), 3)).toEqual([true, true, true]);
   expect(owned(keys(true), 1)).toEqual([true]);
@@ -103,10 +105,10 @@ test('a pool without a key does not take an endpoint from those who have one, an
 });
 
 test.each([
-  ['ignored', { wish: { providers: { ignore: ['a'] } } }],
-  ['zdr', { wish: { require: { zdr: true } } }],
-  ['region', { wish: { require: { regions: ['eu'] } } }],
-  ['price', { wish: { require: { max_price: { input: 0.1 } } } }],
+  ['ignored', { preferences: { providers: { ignore: ['a'] } } }],
+  ['zdr', { preferences: { require: { zdr: true } } }],
+  ['region', { preferences: { require: { regions: ['eu'] } } }],
+  ['price', { preferences: { require: { max_price: { input: 0.1 } } } }],
   ['lossy', { losses: () => [loss('content')] }],
 ] as const)('an own key passes no other filter: %s', (reason, over) => {
   const choice = run([capable('a')], { own_keys: of('a'), ...(over as Partial<RouteInput>) });
@@ -119,7 +121,7 @@ test('things of an account are reached with a key of the same format alone, what
   const account = { family: 'anthropic_messages' };
   expect(plan(run(all, { own_keys, account }))).toEqual(['x+k']);
   expect(drops(run(all, { account })).sort()).toEqual(['a:byok', 'x:byok']);
-  expect(plan(run(all, { own_keys, account, wish: { byok: 'never' } }))).toEqual([]);
+  expect(plan(run(all, { own_keys, account, preferences: { byok: 'never' } }))).toEqual([]);
 });
 
 test('a service tier is charged at its own fee', () => {
@@ -150,7 +152,7 @@ const anyCase = fc.record({
   environment: fc.constantFrom<'live' | 'test'>('live', 'live', 'test'),
 });
 
-test('whatever keys there are: own before pool, no pool against a wish, and every endpoint accounted for', () => {
+test('whatever keys there are: own before pool, no pool against a preference, and every endpoint accounted for', () => {
   fc.assert(
     fc.property(anyCase, (said) => {
       const all = names.map((name) => {
@@ -173,7 +175,7 @@ test('whatever keys there are: own before pool, no pool against a wish, and ever
         input({
           ...{ environment, own_keys: keysOf(keys) },
           ...(account === undefined ? {} : { account }),
-          wish: { max_attempts, ...(byok === undefined ? {} : { byok }) },
+          preferences: { max_attempts, ...(byok === undefined ? {} : { byok }) },
         }),
       );
       const owned = choice.plan.map((item) => item.endpoint.own_key !== undefined);
@@ -205,8 +207,8 @@ test('whatever keys there are: own before pool, no pool against a wish, and ever
 
 test('a call that may not use its own keys is told to wait for the pool, and one that may for whichever comes first', () => {
   const all = [capable('a')];
-  const wait = (own_keys: OwnKeys, wish: RouteInput['wish']) =>
-    refusal(all, { own_keys, wish, rests: () => 9_000 }).retry_after_ms;
+  const wait = (own_keys: OwnKeys, preferences: RouteInput['preferences']) =>
+    refusal(all, { own_keys, preferences, rests: () => 9_000 }).retry_after_ms;
   expect(wait(of('a', { fallback: true }), { byok: 'never' })).toBe(9_000);
   expect(wait(of('a', { fallback: true, rest_ms: 30_000 }), {})).toBe(9_000);
   expect(wait(of('a', { fallback: true, rest_ms: 2_000 }), {})).toBe(2_000);

@@ -10,7 +10,7 @@ import { addCandidate, type Candidates, noCandidates } from './score.ts';
 import type { ExclusionReason, SettledInput } from './types.ts';
 
 /** How an endpoint stands that the caller has a key for. */
-interface OwnStanding {
+interface OwnKeyState {
   /** A key of the caller's answers there. */
   readonly answers: boolean;
   /** Why none does, although all of the request fits; null: the pool may answer. */
@@ -19,9 +19,9 @@ interface OwnStanding {
 
 export interface OwnPass {
   /** By endpoint id; of endpoints that the caller has a key for. */
-  readonly standing: Map<string, OwnStanding>;
+  readonly states: Map<string, OwnKeyState>;
   /** `input.affords` left a key out. */
-  too_dear: boolean;
+  too_expensive: boolean;
   /** A key that could serve the call does not fall back to the pool. */
   strict: boolean;
 }
@@ -48,7 +48,7 @@ export function passOwn(model: Model, input: SettledInput, demands: Demands, own
       const price = demands.tier === null ? undefined : endpoint.byok?.tiers[demands.tier];
       const at = price === undefined ? endpoint : { ...endpoint, price };
       if (input.affords?.(at) === false) {
-        own.too_dear = true;
+        own.too_expensive = true;
         reason = 'price';
         continue;
       }
@@ -57,7 +57,7 @@ export function passOwn(model: Model, input: SettledInput, demands: Demands, own
     }
     // Where the pool must not answer either, the state of the key is the reason, which passes.
     const only = strict || demands.own_key_only || demands.own_key_providers.has(facts.endpoint.provider);
-    own.standing.set(facts.endpoint.id, { answers, reason: answers || !only ? null : reason });
+    own.states.set(facts.endpoint.id, { answers, reason: answers || !only ? null : reason });
   });
   return found;
 }

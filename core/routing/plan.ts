@@ -1,4 +1,4 @@
-// The choice (docs/routing.md): catalog, wishes and health in, an ordered plan with reasons out. `planRoute` is what a
+// The choice (docs/routing.md): catalog, preferences and health in, an ordered plan with reasons out. `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
 import { type Catalog, findModel, type Model } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
@@ -13,7 +13,7 @@ import {
   lateReason,
   seenReason,
 } from './filters.ts';
-import { refuseDenied, tooDear } from './limits.ts';
+import { refuseDenied, tooExpensive } from './limits.ts';
 import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
 import { type Ranked, rank } from './rank.ts';
 import { modelNotFound, nothingLeft } from './refusal.ts';
@@ -53,11 +53,11 @@ function timeoutsOf(input: SettledInput): { timeouts: Timeouts; chosen_deadline:
     idle_ms: 90_000,
     total_ms: 600_000,
   };
-  const wished = input.wish.timeouts ?? {};
-  const set = input.wish.ceilings?.timeouts;
+  const preferred = input.preferences.timeouts ?? {};
+  const set = input.preferences.ceilings?.timeouts;
   const lower = (key: keyof Timeouts) => {
     const ceiling = set?.[key] ?? standard[key];
-    return Math.min(ceiling, Math.max(least[key], wished[key] ?? ceiling));
+    return Math.min(ceiling, Math.max(least[key], preferred[key] ?? ceiling));
   };
   const timeouts = {
     connect_ms: lower('connect_ms'),
@@ -73,7 +73,7 @@ interface Out {
   readonly excluded: Excluded[];
   readonly lost: RouteLoss[];
   /** `input.affords` left endpoints out. */
-  too_dear: boolean;
+  too_expensive: boolean;
   /** What own keys answer, of all models so far; null: the caller has none that this call may use. */
   readonly own: OwnPass | null;
 }
@@ -87,8 +87,8 @@ function pass(model: Model, input: SettledInput, demands: Demands, out: Out): En
   const { health, now_ms } = input;
   for (const facts of all) {
     const { endpoint } = facts;
-    const standing = out.own?.standing.get(endpoint.id);
-    let reason = standing?.reason ?? cheapReason(facts, demands, false);
+    const state = out.own?.states.get(endpoint.id);
+    let reason = state?.reason ?? cheapReason(facts, demands, false);
     if (reason === null) {
       const losses = input.losses(endpoint);
       if (isLossy(losses, input)) {
@@ -106,13 +106,13 @@ function pass(model: Model, input: SettledInput, demands: Demands, out: Out): En
             addCandidate(found, passed, facts.hash, figures);
             continue;
           }
-          out.too_dear = true;
+          out.too_expensive = true;
           reason = 'price';
         }
       }
     }
     // Answered with an own key: the pool's part in it is no exclusion.
-    if (standing?.answers === true) continue;
+    if (state?.answers === true) continue;
     out.excluded.push(facts.excluded[placeOfReason.get(reason) as number] as Excluded);
   }
   return found;
@@ -145,24 +145,24 @@ function hasChoice(models: readonly Model[]): boolean {
   return models.length > 1 || (models[0]?.endpoints.length ?? 0) > 1;
 }
 
-function attemptsOf({ wish }: SettledInput): number {
-  if (wish.fallbacks === false) return 1;
-  const ceiling = wish.ceilings?.max_attempts ?? MAX_ATTEMPTS;
-  return Math.max(1, Math.min(ceiling, wish.max_attempts ?? ceiling));
+function attemptsOf({ preferences }: SettledInput): number {
+  if (preferences.fallbacks === false) return 1;
+  const ceiling = preferences.ceilings?.max_attempts ?? MAX_ATTEMPTS;
+  return Math.max(1, Math.min(ceiling, preferences.max_attempts ?? ceiling));
 }
 
 function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
   const demands = demandsOf(input, candidates.catalog);
-  const sort: Sort = input.wish.sort ?? 'balanced';
+  const sort: Sort = input.preferences.sort ?? 'balanced';
   const { own_keys } = demands;
   const out: Out = {
     excluded: [],
     lost: [],
-    too_dear: false,
-    own: own_keys === null ? null : { standing: new Map(), strict: false, too_dear: false },
+    too_expensive: false,
+    own: own_keys === null ? null : { states: new Map(), strict: false, too_expensive: false },
   };
   const max_attempts = attemptsOf(input);
-  // The digest of a prompt is the dearest step of the choice: not made where there is nothing to choose from.
+  // The digest of a prompt is the most expensive step of the choice: not made where there is nothing to choose from.
   const wanted = hasChoice(candidates.models) ? wantedAffinity(input) : OFF;
   const ranking = { sort, seed: hash32(wanted.key ?? input.request_id), keep_at: wanted.endpoint_id };
   let plan: readonly RankedEndpoint[] = [];
@@ -178,7 +178,7 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
     plan = plan.length === 0 ? ranked.plan : [...plan, ...ranked.plan];
     spare = spare.length === 0 ? ranked.spare : [...spare, ...ranked.spare];
   }
-  const { failover } = input.wish;
+  const { failover } = input.preferences;
   return {
     plan,
     spare,
@@ -187,7 +187,7 @@ function chooseSettled(candidates: Candidates, input: SettledInput): Choice {
     sort,
     affinity: affinityOf(wanted, plan[0]),
     ...(failover === undefined ? {} : { failover }),
-    ...(out.too_dear || out.own?.too_dear === true ? { too_dear: true as const } : {}),
+    ...(out.too_expensive || out.own?.too_expensive === true ? { too_expensive: true as const } : {}),
     max_attempts,
     ...timeoutsOf(input),
     warnings: input.policy_warnings ?? NO_WARNINGS,
@@ -203,8 +203,8 @@ function affinityOf({ kind, key, ttl_ms, endpoint_id }: Wanted, first?: RankedEn
 
 /** The model asked for and its fallbacks. @throws ServiceError model_not_found with what may have been meant. */
 export function modelsOf(catalog: Catalog, input: SettledInput): Model[] {
-  if (input.wish.fallback_models === undefined) return [modelOf(catalog, input, input.model, 'model')];
-  const fallbacks = input.wish.fallback_models.slice(0, FALLBACKS_MAX);
+  if (input.preferences.fallback_models === undefined) return [modelOf(catalog, input, input.model, 'model')];
+  const fallbacks = input.preferences.fallback_models.slice(0, FALLBACKS_MAX);
   const wanted = [...new Set([input.model, ...fallbacks])];
   return wanted.map((id, i) =>
     modelOf(catalog, input, id, i === 0 ? 'model' : `svc.route.fallback_models[${fallbacks.indexOf(id)}]`),
@@ -239,10 +239,10 @@ export function planRoute(catalog: Catalog, input: RouteInput): RoutePlan {
   const choice = chooseSettled({ catalog, models }, settled);
   if (choice.plan.length === 0) {
     const refusal = nothingLeft({ catalog, models }, choice, settled);
-    // Waiting helps where an endpoint that is out for a while is not too dear.
-    const denied = choice.too_dear === true && input.policy != null && refusal.status !== 503;
-    throw denied ? tooDear(input.policy as Ruling, refusal.beside) : refusal;
+    // Waiting helps where an endpoint that is out for a while is not too expensive.
+    const denied = choice.too_expensive === true && input.policy != null && refusal.status !== 503;
+    throw denied ? tooExpensive(input.policy as Ruling, refusal.beside) : refusal;
   }
-  const { lost: _, too_dear: __, ...route } = choice;
+  const { lost: _, too_expensive: __, ...route } = choice;
   return route;
 }

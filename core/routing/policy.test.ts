@@ -43,7 +43,7 @@ const requirements = fc.record(
   },
   { requiredKeys: [] },
 );
-const wish = fc.record(
+const preferences = fc.record(
   {
     sort: fc.constantFrom('price' as const, 'latency' as const, 'throughput' as const),
     ...{ fallbacks: fc.boolean(), max_attempts: fc.integer({ min: 1, max: 6 }) },
@@ -98,13 +98,16 @@ function forbids(rules: Actions, one: Endpoint): boolean {
 
 test('an endpoint that policy or request excludes is never planned or spare, whatever the other says', () => {
   fc.assert(
-    fc.property(endpoints, wish, actions, (list, wished, rules) => {
+    fc.property(endpoints, preferences, actions, (list, preferred, rules) => {
       const one = model([...list]);
-      const given = input({ wish: wished as RouteInput['wish'], policy: ruling(rules as Actions) });
+      const given = input({
+        preferences: preferred as RouteInput['preferences'],
+        policy: ruling(rules as Actions),
+      });
       const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
       for (const { endpoint: found } of [...choice.plan, ...choice.spare]) {
         expect(forbids(rules as Actions, found)).toBe(false);
-        expect(forbids({ ...(wished as Actions) }, found)).toBe(false);
+        expect(forbids({ ...(preferred as Actions) }, found)).toBe(false);
       }
       const seen = choice.plan.length + choice.spare.length + choice.excluded.length;
       expect(seen).toBe(list.length);
@@ -114,15 +117,15 @@ test('an endpoint that policy or request excludes is never planned or spare, wha
 });
 
 const kept = (days: number | null) => ({ data_policy: { trains: false, retention_days: days, zdr: false } });
-const tightened: [string, Actions, RouteInput['wish'], Endpoint, string][] = [
-  ...([0, 7] as const).map((days): [string, Actions, RouteInput['wish'], Endpoint, string] => [
+const tightened: [string, Actions, RouteInput['preferences'], Endpoint, string][] = [
+  ...([0, 7] as const).map((days): [string, Actions, RouteInput['preferences'], Endpoint, string] => [
     `the shorter retention, ${days === 0 ? "the policy's" : "the request's"}`,
     { require: { max_retention_days: days } },
     { require: { max_retention_days: 7 - days } },
     endpoint('a', kept(3)),
     'a:retention',
   ]),
-  ...([1, 3] as const).map((price): [string, Actions, RouteInput['wish'], Endpoint, string] => [
+  ...([1, 3] as const).map((price): [string, Actions, RouteInput['preferences'], Endpoint, string] => [
     `the lower price, ${price === 1 ? "the policy's" : "the request's"}`,
     { require: { max_price: { output: price } } },
     { require: { max_price: { output: 4 - price, input: 9 } } },
@@ -168,22 +171,22 @@ const tightened: [string, Actions, RouteInput['wish'], Endpoint, string][] = [
   ],
 ];
 
-test.each(tightened)('of policy and request %s counts', (_name, rules, wished, one, drop) => {
-  expect(drops(run([one], { wish: wished, policy: ruling(rules) }))).toEqual([drop]);
+test.each(tightened)('of policy and request %s counts', (_name, rules, preferred, one, drop) => {
+  expect(drops(run([one], { preferences: preferred, policy: ruling(rules) }))).toEqual([drop]);
 });
 
 test('what a policy locks is as if the request had not asked for it', () => {
   fc.assert(
-    fc.property(endpoints, wish, actions, fc.string(), (list, wished, rules, request_id) => {
+    fc.property(endpoints, preferences, actions, fc.string(), (list, preferred, rules, request_id) => {
       const one = model([...list]);
       const lock = ['sort', 'fallbacks', 'providers', 'max_attempts', 'timeouts'] as const;
       const policy = ruling({ ...(rules as Actions), lock: [...lock] });
-      const of = (own: RouteInput['wish']) =>
-        choose({ catalog: catalogOf(one), models: [one] }, input({ wish: own, policy, request_id }));
-      const { providers, require } = wished as RouteInput['wish'];
+      const of = (own: RouteInput['preferences']) =>
+        choose({ catalog: catalogOf(one), models: [one] }, input({ preferences: own, policy, request_id }));
+      const { providers, require } = preferred as RouteInput['preferences'];
       const { order: _, ...protecting } = providers ?? {};
       const bare = of({ providers: protecting, ...(require === undefined ? {} : { require }) });
-      const full = of(wished as RouteInput['wish']);
+      const full = of(preferred as RouteInput['preferences']);
       expect({ ...full, warnings: [] }).toEqual({ ...bare, warnings: [] });
     }),
     { numRuns: 300 },
@@ -192,12 +195,12 @@ test('what a policy locks is as if the request had not asked for it', () => {
 
 test('a request lowers attempts and times of a policy, never raises them', () => {
   fc.assert(
-    fc.property(wish, actions, (wished, rules) => {
+    fc.property(preferences, actions, (preferred, rules) => {
       const policy = ruling(rules as Actions);
-      const of = (own: RouteInput['wish']) => run(three(), { wish: own, policy });
-      const full = of(wished as RouteInput['wish']);
+      const of = (own: RouteInput['preferences']) => run(three(), { preferences: own, policy });
+      const full = of(preferred as RouteInput['preferences']);
       const bare = of({});
-      if (wished.fallbacks === undefined) expect(full.max_attempts).toBeLessThanOrEqual(bare.max_attempts);
+      if (preferred.fallbacks === undefined) expect(full.max_attempts).toBeLessThanOrEqual(bare.max_attempts);
       expect(full.timeouts.total_ms).toBeLessThanOrEqual(bare.timeouts.total_ms);
     }),
     { numRuns: 300 },
@@ -212,15 +215,19 @@ describe('preferences', () => {
     expect(order(run(list, { policy: ruling({ sort: 'price' }) }))).toEqual(['b', 'c', 'a']);
     const policy = ruling({ sort: 'price', providers: { order: ['c'] } });
     expect(order(run(list, { policy }))).toEqual(['c', 'b', 'a']);
-    expect(order(run(list, { policy, wish: { providers: { order: ['a'] } } }))).toEqual(['a', 'b', 'c']);
+    expect(order(run(list, { policy, preferences: { providers: { order: ['a'] } } }))).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
     // One order, in whichever list it is written.
     const by_endpoint: Actions = { sort: 'price', endpoints: { order: ['ep_c'] } };
-    const asked = { wish: { providers: { order: ['a'] } } };
+    const asked = { preferences: { providers: { order: ['a'] } } };
     expect(order(run(list, { policy: ruling(by_endpoint), ...asked }))).toEqual(['a', 'b', 'c']);
     const kept = ruling({ ...by_endpoint, lock: ['endpoints'] });
     expect(order(run(list, { policy: kept, ...asked }))).toEqual(['c', 'a', 'b']);
     const locked = ruling({ providers: { order: ['c'] }, sort: 'price', lock: ['providers'] });
-    const choice = run(list, { policy: locked, wish: { providers: { order: ['a'] } } });
+    const choice = run(list, { policy: locked, preferences: { providers: { order: ['a'] } } });
     expect(order(choice)).toEqual(['c', 'b', 'a']);
     expect(choice.warnings).toEqual([
       expect.objectContaining({ code: 'route_locked', param: 'svc.route.providers.order' }),
@@ -260,9 +267,9 @@ describe('preferences', () => {
   test('affinity is that of the request, else of the policy, unless it is locked', () => {
     const memory = createAffinity();
     const affinity = { memory, org_id: 'o', cache_hints: true, cache_ttl_ms: null, value: () => 'v' };
-    const of = (rules: Actions, own?: RouteInput['wish']['affinity']) => {
-      const wish = own === undefined ? {} : { affinity: own };
-      const route = run(three(), { affinity, wish, policy: ruling(rules) });
+    const of = (rules: Actions, own?: RouteInput['preferences']['affinity']) => {
+      const preferences = own === undefined ? {} : { affinity: own };
+      const route = run(three(), { affinity, preferences, policy: ruling(rules) });
       return [route.affinity?.kind, ...route.warnings.map(({ param }) => param)];
     };
     expect(of({})).toEqual(['prefix']);
@@ -312,9 +319,9 @@ test.each(byModel)(
       model([{ ...endpoint('b'), model_id: 'acme/small' }], 'acme/small'),
     );
     // The request leaves no endpoint of its own model, so that the fallback is all there is.
-    const wish = { fallback_models: ['acme/small'], providers: { ignore: ['a'] } };
-    const policy = decide(activePolicy('p', 7, rules), facts, wish.fallback_models);
-    const tried = previewRoute(catalog, input({ policy, wish }));
+    const preferences = { fallback_models: ['acme/small'], providers: { ignore: ['a'] } };
+    const policy = decide(activePolicy('p', 7, rules), facts, preferences.fallback_models);
+    const tried = previewRoute(catalog, input({ policy, preferences }));
     expect(tried.plan.map((item) => item.endpoint.model_id)).toEqual(is_tried ? ['acme/small'] : []);
     expect(tried.warnings.map(({ code }) => code)).toEqual(is_tried ? [] : ['route_locked']);
   },
@@ -357,15 +364,15 @@ describe('refusals', () => {
     max_tokens: number | null,
     over: Partial<RouteInput> = {},
   ) => {
-    const wish = { ...held, max_tokens };
-    const affords = affordsUnder(policy, () => wish);
+    const preferences = { ...held, max_tokens };
+    const affords = affordsUnder(policy, () => preferences);
     const asked = input({ policy, ...(affords === undefined ? {} : { affords }), ...over });
-    return withinLimits(planRoute(catalogOf(model(list)), asked), policy, wish);
+    return withinLimits(planRoute(catalogOf(model(list)), asked), policy, preferences);
   };
   const names = ({ route }: ReturnType<typeof limited>) =>
     route.plan.map((item) => item.endpoint.provider).toSorted();
 
-  test('a limit of cost caps a call without a cap, drops endpoints that are too dear, and denies what fits nowhere', () => {
+  test('a limit of cost caps a call without a cap, drops endpoints that are too expensive, and denies what fits nowhere', () => {
     const list = [
       endpoint('a', {}, { input: 1_000, output: 1_000 }),
       endpoint('b', {}, { input: 1_000, output: 9_000 }),
@@ -412,16 +419,18 @@ describe('refusals', () => {
     expect(caps({ max_cost_micro: 7_001 })).toEqual({ sent: 6_000, a: 4_000, b: 6_000 });
   });
 
-  test('a limit of cost finds the endpoint that it pays for, however many dearer ones would come before it', () => {
-    const dear = ['a', 'b', 'c', 'd'].map((name) => endpoint(name, {}, { input: 9_000, output: 9_000 }));
-    const list = [...dear, endpoint('cheap', {}, { input: 1_000, output: 1_000 })];
+  test('a limit of cost finds the endpoint that it pays for, however many more expensive ones would come before it', () => {
+    const expensive = ['a', 'b', 'c', 'd'].map((name) => endpoint(name, {}, { input: 9_000, output: 9_000 }));
+    const list = [...expensive, endpoint('cheap', {}, { input: 1_000, output: 1_000 })];
     const policy = ruling({ limits: { max_cost_micro: 2_000 } });
-    const wish = { providers: { order: ['a', 'b', 'c', 'd'] } };
-    expect(names(limited(list, policy, 100, { wish }))).toEqual(['cheap']);
-    expect(names(limited(list, policy, 100, { wish: { ...wish, max_attempts: 1 } }))).toEqual(['cheap']);
+    const preferences = { providers: { order: ['a', 'b', 'c', 'd'] } };
+    expect(names(limited(list, policy, 100, { preferences }))).toEqual(['cheap']);
+    expect(names(limited(list, policy, 100, { preferences: { ...preferences, max_attempts: 1 } }))).toEqual([
+      'cheap',
+    ]);
     // One that rests is worth waiting for: no word of the policy.
     const rests = ({ provider }: Endpoint) => (provider === 'cheap' ? 5_000 : 0);
-    expect(() => limited(list, policy, 100, { wish, rests })).toThrow(
+    expect(() => limited(list, policy, 100, { preferences, rests })).toThrow(
       expect.objectContaining({ code: 'no_endpoint_available', status: 503 }),
     );
   });

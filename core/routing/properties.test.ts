@@ -1,4 +1,4 @@
-// Whatever the endpoints and the wishes: nothing is lost from sight, and no security wish is passed over.
+// Whatever the endpoints and the preferences: nothing is lost from sight, and no security preference is passed over.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
@@ -34,7 +34,7 @@ const anyEndpoint = (name: string) =>
     })
     .map((over) => endpoint(name, over));
 const anyList = fc.option(fc.subarray(names, { minLength: 1 }), { nil: undefined });
-const anyWish = fc.record(
+const anyPreferences = fc.record(
   {
     sort: fc.constantFrom<'price' | 'latency' | 'throughput'>('price', 'latency', 'throughput'),
     fallbacks: fc.boolean(),
@@ -56,15 +56,19 @@ const anyWish = fc.record(
     affinity: fc.constantFrom('off' as const, 'session' as const, 'prefix' as const),
   },
   { requiredKeys: [] },
-) as fc.Arbitrary<RouteInput['wish']>;
+) as fc.Arbitrary<RouteInput['preferences']>;
 const source = { org_id: 'o', cache_hints: true, cache_ttl_ms: null, value: () => 'v' };
 
 /** A memory in which the endpoint of `name` is what such a call is kept at. */
-function remembering(wish: RouteInput['wish'], environment: 'live' | 'test', name: string | null) {
+function remembering(
+  preferences: RouteInput['preferences'],
+  environment: 'live' | 'test',
+  name: string | null,
+) {
   const memory = createAffinity();
   if (name === null) return memory;
   const one = model([]);
-  const asked = input({ wish, environment, affinity: { ...source, memory } });
+  const asked = input({ preferences, environment, affinity: { ...source, memory } });
   const { affinity } = choose({ catalog: catalogOf(one), models: [one] }, asked);
   if (affinity?.key != null) memory.keep('o', affinity.key, { endpoint_id: `ep_${name}`, until_ms: 9e9 });
   return memory;
@@ -72,7 +76,7 @@ function remembering(wish: RouteInput['wish'], environment: 'live' | 'test', nam
 
 const anyInput = fc
   .record({
-    wish: anyWish,
+    preferences: anyPreferences,
     environment: fc.constantFrom<'live' | 'test'>('live', 'test'),
     compat: fc.constantFrom<'strict' | 'warn' | 'drop'>('strict', 'warn', 'drop'),
     key: fc.record({
@@ -92,7 +96,7 @@ const anyInput = fc
     const health = createHealth();
     for (const name of resting ?? []) health.rest(`ep_${name}`, 9_000, 1_000_000);
     const rests = (e: Endpoint) => (throttled?.includes(e.provider) ? 1 : 0);
-    const memory = remembering(rest.wish, rest.environment, remembered);
+    const memory = remembering(rest.preferences, rest.environment, remembered);
     const affinity = { ...source, memory };
     for (const name of open ?? [])
       for (let i = 0; i < 5; i++) health.failed(`ep_${name}`, 'server', 1_000_000);
@@ -181,26 +185,27 @@ test('a call that nothing is left for is refused, with 503 exactly where an endp
   );
 });
 
-test('no endpoint that a security wish forbids is ever planned or spare', () => {
+test('no endpoint that a security preference forbids is ever planned or spare', () => {
   fc.assert(
     fc.property(anyEndpoints, anyInput, (endpoints, given) => {
       const one = model(endpoints);
       const choice = choose({ catalog: catalogOf(one), models: [one] }, given);
-      const { wish, data_policy: key } = given;
+      const { preferences, data_policy: key } = given;
       for (const { endpoint: e } of [...choice.plan, ...choice.spare]) {
         expect(e.status).toBe('active');
         if (given.environment === 'test') expect(e.family).toBe('sandbox');
-        if (key.zdr || wish.require?.zdr || wish.data_policy === 'zdr') expect(e.data_policy.zdr).toBe(true);
-        if (key.no_train || wish.require?.no_train || wish.data_policy === 'no_train') {
+        if (key.zdr || preferences.require?.zdr || preferences.data_policy === 'zdr')
+          expect(e.data_policy.zdr).toBe(true);
+        if (key.no_train || preferences.require?.no_train || preferences.data_policy === 'no_train') {
           expect(e.data_policy.trains).toBe(false);
         }
-        for (const list of [key.regions, wish.require?.regions]) {
+        for (const list of [key.regions, preferences.require?.regions]) {
           if (list) expect(list.some((r) => e.region === r || e.region.startsWith(`${r}-`))).toBe(true);
         }
-        const days = wish.require?.max_retention_days;
+        const days = preferences.require?.max_retention_days;
         if (days !== undefined) expect(e.data_policy.retention_days ?? Infinity).toBeLessThanOrEqual(days);
-        if (wish.providers?.only) expect(wish.providers.only).toContain(e.provider);
-        expect(wish.providers?.ignore ?? []).not.toContain(e.provider);
+        if (preferences.providers?.only) expect(preferences.providers.only).toContain(e.provider);
+        expect(preferences.providers?.ignore ?? []).not.toContain(e.provider);
       }
     }),
     { numRuns: 500 },

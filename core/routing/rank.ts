@@ -11,7 +11,7 @@ const SPREAD = 0.02;
 const DEGRADED_BELOW = 0.95;
 
 /** Standings, the first to be tried first; an endpoint that the caller's order names stands like a healthy one. */
-const standings = ['affinity', 'score', 'degraded', 'slow', 'signature'] as const;
+const tiers = ['affinity', 'score', 'degraded', 'slow', 'signature'] as const;
 const SCORE = 1;
 
 /** How the order comes about beyond the scores. */
@@ -31,7 +31,7 @@ export interface Ranked {
 const NO_PLACES: ReadonlyMap<string, number> = new Map();
 
 /** Names of the caller's order with their places. */
-function placesOf({ endpoints, providers }: SettledInput['wish']): ReadonlyMap<string, number> {
+function placesOf({ endpoints, providers }: SettledInput['preferences']): ReadonlyMap<string, number> {
   if (endpoints?.order === undefined && providers?.order === undefined) return NO_PLACES;
   const places = new Map<string, number>();
   for (const name of [...(endpoints?.order ?? []), ...(providers?.order ?? [])]) {
@@ -46,15 +46,15 @@ function placeOf(endpoint: Endpoint, places: ReadonlyMap<string, number>): numbe
   return Math.min(places.get(endpoint.id) ?? unnamed, places.get(endpoint.provider) ?? unnamed);
 }
 
-/** Place in `standings` of the `i`th candidate. */
-function standingOf(candidates: Candidates, i: number, input: SettledInput, keep_at: string | null): number {
+/** Place in `tiers` of the `i`th candidate. */
+function tierOf(candidates: Candidates, i: number, input: SettledInput, keep_at: string | null): number {
   const { endpoint } = candidates.passed[i] as Passed;
   const { wire } = endpoint;
   const signed = input.features.signed_format;
   // The sandbox reads every format, as it answers for every model.
   if (signed !== null && !wire.in_process && wire.signed_format !== signed) return 4;
   if (endpoint.id === keep_at) return 0;
-  const { prefer } = input.wish;
+  const { prefer } = input.preferences;
   // Misses a bound that the policy prefers; what is not known (NaN) misses nothing.
   if (prefer !== undefined) {
     const { max_latency_ms = Number.POSITIVE_INFINITY, min_throughput_tps = 0 } = prefer;
@@ -73,16 +73,16 @@ function behaviourLosses(losses: readonly RouteLoss[]): number {
 /** A level that is behind every other. */
 const PICKED = Number.POSITIVE_INFINITY;
 
-/** Gives each of `candidates` its level: place in the caller's order, then standing; less is earlier. */
+/** Gives each of `candidates` its level: place in the caller's order, then tier; less is earlier. */
 function setLevels(candidates: Candidates, keep_at: string | null, input: SettledInput): number {
   const { passed, level } = candidates;
-  const places = placesOf(input.wish);
+  const places = placesOf(input.preferences);
   const unnamed = places.size;
   for (let i = 0; i < passed.length; i++) {
     const place = placeOf((passed[i] as Passed).endpoint, places);
-    const standing = standingOf(candidates, i, input, keep_at);
+    const tier = tierOf(candidates, i, input, keep_at);
     // The caller's order stands as it is; within one of its places the remembered endpoint is first.
-    level[i] = place * standings.length + (place < unnamed ? Math.min(standing, SCORE) : standing);
+    level[i] = place * tiers.length + (place < unnamed ? Math.min(tier, SCORE) : tier);
   }
   return unnamed;
 }
@@ -107,10 +107,10 @@ function orderOf({ passed, hash }: Candidates, i: number, seed: number): number 
 function pick(candidates: Candidates, i: number, unnamed: number): RankedEndpoint {
   const { passed, level, scores } = candidates;
   const { endpoint, losses } = passed[i] as Passed;
-  const standing = (level[i] as number) % standings.length;
-  const named = (level[i] as number) < unnamed * standings.length;
+  const tier = (level[i] as number) % tiers.length;
+  const named = (level[i] as number) < unnamed * tiers.length;
   level[i] = PICKED;
-  const reason = named && standing === SCORE ? 'order' : (standings[standing] as RankedEndpoint['reason']);
+  const reason = named && tier === SCORE ? 'order' : (tiers[tier] as RankedEndpoint['reason']);
   return { endpoint, score: scores[i] as number, reason, losses };
 }
 

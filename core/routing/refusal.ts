@@ -96,11 +96,11 @@ function message(models: readonly Model[], choice: Choice): string {
   if (missing.length > 0 && reasons.every((reason) => reason === 'status')) {
     return `No provider of ${model} has a key on this gateway; its operator sets ${missing.join(' or ')}.`;
   }
-  const told = choice.excluded
+  const reported = choice.excluded
     .slice(0, 4)
     .map((item) => `${item.provider}: ${adviceOf[item.reason]} (${item.reason})`);
   const more = choice.excluded.length > 4 ? `; ${choice.excluded.length - 4} more` : '';
-  return `No endpoint of ${model} can serve this request. ${told.join('; ')}${more}.`;
+  return `No endpoint of ${model} can serve this request. ${reported.join('; ')}${more}.`;
 }
 
 /** Milliseconds until a key that the call may use, of the caller's or of the pool, may be used at `endpoint`. */

@@ -17,33 +17,33 @@ import {
 } from './test-kit.ts';
 
 test('each filter excludes with its own reason', () => {
-  const one = (over: Partial<Endpoint>, wish: Partial<RouteInput> = {}) =>
-    drops(run([endpoint('a', over)], wish))[0];
-  const wish = (w: RouteInput['wish']) => ({ wish: w });
+  const one = (over: Partial<Endpoint>, preferences: Partial<RouteInput> = {}) =>
+    drops(run([endpoint('a', over)], preferences))[0];
+  const preferences = (w: RouteInput['preferences']) => ({ preferences: w });
   expect(one({ status: 'disabled' })).toBe('a:status');
   expect(one({ missing: 'A_KEY' })).toBe('a:status');
   expect(one({}, { environment: 'test' })).toBe('a:environment');
-  expect(one({}, wish({ providers: { only: ['b'] } }))).toBe('a:only');
-  expect(one({}, wish({ endpoints: { ignore: ['ep_a'] } }))).toBe('a:ignored');
-  expect(one({}, wish({ data_policy: 'zdr' }))).toBe('a:zdr');
+  expect(one({}, preferences({ providers: { only: ['b'] } }))).toBe('a:only');
+  expect(one({}, preferences({ endpoints: { ignore: ['ep_a'] } }))).toBe('a:ignored');
+  expect(one({}, preferences({ data_policy: 'zdr' }))).toBe('a:zdr');
   const trains = { data_policy: { trains: true, retention_days: null, zdr: false } };
   expect(one(trains, { data_policy: { zdr: false, no_train: true, regions: null } })).toBe('a:train');
-  expect(one(trains, wish({ require: { max_retention_days: 3650 } }))).toBe('a:retention');
-  expect(one({}, wish({ require: { max_retention_days: 29 } }))).toBe('a:retention');
-  expect(one({ region: 'europe' }, wish({ require: { regions: ['eu'] } }))).toBe('a:region');
-  expect(one({ region: 'eu-west' }, wish({ require: { regions: ['eu'] } }))).toBe(undefined);
-  expect(one({}, wish({ require: { quantizations: ['fp8'] } }))).toBe('a:quantization');
+  expect(one(trains, preferences({ require: { max_retention_days: 3650 } }))).toBe('a:retention');
+  expect(one({}, preferences({ require: { max_retention_days: 29 } }))).toBe('a:retention');
+  expect(one({ region: 'europe' }, preferences({ require: { regions: ['eu'] } }))).toBe('a:region');
+  expect(one({ region: 'eu-west' }, preferences({ require: { regions: ['eu'] } }))).toBe(undefined);
+  expect(one({}, preferences({ require: { quantizations: ['fp8'] } }))).toBe('a:quantization');
   expect(one({ capabilities: { ...able, tools: false } }, features({ tools: true }))).toBe('a:capability');
-  expect(one({}, wish({ require: { capabilities: ['zdr'] } }))).toBe('a:capability');
+  expect(one({}, preferences({ require: { capabilities: ['zdr'] } }))).toBe('a:capability');
   expect(one({}, features({ server_tools: ['code_execution'] }))).toBe('a:server_tool');
   expect(one({}, features({ server_tools: ['web_search_20250305'] }))).toBe(undefined);
   expect(one({}, features({ input_tokens_bound: 150_001 }))).toBe('a:context');
   expect(one({}, features({ input_tokens_bound: 149_999 }))).toBe(undefined);
   expect(one({}, features({ max_tokens: 10_001 }))).toBe('a:max_output');
   expect(one({}, features({ service_tier: 'flex' }))).toBe('a:tier');
-  expect(one({}, wish({ require: { max_price: { output: 0.999 } } }))).toBe('a:price');
-  expect(one({}, wish({ require: { max_price: { output: 1 } } }))).toBe(undefined);
-  expect(one({}, wish({ byok: 'only' }))).toBe('a:byok');
+  expect(one({}, preferences({ require: { max_price: { output: 0.999 } } }))).toBe('a:price');
+  expect(one({}, preferences({ require: { max_price: { output: 1 } } }))).toBe(undefined);
+  expect(one({}, preferences({ byok: 'only' }))).toBe('a:byok');
   expect(one({}, { rests: () => 1 })).toBe('a:rate');
   const health = createHealth();
   health.rest('ep_a', 1_000, 1_000_000);
@@ -54,13 +54,13 @@ test('each filter excludes with its own reason', () => {
   expect(one({}, { health: open, rests: () => 1 })).toBe('a:circuit');
 });
 
-test('what is not known of an endpoint excludes it where a wish protects', () => {
+test('what is not known of an endpoint excludes it where a preference protects', () => {
   const unknown = endpoint('a', {
     ...{ quantization: null, region: 'global' },
     data_policy: { trains: false, retention_days: null, zdr: false },
   });
-  const why = (require: NonNullable<RouteInput['wish']['require']>) =>
-    drops(run([unknown], { wish: { require } }))[0];
+  const why = (require: NonNullable<RouteInput['preferences']['require']>) =>
+    drops(run([unknown], { preferences: { require } }))[0];
   expect(why({ max_retention_days: 36_500 })).toBe('a:retention');
   expect(why({ quantizations: ['fp8', 'bf16', 'fp32'] })).toBe('a:quantization');
   expect(why({ quantizations: ['unknown'] })).toBe(undefined);
@@ -68,7 +68,7 @@ test('what is not known of an endpoint excludes it where a wish protects', () =>
   expect(why({ regions: ['global'] })).toBe(undefined);
   expect(why({ capabilities: ['time_travel'] })).toBe('a:capability');
   expect(
-    drops(run([unknown], { wish: { require: { parameters: true } }, losses: () => [loss('hint')] })),
+    drops(run([unknown], { preferences: { require: { parameters: true } }, losses: () => [loss('hint')] })),
   ).toEqual(['a:lossy']);
 });
 
@@ -78,7 +78,7 @@ test('max_price is held against what a call pays: its tier, its band, and reason
     ...{ input: nanoUsd(input), output: nanoUsd(output) },
     ...(reasoning === undefined ? {} : { reasoning: nanoUsd(reasoning) }),
   });
-  const most = { wish: { require: { max_price: { input: 2, output: 2 } } } };
+  const most = { preferences: { require: { max_price: { input: 2, output: 2 } } } };
   const flex = { ...base.price, rates: rates(9_000, 9_000) };
   const tiered = [endpoint('a', { tiers: { flex } })];
   expect(drops(run(tiered, most))).toEqual([]);
@@ -93,7 +93,7 @@ test('max_price is held against what a call pays: its tier, its band, and reason
 
 test('the regions of key and request must both admit an endpoint', () => {
   const over = {
-    wish: { require: { regions: ['us'] } },
+    preferences: { require: { regions: ['us'] } },
     data_policy: { zdr: false, no_train: false, regions: ['eu'] },
   };
   expect(drops(run([endpoint('a', { region: 'us' }), endpoint('b', { region: 'eu' })], over))).toEqual([
@@ -109,7 +109,7 @@ test('what a loss does follows compat: strict excludes any, warn excludes conten
   expect(survives('behaviour', { compat: 'warn' })).toBe(true);
   expect(survives('content', { compat: 'warn' })).toBe(false);
   expect(survives('content', { compat: 'drop' })).toBe(true);
-  expect(survives('hint', { compat: 'drop', wish: { require: { parameters: true } } })).toBe(false);
+  expect(survives('hint', { compat: 'drop', preferences: { require: { parameters: true } } })).toBe(false);
 });
 
 test('of equal endpoints the one that loses less behaviour comes first, for every request id', () => {
@@ -125,12 +125,12 @@ test('sort by price, latency or throughput uses that figure alone, an unknown on
     health.succeeded(id, { ttft_ms, duration_ms: ttft_ms + 1000, output_tokens: tps }, 1_000_000);
   seen('ep_dear', 100, 50);
   seen('ep_cheap', 900, 200);
-  const both = [endpoint('dear', {}, { input: 9000, output: 9000 }), endpoint('cheap')];
+  const both = [endpoint('expensive', {}, { input: 9000, output: 9000 }), endpoint('cheap')];
   const by = (sort: 'price' | 'latency' | 'throughput', more: Endpoint[] = []) =>
-    order(run([...both, ...more], { wish: { sort }, health }));
-  expect(by('price')).toEqual(['cheap', 'dear']);
-  expect(by('latency')).toEqual(['dear', 'cheap']);
-  expect(by('throughput')).toEqual(['cheap', 'dear']);
+    order(run([...both, ...more], { preferences: { sort }, health }));
+  expect(by('price')).toEqual(['cheap', 'expensive']);
+  expect(by('latency')).toEqual(['expensive', 'cheap']);
+  expect(by('throughput')).toEqual(['cheap', 'expensive']);
   expect(by('latency', [endpoint('new')]).at(-1)).toBe('cheap');
 });
 
@@ -146,8 +146,8 @@ test('the order of the caller stands first, then healthy before degraded before 
   ];
   const signed = features({ signed_format: 'anthropic-claude-v1' });
   expect(order(run(all, { health, ...signed }))).toEqual(['well', 'shaky', 'foreign']);
-  const wish = { providers: { order: ['foreign'] } };
-  expect(order(run(all, { health, wish, ...signed }))).toEqual(['foreign', 'well', 'shaky']);
+  const preferences = { providers: { order: ['foreign'] } };
+  expect(order(run(all, { health, preferences, ...signed }))).toEqual(['foreign', 'well', 'shaky']);
 });
 
 test('calls spread over endpoints of about equal score, and one call is always routed alike', () => {
@@ -166,32 +166,35 @@ test('attempts and time limits can be lowered by the request, never raised', () 
   const four = ['a', 'b', 'c', 'd'].map((name) => endpoint(name));
   expect(run(four).plan).toHaveLength(3);
   expect(run(four).spare).toHaveLength(1);
-  expect(run(four, { wish: { max_attempts: 6 } }).plan).toHaveLength(3);
-  expect(run(four, { wish: { max_attempts: 2 } }).plan).toHaveLength(2);
-  expect(run(four, { wish: { fallbacks: false } }).plan).toHaveLength(1);
+  expect(run(four, { preferences: { max_attempts: 6 } }).plan).toHaveLength(3);
+  expect(run(four, { preferences: { max_attempts: 2 } }).plan).toHaveLength(2);
+  expect(run(four, { preferences: { fallbacks: false } }).plan).toHaveLength(1);
   const standard = { connect_ms: 5_000, first_event_ms: 60_000, idle_ms: 90_000, total_ms: 600_000 };
   expect(run(four)).toMatchObject({ timeouts: standard, chosen_deadline: false });
   expect(run(four, features({ reasoning: true })).timeouts.first_event_ms).toBe(180_000);
-  const wish = (timeouts: object) => run(four, { wish: { timeouts } });
-  expect(wish({ total_ms: 9e9 })).toMatchObject({ timeouts: standard, chosen_deadline: false });
-  expect(wish({ first_event_ms: 1 })).toMatchObject({
+  const preferences = (timeouts: object) => run(four, { preferences: { timeouts } });
+  expect(preferences({ total_ms: 9e9 })).toMatchObject({ timeouts: standard, chosen_deadline: false });
+  expect(preferences({ first_event_ms: 1 })).toMatchObject({
     timeouts: { first_event_ms: 5_000 },
     chosen_deadline: false,
   });
-  expect(wish({ total_ms: 1 })).toMatchObject({ timeouts: { total_ms: 10_000 }, chosen_deadline: true });
+  expect(preferences({ total_ms: 1 })).toMatchObject({
+    timeouts: { total_ms: 10_000 },
+    chosen_deadline: true,
+  });
 });
 
 test('fallback models are tried in their order after all endpoints of the model, whatever their scores', () => {
   const large = model([endpoint('a', {}, { input: 9000, output: 9000 })]);
   const small = model([endpoint('b', { model_id: 'acme/small' })], 'acme/small');
   const route = planRoute(catalogOf(large, small), {
-    ...input({ wish: { fallback_models: ['acme/small', 'acme/large'] } }),
+    ...input({ preferences: { fallback_models: ['acme/small', 'acme/large'] } }),
     health: createHealth(),
   });
   expect(route.plan.map((item) => item.endpoint.model_id)).toEqual(['acme/large', 'acme/small']);
   expect(() =>
     planRoute(catalogOf(large), {
-      ...input({ wish: { fallback_models: ['acme/smal'] } }),
+      ...input({ preferences: { fallback_models: ['acme/smal'] } }),
       health: createHealth(),
     }),
   ).toThrow(expect.objectContaining({ code: 'model_not_found', param: 'svc.route.fallback_models[0]' }));
@@ -254,7 +257,7 @@ test('an empty plan is refused by what emptied it: parameter, context, cap, or t
     param: 'max_tokens',
   });
   const mixed = refusal([endpoint('a', { status: 'disabled' }), endpoint('b')], {
-    wish: { data_policy: 'zdr' },
+    preferences: { data_policy: 'zdr' },
   });
   expect(mixed).toMatchObject({ code: 'no_endpoint_available', status: 400, retry: false });
 });
@@ -281,7 +284,10 @@ test('the wait told is that of the first endpoint that can be tried again', () =
   const wait = (rests: (e: Endpoint) => number, now_ms = 1_001_000) => {
     try {
       const catalog = catalogOf(model([endpoint('a'), endpoint('b'), endpoint('c')]));
-      planRoute(catalog, { ...input({ rests, now_ms, wish: { providers: { ignore: ['d'] } } }), health });
+      planRoute(catalog, {
+        ...input({ rests, now_ms, preferences: { providers: { ignore: ['d'] } } }),
+        health,
+      });
     } catch (error) {
       return error as { code: string; status: number; retry_after_ms: number; beside: object };
     }
@@ -301,8 +307,8 @@ test('the wait told is that of the first endpoint that can be tried again', () =
 
 test('a fallback model that is named twice is tried once', () => {
   const catalog = catalogOf(model([endpoint('a')]), model([endpoint('b')], 'acme/small'));
-  const wish = { fallback_models: ['acme/small', 'acme/small', 'acme/large'], max_attempts: 3 };
-  const { plan, spare } = planRoute(catalog, { ...input({ wish }), health: createHealth() });
+  const preferences = { fallback_models: ['acme/small', 'acme/small', 'acme/large'], max_attempts: 3 };
+  const { plan, spare } = planRoute(catalog, { ...input({ preferences }), health: createHealth() });
   expect([...plan, ...spare].map((item) => item.endpoint.provider)).toEqual(['a', 'b']);
 });
 
@@ -324,7 +330,7 @@ test('one endpoint that is out for a while makes the refusal 503, whatever keeps
 
 test('a refusal names 256 endpoints and counts the rest', () => {
   const many = Array.from({ length: 300 }, (_, i) => endpoint(`e${i}`, { region: 'us' }));
-  const error = refusal(many, { wish: { require: { regions: ['eu'] } } });
+  const error = refusal(many, { preferences: { require: { regions: ['eu'] } } });
   expect(error.beside['excluded_by']).toHaveLength(256);
   expect(error.details).toEqual({ excluded_more: 44 });
 });
@@ -359,9 +365,11 @@ test('rankings that are billed by the search are sorted by what their searches c
     const rates = { ...at.price.rates, search_unit: nanoUsd(search_unit) };
     return { ...at, price: { ...at.price, rates } };
   };
-  const both = [billed('dear', 5_000_000), billed('cheap', 2_000_000)];
+  const both = [billed('expensive', 5_000_000), billed('cheap', 2_000_000)];
   for (let i = 0; i < 20; i++) {
     const asked = features({ task: 'rerank', search_units: 1 });
-    expect(order(run(both, { request_id: `r${i}`, wish: { sort: 'price' }, ...asked }))[0]).toBe('cheap');
+    expect(order(run(both, { request_id: `r${i}`, preferences: { sort: 'price' }, ...asked }))[0]).toBe(
+      'cheap',
+    );
   }
 });

@@ -1,7 +1,7 @@
 // Scores of the endpoints that passed (docs/routing.md#scores): per dimension best ÷ own, and their weighted sum.
 import type { Endpoint } from '../catalog/index.ts';
 import { ratesFor } from '../pricing/index.ts';
-import type { Figures } from './health.ts';
+import type { Figures } from './health/health.ts';
 import type { Passed, SettledInput, Sort } from './types.ts';
 
 interface Weights {
@@ -100,7 +100,7 @@ function addMostIsBest({ passed, scores }: Candidates, values: Float64Array, wei
 
 /** Gives each of `candidates` a score of 0..1 (weights that sum to more give more). */
 export function score(candidates: Candidates, sort: Sort, input: SettledInput): void {
-  const own = sort === 'balanced' ? input.wish.weights : undefined;
+  const own = sort === 'balanced' ? input.preferences.weights : undefined;
   const weights: Weights = own === undefined ? weightsOf[sort] : { ...NO_WEIGHT, ...own };
   const { passed, price, latency, throughput, success, scores } = candidates;
   // Alone, an endpoint is the best of its kind in everything.

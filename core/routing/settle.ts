@@ -1,9 +1,15 @@
-// Request and policy as one wish (docs/policies.md#policy-key-and-request-together): security is
+// Request and policy as one set of preferences (docs/policies.md#policy-key-and-request-together): security is
 // tightened by either, a preference is the request's unless it is
 // locked, attempts and time limits of the policy can only be lowered.
 import { type Catalog, findModel } from '../catalog/index.ts';
 import { cheaper, type Effective, type Ruling } from '../policies/index.ts';
-import type { RouteInput, RouteWarning, RouteWish, SettledInput, SettledWish } from './types.ts';
+import type {
+  RouteInput,
+  RoutePreferences,
+  RouteWarning,
+  SettledInput,
+  SettledPreferences,
+} from './types.ts';
 
 /** Preferences that a request may set and a policy may lock. */
 const lockable = [
@@ -16,21 +22,25 @@ const lockable = [
   'timeouts',
 ] as const;
 
-/** `wish` without what the policy locks; what protects stays, since it cannot loosen anything. */
-function unlocked(wish: RouteWish, lock: Effective['lock'], warnings: RouteWarning[]): RouteWish {
-  if (lock.size === 0) return wish;
-  const left: RouteWish = { ...wish };
+/** `preferences` without what the policy locks; what protects stays, since it cannot loosen anything. */
+function unlocked(
+  preferences: RoutePreferences,
+  lock: Effective['lock'],
+  warnings: RouteWarning[],
+): RoutePreferences {
+  if (lock.size === 0) return preferences;
+  const left: RoutePreferences = { ...preferences };
   const refuse = (param: string) => {
     const message = `The routing policy locks ${param}; the request's own was not used.`;
     warnings.push({ code: 'route_locked', param: `svc.route.${param}`, message });
   };
   for (const key of lockable) {
-    if (wish[key] === undefined || !lock.has(key)) continue;
+    if (preferences[key] === undefined || !lock.has(key)) continue;
     delete left[key];
     refuse(key);
   }
   for (const key of ['providers', 'endpoints'] as const) {
-    const given = wish[key];
+    const given = preferences[key];
     if (given?.order === undefined || !lock.has(key)) continue;
     const { order: _, ...rest } = given;
     left[key] = rest;
@@ -45,9 +55,13 @@ function smallest(a: number | undefined, b: number | null): number | undefined {
 }
 
 function requirements(
-  own: RouteWish['require'],
+  own: RoutePreferences['require'],
   actions: Effective,
-): { -readonly [K in keyof NonNullable<RouteWish['require']>]: NonNullable<RouteWish['require']>[K] } {
+): {
+  -readonly [K in keyof NonNullable<RoutePreferences['require']>]: NonNullable<
+    RoutePreferences['require']
+  >[K];
+} {
   const days = smallest(own?.max_retention_days, actions.max_retention_days);
   const price = own?.max_price === undefined ? actions.max_price : cheaper(actions.max_price, own.max_price);
   return {
@@ -64,9 +78,9 @@ function requirements(
 }
 
 function ordered(
-  own: RouteWish['providers'],
+  own: RoutePreferences['providers'],
   order: readonly string[] | undefined,
-): { providers: NonNullable<RouteWish['providers']> } | null {
+): { providers: NonNullable<RoutePreferences['providers']> } | null {
   if (order === undefined || own?.order !== undefined) return null;
   return { providers: { ...own, order: [...order] } };
 }
@@ -88,12 +102,12 @@ function fallbacksOf(
 
 /** The request's fallback models without those that the policy rules more strictly than the model asked for. */
 function withoutBarred(
-  wished: string[] | undefined,
+  preferred: string[] | undefined,
   ruling: Ruling,
   warnings: RouteWarning[],
 ): string[] | undefined {
-  if (ruling.barred_fallbacks.length === 0) return wished;
-  return wished?.filter((id) => {
+  if (ruling.barred_fallbacks.length === 0) return preferred;
+  return preferred?.filter((id) => {
     if (!ruling.barred_fallbacks.includes(id)) return true;
     const message = `The routing policy asks more of ${id} than of the model asked for; it is no fallback here.`;
     warnings.push({ code: 'route_locked', param: 'svc.route.fallback_models', message });
@@ -101,14 +115,14 @@ function withoutBarred(
   });
 }
 
-function settledWish(
+function settledPreferences(
   input: RouteInput,
   ruling: Ruling,
   catalog: Catalog,
   warnings: RouteWarning[],
-): SettledWish {
+): SettledPreferences {
   const { actions } = ruling;
-  const own = unlocked(input.wish, actions.lock, warnings);
+  const own = unlocked(input.preferences, actions.lock, warnings);
   const fallback_models =
     withoutBarred(own.fallback_models, ruling, warnings) ??
     (actions.fallback_models === undefined ? undefined : fallbacksOf(input, actions, catalog, warnings));
@@ -140,10 +154,14 @@ function settledWish(
   };
 }
 
-/** `input` with its policy folded into its wish; itself where the built-in policy rules. */
+/** `input` with its policy folded into its preferences; itself where the built-in policy rules. */
 export function settle(input: RouteInput, catalog: Catalog): SettledInput {
   const ruling = input.policy;
   if (ruling == null) return input;
   const policy_warnings: RouteWarning[] = [];
-  return { ...input, wish: settledWish(input, ruling, catalog, policy_warnings), policy_warnings };
+  return {
+    ...input,
+    preferences: settledPreferences(input, ruling, catalog, policy_warnings),
+    policy_warnings,
+  };
 }

@@ -84,7 +84,7 @@ export function input(over: Partial<RouteInput> = {}): RouteInput {
     request_id: '01J00000000000000000000000',
     environment: 'live',
     model: 'acme/large',
-    wish: {},
+    preferences: {},
     data_policy: { zdr: false, no_train: false, regions: null },
     compat: 'warn',
     features: {

@@ -50,9 +50,9 @@ export function decisions(): Record<string, (request_id: string) => number> {
   return {
     'of unknown health': decide({}),
     'of known health': decide({ health }),
-    'by price': decide({ health, wish: { sort: 'price' } }),
-    'under many wishes': decide({ health, wish: protecting }),
-    'of which none is left': decide({ health, wish: { providers: { only: ['none'] } } }),
+    'by price': decide({ health, preferences: { sort: 'price' } }),
+    'under many preferences': decide({ health, preferences: protecting }),
+    'of which none is left': decide({ health, preferences: { providers: { only: ['none'] } } }),
   };
 }
 

@@ -1,12 +1,12 @@
-// What a caller, a key and a policy may wish of the route, and what the choice answers.
+// What a caller, a key and a policy may ask of the route, and what the choice answers.
 import type { Catalog, Endpoint, Model, ModelTask } from '../catalog/index.ts';
 import type { Environment } from '../kernel/index.ts';
 import type { KeyDataPolicy } from '../keys/index.ts';
 import type { Effective, Ruling } from '../policies/index.ts';
-import type { HealthView } from './health.ts';
+import type { HealthView } from './health/health.ts';
 
 /** `svc.route` of a body, also the header `x-svc-route`; meanings as in docs/policies.md#keys. */
-export interface RouteWish {
+export interface RoutePreferences {
   sort?: 'price' | 'latency' | 'throughput';
   fallbacks?: boolean;
   fallback_models?: string[];
@@ -115,7 +115,7 @@ export interface RouteInput {
   readonly environment: Environment;
   /** `vendor/model` as the caller wrote it. */
   readonly model: string;
-  readonly wish: RouteWish;
+  readonly preferences: RoutePreferences;
   /** What the active policy says of the call; null or absent: the built-in one rules. */
   readonly policy?: Ruling | null;
   /** Org and key policy combined; only ever tightens. */
@@ -181,8 +181,8 @@ export interface RouteAffinity {
 
 export type Sort = 'price' | 'latency' | 'throughput' | 'uptime' | 'balanced';
 
-/** Request and policy as one wish: what protects is tightened, preferences are settled. */
-export interface SettledWish extends Omit<RouteWish, 'sort'> {
+/** Request and policy as one set of preferences: what protects is tightened, preferences are settled. */
+export interface SettledPreferences extends Omit<RoutePreferences, 'sort'> {
   readonly sort?: Sort;
   readonly weights?: NonNullable<Effective['weights']>;
   readonly prefer?: NonNullable<Effective['prefer']>;
@@ -200,9 +200,9 @@ export interface SettledWish extends Omit<RouteWish, 'sort'> {
   };
 }
 
-/** A route input whose wish is settled; one without a policy is settled as it is. */
-export interface SettledInput extends Omit<RouteInput, 'wish'> {
-  readonly wish: SettledWish;
+/** A route input whose preferences are settled; one without a policy is settled as it is. */
+export interface SettledInput extends Omit<RouteInput, 'preferences'> {
+  readonly preferences: SettledPreferences;
   readonly policy_warnings?: readonly RouteWarning[];
 }
 
@@ -274,7 +274,7 @@ export interface RoutePlan {
 /** A plan, maybe empty, and what the endpoints excluded as `lossy` would have lost, for the refusal. */
 export interface Choice extends RoutePlan {
   /** Endpoints are out because the policy pays for less; absent: none is. */
-  readonly too_dear?: true;
+  readonly too_expensive?: true;
   readonly lost: readonly RouteLoss[];
 }
 

@@ -24,13 +24,13 @@ async function changesOf(options: { db?: Pool; url?: string } = {}): Promise<Cha
   return changes;
 }
 
-/** Announces a change as the trigger of `table` does; without `told` the notification is lost. */
-async function announce(table: 'grant' | 'policy' | 'byok', org_id: string, told = true): Promise<void> {
+/** Announces a change as the trigger of `table` does; without `reported` the notification is lost. */
+async function announce(table: 'grant' | 'policy' | 'byok', org_id: string, reported = true): Promise<void> {
   const text = `with change as (insert into ${table}_change (org_id) values ($1)) select pg_notify($2, $1 || $3)`;
   await pool.query({
     name: `test.announce_${table}`,
     text,
-    values: [org_id, told ? `svc_${table}` : 'lost', table === 'grant' ? ' ' : ''],
+    values: [org_id, reported ? `svc_${table}` : 'lost', table === 'grant' ? ' ' : ''],
   });
 }
 
@@ -42,17 +42,18 @@ function heardBy(changes: Changes, topic: 'grant' | 'policy' | 'byok'): Set<Id<'
 }
 
 test.for([
-  { way: 'by notification', told: true },
-  { way: 'by a look where notifications are lost', told: false },
-])('each follower hears of its own topic alone, $way', async ({ told }) => {
-  const changes = await changesOf(told ? {} : { url: nowhere });
+  { way: 'by notification', reported: true },
+  { way: 'by a look where notifications are lost', reported: false },
+])('each follower hears of its own topic alone, $way', async ({ reported }) => {
+  const changes = await changesOf(reported ? {} : { url: nowhere });
   const heard = {
     grant: heardBy(changes, 'grant'),
     policy: heardBy(changes, 'policy'),
     byok: heardBy(changes, 'byok'),
   };
-  const mark = told ? 'told' : 'lost';
-  for (const topic of ['grant', 'policy', 'byok'] as const) await announce(topic, `${mark}-${topic}`, told);
+  const mark = reported ? 'told' : 'lost';
+  for (const topic of ['grant', 'policy', 'byok'] as const)
+    await announce(topic, `${mark}-${topic}`, reported);
   await vi.waitFor(() => {
     for (const topic of ['grant', 'policy', 'byok'] as const) {
       expect([...heard[topic]].filter((org) => org.startsWith(mark))).toEqual([`${mark}-${topic}`]);
@@ -83,9 +84,9 @@ test('who fails to write what follows from a change tries again, and keeps nobod
     topic: 'policy',
     changed: () => {},
     missed: () => {},
-    async polled({ told }) {
-      tries.push(told);
-      if (told && tries.filter(Boolean).length < 3) throw new Error('not yet');
+    async polled({ noted }) {
+      tries.push(noted);
+      if (noted && tries.filter(Boolean).length < 3) throw new Error('not yet');
     },
   });
   const heard = heardBy(changes, 'byok');

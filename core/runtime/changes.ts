@@ -21,10 +21,10 @@ export interface Follower {
   /** Changes may have been missed: all that is remembered must go. */
   missed(): void;
   /**
-   * After an answered poll that began at `began_ms` and saw `snapshot`; `told` where this topic has changed since the
+   * After an answered poll that began at `began_ms` and saw `snapshot`; `noted` where this topic has changed since the
    * last one. A throw is logged and is no other follower's concern.
    */
-  polled?(poll: { began_ms: number; snapshot: string; told: boolean }): Promise<void>;
+  polled?(poll: { began_ms: number; snapshot: string; noted: boolean }): Promise<void>;
 }
 
 export interface Changes {
@@ -51,7 +51,7 @@ class Feed implements Changes {
   readonly #log: Log;
   readonly #followers = new Set<Follower>();
   /** Topics heard of since the last answered poll. */
-  readonly #told = new Set<Topic>();
+  readonly #noted = new Set<Topic>();
   #listener: Listener | null = null;
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> | null = null;
@@ -107,7 +107,7 @@ class Feed implements Changes {
   }
 
   #tell(change: Change): void {
-    this.#told.add(change.topic);
+    this.#noted.add(change.topic);
     for (const follower of this.#followers) if (follower.topic === change.topic) follower.changed(change);
   }
 
@@ -144,11 +144,11 @@ class Feed implements Changes {
       else for (const change of changes) this.#tell(change);
       this.#snapshot = snapshot;
       this.#heard_ms = began_ms;
-      const told = new Set(this.#told);
-      this.#told.clear();
+      const noted = new Set(this.#noted);
+      this.#noted.clear();
       for (const follower of this.#followers) {
         await follower
-          .polled?.({ began_ms, snapshot, told: told.has(follower.topic) })
+          .polled?.({ began_ms, snapshot, noted: noted.has(follower.topic) })
           .catch((error: unknown) => this.#unwritten(follower, error));
       }
       if (began_ms >= this.#prune_due_ms) {
@@ -162,7 +162,7 @@ class Feed implements Changes {
   }
 
   #unwritten({ topic }: Follower, error: unknown): void {
-    this.#told.add(topic);
+    this.#noted.add(topic);
     this.#log.warn({ topic, error }, 'what follows from a change cannot be written');
   }
 }

@@ -1,6 +1,6 @@
 // One attempt: sign, send, and write down what came of it for the delivery and for its endpoint.
 
-import type { Egress, EgressAnswer } from '../egress/index.ts';
+import type { Egress, EgressResponse } from '../egress/index.ts';
 import { findPeople } from '../identity/index.ts';
 import {
   type Db,
@@ -49,7 +49,7 @@ function secretsOf(root_key: Uint8Array, claimed: Claimed): string[] {
   return [openSecret(root_key, webhook_id, claimed.secret_sealed), ...replaced.map(({ secret }) => secret)];
 }
 
-function resultOf(answer: EgressAnswer, latency_ms: number): AttemptResult {
+function resultOf(answer: EgressResponse, latency_ms: number): AttemptResult {
   if (answer.fault !== null) return { code: 0, latency_ms, error: answer.fault, retry_after_ms: null };
   const { status: code, headers } = answer;
   const error = code >= 300 && code < 400 ? 'redirect' : '';
@@ -125,13 +125,13 @@ async function tell(
   const { mailer, store } = parts;
   if (mailer === undefined) return;
   const members = await listMembers(store, webhook.org_id);
-  const told = members.filter(
+  const reported = members.filter(
     ({ user_id, role, status }) =>
       status === 'active' && (role === 'owner' || role === 'admin' || user_id === webhook.created_by),
   );
   const people = await findPeople(
     store,
-    told.map(({ user_id }) => user_id),
+    reported.map(({ user_id }) => user_id),
   );
   const text = [
     `The webhook endpoint ${webhook.url} was switched off because ${reasons[reason]}.`,

@@ -14,13 +14,13 @@ import {
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type KeyGrant, type KeyRing, svcVersions } from '@svc/core/keys/index.ts';
 import {
+  type Gauges,
   isRefusal,
   type LimitRefusal,
   type LimitSlot,
   type LimitStore,
   limitError,
   requestSubjectOf,
-  type Standing,
   subjectOf,
 } from '@svc/core/limits/index.ts';
 import { credentialOf } from '@svc/http/index.ts';
@@ -68,7 +68,7 @@ class InferenceRequest {
   /** Of a key that was found; a refusal then gets a row. */
   private grant: KeyGrant | null = null;
   private place: LimitSlot | null = null;
-  private standing: Standing | null = null;
+  private gauges: Gauges | null = null;
 
   constructor(
     deps: InferenceRoutesDeps,
@@ -144,7 +144,7 @@ class InferenceRequest {
   }
 
   private entered(grant: KeyGrant, entered: LimitSlot | LimitRefusal): void {
-    this.standing = entered.standing;
+    this.gauges = entered.gauges;
     if (isRefusal(entered)) return this.fail(limitError(entered));
     // A question is no running call.
     if (this.question !== null) entered.leave();
@@ -213,7 +213,7 @@ class InferenceRequest {
         path: this.path,
         client_ip_prefix: networkPrefix(request.socket.remoteAddress),
         close,
-        standing: this.standing,
+        gauges: this.gauges,
       };
       refuseRequest(this.deps.calls, early, refusal, new ResponseSink(response));
     }

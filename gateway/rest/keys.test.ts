@@ -4,7 +4,7 @@ import { codeOf, startHarness } from '../../test/registry/harness.ts';
 
 const harness = await startHarness();
 const { a, b } = harness;
-const wish = { project_id: a.live.id, name: 'service', scopes: ['inference'] };
+const options = { project_id: a.live.id, name: 'service', scopes: ['inference'] };
 const post = (body: object, key = a.key, headers = {}) =>
   harness.call('POST', '/v1/keys', { key, body, headers });
 const faults = (response: { json(): unknown }) =>
@@ -13,7 +13,7 @@ const faults = (response: { json(): unknown }) =>
 
 test('a new key is shown with its secret once, works at once, and has its settings', async () => {
   const response = await post({
-    ...wish,
+    ...options,
     limits: { rpm: 60 },
     budget: { daily_micro: 5_000_000 },
     expires_in: '48h',
@@ -53,8 +53,8 @@ test('every fault of a body is told, with its path and reason', async () => {
     alerts: [0, 101, 50, 50],
   });
   expect([response.statusCode, codeOf(response)]).toEqual([400, 'invalid_request']);
-  const told = faults(response).map((fault) => `${fault.param} ${fault.reason}`);
-  expect(told.sort()).toEqual(
+  const reported = faults(response).map((fault) => `${fault.param} ${fault.reason}`);
+  expect(reported.sort()).toEqual(
     [
       'project_id type',
       'scopes[1] enum',
@@ -74,7 +74,7 @@ test('every fault of a body is told, with its path and reason', async () => {
 });
 
 test("fields that are not a caller's to set are refused in every body", async () => {
-  const made = await post(wish);
+  const made = await post(options);
   const stolen = {
     id: 'key_x',
     org_id: b.org.id,
@@ -95,8 +95,8 @@ test("fields that are not a caller's to set are refused in every body", async ()
   for (const body of [...bodies, proto]) {
     const merged =
       typeof body === 'string'
-        ? `${JSON.stringify(wish).slice(0, -1)},${proto.slice(1)}`
-        : { ...wish, ...body };
+        ? `${JSON.stringify(options).slice(0, -1)},${proto.slice(1)}`
+        : { ...options, ...body };
     const targets = [
       ['POST', '/v1/keys', merged],
       ['PATCH', `/v1/keys/${made.json().id}`, body],
@@ -121,7 +121,7 @@ test('a key cannot grant a scope it lacks: not by create, not by change, not by 
   const manager = await harness.makeKey(a, { scopes: ['manage:keys', 'manage:credits'] });
   const wide = await harness.makeKey(a, { scopes: ['inference'] });
   const attempts = [
-    await post(wish, manager.secret),
+    await post(options, manager.secret),
     await harness.call('PATCH', `/v1/keys/${manager.id}`, {
       key: manager.secret,
       body: { scopes: ['manage:keys', 'inference'] },
@@ -133,7 +133,7 @@ test('a key cannot grant a scope it lacks: not by create, not by change, not by 
     expect(response.json().error.details.scope).toBe('inference');
   }
   // manage:credits contains read:credits.
-  expect((await post({ ...wish, scopes: ['read:credits'] }, manager.secret)).statusCode).toBe(201);
+  expect((await post({ ...options, scopes: ['read:credits'] }, manager.secret)).statusCode).toBe(201);
 });
 
 test('a key that ends cannot make, extend or rotate into a key that lives longer', async () => {
@@ -141,30 +141,30 @@ test('a key that ends cannot make, extend or rotate into a key that lives longer
   const mortal = await harness.makeKey(a, { expires_at: ends });
   const lasting = await harness.makeKey(a);
   const attempts = [
-    await post(wish, mortal.secret),
-    await post({ ...wish, expires_in: '2h' }, mortal.secret),
+    await post(options, mortal.secret),
+    await post({ ...options, expires_in: '2h' }, mortal.secret),
     await harness.call('PATCH', `/v1/keys/${mortal.id}`, { key: mortal.secret, body: { expires_at: null } }),
     await harness.call('POST', `/v1/keys/${lasting.id}/rotate`, { key: mortal.secret, body: {} }),
   ];
   for (const response of attempts)
     expect([response.statusCode, codeOf(response)]).toEqual([403, 'permission_denied']);
-  expect((await post({ ...wish, expires_in: '1h' }, a.key)).statusCode).toBe(201);
+  expect((await post({ ...options, expires_in: '1h' }, a.key)).statusCode).toBe(201);
   const own = await harness.call('POST', `/v1/keys/${mortal.id}/rotate`, { key: mortal.secret, body: {} });
   expect([own.statusCode, own.json().expires_at]).toEqual([201, ends.toISOString()]);
 });
 
 test('a test key makes test keys only, also in a live project', async () => {
-  const live = await post({ ...wish, environment: 'live' }, a.test_key);
+  const live = await post({ ...options, environment: 'live' }, a.test_key);
   expect([live.statusCode, codeOf(live)]).toEqual([403, 'sandbox_key_not_allowed']);
-  const made = await post(wish, a.test_key);
+  const made = await post(options, a.test_key);
   expect([made.statusCode, made.json().environment]).toEqual([201, 'test']);
-  const misplaced = await post({ ...wish, project_id: a.test.id, environment: 'live' });
+  const misplaced = await post({ ...options, project_id: a.test.id, environment: 'live' });
   expect([misplaced.statusCode, misplaced.json().error.param]).toEqual([400, 'environment']);
 });
 
 test('a patch changes what it names: absent stays, null is the default, {} changes nothing', async () => {
   const made = (
-    await post({ ...wish, limits: { rpm: 5, tpm: 6 }, budget: { daily_micro: 7, hard: false } })
+    await post({ ...options, limits: { rpm: 5, tpm: 6 }, budget: { daily_micro: 7, hard: false } })
   ).json();
   const patch = async (body: object) =>
     (await harness.call('PATCH', `/v1/keys/${made.id}`, { key: a.key, body })).json();
@@ -207,7 +207,7 @@ test.each(['2027-02-30', '2027-02-29T10:00:00Z', '2027-04-31T10:00:00+05:30', '9
   'a time that no calendar of four digits has is refused: %s',
   async (expires_at) => {
     const patch = (body: object) => harness.call('PATCH', `/v1/keys/${made.id}`, { key: a.key, body });
-    const made = (await post(wish)).json();
+    const made = (await post(options)).json();
     const response = await patch({ expires_at });
     expect([response.statusCode, faults(response)]).toMatchObject([
       400,
@@ -230,7 +230,7 @@ test('revoking twice is the same as once, and a revoked key takes no changes', a
 });
 
 test('rotation copies the settings, keeps the budget window and leaves the old key its grace', async () => {
-  const old = (await post({ ...wish, budget: { daily_micro: 1_000 }, limits: { rpm: 3 } })).json();
+  const old = (await post({ ...options, budget: { daily_micro: 1_000 }, limits: { rpm: 3 } })).json();
   const rotated = await harness.call('POST', `/v1/keys/${old.id}/rotate`, {
     key: a.key,
     body: { grace_seconds: 60 },
@@ -280,7 +280,7 @@ test('the plan bounds active keys, and concurrent creates do not pass it', async
     values: [tenant.org.id],
   };
   await harness.pool.query(statement);
-  const body = { ...wish, project_id: tenant.live.id };
+  const body = { ...options, project_id: tenant.live.id };
   const answers = await Promise.all(Array.from({ length: 25 }, () => post(body, tenant.key)));
   // Two keys stand already; payg allows twenty.
   expect(answers.filter((answer) => answer.statusCode === 201)).toHaveLength(18);
@@ -290,18 +290,18 @@ test('the plan bounds active keys, and concurrent creates do not pass it', async
 
 test('a repeated Idempotency-Key makes one key and shows its secret again', async () => {
   const headers = { 'idempotency-key': 'create-1' };
-  const first = await post(wish, a.key, headers);
-  const again = await post(wish, a.key, headers);
+  const first = await post(options, a.key, headers);
+  const again = await post(options, a.key, headers);
   expect([first.statusCode, again.statusCode]).toEqual([201, 201]);
   expect(again.json()).toEqual(first.json());
   expect(first.headers['x-svc-idempotent-replay']).toBeUndefined();
   expect(again.headers['x-svc-idempotent-replay']).toBe('true');
-  const other = await post({ ...wish, name: 'other' }, a.key, headers);
+  const other = await post({ ...options, name: 'other' }, a.key, headers);
   expect([other.statusCode, codeOf(other)]).toEqual([422, 'idempotency_conflict']);
   // Scope is (organisation, environment, path, key): neither the other tenant nor a test key meets it.
-  const theirs = await post({ ...wish, project_id: b.live.id }, b.key, headers);
+  const theirs = await post({ ...options, project_id: b.live.id }, b.key, headers);
   expect([theirs.statusCode, theirs.json().id === first.json().id]).toEqual([201, false]);
-  expect((await post({ ...wish, environment: 'test' }, a.test_key, headers)).statusCode).toBe(201);
+  expect((await post({ ...options, environment: 'test' }, a.test_key, headers)).statusCode).toBe(201);
   const stored = await harness.pool.query<{ body: Buffer }>({
     name: 'test.sealed',
     text: 'select body from idempotency',
@@ -311,7 +311,7 @@ test('a repeated Idempotency-Key makes one key and shows its secret again', asyn
 
 test('of twenty concurrent calls with one Idempotency-Key one runs', async () => {
   const headers = { 'idempotency-key': 'create-2' };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(wish, a.key, headers)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(options, a.key, headers)));
   const made = answers.filter((answer) => answer.statusCode === 201);
   expect(new Set(made.map((answer) => answer.json().id)).size).toBe(1);
   for (const answer of answers) expect([201, 409]).toContain(answer.statusCode);
@@ -323,7 +323,7 @@ test('of twenty concurrent calls with one Idempotency-Key one runs', async () =>
 
 test('a kept refusal is given again, a refusal of rights is not kept', async () => {
   const headers = { 'idempotency-key': 'refused-1' };
-  const missing = { ...wish, project_id: 'prj_x' };
+  const missing = { ...options, project_id: 'prj_x' };
   const first = await post(missing, a.key, headers);
   const again = await post(missing, a.key, headers);
   expect([first.statusCode, again.statusCode, again.headers['x-svc-idempotent-replay']]).toEqual([
@@ -333,9 +333,9 @@ test('a kept refusal is given again, a refusal of rights is not kept', async () 
   ]);
   const denied = { 'idempotency-key': 'refused-2' };
   const narrow = await harness.makeKey(a, { scopes: ['manage:keys'] });
-  expect((await post(wish, narrow.secret, denied)).statusCode).toBe(403);
-  expect((await post(wish, a.key, denied)).statusCode).toBe(201);
-  const bad = await post(wish, a.key, { 'idempotency-key': 'x'.repeat(129) });
+  expect((await post(options, narrow.secret, denied)).statusCode).toBe(403);
+  expect((await post(options, a.key, denied)).statusCode).toBe(201);
+  const bad = await post(options, a.key, { 'idempotency-key': 'x'.repeat(129) });
   expect([bad.statusCode, bad.json().error.param]).toEqual([400, 'Idempotency-Key']);
 });
 

@@ -160,8 +160,8 @@ describe('scopes', () => {
 
   test('activations at once leave exactly one active version', async () => {
     await made('race', [PRICE, LATENCY, PRICE]);
-    const wishes = Array.from({ length: 12 }, (_, i) => post('/race/activate', { version: (i % 3) + 1 }));
-    for (const answer of await Promise.all(wishes)) expect(answer.statusCode).toBe(200);
+    const options = Array.from({ length: 12 }, (_, i) => post('/race/activate', { version: (i % 3) + 1 }));
+    for (const answer of await Promise.all(options)) expect(answer.statusCode).toBe(200);
     expect(Object.keys(await ruling())).toEqual(['race']);
     const { rows } = await harness.pool.query<{ n: number }>({
       name: 'test.active',
@@ -329,9 +329,9 @@ describe('dry runs', () => {
       return (await harness.call('POST', '/v1/policies/frugal/dry-run', { key: a.test_key, body })).json();
     };
     for (const more of [{}, { max_tokens: 1_000 }]) {
-      const dear = await dry({ ...more, version: 1 });
-      expect(dear).toMatchObject({ plan: [], reserve_micro: null, decision: { denied: true } });
-      expect(dear.decision.notes).toEqual([expect.stringContaining('at most 1 micro-USD a call')]);
+      const expensive = await dry({ ...more, version: 1 });
+      expect(expensive).toMatchObject({ plan: [], reserve_micro: null, decision: { denied: true } });
+      expect(expensive.decision.notes).toEqual([expect.stringContaining('at most 1 micro-USD a call')]);
       const paid = await dry({ ...more, version: 2 });
       expect(paid.decision.denied).toBe(false);
       expect(paid.reserve_micro).toBeGreaterThan(1);

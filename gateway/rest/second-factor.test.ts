@@ -216,8 +216,8 @@ test('a new password ends every other session and every half sign-in, and the ol
   const mine = await harness.signIn(person);
   const other = await harness.signIn(person);
   const new_password = 'correct horse battery';
-  const change = (current_password: string, wish: string, key: string) =>
-    call('POST', '/v1/auth/password/change', { key, body: { current_password, new_password: wish } });
+  const change = (current_password: string, options: string, key: string) =>
+    call('POST', '/v1/auth/password/change', { key, body: { current_password, new_password: options } });
   expect(seen(await change('wrong', new_password, mine))).toEqual([401, 'invalid_credentials']);
   const weak = await change(person.password, 'password1234', mine);
   expect([...seen(weak), weak.json().error.param]).toEqual([400, 'weak_password', 'new_password']);

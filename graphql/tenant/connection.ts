@@ -53,7 +53,7 @@ export function pageField(t: Any, parentName: string, field: PageField): Any {
       ...derive.args(t.arg, parentName, field.operation.input, { omit: ['limit', 'cursor', 'format'] }),
       after: t.arg.string({ description: 'a cursor of an edge' }),
       first: t.arg.int({
-        description: `rows, ${limits.page_default} unless told, at most ${limits.page_max}`,
+        description: `rows, ${limits.page_default} unless given, at most ${limits.page_max}`,
       }),
     },
     complexity: pageCost,

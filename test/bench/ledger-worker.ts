@@ -3,7 +3,7 @@
 
 import { microUsd, newRequestId } from '@svc/core/kernel/index.ts';
 import type { LedgerHandle, Subject } from '@svc/core/ledger/index.ts';
-import { openTestLedger, settleOf } from '@svc/core/ledger/testing.ts';
+import { openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
 
 export interface WorkerJob {
   readonly url: string;

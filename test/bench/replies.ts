@@ -1,6 +1,6 @@
 // The bytes that the bench upstream answers with, made once: HTTP framing included, so that serving a call
 // is a write and nothing else.
-import { jsonEvent } from '../sim/providers/event-stream.ts';
+import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
 
 export const CHUNKS = 100;
 /** Models that steer the upstream; the name is found in the body whatever the dialect. */

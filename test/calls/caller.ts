@@ -10,7 +10,7 @@ export interface Reply {
   readonly complete: boolean;
 }
 
-export interface Wish {
+export interface CallOptions {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | Buffer;
@@ -41,17 +41,17 @@ function flat(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return out;
 }
 
-/** Sends `wish` to the gateway at `origin`. */
-export function open(origin: string, wish: Wish): Exchange {
-  const url = new URL(wish.path, origin);
-  const length = wish.declared ?? Buffer.byteLength(wish.body);
+/** Sends `options` to the gateway at `origin`. */
+export function open(origin: string, options: CallOptions): Exchange {
+  const url = new URL(options.path, origin);
+  const length = options.declared ?? Buffer.byteLength(options.body);
   const outgoing = request(url, {
     method: 'POST',
     agent: false,
     headers: {
       'content-type': 'application/json',
-      ...(wish.headers?.['transfer-encoding'] === undefined ? { 'content-length': length } : {}),
-      ...wish.headers,
+      ...(options.headers?.['transfer-encoding'] === undefined ? { 'content-length': length } : {}),
+      ...options.headers,
     },
   });
   let incoming: IncomingMessage | null = null;
@@ -85,7 +85,7 @@ export function open(origin: string, wish: Wish): Exchange {
           for (const look of watchers) look();
         });
       };
-      if (wish.unread === true) resumeRead = read;
+      if (options.unread === true) resumeRead = read;
       else read();
       response.on('end', () => end(response.complete));
       response.on('error', () => end(false));
@@ -97,8 +97,8 @@ export function open(origin: string, wish: Wish): Exchange {
     });
   });
   let resumeRead: () => void = () => {};
-  outgoing.write(wish.body);
-  if (wish.declared === undefined) outgoing.end();
+  outgoing.write(options.body);
+  if (options.declared === undefined) outgoing.end();
   return {
     reply,
     status,

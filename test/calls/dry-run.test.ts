@@ -89,26 +89,26 @@ describe('the answer', () => {
     const reply = await dryRun(org.live_key, body, { 'idempotency-key': 'x'.repeat(300) });
     expect(reply.status).toBe(200);
     expect(reply.headers).toMatchObject({ 'x-svc-cost-micro': '0', 'svc-version': '2026-09-09' });
-    const told = plan(reply);
-    expect(told['plan'].map(({ provider }: Json) => provider)).toEqual(['sim-a', 'sim-x']);
-    expect(told['plan'][0]).toEqual({
+    const reported = plan(reply);
+    expect(reported['plan'].map(({ provider }: Json) => provider)).toEqual(['sim-a', 'sim-x']);
+    expect(reported['plan'][0]).toEqual({
       endpoint_id: expect.stringMatching(/^ep_/),
       ...{ provider: 'sim-a', region: 'local', model: 'dry/three', score: 1, reason: 'score' },
       est_cost_micro: expect.any(Number),
     });
-    expect(told['plan'][1].est_cost_micro).toBeGreaterThan(told['plan'][0].est_cost_micro);
-    expect(told['excluded']).toEqual([
+    expect(reported['plan'][1].est_cost_micro).toBeGreaterThan(reported['plan'][0].est_cost_micro);
+    expect(reported['excluded']).toEqual([
       { endpoint_id: expect.stringMatching(/^ep_/), provider: 'sim-b', reason: 'zdr' },
     ]);
-    // The dearest of the plan: 1,000 tokens at 30 micro-USD and the prompt.
-    expect(told['reserve_micro']).toBeGreaterThan(30_000);
-    expect(told['price_version']).toMatch(/^pv_/);
-    expect(told['warnings']).toEqual([
+    // The most expensive of the plan: 1,000 tokens at 30 micro-USD and the prompt.
+    expect(reported['reserve_micro']).toBeGreaterThan(30_000);
+    expect(reported['price_version']).toMatch(/^pv_/);
+    expect(reported['warnings']).toEqual([
       { code: 'sampling_dropped', param: 'generation.top_k', message: expect.any(String) },
     ]);
-    expect(told['trace']).toMatch(/^v1; policy=default; rule=-; sort=price; .*; reserve=\d+$/);
-    expect(told['trace']).not.toMatch(/try=|win=/);
-    expect(fieldOf(told['trace'], 'reserve')).toBe(String(told['reserve_micro']));
+    expect(reported['trace']).toMatch(/^v1; policy=default; rule=-; sort=price; .*; reserve=\d+$/);
+    expect(reported['trace']).not.toMatch(/try=|win=/);
+    expect(fieldOf(reported['trace'], 'reserve')).toBe(String(reported['reserve_micro']));
     expect(world().sim.calls.length).toBe(before);
     await expectNothingHappened(org);
   });
@@ -131,9 +131,9 @@ describe('the answer', () => {
   test('a cap that credit sets is told as the call tells it', async () => {
     const org = await world().org(20_000);
     const body = bodyOf('dry/three', 'sim: tokens=3', { route: { providers: { only: ['sim-x'] } } });
-    const told = plan(await dryRun(org.live_key, body));
+    const reported = plan(await dryRun(org.live_key, body));
     const call = await generate(org.live_key, body);
-    const capped = told['warnings'].find(({ code }: Json) => code === 'max_tokens_capped');
+    const capped = reported['warnings'].find(({ code }: Json) => code === 'max_tokens_capped');
     expect(capped).toBeDefined();
     expect(plan(call)['warnings']).toContainEqual(capped);
   });
@@ -175,7 +175,7 @@ describe('the answer', () => {
 
 test('a call right after is tried where the dry run said, and holds no more', async () => {
   const org = await world().org(50_000_000);
-  const wishes = fc.record({
+  const options = fc.record({
     words: fc.integer({ min: 1, max: 4_000 }),
     max_tokens: fc.option(fc.integer({ min: 1, max: 8_192 })),
     candidates: fc.constantFrom(1, 1, 3),
@@ -186,7 +186,7 @@ test('a call right after is tried where the dry run said, and holds no more', as
     stream: fc.boolean(),
   });
   await fc.assert(
-    fc.asyncProperty(wishes, async ({ words, max_tokens, candidates, sort, only, zdr, cached, stream }) => {
+    fc.asyncProperty(options, async ({ words, max_tokens, candidates, sort, only, zdr, cached, stream }) => {
       if (zdr && only?.length === 1 && only[0] === 'sim-b') return;
       const body = bodyOf('dry/three', `${'word é '.repeat(words)} sim: tokens=2`, {
         generation: { max_tokens, candidates },
@@ -200,15 +200,15 @@ test('a call right after is tried where the dry run said, and holds no more', as
       // Candidates that a provider cannot give exclude it; the refusal is the same.
       expect(errorOf(dry)?.['code']).toBe(errorOf(call)?.['code']);
       if (dry.status !== 200) return;
-      const told = plan(dry);
+      const reported = plan(dry);
       expect([call.status, call.headers['x-svc-attempts']]).toEqual([200, '1']);
-      expect(call.headers['x-svc-endpoint-id']).toBe(told['plan'][0].endpoint_id);
-      expect(call.headers['x-svc-price-version']).toBe(told['price_version']);
+      expect(call.headers['x-svc-endpoint-id']).toBe(reported['plan'][0].endpoint_id);
+      expect(call.headers['x-svc-price-version']).toBe(reported['price_version']);
       const trace = call.headers['x-svc-route-trace'] ?? '';
-      expect(fieldOf(trace, 'plan')).toBe(fieldOf(told['trace'], 'plan'));
-      expect(Number(fieldOf(trace, 'reserve'))).toBeLessThanOrEqual(told['reserve_micro']);
+      expect(fieldOf(trace, 'plan')).toBe(fieldOf(reported['trace'], 'plan'));
+      expect(Number(fieldOf(trace, 'reserve'))).toBeLessThanOrEqual(reported['reserve_micro']);
       const cost = Number((stream ? call.trailers : call.headers)['x-svc-cost-micro']);
-      expect(cost).toBeLessThanOrEqual(told['reserve_micro']);
+      expect(cost).toBeLessThanOrEqual(reported['reserve_micro']);
     }),
     { numRuns: 30 },
   );

@@ -128,9 +128,9 @@ describe.concurrent('a fault before the first content is taken over by another e
 
   test('fallbacks: false and max_attempts: 1 try one endpoint alone', async () => {
     for (const route of [{ fallbacks: false }, { max_attempts: 1 }]) {
-      const wish = { svc: { route: { ...route, providers: { order: ['script-a', 'script-b'] } } } };
+      const options = { svc: { route: { ...route, providers: { order: ['script-a', 'script-b'] } } } };
       const sites = { a: refusing(500), b: answering(false) };
-      const { reply, received } = await scripted('script-pair', sites, { more: wish });
+      const { reply, received } = await scripted('script-pair', sites, { more: options });
       expect(reply.status).toBe(502);
       expect(reply.headers['x-svc-attempts']).toBe('1');
       expect(received.map(({ site }) => site)).toEqual(['a']);

@@ -1,6 +1,6 @@
 // A database that takes connections and does not answer (docs/outcomes.md#the-gateway-itself): as good as away.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startProxy } from '../../core/ledger/testing-proxy.ts';
+import { startProxy } from '../../core/ledger/testing/proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { errorOf, svcOf } from './caller.ts';
 import { bodyOf, eventually, idOf, openWorld, type World } from './world.ts';

@@ -1,4 +1,4 @@
-// Headers (docs/api.md#headers), the route a caller may wish for (`svc.route`), and a bill that anyone can recompute.
+// Headers (docs/api.md#headers), the route a caller may ask for (`svc.route`), and a bill that anyone can recompute.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, open, type Reply, svcOf } from './caller.ts';
 import { bodyOf, grammarFaults, idOf, send, useWorld } from './world.ts';
@@ -229,8 +229,8 @@ describe.concurrent('svc.compat', () => {
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }, odd] };
     const messages = [{ role: 'user', content: 'q' }, call, result];
     const more = { system: 'Be brief.', messages, ...strict };
-    const told = await world().messages(org.live_key, bodyOf(world().model('chat').id, '', more)).reply;
-    expect([told.status, errorOf(told)?.['param']]).toEqual([400, 'messages[2]']);
+    const reported = await world().messages(org.live_key, bodyOf(world().model('chat').id, '', more)).reply;
+    expect([reported.status, errorOf(reported)?.['param']]).toEqual([400, 'messages[2]']);
     const input = [
       { role: 'user', content: 'q' },
       { role: 'user', content: [{ ...odd, type: 'input_text' }] },
@@ -248,8 +248,8 @@ describe.concurrent('svc.compat', () => {
     expect([reply.status, errorOf(reply)?.['param']]).toEqual([400, 'input[1]']);
   });
   test('strict takes the endpoint that loses nothing', async () => {
-    const wish = { compat: 'strict', route: { providers: { order: ['sim-x'] } } };
-    const { reply } = await call('cross', { ...lossy, svc: wish });
+    const options = { compat: 'strict', route: { providers: { order: ['sim-x'] } } };
+    const { reply } = await call('cross', { ...lossy, svc: options });
     expect(reply.headers['x-svc-provider']).toBe('sim-a');
   });
 });

@@ -7,7 +7,7 @@ import { checkMessagesStream } from '../grammar/messages.ts';
 import { checkNativeStream, readNativeStream } from '../grammar/native.ts';
 import { checkResponsesStream } from '../grammar/responses.ts';
 import { type Exchange, errorOf, eventsOf, type Json, type Reply } from './caller.ts';
-import { answer, taskExtras, taskModel } from './tasks-world.ts';
+import { answer, taskExtras, taskModel } from './formats/tasks-world.ts';
 import {
   chunk,
   endChunks,
@@ -183,8 +183,8 @@ function bought({ route }: Scene, reply: Reply): unknown {
   const streamed = isStream(reply);
   if (streamed) expect(route.faults?.(reply.text)).toEqual([]);
   const content = streamed ? route.streamed?.(reply) : route.whole(JSON.parse(reply.text) as Json);
-  const told = streamed ? reply.trailers : reply.headers;
-  return { id: idOf(reply), content, cost: Number(told['x-svc-cost-micro']) };
+  const reported = streamed ? reply.trailers : reply.headers;
+  return { id: idOf(reply), content, cost: Number(reported['x-svc-cost-micro']) };
 }
 
 async function expectPaidOnce({ org }: Scene, id: string): Promise<void> {

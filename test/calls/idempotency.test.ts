@@ -108,8 +108,8 @@ describe.concurrent('a retry is a replay (docs/outcomes.md#replay)', () => {
       expect(meaningOf(dialect, replay)).toEqual(meaningOf(dialect, original));
       expect(saidBy(replay)).toContain('lorem ipsum');
       if (second) expect(grammarFaults(dialect, replay)).toEqual([]);
-      const told = second ? replay.trailers : replay.headers;
-      expect(told['x-svc-cost-micro']).toBe(String(svcOf(original)?.['cost'].total_micro_usd));
+      const reported = second ? replay.trailers : replay.headers;
+      expect(reported['x-svc-cost-micro']).toBe(String(svcOf(original)?.['cost'].total_micro_usd));
       expect(simCalls(upstream)).toHaveLength(1);
       await expectOneCharge(org, original);
       const rows = await world().db.query('select 1 from request_row where org_id = $1', [org.org_id]);
@@ -319,8 +319,8 @@ describe.concurrent('an answer that cannot be given again is told with its charg
   test('where the key demands zero retention', async () => {
     const org = await world().org();
     const { id } = world().model('chat');
-    const wish = { project_id: org.project_id, environment: 'live', name: 'zdr', scopes: ['inference'] };
-    const zdr = await keys(org, '', { ...wish, data_policy: { zdr: true } });
+    const options = { project_id: org.project_id, environment: 'live', name: 'zdr', scopes: ['inference'] };
+    const zdr = await keys(org, '', { ...options, data_policy: { zdr: true } });
     const first = await ask({ live_key: zdr['secret'] }, bodyOf(id, 'Hi'), 'k').reply;
     expect(first.status).toBe(200);
     await expectUnavailable(await ask({ live_key: zdr['secret'] }, bodyOf(id, 'Hi'), 'k').reply, first);

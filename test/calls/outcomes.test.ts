@@ -66,8 +66,8 @@ describe.concurrent('an answer that succeeds (docs/outcomes.md#success)', () => 
     const cost = priceOf(reported?.prompt_tokens ?? 0, reported?.completion_tokens ?? 0);
     expect(ended.charged).toBe(cost);
     expect(costIn(reply)).toBe(cost);
-    const told = way.stream ? reply.trailers : reply.headers;
-    expect(told['x-svc-cost-micro']).toBe(String(cost));
+    const members = way.stream ? reply.trailers : reply.headers;
+    expect(members['x-svc-cost-micro']).toBe(String(cost));
     expect(ended.attempts).toEqual(['ok']);
     expect(ended.row).toMatchObject({
       status: 'ok',
@@ -126,7 +126,7 @@ describe.concurrent('an error event before the first content (docs/outcomes.md#e
 });
 
 describe.concurrent('an error event after content (docs/outcomes.md#provider-fault-after-content)', () => {
-  test.each(ways)(`is told in the stream, or as an HTTP error, and is free (${name})`, async (way) => {
+  test.each(ways)(`is members in the stream, or as an HTTP error, and is free (${name})`, async (way) => {
     const { reply, ended } = await run(way, 'error_after=3 chunks=8 tokens=40');
     expect(errorOf(reply)?.['code']).toMatch(/^upstream_(error|overloaded)$/);
     expect(reply.status === 200).toBe(way.stream);

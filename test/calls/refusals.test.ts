@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBook } from '../support/books.ts';
-import { type Exchange, errorOf, type Json, open, type Reply, type Wish } from './caller.ts';
+import { type CallOptions, type Exchange, errorOf, type Json, open, type Reply } from './caller.ts';
 import { bodyOf, type Dialect, eventually, idOf, type Org, useWorld } from './world.ts';
 
 const LIMIT = 65_536;
@@ -19,20 +19,20 @@ beforeAll(async () => {
 
 const pathOf = (dialect: Dialect) => (dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages');
 
-function post(dialect: Dialect, body: string | Buffer, headers: Wish['headers'] = {}): Exchange {
-  const wish = {
+function post(dialect: Dialect, body: string | Buffer, headers: CallOptions['headers'] = {}): Exchange {
+  const options = {
     path: pathOf(dialect),
     body,
     headers: { authorization: `Bearer ${org.live_key}`, ...headers },
   };
-  return open(world().gateway.base_url, wish);
+  return open(world().gateway.base_url, options);
 }
 
-async function keyWith(wish: Json, owner: Org = org): Promise<Json> {
+async function keyWith(options: Json, owner: Org = org): Promise<Json> {
   const reply = await fetch(`${world().gateway.base_url}/v1/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${owner.live_key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ project_id: owner.project_id, environment: 'live', ...wish }),
+    body: JSON.stringify({ project_id: owner.project_id, environment: 'live', ...options }),
   });
   return (await reply.json()) as Json;
 }
@@ -233,7 +233,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
 
   test('no key, two different keys, an unknown key and a test key as another are told apart', async () => {
     const { base_url } = world().gateway;
-    const bare = (headers: Wish['headers'] = {}) =>
+    const bare = (headers: CallOptions['headers'] = {}) =>
       open(base_url, { path: pathOf(dialect), body: good(), headers }).reply;
     expectError(dialect, await bare(), 401, 'authentication_required');
     const two = { authorization: `Bearer ${org.live_key}`, 'x-api-key': org.sandbox_key };

@@ -126,8 +126,8 @@ describe.concurrent('an endpoint that asks for a pause', () => {
     async (_why, handler, reason, status, code) => {
       const { call, on, sites, org } = await scripted('script');
       on('a', handler);
-      const told = await call();
-      expect([told.status, (errorOf(told) as Json)['code']]).toEqual([status, code]);
+      const reported = await call();
+      expect([reported.status, (errorOf(reported) as Json)['code']]).toEqual([status, code]);
       const refused = await call();
       expect(refused.status).toBe(503);
       const error = errorOf(refused) as Json;

@@ -16,8 +16,8 @@ import {
   startGatewayHere,
   startGatewayProcess,
 } from '../support/gateway.ts';
-import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
-import { type Exchange, type Json, open, type Reply, type Wish } from './caller.ts';
+import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
+import { type CallOptions, type Exchange, type Json, open, type Reply } from './caller.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './upstream.ts';
 
 /** Micro-USD per token of every model here. */
@@ -31,7 +31,7 @@ export function priceOf(input: number, output: number): number {
   return Math.floor(input * INPUT_MICRO + 0.5) + Math.floor(output * OUTPUT_MICRO + 0.5);
 }
 
-interface EndpointWish {
+interface EndpointOptions {
   readonly provider: string;
   readonly billing?: 'stops' | 'bills_full' | 'unknown';
 }
@@ -59,7 +59,7 @@ const kinds = {
   'script-cross': [{ provider: 'script-a' }, { provider: 'sim-x' }],
   'script-cross-back': [{ provider: 'script-x' }, { provider: 'sim-a' }],
   'script-sim-messages': [{ provider: 'script-x' }, { provider: 'sim-x' }],
-} as const satisfies Record<string, readonly EndpointWish[]>;
+} as const satisfies Record<string, readonly EndpointOptions[]>;
 export type Kind = keyof typeof kinds;
 
 /** Entries of a test's own in the providers file, as YAML list items. */
@@ -82,14 +82,14 @@ function providersYaml(
     api_key_env: [CALLS_KEY${more}]
     regions: [local]
     data_policy: { trains: false, retention_days: 0, zdr: ${id !== 'sim-b'} }`;
-  const endpoint = (model: string, wish: EndpointWish) => `
-      - provider: ${wish.provider}
+  const endpoint = (model: string, wanted: EndpointOptions) => `
+      - provider: ${wanted.provider}
         upstream_model: ${model}
         region: local
-        cancel_billing: ${wish.billing ?? 'stops'}
+        cancel_billing: ${wanted.billing ?? 'stops'}
         price: { input: "${INPUT_MICRO}", output: "${OUTPUT_MICRO}" }`;
   const models: string[] = [];
-  for (const [kind, endpoints] of Object.entries(kinds) as [Kind, readonly EndpointWish[]][]) {
+  for (const [kind, endpoints] of Object.entries(kinds) as [Kind, readonly EndpointOptions[]][]) {
     for (let n = 0; n < copiesOf(kind); n++) {
       models.push(`
   - id: calls/${kind}-${n}
@@ -98,7 +98,7 @@ function providersYaml(
     max_output: 8192
     capabilities: { tools: true, json_schema: true, vision: true, cache: true, reasoning: true }
     ${kind === 'hidden' ? 'reasoning: { controls: [effort], hidden: true }' : 'reasoning: { controls: [effort] }'}
-    endpoints:${endpoints.map((wish) => endpoint(`${kind}-${n}`, wish)).join('')}`);
+    endpoints:${endpoints.map((wanted) => endpoint(`${kind}-${n}`, wanted)).join('')}`);
     }
   }
   return `version: 1
@@ -160,11 +160,11 @@ export interface World {
   restart(): Promise<void>;
   close(): Promise<void>;
   /** An organisation with `balance` micro-USD. */
-  org(balance?: number, keys?: readonly KeyWish[]): Promise<Org>;
+  org(balance?: number, keys?: readonly KeyOptions[]): Promise<Org>;
   /** A model of `kind` that no other test uses: its id, and its name upstream. */
   model(kind: Kind): { readonly id: string; readonly upstream: string };
-  chat(key: string, body: object, more?: Partial<Wish>): Exchange;
-  messages(key: string, body: object, more?: Partial<Wish>): Exchange;
+  chat(key: string, body: object, more?: Partial<CallOptions>): Exchange;
+  messages(key: string, body: object, more?: Partial<CallOptions>): Exchange;
   /** What the books and the rows say of a call once it has come to rest. */
   ended(org: Org, request_id: string): Promise<Ended>;
 }
@@ -272,7 +272,7 @@ async function readEnded(db: pg.Pool, id: string): Promise<Ended | null> {
   };
 }
 
-export interface WorldWish {
+export interface WorldOptions {
   /** How many models of a kind the file's tests take. */
   readonly models?: Readonly<Partial<Record<Kind, number>>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -284,10 +284,10 @@ export interface WorldWish {
 }
 
 /** Opens a world; the caller closes it. */
-export async function openWorld(wish: WorldWish = {}): Promise<World> {
-  const database_url = wish.database_url ?? (await createTestDatabase());
+export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
+  const database_url = wanted.database_url ?? (await createTestDatabase());
   const data_dir = freshDataDir();
-  const copiesOf = (kind: Kind) => wish.models?.[kind] ?? COPIES;
+  const copiesOf = (kind: Kind) => wanted.models?.[kind] ?? COPIES;
   const sim = await startProviderSim();
   const script = await startScriptedUpstream();
   const hung = await startHung();
@@ -296,18 +296,18 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
     providers: providersYaml(
       { sim, script, dead_port: await closedPort(), hung },
       copiesOf,
-      wish.extras?.({ sim, script }),
+      wanted.extras?.({ sim, script }),
     ),
-    env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wish.env },
+    env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wanted.env },
     data_dir,
   };
-  const start = wish.here === true ? startGatewayHere : startGatewayProcess;
+  const start = wanted.here === true ? startGatewayHere : startGatewayProcess;
   let gateway = await start(options);
   const db = new pg.Pool({ connectionString: database_url, max: 4 });
   db.on('error', () => {});
   const used = new Map<Kind, number>();
   let orgs = 0;
-  const post = (path: string, key: string, body: object, more: Partial<Wish> = {}): Exchange =>
+  const post = (path: string, key: string, body: object, more: Partial<CallOptions> = {}): Exchange =>
     open(gateway.base_url, {
       path,
       body: JSON.stringify(body),
@@ -356,12 +356,12 @@ export async function openWorld(wish: WorldWish = {}): Promise<World> {
 }
 
 /** Opens a world before the tests of the file; call the result inside tests. */
-export function useWorld(wish: WorldWish = {}): () => World {
+export function useWorld(wanted: WorldOptions = {}): () => World {
   let world: World | null = null;
   // Most of a test is waiting for its request row, and nothing of one test is in the way of another.
   vi.setConfig({ maxConcurrency: 24 });
   beforeAll(async () => {
-    world = await openWorld(wish);
+    world = await openWorld(wanted);
   });
   afterAll(() => world?.close());
   return () => {
@@ -383,7 +383,7 @@ export function send(
   dialect: Dialect,
   key: string,
   body: object,
-  more?: Partial<Wish>,
+  more?: Partial<CallOptions>,
 ): Exchange {
   return dialect === 'chat' ? world.chat(key, body, more) : world.messages(key, body, more);
 }

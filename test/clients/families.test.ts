@@ -231,14 +231,14 @@ describe.each(families)('before %s', (family) => {
     };
 
     test('several steps with tools, whole and streamed', async () => {
-      const wish = {
+      const options = {
         ...{ model: provider(at(), at().tools), prompt: 'How is the weather?', maxOutputTokens: 400 },
         ...{ tools, stopWhen: stepCountIs(3), maxRetries: 0 },
       };
-      const whole = await generateText(wish);
+      const whole = await generateText(options);
       expect(whole.steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
       expect(whole.text).toMatch(/\w/);
-      const streamed = streamText({ ...wish, onError: () => {} });
+      const streamed = streamText({ ...options, onError: () => {} });
       let text = '';
       for await (const piece of streamed.textStream) text += piece;
       expect((await streamed.steps).map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
@@ -247,13 +247,13 @@ describe.each(families)('before %s', (family) => {
     });
 
     test('an object, in both ways of asking for one', async () => {
-      const wish = {
+      const options = {
         ...{ model: provider(at(), at().json), prompt: 'Describe a river.' },
         ...{ maxOutputTokens: 400, maxRetries: 0 },
       };
-      const { object } = await generateObject({ ...wish, schema: River });
+      const { object } = await generateObject({ ...options, schema: River });
       expect(River.parse(object)).toBeDefined();
-      const { output } = await generateText({ ...wish, output: Output.object({ schema: River }) });
+      const { output } = await generateText({ ...options, output: Output.object({ schema: River }) });
       expect(River.parse(output)).toBeDefined();
     });
   });

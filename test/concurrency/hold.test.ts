@@ -30,10 +30,10 @@ test('two small calls without max_tokens run side by side on a balance that cove
   // 8,192 tokens of output would hold 16,384 of the 20,000.
   const money = await openMoney({ balance: 20_000, processes: 1 });
   const origin = money.gateways[0]?.base_url ?? '';
-  const wish = { model: 'crash/chat', max_tokens: null, chunk_ms: 40 };
+  const options = { model: 'crash/chat', max_tokens: null, chunk_ms: 40 };
   const both = await Promise.all([
-    money.callers.send(origin, aCall(money.live_key, wish)),
-    money.callers.send(origin, aCall(money.live_key, wish)),
+    money.callers.send(origin, aCall(money.live_key, options)),
+    money.callers.send(origin, aCall(money.live_key, options)),
   ]);
   expect(both.map(({ seen }) => seen.kind)).toEqual(['final', 'final']);
   const book = await untilBook(money.database_url, money.live_book_id, (b) => b.held === 0);

@@ -7,7 +7,7 @@ import type { Sim } from '../sim/providers/index.ts';
 import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
-import { type KeyWish, type Provisioned, provision } from '../support/provision.ts';
+import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
 
 export interface Money extends Provisioned {
   readonly database_url: string;
@@ -22,28 +22,28 @@ export interface Money extends Provisioned {
 export const EXACT_TOKENS = 50;
 export const EXACT_MICRO = 100;
 
-interface MoneyWish {
+interface MoneyOptions {
   readonly balance: number;
   readonly processes: number;
-  readonly keys?: readonly KeyWish[];
+  readonly keys?: readonly KeyOptions[];
   readonly project_monthly_micro?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `startMoney` on a database of its own for one test; all of it ends with the test. */
-export async function openMoney(wish: MoneyWish): Promise<Money> {
+export async function openMoney(options: MoneyOptions): Promise<Money> {
   const database = await openTestDatabase();
   onTestFinished(database.drop);
-  const money = await startMoney({ ...wish, database_url: database.url });
+  const money = await startMoney({ ...options, database_url: database.url });
   onTestFinished(money.close);
   return money;
 }
 
-function provisionMoney(database_url: string, wish: MoneyWish, slug?: string): Promise<Provisioned> {
-  const { keys, project_monthly_micro } = wish;
+function provisionMoney(database_url: string, options: MoneyOptions, slug?: string): Promise<Provisioned> {
+  const { keys, project_monthly_micro } = options;
   return provision({
     database_url,
-    live_micro_usd: wish.balance,
+    live_micro_usd: options.balance,
     ...(slug === undefined ? {} : { slug }),
     ...(keys === undefined ? {} : { keys }),
     ...(project_monthly_micro === undefined ? {} : { project_monthly_micro }),
@@ -53,7 +53,7 @@ function provisionMoney(database_url: string, wish: MoneyWish, slug?: string): P
 function startGateways(
   database_url: string,
   provider: Sim,
-  { processes, env }: Pick<MoneyWish, 'processes' | 'env'>,
+  { processes, env }: Pick<MoneyOptions, 'processes' | 'env'>,
 ): Promise<GatewayProcess[]> {
   return Promise.all(
     Array.from({ length: processes }, (_, i) =>
@@ -73,26 +73,26 @@ function startGateways(
  */
 export async function shareGateways(
   processes: number,
-): Promise<(wish: Omit<MoneyWish, 'env'>) => Promise<Money>> {
+): Promise<(options: Omit<MoneyOptions, 'env'>) => Promise<Money>> {
   const database_url = await createTestDatabase();
   const provider = await startCrashProvider();
   atFileEnd(() => provider.close());
   const all = await startGateways(database_url, provider, { processes });
   atFileEnd(() => Promise.all(all.map((gateway) => gateway.kill())));
   let opened = 0;
-  return async (wish) => {
-    if (wish.processes > all.length) throw new Error(`only ${all.length} gateways are shared`);
+  return async (options) => {
+    if (options.processes > all.length) throw new Error(`only ${all.length} gateways are shared`);
     provider.reset();
-    const provisioned = await provisionMoney(database_url, wish, `money-${++opened}`);
+    const provisioned = await provisionMoney(database_url, options, `money-${++opened}`);
     const callers = openCallers();
     onTestFinished(() => callers.close());
-    const gateways = all.slice(0, wish.processes);
+    const gateways = all.slice(0, options.processes);
     return { ...provisioned, database_url, provider, gateways, callers, close: () => callers.close() };
   };
 }
 
 /** Starts `processes` gateways over an organisation with `balance`; the caller closes it. */
-export async function startMoney(args: MoneyWish & { readonly database_url: string }): Promise<Money> {
+export async function startMoney(args: MoneyOptions & { readonly database_url: string }): Promise<Money> {
   const { database_url } = args;
   const provider = await startCrashProvider();
   const callers = openCallers();
@@ -109,7 +109,7 @@ export async function startMoney(args: MoneyWish & { readonly database_url: stri
 let last = 0;
 
 /** A call with a number of its own; what is not said is a short plain call that costs exactly its hold. */
-export function aCall(key: string, wish: Partial<PlannedCall> = {}): PlannedCall {
+export function aCall(key: string, options: Partial<PlannedCall> = {}): PlannedCall {
   return {
     no: ++last,
     dialect: 'chat',
@@ -124,7 +124,7 @@ export function aCall(key: string, wish: Partial<PlannedCall> = {}): PlannedCall
     chunk_ms: 0,
     max_tokens: EXACT_TOKENS,
     over_report: 0,
-    ...wish,
+    ...options,
   };
 }
 
@@ -132,9 +132,9 @@ export function aCall(key: string, wish: Partial<PlannedCall> = {}): PlannedCall
 export async function allAtOnce(
   money: Money,
   count: number,
-  wish: Partial<PlannedCall> = {},
+  options: Partial<PlannedCall> = {},
 ): Promise<Seen[]> {
-  return Promise.all(spread(money, count, wish).map(([origin, call]) => seenAt(money, origin, call)));
+  return Promise.all(spread(money, count, options).map(([origin, call]) => seenAt(money, origin, call)));
 }
 
 /**
@@ -144,7 +144,7 @@ export async function allAtOnce(
 export async function allUntilHeld(
   money: Money,
   count: number,
-  wish: Partial<PlannedCall> = {},
+  options: Partial<PlannedCall> = {},
 ): Promise<Seen[]> {
   const ask = async ([origin, call]: Sending) => {
     for (;;) {
@@ -152,15 +152,15 @@ export async function allUntilHeld(
       if (seen.kind !== 'refused' || seen.code !== 'service_unavailable') return seen;
     }
   };
-  return Promise.all(spread(money, count, wish).map(ask));
+  return Promise.all(spread(money, count, options).map(ask));
 }
 
 type Sending = readonly [origin: string, call: PlannedCall];
 
-function spread({ gateways, live_key }: Money, count: number, wish: Partial<PlannedCall>): Sending[] {
+function spread({ gateways, live_key }: Money, count: number, options: Partial<PlannedCall>): Sending[] {
   return Array.from({ length: count }, (_, i) => {
     const origin = (gateways[i % gateways.length] as GatewayProcess).base_url;
-    return [origin, aCall(live_key, { stream: i % 2 === 1, ...wish })];
+    return [origin, aCall(live_key, { stream: i % 2 === 1, ...options })];
   });
 }
 

@@ -86,10 +86,10 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
     .withTags(tags)
     .setLegacyMode()
     .analyze();
-  const told = violations.map(
+  const reported = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
   );
-  expect(told, where).toEqual([]);
+  expect(reported, where).toEqual([]);
 }
 
 /** The page itself never scrolls sideways; tables scroll inside. */

@@ -79,8 +79,13 @@ function makeKeys(names: readonly string[]): Promise<string> {
     const project = (await findProject(pool, { org_id, id: project_id })) as Project;
     const secrets: string[] = [];
     for (const name of names) {
-      const wish = { name, scopes: ['inference'] as const, environment: 'live' as const, expires_at: null };
-      const made = await context.transaction((context) => createKey(context, org, project, wish));
+      const options = {
+        name,
+        scopes: ['inference'] as const,
+        environment: 'live' as const,
+        expires_at: null,
+      };
+      const made = await context.transaction((context) => createKey(context, org, project, options));
       secrets.push(made.secret);
     }
     return secrets[0] as string;

@@ -8,10 +8,10 @@ import type { Served } from './provider.ts';
 const ID = '01M7ZVTX4KWQ2WBFX302SD0WRA';
 const OTHER = '01M7ZVTX4KWQ2WBFX302SD0WRB';
 
-const charge = (wish: Partial<Charge> = {}): Charge => ({
+const charge = (options: Partial<Charge> = {}): Charge => ({
   ...{ request_id: ID, book_id: 1, key_no: 1, cost: 100, charged: 100, entries: 1 },
   ...{ written_off: 0, estimated: false },
-  ...wish,
+  ...options,
 });
 
 const witness = (seen: Seen): Witness => ({

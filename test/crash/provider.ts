@@ -49,12 +49,12 @@ export function crashProviders(sim: Sim): string {
     api_key_env: CRASH_API_KEY
     regions: [local]
     data_policy: { trains: false, retention_days: 0, zdr: true }`;
-  const endpoint = (id: string, wish: { upstream?: string; billing?: string; input?: string } = {}) => `
+  const endpoint = (id: string, options: { upstream?: string; billing?: string; input?: string } = {}) => `
       - provider: ${id}
-        upstream_model: ${wish.upstream ?? 'crash'}
+        upstream_model: ${options.upstream ?? 'crash'}
         region: local
-        cancel_billing: ${wish.billing ?? 'stops'}
-        price: { input: "${wish.input ?? '3.00'}", output: "2.00" }`;
+        cancel_billing: ${options.billing ?? 'stops'}
+        price: { input: "${options.input ?? '3.00'}", output: "2.00" }`;
   const model = (name: string, endpoints: string) => `
   - id: crash/${name}
     name: Crash ${name}

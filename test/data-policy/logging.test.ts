@@ -1,4 +1,4 @@
-// Content is kept only where everybody concerned wishes it, redacted and sealed, and for no longer.
+// Content is kept only where everybody concerned asks for it, redacted and sealed, and for no longer.
 import { createPool } from '@svc/core/db/index.ts';
 import { purgePayloads } from '@svc/core/payloads/index.ts';
 import { describe, expect, test } from 'vitest';
@@ -137,11 +137,16 @@ describe('content is not kept', () => {
     const org = await tenantUnder(world(), { logging: 'on' });
     const { id } = world().model('chat');
     for (const data_policy of [{ logging: 'off' }, { zdr: true }]) {
-      const wish = { project_id: org.project_id, environment: 'live', name: 'quiet', scopes: ['inference'] };
+      const options = {
+        project_id: org.project_id,
+        environment: 'live',
+        name: 'quiet',
+        scopes: ['inference'],
+      };
       const made = await manage(world(), org, {
         method: 'POST',
         path: '/v1/keys',
-        body: { ...wish, data_policy },
+        body: { ...options, data_policy },
       });
       await expectNone(org, await world().chat(made.body['secret'], body(id)).reply);
     }

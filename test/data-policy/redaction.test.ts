@@ -158,7 +158,7 @@ describe('what the presets name', () => {
     expect(hashes.size).toBe(2);
   });
 
-  test.concurrent('reaches the provider of an organisation that wishes no redaction', async () => {
+  test.concurrent('reaches the provider of an organisation without redaction', async () => {
     const org = await tenantUnder(world(), {});
     const { id } = world().model('chat');
     const reply = await world().chat(org.key, conversation('chat', id, 'plain', false)).reply;

@@ -16,8 +16,8 @@ async function caller(way: (typeof ways)[number]): Promise<{ org: Org; key: stri
   if (way === 'request') return { org, key: org.key, more: { svc: { data_policy: 'zdr' } } };
   if (way === 'route') return { org, key: org.key, more: { svc: { route: { require: { zdr: true } } } } };
   if (way === 'organisation') return { org, key: org.key, more: {} };
-  const wish = { project_id: org.project_id, environment: 'live', name: 'zdr', scopes: ['inference'] };
-  const body = { ...wish, data_policy: { zdr: true } };
+  const options = { project_id: org.project_id, environment: 'live', name: 'zdr', scopes: ['inference'] };
+  const body = { ...options, data_policy: { zdr: true } };
   const made = await manage(world(), org, { method: 'POST', path: '/v1/keys', body });
   return { org, key: made.body['secret'], more: {} };
 }

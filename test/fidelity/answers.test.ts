@@ -1,7 +1,7 @@
 // The direction of the answer: what each family says, how it ends and what it cost, as a caller of each
 // dialect hears it. A stream and a whole answer must say the same, and every stream keeps to its grammar.
 import { describe, expect, test } from 'vitest';
-import { contents, counted, stops, told, usageIn } from './answers.ts';
+import { contents, counted, reported, stops, usageIn } from './answers.ts';
 import { deliver } from './deliver.ts';
 import { type Heard, listeners } from './hear.ts';
 import { DIALECTS, type Dialect, FAMILIES, type GenerationFamily, type Json } from './types.ts';
@@ -25,7 +25,7 @@ describe.each(contents)('$name', ({ pieces, stops: words, heard: expected, excep
     words[family] === undefined ? [] : DIALECTS.map((dialect) => ({ family, dialect })),
   );
   test.each(cells)('$family as $dialect hears it', ({ family, dialect }) => {
-    const said = { pieces, stop: words[family] as string, usage: told[family] };
+    const said = { pieces, stop: words[family] as string, usage: reported[family] };
     const want = { ...NOTHING, ...(except?.[dialect] ?? expected) };
     expect(heard(dialect, family, said)).toMatchObject(want);
   });
@@ -38,7 +38,7 @@ describe.each(stops)('an answer that ends for $reason', ({ from, to, warns }) =>
     ({ family, dialect }) => {
       for (const stop of from[family] ?? []) {
         const more = dialect === 'responses' ? {} : STOPS[dialect];
-        const said = { pieces: [{ text: 'One.' }], stop, usage: told[family] };
+        const said = { pieces: [{ text: 'One.' }], stop, usage: reported[family] };
         const { text, stop: word, warnings } = heard(dialect, family, said, more);
         expect({ stop, text, word }).toEqual({ stop, text: 'One.', word: to[dialect] });
         const warned = warns?.[dialect];
@@ -59,7 +59,7 @@ const STOPS: Readonly<Record<Exclude<Dialect, 'responses'>, Json>> = {
 };
 
 test.each(['anthropic_messages', 'bedrock_converse'] as const)('%s names the sequence it met', (family) => {
-  const said = { pieces: [{ text: 'One.' }], stop: 'stop_sequence', usage: told[family] };
+  const said = { pieces: [{ text: 'One.' }], stop: 'stop_sequence', usage: reported[family] };
   const { whole } = deliver('messages', family, wireOf[family](said), STOPS.messages);
   expect(whole).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
 });
@@ -69,7 +69,7 @@ describe.each(FAMILIES)('usage of %s', (family) => {
     const said = {
       pieces: [{ text: 'One.' }],
       stop: contents[0]?.stops[family] as string,
-      usage: told[family],
+      usage: reported[family],
     };
     const { cache_creation, ...usage } = usageIn[dialect](counted[family]);
     expect(heard(dialect, family, said).usage).toMatchObject(usage);

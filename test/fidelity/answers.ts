@@ -274,7 +274,7 @@ export const stops: readonly StopRow[] = [
 ];
 
 /** 90 tokens of prompt, of which 30 came out of a cache and 20 went into one; 25 of output, of which 10 reasoning. */
-export const told: Readonly<Record<GenerationFamily, Json>> = {
+export const reported: Readonly<Record<GenerationFamily, Json>> = {
   openai_chat: {
     prompt_tokens: 90,
     completion_tokens: 25,

@@ -118,7 +118,7 @@ async function call(dialect: Dialect, kind: Kind, more: Json): Promise<Reply> {
   return open(world().gateway.base_url, { path: PATHS[dialect], body, headers }).reply;
 }
 
-const wish = (dialect: Dialect, compat: string): Json =>
+const options = (dialect: Dialect, compat: string): Json =>
   dialect === 'native' ? { compat } : { svc: { compat } };
 
 /** Warnings of a reply wherever its dialect has them, without what a completion is always told. */
@@ -138,26 +138,26 @@ describe.concurrent.each(cells)('$class_ lost by a $dialect caller', ({ dialect,
   const refused = (reply: Reply) => {
     expect(reply.status).toBe(400);
     const error = errorOf(reply) as Json;
-    const told = dialect === 'messages' ? error['details']['error_code'] : error['code'];
-    expect(told).toBe('unsupported_parameter');
+    const reported = dialect === 'messages' ? error['details']['error_code'] : error['code'];
+    expect(reported).toBe('unsupported_parameter');
     // A completion that nobody can go on with is refused for its prompt already.
     if (dialect !== 'completions') expect(error['param']).toBe(param);
   };
 
   test('strict refuses it, naming the field', async () => {
-    refused(await call(dialect, kind, { ...body, ...wish(dialect, 'strict') }));
+    refused(await call(dialect, kind, { ...body, ...options(dialect, 'strict') }));
   });
 
   test('warn tells it, or refuses what would vanish', async () => {
-    const reply = await call(dialect, kind, { ...body, ...wish(dialect, 'warn') });
+    const reply = await call(dialect, kind, { ...body, ...options(dialect, 'warn') });
     if (class_ === 'content') return refused(reply);
     expect(reply.status).toBe(200);
     expect(warningsOf(dialect, reply)).toEqual([given]);
     expect(reply.headers['x-svc-warnings']?.split(',')).toContain(code);
   });
 
-  test('drop says nothing of hints and wishes, and tells what vanished', async () => {
-    const reply = await call(dialect, kind, { ...body, ...wish(dialect, 'drop') });
+  test('drop says nothing of hints and preferences, and tells what vanished', async () => {
+    const reply = await call(dialect, kind, { ...body, ...options(dialect, 'drop') });
     expect(reply.status).toBe(200);
     expect(warningsOf(dialect, reply)).toEqual(class_ === 'content' ? [given] : []);
   });

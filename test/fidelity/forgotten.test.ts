@@ -61,7 +61,7 @@ function asking(name: ParameterName | null): CanonicalRequest {
 for (const family of FAMILIES) {
   for (const listed of [false, true]) {
     test.each(parameterNames)(
-      `${family}${listed ? ', listing all' : ''}: %s is sent or told as lost`,
+      `${family}${listed ? ', listing all' : ''}: %s is sent or reported as lost`,
       (name) => {
         const adapter = builtIn.adapters.get(family);
         if (adapter === undefined) throw new Error(`no adapter ${family}`);
@@ -71,10 +71,10 @@ for (const family of FAMILIES) {
         const bodyOf = (request: CanonicalRequest, max_tokens: number | null) =>
           adapter.encode(request, target, { ...options, max_tokens }).body.toString();
         const sent = bodyOf(asking(name), cap) !== bodyOf(asking(null), null);
-        const told = adapter
+        const reported = adapter
           .losses(asking(name), target)
           .some(({ param }) => param === parameters[name].loss.param);
-        expect(sent || told).toBe(true);
+        expect(sent || reported).toBe(true);
       },
     );
   }

@@ -32,14 +32,14 @@ const generating = files
 const PARTS = ['image', 'audio', 'video', 'document', 'search_result'];
 
 test('the page knows every loss that an adapter can tell, with its class', () => {
-  const told = [
+  const reported = [
     ...sources.matchAll(/\b(?:lose|say)\(\s*'(hint|behaviour|content)',\s*'([a-z_]+)'/g),
     // Tasks have no row on this page, and their losses are written the same way.
     ...generating.matchAll(/\bclass: '(hint|behaviour|content)',\s*code: '([a-z_]+)'/g),
   ];
-  expect(told.length).toBeGreaterThan(80);
-  for (const [, kind, code] of told) {
-    // One code of the table is a wish in one place and content in another: `audio` of a message.
+  expect(reported.length).toBeGreaterThan(80);
+  for (const [, kind, code] of reported) {
+    // One code of the table is a preference in one place and content in another: `audio` of a message.
     if (code === 'unknown_parameter_dropped') continue;
     expect({ code, kind: meanings[code as string]?.class }).toEqual({ code, kind });
   }

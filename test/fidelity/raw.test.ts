@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { chatEnd } from '../grammar/chat-fixtures.ts';
 import { meta } from '../grammar/responses-cases.ts';
-import { told } from './answers.ts';
+import { reported } from './answers.ts';
 import { endpoint } from './endpoints.ts';
 import { bodyOf, optionsFor, rawLaneOf, read } from './evaluate.ts';
 import { tools } from './say.ts';
@@ -49,7 +49,7 @@ describe.each(lanes)('$dialect at $family', ({ dialect, family }) => {
 
   const call = { call: 'look', arguments: `{"id":${BIG}}` };
   const stop = { chat: 'tool_calls', responses: 'completed', messages: 'tool_use' }[dialect];
-  const wire = wireOf[family]({ pieces: [{ text: 'Look.' }, call], stop, usage: told[family] });
+  const wire = wireOf[family]({ pieces: [{ text: 'Look.' }, call], stop, usage: reported[family] });
 
   test('brings unknown fields and long numbers of a whole answer down', () => {
     const answer = wire.whole.toString().replace(/\}$/, `,"shade":${UNKNOWN}}`);

@@ -1,6 +1,6 @@
 // A conversation of two turns: the answer of the first is sent back as a client of each dialect would send it.
 
-import { told } from './answers.ts';
+import { reported } from './answers.ts';
 import type { Delivered } from './deliver.ts';
 import { listeners } from './hear.ts';
 import { tools } from './say.ts';
@@ -23,14 +23,14 @@ const call = { call: 'look', arguments: '{"id":7}' };
 
 /** The first answer: reasoning, then a call. Gemini signs the call. */
 export const first: Readonly<Record<Signer, Said>> = {
-  openai_responses: { pieces: [thought, call], stop: 'completed', usage: told.openai_responses },
-  anthropic_messages: { pieces: [thought, call], stop: 'tool_use', usage: told.anthropic_messages },
+  openai_responses: { pieces: [thought, call], stop: 'completed', usage: reported.openai_responses },
+  anthropic_messages: { pieces: [thought, call], stop: 'tool_use', usage: reported.anthropic_messages },
   gemini: {
     pieces: [{ reasoning: 'Sea is wide.' }, { ...call, signature: SIGNATURE }],
     stop: 'STOP',
-    usage: told.gemini,
+    usage: reported.gemini,
   },
-  bedrock_converse: { pieces: [thought, call], stop: 'tool_use', usage: told.bedrock_converse },
+  bedrock_converse: { pieces: [thought, call], stop: 'tool_use', usage: reported.bedrock_converse },
 };
 
 /** Which format signs; state of one format is of no use to another. */

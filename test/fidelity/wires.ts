@@ -1,5 +1,5 @@
 // Answers as the families' own wires give them, streamed and whole, from one list of pieces.
-import { jsonEvent } from '../sim/providers/event-stream.ts';
+import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
 import type { GenerationFamily, Json } from './types.ts';
 
 export type Piece =

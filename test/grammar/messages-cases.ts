@@ -168,8 +168,8 @@ export function finalMessage(stream: string): Finished {
       if (json !== '') open['input'] = json;
     } else if (event.type === 'message_delta') {
       Object.assign(message, event.delta, { svc: event.svc });
-      const told = Object.entries(event.usage).filter(([, value]) => value !== null);
-      message['usage'] = { ...(message['usage'] as object), ...Object.fromEntries(told) };
+      const reported = Object.entries(event.usage).filter(([, value]) => value !== null);
+      message['usage'] = { ...(message['usage'] as object), ...Object.fromEntries(reported) };
     }
   }
   return { message, error: null };

@@ -270,13 +270,13 @@ class Machine {
     const { part } = open;
     open.part = null;
     if (part === null) return this.say(`${type} without an open part`);
-    const told = data['part'];
+    const reported = data['part'];
     const index = type.startsWith('response.reasoning_summary_part') ? 'summary_index' : 'content_index';
     if (data[index] !== part.index) this.say(`${type}: another index`);
     if (!part.texted) this.say(`${type} before its text is done`);
-    if (!isObject(told) || told['type'] !== part.type) return this.say(`${type}: another part type`);
-    if ((told['text'] ?? told['refusal']) !== part.text) this.say(`${type}: another text`);
-    const notes = told['annotations'] ?? [];
+    if (!isObject(reported) || reported['type'] !== part.type) return this.say(`${type}: another part type`);
+    if ((reported['text'] ?? reported['refusal']) !== part.text) this.say(`${type}: another text`);
+    const notes = reported['annotations'] ?? [];
     if (JSON.stringify(notes) !== JSON.stringify(part.notes)) this.say(`${type}: other annotations`);
   }
 

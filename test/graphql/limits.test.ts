@@ -106,8 +106,8 @@ test('the cost is shown: a field is 1, a page its fields times its rows', async 
 });
 
 test('the priced operation is the one that runs', async () => {
-  const query = `query cheap { viewer { kind } } query dear { requests(first: 100) { nodes { detail { attemptRows { ts provider endpointId poolId keyHint outcome } } } } }`;
-  for (const answer of await both(query, {}, { operationName: 'dear' })) {
+  const query = `query cheap { viewer { kind } } query expensive { requests(first: 100) { nodes { detail { attemptRows { ts provider endpointId poolId keyHint outcome } } } } }`;
+  for (const answer of await both(query, {}, { operationName: 'expensive' })) {
     expect(answer.errors[0]?.extensions['limit']).toBe('points of cost');
   }
   for (const answer of await both(query, {}, { operationName: 'cheap' })) expect(answer.errors).toEqual([]);

@@ -22,19 +22,19 @@ const graphql = (at: FastifyInstance, token: string, query = '{ __typename }') =
 const freshKey = async () => (await harness.makeKey(a)).secret;
 
 /** Status and the three headers of a caller's bucket. */
-function standing({ statusCode, headers }: LightMyRequestResponse): unknown[] {
+function rateOf({ statusCode, headers }: LightMyRequestResponse): unknown[] {
   const of = (name: string) => headers[`x-ratelimit-${name}-requests`];
   return [statusCode, of('limit'), of('remaining'), of('reset')];
 }
 
 test('a key is told to wait once its requests of the minute are spent, and admitted when one is back', async () => {
   const key = await freshKey();
-  expect(standing(await read(gateway, '/v1/keys', key))).toEqual([200, '3', '2', '20s']);
-  expect(standing(await read(gateway, '/v1/credits', key))).toEqual([200, '3', '1', '40s']);
+  expect(rateOf(await read(gateway, '/v1/keys', key))).toEqual([200, '3', '2', '20s']);
+  expect(rateOf(await read(gateway, '/v1/credits', key))).toEqual([200, '3', '1', '40s']);
   // What is not found, or not allowed, was asked all the same.
-  expect(standing(await read(gateway, '/v1/keys/key_x', key))).toEqual([404, '3', '0', '1m0s']);
+  expect(rateOf(await read(gateway, '/v1/keys/key_x', key))).toEqual([404, '3', '0', '1m0s']);
   const refused = await read(gateway, '/v1/keys', key);
-  expect(standing(refused)).toEqual([429, '3', '0', '1m0s']);
+  expect(rateOf(refused)).toEqual([429, '3', '0', '1m0s']);
   expect(refused.headers).toMatchObject({
     'retry-after': '20',
     'retry-after-ms': '20000',
@@ -54,10 +54,10 @@ test('a key is told to wait once its requests of the minute are spent, and admit
 test('REST and GraphQL draw on the same bucket, and GraphQL refuses with status, headers and code', async () => {
   const key = await freshKey();
   expect((await read(gateway, '/v1/keys', key)).statusCode).toBe(200);
-  expect(standing(await graphql(gateway, key))).toEqual([200, '3', '1', '40s']);
+  expect(rateOf(await graphql(gateway, key))).toEqual([200, '3', '1', '40s']);
   expect((await graphql(gateway, key)).statusCode).toBe(200);
   const refused = await graphql(gateway, key);
-  expect(standing(refused)).toEqual([429, '3', '0', '1m0s']);
+  expect(rateOf(refused)).toEqual([429, '3', '0', '1m0s']);
   expect(refused.headers['retry-after']).toBe('20');
   expect(refused.json()).toMatchObject({ errors: [{ extensions: { code: 'rate_limit_exceeded' } }] });
   expect((await read(gateway, '/v1/keys', key)).statusCode).toBe(429);
@@ -68,9 +68,9 @@ test('a session has one bucket over REST and the console, and another session it
   const [one, two] = [await harness.signIn(person), await harness.signIn(person)];
   expect((await read(gateway, '/v1/keys', one)).statusCode).toBe(200);
   expect((await read(tenant, '/v1/auth/session', one)).statusCode).toBe(200);
-  expect(standing(await graphql(tenant, one))).toEqual([200, '3', '0', '1m0s']);
+  expect(rateOf(await graphql(tenant, one))).toEqual([200, '3', '0', '1m0s']);
   const refused = await graphql(tenant, one);
-  expect(standing(refused)).toEqual([429, '3', '0', '1m0s']);
+  expect(rateOf(refused)).toEqual([429, '3', '0', '1m0s']);
   expect(refused.headers['retry-after']).toBe('20');
   expect(refused.json().errors[0].extensions).toMatchObject({
     code: 'rate_limit_exceeded',
@@ -100,7 +100,7 @@ test('public routes are counted by address: one v4 address, one v6 network', asy
     expect((await login(first)).statusCode).toBe(401);
     expect((await login(second)).statusCode).toBe(401);
     const refused = await login(first);
-    expect(standing(refused)).toEqual([429, '2', '0', '1m0s']);
+    expect(rateOf(refused)).toEqual([429, '2', '0', '1m0s']);
     expect(refused.json().error).toMatchObject({
       code: 'rate_limit_exceeded',
       details: { scope: 'address', limit_value: 2 },

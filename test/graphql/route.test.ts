@@ -63,12 +63,12 @@ test('planned endpoints come in order of the plan with their tries, then those e
 
 test('a route with more exclusions than any header holds has each of them', () => {
   const excluded = Array.from({ length: 300 }, (_, i) => ({ endpoint_id: `ep_${i}`, reason: 'region' }));
-  const told = byEndpoint({ ...stored, excluded });
-  expect(told.endpoints).toHaveLength(303);
-  expect(told.endpoints.at(-1)).toMatchObject({ endpoint: 'ep_299', excluded_by: 'region' });
+  const reported = byEndpoint({ ...stored, excluded });
+  expect(reported.endpoints).toHaveLength(303);
+  expect(reported.endpoints.at(-1)).toMatchObject({ endpoint: 'ep_299', excluded_by: 'region' });
 });
 
 test('a refused route has excluded endpoints alone', () => {
-  const told = byEndpoint({ ...stored, plan: [], attempts: null, winner: null });
-  expect(told.endpoints.map(({ endpoint }) => endpoint)).toEqual(['ep_G', 'ep_O']);
+  const reported = byEndpoint({ ...stored, plan: [], attempts: null, winner: null });
+  expect(reported.endpoints.map(({ endpoint }) => endpoint)).toEqual(['ep_G', 'ep_O']);
 });

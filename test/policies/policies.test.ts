@@ -146,12 +146,12 @@ describe('refusals', () => {
     expect(JSON.stringify(svcOf(reply)?.['warnings'])).toContain('max_tokens_capped');
   });
 
-  test('a limit of cost denies a call that could pass it, and its row names what was too dear', async () => {
+  test('a limit of cost denies a call that could pass it, and its row names what was too expensive', async () => {
     const org = await world.org();
     await world.rule(one, org, 'main', 'defaults: {limits: {max_cost_micro: 1}}');
-    const dear = await world.chat(one, org.live_key, 'acme/cheap').reply;
-    expect([dear.status, errorOf(dear)?.['code']]).toEqual([403, 'policy_denied']);
-    const row = await rowOf(dear.headers['x-svc-request-id']);
+    const expensive = await world.chat(one, org.live_key, 'acme/cheap').reply;
+    expect([expensive.status, errorOf(expensive)?.['code']]).toEqual([403, 'policy_denied']);
+    const row = await rowOf(expensive.headers['x-svc-request-id']);
     expect(row.route_trace).toMatchObject({
       ...{ policy: 'main', version: 1 },
       excluded: [{ reason: 'price' }, { reason: 'price' }],

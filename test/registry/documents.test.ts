@@ -113,11 +113,11 @@ test('an error is described with all that it has, and what any caller of a route
   );
   const token = await harness.signIn(await harness.makePerson(harness.a, 'viewer'));
   const headers = { cookie: `svc_session=${token}` };
-  for (const [id, path, wish, status] of [
+  for (const [id, path, options, status] of [
     ['auth.session', '/v1/auth/session', { key: token, headers }, 400],
     ['credits.get', '/v1/credits', { key: token, headers: { 'x-svc-org': harness.b.org.id } }, 404],
   ] as const) {
-    const answer = await harness.call('GET', path, wish);
+    const answer = await harness.call('GET', path, options);
     expect([answer.statusCode, statuses.get(id)]).toEqual([status, expect.arrayContaining([`${status}`])]);
     expect(closed('Error').Errors(answer.json())[1]).toEqual([]);
   }

@@ -58,7 +58,7 @@ export interface Harness {
   makePerson(tenant: Tenant, role: Role): Promise<Person>;
   /** A bearer session of `person`, signed in over the wire. */
   signIn(person: Pick<Person, 'email' | 'password'>): Promise<string>;
-  makeKey(tenant: Tenant, wish?: KeyWish): Promise<{ id: Id<'key'>; secret: string }>;
+  makeKey(tenant: Tenant, wanted?: KeyOptions): Promise<{ id: Id<'key'>; secret: string }>;
   call(method: Method, url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
 }
 
@@ -69,7 +69,7 @@ export interface Person {
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
-export interface KeyWish {
+export interface KeyOptions {
   readonly scopes?: readonly Scope[];
   readonly environment?: Environment;
   readonly expires_at?: Date;
@@ -144,13 +144,13 @@ export async function startHarness(): Promise<Harness> {
     log,
     services: {} as Services,
   });
-  const newKey = async (org: Org, project: Project, wish: KeyWish) => {
+  const newKey = async (org: Org, project: Project, wanted: KeyOptions) => {
     const made = await context.transaction((context) =>
       createKey(context, org, project, {
         name: 'a key',
-        scopes: wish.scopes ?? scopes,
-        environment: wish.environment ?? 'live',
-        expires_at: wish.expires_at ?? null,
+        scopes: wanted.scopes ?? scopes,
+        environment: wanted.environment ?? 'live',
+        expires_at: wanted.expires_at ?? null,
       }),
     );
     return { id: made.key.id, secret: made.secret };
@@ -191,7 +191,7 @@ export async function startHarness(): Promise<Harness> {
     a: await makeTenant('acme'),
     b: await makeTenant('borealis'),
     makeTenant,
-    makeKey: (tenant, wish = {}) => newKey(tenant.org, tenant.live, wish),
+    makeKey: (tenant, wanted = {}) => newKey(tenant.org, tenant.live, wanted),
     async makePerson(tenant, role) {
       const email = `${role}${++people}@${tenant.org.slug}.example`;
       const made = await createPerson(context, { email, org_id: tenant.org.id, role });

@@ -161,14 +161,14 @@ test('a session of one organisation sees nothing of another in any list', async 
 });
 
 test('a project of another organisation cannot hold a new key', async () => {
-  const wish = { name: 'mine', scopes: ['inference'] };
+  const options = { name: 'mine', scopes: ['inference'] };
   const foreign = await harness.call('POST', '/v1/keys', {
     key: a.key,
-    body: { ...wish, project_id: b.live.id },
+    body: { ...options, project_id: b.live.id },
   });
   const nobody = await harness.call('POST', '/v1/keys', {
     key: a.key,
-    body: { ...wish, project_id: 'prj_x' },
+    body: { ...options, project_id: 'prj_x' },
   });
   expect(seen(foreign)).toEqual(seen(nobody));
   expect(foreign.statusCode).toBe(404);

@@ -10,7 +10,7 @@ import { builtIn } from '../../core/inference/formats/index.ts';
 import { chat } from '../../core/inference/formats/openai-chat/caller/index.ts';
 import { ProtocolFault } from '../../core/inference/wire/fault.ts';
 import { meta } from '../grammar/responses-cases.ts';
-import { jsonEvent } from '../sim/providers/event-stream.ts';
+import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
 import {
   adapterOf,
   askedBy,

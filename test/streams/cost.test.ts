@@ -123,7 +123,7 @@ function cost(work: () => void): number {
   return user + system;
 }
 
-/** How much dearer a chunk of a long stream is: the least time seen of both, asked again while the ratio is bad. */
+/** How much more expensive a chunk of a long stream is: the least time seen of both, asked again while the ratio is bad. */
 function costRatio(way: Way): number {
   run(way, 20, SHORT);
   let long = Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import type { Adapter, RawLane, Target } from '../../core/inference/canonical/co
 import type { CanonicalRequest, DialectName, Family } from '../../core/inference/canonical/types.ts';
 import { builtIn } from '../../core/inference/formats/index.ts';
 import { target as anthropicTarget, request } from '../grammar/messages-cases.ts';
-import { jsonEvent } from '../sim/providers/event-stream.ts';
+import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
 
 const { adapters } = builtIn;
 

@@ -37,8 +37,8 @@ test('the longest files of a run are listed with their processor time, and only 
 test('files run longest first, by what they took last and else by what a fresh clone is told', () => {
   const files = ['short.test.ts', 'unknown.test.ts', 'long.test.ts', 'told.test.ts'];
   const durations = { 'short.test.ts': took(10), 'long.test.ts': took(9_000), 'told.test.ts': took(20) };
-  const told = { 'told.test.ts': 400, 'unknown.test.ts': 5 };
-  expect(longestFirst(files, durations, told)).toEqual([
+  const reported = { 'told.test.ts': 400, 'unknown.test.ts': 5 };
+  expect(longestFirst(files, durations, reported)).toEqual([
     'long.test.ts',
     'unknown.test.ts',
     'told.test.ts',

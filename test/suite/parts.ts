@@ -33,7 +33,7 @@ export const ownProcess: readonly string[] = [
   'core/ledger/*.test.ts',
   'core/runtime/dev-clock.test.ts',
   'gateway/rest/{second-factor,sign-in,staff}.test.ts',
-  'test/calls/turn-of-day.test.ts',
+  'test/calls/money/turn-of-day.test.ts',
   'test/webhooks/{delivery,documentation,facts,jobs,operations,takeover}.test.ts',
 ];
 

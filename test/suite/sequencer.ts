@@ -18,9 +18,9 @@ const UNKNOWN_S = 1;
 export function longestFirst(
   files: readonly string[],
   durations: Durations,
-  told: Readonly<Record<string, number>> = longest,
+  reported: Readonly<Record<string, number>> = longest,
 ): string[] {
-  const expected = (file: string) => durations[file]?.wall_ms ?? (told[file] ?? UNKNOWN_S) * 1000;
+  const expected = (file: string) => durations[file]?.wall_ms ?? (reported[file] ?? UNKNOWN_S) * 1000;
   return [...files].sort((one, other) => expected(other) - expected(one));
 }
 

@@ -9,7 +9,7 @@ const MS_PER_TICK = 10;
 
 declare global {
   /** Processor time of this process that earlier files have taken. */
-  var told_cpu_ms: number | undefined;
+  var reported_cpu_ms: number | undefined;
 }
 
 /** Processor time of this process so far, and of the children whose end it has seen; 0 where /proc does not tell. */
@@ -36,7 +36,7 @@ afterAll(async ({}, file) => {
     for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
     Object.assign(process.env, variables);
     const spent = spent_ms();
-    file.meta.cpu_ms = spent - (globalThis.told_cpu_ms ?? 0);
-    globalThis.told_cpu_ms = spent;
+    file.meta.cpu_ms = spent - (globalThis.reported_cpu_ms ?? 0);
+    globalThis.reported_cpu_ms = spent;
   }
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
-import { type KeyWish, type Provisioned, provision } from './provision.ts';
+import { type KeyOptions, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
 export { ENTRY, NODE_FLAGS } from './entry.ts';
@@ -230,7 +230,7 @@ export interface TestGateway extends GatewayProcess, Provisioned {
 export async function startTestGateway(
   options: GatewayOptions & {
     readonly live_micro_usd?: number;
-    readonly keys?: readonly KeyWish[];
+    readonly keys?: readonly KeyOptions[];
     readonly project_monthly_micro?: number;
   },
 ): Promise<TestGateway> {

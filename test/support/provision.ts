@@ -23,7 +23,7 @@ const allScopes = [
   'manage:policies',
 ] as const;
 
-export interface KeyWish {
+export interface KeyOptions {
   readonly name: string;
   readonly environment?: Environment;
   readonly daily_budget_micro?: number;
@@ -97,55 +97,55 @@ async function makeKeys(
   context: Context,
   org: Org,
   project: Project,
-  wishes: readonly KeyWish[],
+  wanted: readonly KeyOptions[],
 ): Promise<ProvisionedKey[]> {
   const keys: ProvisionedKey[] = [];
-  for (const wish of wishes) {
+  for (const options of wanted) {
     const { key, secret } = await createKey(context, org, project, {
-      name: wish.name,
+      name: options.name,
       scopes: allScopes,
-      environment: wish.environment ?? 'live',
-      rpm: wish.rpm ?? null,
-      tpm: wish.tpm ?? null,
-      concurrency: wish.concurrency ?? null,
-      budget_daily_micro: wish.daily_budget_micro ?? null,
-      budget_hard: wish.hard ?? true,
+      environment: options.environment ?? 'live',
+      rpm: options.rpm ?? null,
+      tpm: options.tpm ?? null,
+      concurrency: options.concurrency ?? null,
+      budget_daily_micro: options.daily_budget_micro ?? null,
+      budget_hard: options.hard ?? true,
     });
-    keys.push({ name: wish.name, secret, key_id: key.id, key_no: key.chain_no });
+    keys.push({ name: options.name, secret, key_id: key.id, key_no: key.chain_no });
   }
   return keys;
 }
 
-/** An organisation on a plan without limits, with credit, live keys as wished and a test key. */
-export function provision(wish: {
+/** An organisation on a plan without limits, with credit, live keys as asked for and a test key. */
+export function provision(options: {
   readonly database_url: string;
   readonly slug?: string;
   readonly live_micro_usd: number;
-  readonly keys?: readonly KeyWish[];
+  readonly keys?: readonly KeyOptions[];
   /** Hard monthly budget of the project. */
   readonly project_monthly_micro?: number;
 }): Promise<Provisioned> {
-  return withPool(wish.database_url, async (pool) => {
+  return withPool(options.database_url, async (pool) => {
     const context = staffContext(pool);
-    const slug = wish.slug ?? 'test';
+    const slug = options.slug ?? 'test';
     const made = await createOrg(context, { slug, name: slug, billing_country: 'US', plan_id: 'enterprise' });
     const org = (await findOrg(pool, made.id)) as Org;
     const project = (await findProject(pool, { org_id: org.id, id: made.project_id })) as Project;
-    if (wish.live_micro_usd > 0) {
-      const grant = { book_id: org.live_book_id, amount_micro_usd: wish.live_micro_usd };
-      await grantCredits(wish.database_url, grant);
+    if (options.live_micro_usd > 0) {
+      const grant = { book_id: org.live_book_id, amount_micro_usd: options.live_micro_usd };
+      await grantCredits(options.database_url, grant);
     }
-    if (wish.project_monthly_micro !== undefined) {
+    if (options.project_monthly_micro !== undefined) {
       await setBudget(pool, {
         book_id: org.live_book_id,
         subject: { project_no: project.live_no },
-        cap_micro_usd: microUsd(wish.project_monthly_micro),
+        cap_micro_usd: microUsd(options.project_monthly_micro),
         hard: true,
       });
     }
     const keys = await context.transaction((context) =>
       makeKeys(context, org, project, [
-        ...(wish.keys ?? [{ name: 'live' }]),
+        ...(options.keys ?? [{ name: 'live' }]),
         { name: 'sandbox', environment: 'test' },
       ]),
     );

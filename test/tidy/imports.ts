@@ -177,7 +177,10 @@ export function conceptReadmes(sources: readonly Source[]): Fault[] {
 }
 
 /** Programs of the operator that run where it is built, not in a cluster. */
-const operatorTools: ReadonlySet<string> = new Set(['operator/crd.ts', 'operator/write-crd.ts']);
+const operatorTools: ReadonlySet<string> = new Set([
+  'operator/definition/crd.ts',
+  'operator/definition/write-crd.ts',
+]);
 
 /** Values of core, or the tools of the build, in files of the operator that run in a cluster: it is a client. */
 export function clientsTakeTypes(sources: readonly Source[]): Fault[] {

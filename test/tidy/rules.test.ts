@@ -102,14 +102,14 @@ describe('imports', () => {
     const value = `import { policySchema } from '@svc/core/policies/index.ts';\n`;
     const good = [
       file('operator/types.ts', `import type {\n  PolicyDocument,\n} from '@svc/core/policies/index.ts';\n`),
-      file('operator/crd.ts', value),
-      file('operator/write-crd.ts', `import { routingPolicyYaml } from './crd.ts';\n`),
+      file('operator/definition/crd.ts', value),
+      file('operator/definition/write-crd.ts', `import { routingPolicyYaml } from './crd.ts';\n`),
     ];
     expect(faults(clientsTakeTypes, ...good)).toEqual([]);
     const bad = [file('operator/a.ts', value), file('operator/b.ts', `import { x } from './crd.ts';\n`)];
     expect(faults(clientsTakeTypes, ...bad)).toEqual([
       'operator/a.ts:1 a value of core: core/policies/index.ts',
-      'operator/b.ts:1 a tool of the build: operator/crd.ts',
+      'operator/b.ts:1 a tool of the build: operator/definition/crd.ts',
     ]);
   });
 
@@ -206,7 +206,7 @@ describe('SQL', () => {
       faults(
         sqlInStores,
         file('core/keys/store.ts', text("'select 1 from key'")),
-        file('core/ledger/batch-store.ts', text("'select 1 from key'")),
+        file('core/ledger/batch/store.ts', text("'select 1 from key'")),
         file('core/keys/a.test.ts', text("'select 1 from key'")),
       ),
     ).toEqual([]);

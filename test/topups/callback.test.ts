@@ -46,9 +46,9 @@ test('a captured payment becomes credit, lot, document and events in one transac
     available_micro_usd: 25_000_000,
     granted_micro_usd: 0,
   });
-  const told = await outbox(topup.id);
-  expect(told.map(({ topic }) => topic)).toEqual(['invoice.issued', 'topup.completed']);
-  expect(told[1]?.payload).toEqual({
+  const reported = await outbox(topup.id);
+  expect(reported.map(({ topic }) => topic)).toEqual(['invoice.issued', 'topup.completed']);
+  expect(reported[1]?.payload).toEqual({
     topup_id: topup.id,
     credits_micro: 25_000_000,
     currency: 'USD',
@@ -155,16 +155,16 @@ test('a second payment is not credited: it goes back at the rail, whole and once
   const session_id = topup.gateway_ref as string;
   sim.act(session_id, 'pay');
   sim.act(session_id, 'again');
-  const told = sim.webhooks.events.filter(({ type, data }) => {
+  const reported = sim.webhooks.events.filter(({ type, data }) => {
     return type === 'checkout.session.completed' && (data.object as { id: string }).id === session_id;
   });
   const answers = [];
-  for (const event of told) answers.push(await deliver(event));
+  for (const event of reported) answers.push(await deliver(event));
   expect(answers.map(({ replay, invoice }) => [replay, invoice !== null])).toEqual([
     [false, true],
     [false, false],
   ]);
-  const second = (told[1]!.data.object as { payment_intent: string }).payment_intent;
+  const second = (reported[1]!.data.object as { payment_intent: string }).payment_intent;
   // Told again under another name: still one task.
   await deliver({ ...events.succeeded(topup, { payment: second }) });
   await runRailTasks(world.context);

@@ -79,10 +79,10 @@ test('a payment whose callbacks are all lost is found by the poll, booked once, 
   expect(polls.every(({ status, fee_known }) => status === 'paid' && fee_known)).toBe(true);
   // 2.9 % of 25 dollars, half up, and 30 cents.
   expect(await read(topup.id)).toMatchObject({ status: 'paid', fee_minor: 103, method: 'card' });
-  const told = sim.webhooks.events.find(({ type, data }) => {
+  const reported = sim.webhooks.events.find(({ type, data }) => {
     return type === 'checkout.session.completed' && (data.object as { id: string }).id === topup.gateway_ref;
   });
-  expect(await world.deliver(told as object)).toMatchObject({ replay: true, topup: topup.id });
+  expect(await world.deliver(reported as object)).toMatchObject({ replay: true, topup: topup.id });
 });
 
 test('poll and callback at the same moment book once', async () => {
@@ -169,13 +169,13 @@ test('a rail that cannot be reached fails the top-up with 503, no event, and not
   sim.turn({ api: [{ match: 'POST /v1/checkout/sessions', mode: 'error', status: 500, times: 3 }] });
   await expect(create(org)).rejects.toMatchObject({ code: 'rail_unavailable', status: 503 });
   sim.turn({ api: [] });
-  const [row] = await rows<{ status: string; failure_code: string; gateway_ref: null; told: number }>(
+  const [row] = await rows<{ status: string; failure_code: string; gateway_ref: null; reported: number }>(
     `select status, failure_code, gateway_ref,
-            (select count(*)::int from outbox where topic = 'topup.failed' and outbox.org_id = topup.org_id) as told
+            (select count(*)::int from outbox where topic = 'topup.failed' and outbox.org_id = topup.org_id) as reported
        from topup where org_id = $1`,
     [org.id],
   );
-  expect(row).toEqual({ status: 'failed', failure_code: 'rail_unavailable', gateway_ref: null, told: 0 });
+  expect(row).toEqual({ status: 'failed', failure_code: 'rail_unavailable', gateway_ref: null, reported: 0 });
 });
 
 test('when the rail acts and its answer is lost, the retry gets the same session, and one row has it', async () => {
@@ -243,8 +243,8 @@ test('a payment on a session whose answer never came is booked on the failed row
   const session = [...sim.store.sessions.values()].at(-1);
   expect(session?.metadata['org_id']).toBe(org.id);
   sim.act(session?.id as string, 'pay');
-  const told = sim.webhooks.events.findLast(({ type }) => type === 'checkout.session.completed');
-  expect(await world.deliver(told as object)).toMatchObject({ replay: false });
+  const reported = sim.webhooks.events.findLast(({ type }) => type === 'checkout.session.completed');
+  expect(await world.deliver(reported as object)).toMatchObject({ replay: false });
   expect(await readBalance(world.pool, org.live_book_id)).toMatchObject({ available_micro_usd: 25_000_000 });
 });
 

@@ -7,7 +7,7 @@ import { startPostgres } from '@svc/cli/tools/postgres.ts';
 import { createPool, migrate, type Pool } from '@svc/core/db/index.ts';
 import { microUsd, newRequestId, nowMs } from '@svc/core/kernel/index.ts';
 import { credit, debit, expireLots, type LedgerHandle, type Subject } from '@svc/core/ledger/index.ts';
-import { holdOf, openTestLedger, settleOf, UNITS } from '@svc/core/ledger/testing.ts';
+import { holdOf, openTestLedger, settleOf, UNITS } from '@svc/core/ledger/testing/testing.ts';
 import { withClient } from '../support/books.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
 import { dumpRows } from './dump.ts';

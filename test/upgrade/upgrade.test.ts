@@ -5,7 +5,13 @@ import { readFileSync } from 'node:fs';
 import { createPool, listMigrations, migrate } from '@svc/core/db/index.ts';
 import { microUsd } from '@svc/core/kernel/index.ts';
 import { credit, sweepOnce, verifyLedger } from '@svc/core/ledger/index.ts';
-import { holdOf, journalDirectory, openTestLedger, PATIENT, settleOf } from '@svc/core/ledger/testing.ts';
+import {
+  holdOf,
+  journalDirectory,
+  openTestLedger,
+  PATIENT,
+  settleOf,
+} from '@svc/core/ledger/testing/testing.ts';
 import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';
 import { restoreRows } from './dump.ts';

@@ -153,8 +153,8 @@ test('410 switches the endpoint off at once, drops what is queued and tells owne
     disabled_reason: 'gone',
   });
   expect((await tenant.log(hook.id)).map(({ status }) => status)).toEqual(['dropped', 'dropped']);
-  const told = world.mails.filter(({ to }) => to === tenant.owner.email);
-  expect(told.map(({ text }) => text.includes('410 Gone') && text.includes(hook.id))).toEqual([true]);
+  const reported = world.mails.filter(({ to }) => to === tenant.owner.email);
+  expect(reported.map(({ text }) => text.includes('410 Gone') && text.includes(hook.id))).toEqual([true]);
   await tenant.tell('topup.completed', { topup_id: 'tup_6' });
   pass(DAY);
   await drain();
@@ -395,10 +395,10 @@ test('an attempt that nobody recorded is made again when its lease lapses; who l
   const tenant = await freshTenant();
   const receiver = await startReceiver();
   let release = () => {};
-  const reached = new Promise<void>((told) => {
+  const reached = new Promise<void>((reported) => {
     receiver.answer((response) => {
       release = () => void response.writeHead(500).end();
-      told();
+      reported();
     });
   });
   const hook = await tenant.hook(receiver.url);

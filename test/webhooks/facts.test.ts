@@ -25,9 +25,9 @@ test('a top-up that was paid reaches the receiver with its credits and invoice',
   const { invoice } = await money.deliver(event);
   await money.deliver(event);
   await world.drain();
-  const told = receiver.verified(hook.secret);
-  expect(told.map(({ type }) => type).sort()).toEqual(['invoice.issued', 'topup.completed']);
-  expect(told.find(({ type }) => type === 'topup.completed')?.data).toEqual({
+  const reported = receiver.verified(hook.secret);
+  expect(reported.map(({ type }) => type).sort()).toEqual(['invoice.issued', 'topup.completed']);
+  expect(reported.find(({ type }) => type === 'topup.completed')?.data).toEqual({
     ...{ topup_id: topup.id, credits_micro: 25_000_000, currency: 'USD', amount_minor: 2_500, tax_minor: 0 },
     ...{ total_minor: 2_500, method: 'card', source: 'checkout' },
     ...{ invoice_id: (await money.read(topup.id)).invoice_id, invoice_number: invoice },
@@ -57,10 +57,10 @@ test('budget events name key and project by the ids that callers know', async ()
   await setBudget(world.pool, { ...cap, subject: { key_no } });
   expect(await refuse()).toMatchObject({ status: 'budget_exhausted', scope: 'key' });
   await world.drain();
-  const told = receiver.verified(hook.secret).map(({ data }) => data);
+  const reported = receiver.verified(hook.secret).map(({ data }) => data);
   const window = { budget_micro: 5, spend_micro: 0, hard: true, resumes_at: expect.any(String) };
   const ends = { window_start: expect.any(String), window_end: expect.any(String) };
-  expect(told.sort((a, b) => String(a['scope']).localeCompare(String(b['scope'])))).toEqual([
+  expect(reported.sort((a, b) => String(a['scope']).localeCompare(String(b['scope'])))).toEqual([
     { scope: 'key', key_id: made.keys[0]!.key_id, project_id: made.project_id, ...window, ...ends },
     { scope: 'project', key_id: null, project_id: made.project_id, ...window, ...ends },
   ]);

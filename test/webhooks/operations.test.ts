@@ -123,10 +123,10 @@ test('an endpoint deleted while an event is on its way is simply gone', async ()
   const receiver = await startReceiver();
   const { id } = await tenant.hook(receiver.url);
   let release = () => {};
-  const reached = new Promise<void>((told) => {
+  const reached = new Promise<void>((reported) => {
     receiver.answer((response) => {
       release = () => void response.writeHead(500).end();
-      told();
+      reported();
     });
   });
   await tenant.tell('topup.failed', {});

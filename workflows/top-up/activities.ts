@@ -13,7 +13,7 @@ interface Args {
 }
 
 /** Where a top-up stands: ids, integers and words of ours only, because Temporal keeps and shows it. */
-export interface TopUpProgress {
+export interface TopUpReport {
   readonly topup_id: Id<'topup'>;
   readonly status: TopupProgress['status'];
   readonly fee_known: boolean;
@@ -22,13 +22,13 @@ export interface TopUpProgress {
 }
 
 export interface TopUpActivities {
-  readTopup(args: Args): Promise<TopUpProgress>;
-  pollTopup(args: Args): Promise<TopUpProgress>;
-  expireTopup(args: Args): Promise<TopUpProgress>;
+  readTopup(args: Args): Promise<TopUpReport>;
+  pollTopup(args: Args): Promise<TopUpReport>;
+  expireTopup(args: Args): Promise<TopUpReport>;
   mailReceipt(args: Args): Promise<{ readonly sent: boolean }>;
 }
 
-function progressOf(progress: TopupProgress): TopUpProgress {
+function progressOf(progress: TopupProgress): TopUpReport {
   const { topup_id, status, fee_known, created_at_ms, expires_at_ms } = progress;
   const open_ms = expires_at_ms - created_at_ms;
   return { topup_id, status, fee_known, age_ms: nowMs() - created_at_ms, open_ms };

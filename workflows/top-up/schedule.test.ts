@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextStep, pollAges, type Standing } from './schedule.ts';
+import { nextStep, type PollState, pollAges } from './schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const OPEN = 23 * HOUR;
-const at = (age_ms: number, more: Partial<Standing> = {}): Standing => ({
+const at = (age_ms: number, more: Partial<PollState> = {}): PollState => ({
   status: 'pending',
   fee_known: false,
   age_ms,
@@ -34,19 +34,19 @@ test('what is over is looked at once more for late money; what waits for a perso
 });
 
 test('from any age and in any state, steps only go forward and come to an end', () => {
-  const standing = fc.record({
+  const state = fc.record({
     status: fc.constantFrom('pending', 'review', 'paid', 'failed', 'expired'),
     fee_known: fc.boolean(),
     age_ms: fc.integer({ min: 0, max: 400 * HOUR }),
     open_ms: fc.integer({ min: MINUTE, max: 200 * HOUR }),
   });
   fc.assert(
-    fc.property(standing, (first) => {
+    fc.property(state, (first) => {
       let done_ms = -1;
       let { age_ms } = first;
       for (let steps = 0; ; steps++) {
         expect(steps).toBeLessThan(300);
-        const step = nextStep({ ...first, age_ms } as Standing, done_ms);
+        const step = nextStep({ ...first, age_ms } as PollState, done_ms);
         if (step.do === 'end') return;
         expect(step.due_ms).toBeGreaterThan(done_ms);
         done_ms = step.due_ms;

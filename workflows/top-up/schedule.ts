@@ -11,7 +11,7 @@ const LAST_POLL_AFTER_OPEN_MS = 25 * HOUR_MS;
 /** Room for the last look when the rail is down: 49 h for a top-up that is open for 23. */
 const END_AFTER_OPEN_MS = 26 * HOUR_MS;
 
-export interface Standing {
+export interface PollState {
   readonly status: TopupStatus;
   /** What the rail took is known. */
   readonly fee_known: boolean;
@@ -34,7 +34,7 @@ export function pollAges(open_ms: number): number[] {
   return [...ages, open_ms, open_ms + LAST_POLL_AFTER_OPEN_MS];
 }
 
-function pollsOf({ status, fee_known, open_ms }: Standing): number[] {
+function pollsOf({ status, fee_known, open_ms }: PollState): number[] {
   const all = pollAges(open_ms);
   switch (status) {
     case 'pending':
@@ -54,11 +54,11 @@ function pollsOf({ status, fee_known, open_ms }: Standing): number[] {
  * What comes after the step that was due at age `done_ms` (-1: none yet). Of several that were missed only the latest
  * is made up for; the end comes after the last look, however late that is.
  */
-export function nextStep(standing: Standing, done_ms: number): Step {
-  if (standing.status === 'paid' && standing.fee_known) return { do: 'end', due_ms: standing.age_ms };
-  const left = pollsOf(standing).filter((due_ms) => due_ms > done_ms);
-  const missed = left.filter((due_ms) => due_ms <= standing.age_ms).at(-1);
+export function nextStep(state: PollState, done_ms: number): Step {
+  if (state.status === 'paid' && state.fee_known) return { do: 'end', due_ms: state.age_ms };
+  const left = pollsOf(state).filter((due_ms) => due_ms > done_ms);
+  const missed = left.filter((due_ms) => due_ms <= state.age_ms).at(-1);
   const due_ms = missed ?? left[0];
   if (due_ms !== undefined) return { do: 'poll', due_ms };
-  return { do: 'end', due_ms: standing.open_ms + END_AFTER_OPEN_MS };
+  return { do: 'end', due_ms: state.open_ms + END_AFTER_OPEN_MS };
 }

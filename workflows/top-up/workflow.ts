@@ -14,12 +14,12 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import type { TopUpActivities, TopUpProgress } from './activities.ts';
+import type { TopUpActivities, TopUpReport } from './activities.ts';
 import { nextStep, type Step } from './schedule.ts';
 
 export interface TopUpState {
   readonly topup_id: string;
-  readonly status: TopUpProgress['status'] | 'starting';
+  readonly status: TopUpReport['status'] | 'starting';
   readonly polls: number;
   readonly polls_failed: number;
   readonly receipt: 'none' | 'sent' | 'not_needed' | 'failed';
@@ -70,8 +70,8 @@ function isPassing(error: unknown): boolean {
 }
 
 class Follower {
-  private readonly topup_id: TopUpProgress['topup_id'];
-  private progress: TopUpProgress | null = null;
+  private readonly topup_id: TopUpReport['topup_id'];
+  private progress: TopUpReport | null = null;
   /** When `progress` was read, by the workflow's clock. */
   private read_ms = 0;
   private done_ms = -1;
@@ -80,12 +80,12 @@ class Follower {
   private polls_failed = 0;
   private receipt: TopUpState['receipt'] = 'none';
   private news = 0;
-  private told_booked = false;
+  private booked_signalled = false;
 
-  constructor(topup_id: TopUpProgress['topup_id']) {
+  constructor(topup_id: TopUpReport['topup_id']) {
     this.topup_id = topup_id;
     setHandler(booked, () => {
-      this.told_booked = true;
+      this.booked_signalled = true;
       this.news++;
     });
     setHandler(cancelled, () => {
@@ -102,25 +102,25 @@ class Follower {
     return { topup_id, status: this.progress?.status ?? 'starting', polls, polls_failed, receipt, next };
   }
 
-  private note(progress: TopUpProgress): TopUpProgress {
+  private note(progress: TopUpReport): TopUpReport {
     this.progress = progress;
     this.read_ms = Date.now();
     return progress;
   }
 
-  private async read(): Promise<TopUpProgress> {
+  private async read(): Promise<TopUpReport> {
     return this.note(await readTopup(this.args()));
   }
 
-  private args(): { topup_id: TopUpProgress['topup_id'] } {
+  private args(): { topup_id: TopUpReport['topup_id'] } {
     return { topup_id: this.topup_id };
   }
 
-  private ageMs(progress: TopUpProgress): number {
+  private ageMs(progress: TopUpReport): number {
     return progress.age_ms + (Date.now() - this.read_ms);
   }
 
-  private plan(progress: TopUpProgress): Step {
+  private plan(progress: TopUpReport): Step {
     this.next = nextStep({ ...progress, age_ms: this.ageMs(progress) }, this.done_ms);
     const { polls, polls_failed } = this;
     setCurrentDetails(
@@ -130,7 +130,7 @@ class Follower {
   }
 
   /** Asks the rail; where it cannot say, the schedule asks again. */
-  private async poll(patience_ms: number): Promise<TopUpProgress> {
+  private async poll(patience_ms: number): Promise<TopUpReport> {
     this.polls++;
     try {
       return this.note(await pollWithin(patience_ms).pollTopup(this.args()));
@@ -142,7 +142,7 @@ class Follower {
     }
   }
 
-  private async pollStep(step: Step, before: TopUpProgress): Promise<TopUpProgress> {
+  private async pollStep(step: Step, before: TopUpReport): Promise<TopUpReport> {
     this.done_ms = step.due_ms;
     const is_last = nextStep({ ...before, age_ms: this.ageMs(before) }, step.due_ms).do === 'end';
     const progress = await this.poll(is_last ? LAST_PATIENCE_MS : POLL_PATIENCE_MS);
@@ -162,12 +162,12 @@ class Follower {
   }
 
   /** What follows a booking, once. */
-  private async afterBooking(progress: TopUpProgress): Promise<TopUpProgress> {
+  private async afterBooking(progress: TopUpReport): Promise<TopUpReport> {
     await this.sendReceipt();
-    const told = progress.fee_known ? progress : await this.poll(POLL_PATIENCE_MS);
+    const reported = progress.fee_known ? progress : await this.poll(POLL_PATIENCE_MS);
     const summary = 'the signal of the booking';
-    await condition(() => this.told_booked, SIGNAL_PATIENCE_MS, { summary });
-    return told;
+    await condition(() => this.booked_signalled, SIGNAL_PATIENCE_MS, { summary });
+    return reported;
   }
 
   async run(): Promise<TopUpState> {
@@ -189,6 +189,6 @@ class Follower {
 }
 
 /** The workflow of a top-up that is paid at a checkout. Id `topup-{tup}`; task queue `money`. */
-export async function topUp(args: { readonly topup_id: TopUpProgress['topup_id'] }): Promise<TopUpState> {
+export async function topUp(args: { readonly topup_id: TopUpReport['topup_id'] }): Promise<TopUpState> {
   return new Follower(args.topup_id).run();
 }

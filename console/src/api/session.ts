@@ -54,7 +54,7 @@ export function graphqlHeaders(org_id: string): Record<string, string> {
   return { 'x-svc-org': org_id, ...csrfHeader() };
 }
 
-type Answer<T> = { ok: true; value: T } | { ok: false; fault: Fault };
+type Result<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
 /** Who each token that this page had is of. */
 const persons = new Map<string, string>();
@@ -94,7 +94,7 @@ export const guardedFetch: typeof fetch = async (input, init) => {
   return fetch(input, { ...init, headers });
 };
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
+async function call<T>(method: string, path: string, body?: unknown): Promise<Result<T>> {
   try {
     const response = await guardedFetch(path, {
       method,
@@ -142,7 +142,7 @@ interface LoginAnswer {
   readonly mfa_token?: string;
 }
 
-async function finish(answer: Answer<LoginAnswer>): Promise<SignIn> {
+async function finish(answer: Result<LoginAnswer>): Promise<SignIn> {
   if (!answer.ok) return { kind: 'refused', fault: answer.fault };
   const { mfa_token } = answer.value;
   if (mfa_token !== undefined) return { kind: 'second_factor', mfa_token };

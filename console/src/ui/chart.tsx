@@ -3,10 +3,10 @@
 import './chart.css';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Button } from './button.tsx';
+import { axisText, exactText, spendText } from './format/money.ts';
+import { dayText } from './format/time.ts';
 import { Money } from './money.tsx';
-import { axisText, exactText, spendText } from './money-format.ts';
 import { Table } from './table.tsx';
-import { dayText } from './time-format.ts';
 
 export interface ChartSeries {
   readonly name: string;

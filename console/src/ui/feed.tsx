@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import type { FeedRowFragment } from '../api/gen/graphql.ts';
 import { useOrg } from '../app/org.tsx';
+import { durationText } from './format/numbers.ts';
 import { Money } from './money.tsx';
-import { durationText } from './numbers.ts';
 import { Status, type Tone } from './status.tsx';
 import { Time } from './time.tsx';
 

@@ -1,5 +1,5 @@
 // One way to show micro-USD. The exact figure is one hover away wherever the shown one is rounded.
-import { balanceText, exactText, moneyParts, spendText } from './money-format.ts';
+import { balanceText, exactText, moneyParts, spendText } from './format/money.ts';
 
 export type Micro = string | number | bigint;
 

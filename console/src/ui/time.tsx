@@ -1,6 +1,6 @@
 // Instants on a page. One ticking clock serves all of them.
 import { useSyncExternalStore } from 'react';
-import { agoText, feedText, instantOf, utcText } from './time-format.ts';
+import { agoText, feedText, instantOf, utcText } from './format/time.ts';
 
 const TICK_MS = 15_000;
 const listeners = new Set<() => void>();

@@ -1,5 +1,5 @@
 // The limits a caller may watch (docs/limits.md#what-a-client-sees), as most dialects tell them.
-import type { Gauge, Standing } from '../../limits/index.ts';
+import type { Gauge, Gauges } from '../../limits/index.ts';
 
 /** Milliseconds as Go writes a duration: `120ms`, `1.5s`, `6m0s`. */
 export function goDuration(ms: number): string {
@@ -11,8 +11,8 @@ export function goDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}` : seconds;
 }
 
-/** Adds the buckets of `standing` to the flat list `headers` as OpenAI's clients read them; one without a limit has none. */
-export function addLimits(headers: string[], { requests, tokens }: Standing): void {
+/** Adds the buckets of `gauges` to the flat list `headers` as OpenAI's clients read them; one without a limit has none. */
+export function addLimits(headers: string[], { requests, tokens }: Gauges): void {
   if (requests !== null) addGauge(headers, 'requests', requests);
   if (tokens !== null) addGauge(headers, 'tokens', tokens);
 }

@@ -1,11 +1,11 @@
 // Where the caller of a search of the web is.
-import type { SearchWish } from '../canonical/types.ts';
+import type { SearchPreferences } from '../canonical/types.ts';
 import { optionalObject, optionalString } from './read.ts';
 
 const LOCATION = ['city', 'region', 'country', 'timezone'] as const;
 
 /** City, region, country and time zone of the object `value`; undefined when it tells none. @throws ServiceError invalid_request */
-export function readLocation(value: unknown, path: string): SearchWish['location'] {
+export function readLocation(value: unknown, path: string): SearchPreferences['location'] {
   const object = optionalObject(value, path);
   if (object === undefined) return undefined;
   const location: Record<string, string> = {};

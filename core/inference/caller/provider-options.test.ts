@@ -14,7 +14,7 @@ function refused(json: string): string | null {
 
 describe('provider options', () => {
   test('of a provider named __proto__ are nobody else’s', () => {
-    const json = '{"__proto__":{"openai":{"model":"dearer","n":8}}}';
+    const json = '{"__proto__":{"openai":{"model":"pricier","n":8}}}';
     const { provider_options } = readSvc({ svc: { provider_options: JSON.parse(json) } }, {});
     expect(provider_options['openai']).toBeUndefined();
     expect(Object.getPrototypeOf(provider_options)).toBe(Object.prototype);
@@ -23,9 +23,9 @@ describe('provider options', () => {
 
   test.each([
     // Another model, other content or another number of answers, in the words of each wire.
-    '{"models":["dearer"]}',
+    '{"models":["pricier"]}',
     '{"provider":{"sort":"throughput"}}',
-    '{"fallbacks":[{"model":"dearer"}]}',
+    '{"fallbacks":[{"model":"pricier"}]}',
     '{"systemInstruction":{"parts":[{"fileData":{"fileUri":"files/another"}}]}}',
     '{"system_instruction":{}}',
     '{"cachedContent":"cachedContents/another"}',

@@ -34,7 +34,7 @@ function refusal(run: () => unknown): { code: string; param: string | null } {
 }
 
 describe('svc', () => {
-  it('refuses a misspelt key, so that no privacy wish is ignored', () => {
+  it('refuses a misspelt key, so that no privacy preference is ignored', () => {
     expect(refusal(() => readSvc({ svc: { data_polcy: 'zdr' } }, {}))).toEqual({
       code: 'invalid_request',
       param: 'svc.data_polcy',
@@ -76,7 +76,7 @@ describe('svc', () => {
     expect(route).toEqual({ data_policy: 'no_train', require: { zdr: true } });
   });
 
-  it('keeps each privacy wish of the header beside those of the body, and the stricter of two', () => {
+  it('keeps each privacy preference of the header beside those of the body, and the stricter of two', () => {
     const of = (head: object, route: object, more: object = {}) =>
       readSvc({ svc: { route, ...more } }, { 'x-svc-route': JSON.stringify(head) }).route;
     expect(of({ require: { zdr: true, no_train: true } }, { require: { max_price: { input: 1 } } })).toEqual({

@@ -4,7 +4,7 @@ import type { SvcOptions, Warning } from '../canonical/types.ts';
 import { optionalBoolean, present, requireString, unsupported } from './read.ts';
 import { type Headers, readSvc } from './svc.ts';
 
-/** Routing fields of another gateway: accepting them in silence would ignore a routing or privacy wish. */
+/** Routing fields of another gateway: accepting them in silence would ignore a routing or privacy preference. */
 const ELSEWHERE = [
   ['models', 'use svc.route.fallback_models'],
   ['provider', 'use svc.route.providers and svc.route.require'],

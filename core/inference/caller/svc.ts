@@ -1,7 +1,7 @@
 // The caller's `svc` object and the headers that stand in for it, and the `svc` object of replies.
 
 import { compact, isObject, type JsonObject } from '../../kernel/index.ts';
-import type { ReplyEnd, ReplyMeta, RouteWish, SvcOptions, Warning } from '../canonical/types.ts';
+import type { ReplyEnd, ReplyMeta, RoutePreferences, SvcOptions, Warning } from '../canonical/types.ts';
 import {
   fail,
   optionalBoolean,
@@ -84,7 +84,7 @@ const INNER_DEPTH_MAX = 4;
 /**
  * The `svc` object of `body` with the header alternatives merged below it, key by key. `metadata` is the
  * dialect's own tag object, which stands between the two.
- * @throws ServiceError invalid_request for an unknown key (`svc.<key>`: a misspelt privacy wish must not pass)
+ * @throws ServiceError invalid_request for an unknown key (`svc.<key>`: a misspelt privacy preference must not pass)
  * or a wrong value, unsupported_parameter for a forbidden provider option.
  */
 export function readSvc(
@@ -226,14 +226,14 @@ function refuseForbidden(name: string, param: string): void {
   unsupported(param, `'${name}' may not be set by provider options; use the field of the request.`);
 }
 
-function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
+function readRoute(svc: JsonObject, at: string, headers: Headers): RoutePreferences {
   if (!present(headers['x-svc-route']) && !present(svc['route']) && !present(svc['data_policy'])) return {};
   const head = headerObject(headers, 'x-svc-route');
   const object = optionalObject(svc['route'], `${at}route`) ?? {};
   const route = bothRoutes(routeOf(head, 'x-svc-route'), routeOf(object, `${at}route`));
   const policy = optionalChoice(svc['data_policy'], `${at}data_policy`, DATA_POLICIES);
   if (policy !== undefined) {
-    // Two different privacy wishes both hold; neither may weaken the other.
+    // Two different privacy preferences both hold; neither may weaken the other.
     if (route.data_policy !== undefined && route.data_policy !== policy) {
       route.require = { ...route.require, [route.data_policy]: true };
     }
@@ -242,10 +242,13 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RouteWish {
   return route;
 }
 
-/** `body` over `head` key by key, but for wishes of privacy: those of both hold, and the stricter of two. */
-function bothRoutes(head: RouteWish, body: RouteWish): RouteWish {
-  const route: RouteWish = { ...head, ...body };
-  const both: [RouteWish['data_policy'], RouteWish['data_policy']] = [head.data_policy, body.data_policy];
+/** `body` over `head` key by key, but for preferences of privacy: those of both hold, and the stricter of two. */
+function bothRoutes(head: RoutePreferences, body: RoutePreferences): RoutePreferences {
+  const route: RoutePreferences = { ...head, ...body };
+  const both: [RoutePreferences['data_policy'], RoutePreferences['data_policy']] = [
+    head.data_policy,
+    body.data_policy,
+  ];
   const given = { ...head.require };
   if (both[0] !== undefined && both[1] !== undefined && both[0] !== both[1]) given[both[0]] = true;
   const kept = privacyOf(given, body.require ?? {});
@@ -253,7 +256,7 @@ function bothRoutes(head: RouteWish, body: RouteWish): RouteWish {
   return route;
 }
 
-type Require = NonNullable<RouteWish['require']>;
+type Require = NonNullable<RoutePreferences['require']>;
 
 function privacyOf(head: Require, body: Require): Require {
   const days = [head.max_retention_days, body.max_retention_days].filter((one) => one !== undefined);
@@ -282,7 +285,7 @@ export const DATA_POLICIES = ['no_train', 'zdr'] as const;
  * Reads a route object (`svc.route`, or native `route`). @throws ServiceError invalid_request with a path below
  * `path` for an unknown key or a wrong value.
  */
-export function routeOf(object: JsonObject, path: string): RouteWish {
+export function routeOf(object: JsonObject, path: string): RoutePreferences {
   refuseUnknown(object, ROUTE_KEYS, path);
   const timeouts = optionalObject(object['timeouts'], `${path}.timeouts`);
   const require = optionalObject(object['require'], `${path}.require`);
@@ -322,7 +325,7 @@ function listsOf(
   });
 }
 
-function requireOf(object: JsonObject, path: string): NonNullable<RouteWish['require']> {
+function requireOf(object: JsonObject, path: string): NonNullable<RoutePreferences['require']> {
   refuseUnknown(object, REQUIRE_KEYS, path);
   const price = optionalObject(object['max_price'], `${path}.max_price`);
   return compact({

@@ -2,7 +2,7 @@
 // that exports an Adapter, a new dialect one folder that exports a Dialect.
 import type { TargetCapabilities, WireFacts } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
-import type { Standing } from '../../limits/index.ts';
+import type { Gauges } from '../../limits/index.ts';
 import { ProtocolFault } from '../wire/fault.ts';
 
 export type { TargetCapabilities };
@@ -16,7 +16,7 @@ import type {
   Loss,
   ReplyEnd,
   ReplyMeta,
-  SearchWish,
+  SearchPreferences,
   Stop,
   StreamFault,
   UpstreamFault,
@@ -109,7 +109,7 @@ export interface Adapter {
    * What a server tool of this wire asks of a search of the web; undefined when it is another tool. null: a caller of
    * the native dialect may name no files and tools of this family.
    */
-  readonly searchTool: ((tool: JsonObject, path: string) => SearchWish | undefined) | null;
+  readonly searchTool: ((tool: JsonObject, path: string) => SearchPreferences | undefined) | null;
   /** null: the family's providers cannot be asked. */
   readonly counting: PromptCounting | null;
   /** Tokens of the prompt, of a family that counts by a rule; null: only the provider knows. */
@@ -165,8 +165,8 @@ export interface Dialect {
   error(error: ServiceError, request_id: string): JsonObject;
   /** HTTP status that clients of the dialect are told of `error`. */
   status(error: ServiceError): number;
-  /** Adds the buckets of `standing` to the flat list `headers`, in words that clients slow down by. */
-  addLimits(headers: string[], standing: Standing): void;
+  /** Adds the buckets of `gauges` to the flat list `headers`, in words that clients slow down by. */
+  addLimits(headers: string[], gauges: Gauges): void;
   /** Header that tells a client its organization; null: clients of the dialect know none. */
   readonly organization_header: string | null;
   /**

@@ -6,8 +6,8 @@ import type { RefusalPart, Stop } from './types.ts';
 const SAID = 'The model refused to go on.';
 
 /** The refusal that `stop` is to be told by, in the provider's words where it gave any; null where none is missing. */
-export function impliedRefusal(stop: Stop | null | undefined, told: boolean): RefusalPart | null {
-  if (stop?.reason !== 'refusal' || told) return null;
+export function impliedRefusal(stop: Stop | null | undefined, shown: boolean): RefusalPart | null {
+  if (stop?.reason !== 'refusal' || shown) return null;
   const why = isObject(stop.detail) ? stop.detail['explanation'] : undefined;
   return { type: 'refusal', text: typeof why === 'string' && why !== '' ? why : SAID };
 }

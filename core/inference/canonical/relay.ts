@@ -39,24 +39,24 @@ class CanonicalRelay implements Relay {
 
   #write(events: CanonicalEvent[]): string {
     let out = '';
-    const told = toldOf(events);
+    const shown = shownOf(events);
     for (let i = 0; i < events.length; i++) {
       // What follows a fault is nobody's answer; the call ends with `fail`.
       if (this.#tracker.state.fault !== null) break;
       const event = events[i] as CanonicalEvent;
       this.#tracker.see(event);
-      if (i < told) out += this.#writer.write(event);
+      if (i < shown) out += this.#writer.write(event);
     }
     return out;
   }
 }
 
 /** How many of `events` are written: parts that a decoder closes because of a fault have not ended. */
-function toldOf(events: readonly CanonicalEvent[]): number {
-  let told = events.findIndex(({ type }) => type === 'error');
-  if (told < 0) return events.length;
-  while (events[told - 1]?.type === 'part_stop') told--;
-  return told;
+function shownOf(events: readonly CanonicalEvent[]): number {
+  let shown = events.findIndex(({ type }) => type === 'error');
+  if (shown < 0) return events.length;
+  while (events[shown - 1]?.type === 'part_stop') shown--;
+  return shown;
 }
 
 /** A relay that decodes with `decoder` and writes with `writer`; faults are kept in its state, not written. */

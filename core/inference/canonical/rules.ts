@@ -1,10 +1,10 @@
-// What becomes of a caller's wishes at a provider. A format says it once for each wish, in a table by the members of
-// the canonical form; what is sent and what is told as lost are both read from that table. A wish without a rule does
+// What becomes of a caller's preferences at a provider. A format says it once for each preference, in a table by the members of
+// the canonical form; what is sent and what is told as lost are both read from that table. A preference without a rule does
 // not compile, and a rule has no way to send nothing and tell nothing.
 import type { Loss } from './types.ts';
 
-/** Why a wish is not met; class and code of its row unless a rule has others. */
-export interface Told {
+/** Why a preference is not met; class and code of its row unless a rule has others. */
+export interface Reported {
   readonly message: string;
   readonly class?: Loss['class'];
   readonly code?: string;
@@ -16,14 +16,14 @@ export type Member = readonly [path: string, value: unknown];
 
 /** Sent, with a loss beside it where it is sent changed; lost; or done here without being asked for. */
 export type Fate =
-  | { readonly send: readonly [Member, ...Member[]]; readonly told?: Told | undefined }
-  | { readonly lost: Told | readonly [Told, ...Told[]] }
+  | { readonly send: readonly [Member, ...Member[]]; readonly reported?: Reported | undefined }
+  | { readonly lost: Reported | readonly [Reported, ...Reported[]] }
   | typeof UNASKED;
 
-/** The endpoint does what is wished without a word, so nothing is sent and nothing is lost. */
+/** The endpoint does what is asked for without being told to, so nothing is sent and nothing is lost. */
 export const UNASKED = { unasked: true } as const;
 
-/** What becomes of a wish of type `V`, where `F` is what the format knows of request and endpoint. */
+/** What becomes of a preference of type `V`, where `F` is what the format knows of request and endpoint. */
 export interface Rule<V, F> {
   /** Members of the provider's body that it can become; none where no endpoint of the format takes it. */
   readonly members: readonly string[];
@@ -32,7 +32,7 @@ export interface Rule<V, F> {
 
 export type Rules<T, F> = { readonly [K in keyof T]-?: Rule<NonNullable<T[K]>, F> };
 
-/** What holds of a wish wherever it goes. */
+/** What holds of a preference wherever it goes. */
 export interface Row<V> {
   readonly loss: Pick<Loss, 'class' | 'code' | 'param'>;
   isDefault?(value: V): boolean;
@@ -40,31 +40,36 @@ export interface Row<V> {
 
 export type Rows<T> = { readonly [K in keyof T]-?: Row<NonNullable<T[K]>> };
 
-/** The fate of all members of `wishes`, in the order of `rules`. */
+/** The fate of all members of `preferences`, in the order of `rules`. */
 export interface Outcome {
   readonly sent: ReadonlyMap<string, unknown>;
   readonly losses: readonly Loss[];
 }
 
-/** What becomes of all `wishes` by the format's `rules`; encoding reads `sent`, the list of losses `losses`. */
-export function decide<T extends object, F>(rows: Rows<T>, rules: Rules<T, F>, wishes: T, facts: F): Outcome {
+/** What becomes of all `preferences` by the format's `rules`; encoding reads `sent`, the list of losses `losses`. */
+export function decide<T extends object, F>(
+  rows: Rows<T>,
+  rules: Rules<T, F>,
+  preferences: T,
+  facts: F,
+): Outcome {
   const sent = new Map<string, unknown>();
   const losses: Loss[] = [];
   for (const name of Object.keys(rules) as (keyof T)[]) {
-    const value = wishes[name];
+    const value = preferences[name];
     if (value === undefined || value === null) continue;
     const { loss, isDefault } = rows[name];
     if (isDefault?.(value) === true) continue;
     const fate = rules[name].decide(value, facts);
     if ('send' in fate) for (const [path, member] of fate.send) sent.set(path, member);
-    for (const told of toldOf(fate)) losses.push({ ...loss, ...told });
+    for (const reported of reportedOf(fate)) losses.push({ ...loss, ...reported });
   }
   return { sent, losses };
 }
 
-function toldOf(fate: Fate): readonly Told[] {
+function reportedOf(fate: Fate): readonly Reported[] {
   if ('lost' in fate) return 'message' in fate.lost ? [fate.lost] : fate.lost;
-  return 'send' in fate && fate.told !== undefined ? [fate.told] : [];
+  return 'send' in fate && fate.reported !== undefined ? [fate.reported] : [];
 }
 
 /** Sent as `member`, changed by `change`. */
@@ -76,8 +81,8 @@ export function as<V>(member: string, change?: (value: V) => unknown): Rule<V, u
 }
 
 /** No endpoint of the format has a place for it. */
-export function lost(message: string, told: Omit<Told, 'message'> = {}): Rule<unknown, unknown> {
-  return { members: [], decide: () => ({ lost: { message, ...told } }) };
+export function lost(message: string, reported: Omit<Reported, 'message'> = {}): Rule<unknown, unknown> {
+  return { members: [], decide: () => ({ lost: { message, ...reported } }) };
 }
 
 /** As `rule` says where `met` holds, else lost. */

@@ -1,7 +1,7 @@
 // A search of the web in no provider's words.
 
 /** What is asked of a search of the web that the provider runs. */
-export interface SearchWish {
+export interface SearchPreferences {
   max_uses?: number;
   allowed_domains?: string[];
   blocked_domains?: string[];

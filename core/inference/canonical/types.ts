@@ -2,11 +2,11 @@
 // written from it, so a pair of formats needs no code of its own. Also the native wire.
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
-import type { RouteWish } from '../../routing/index.ts';
+import type { RoutePreferences } from '../../routing/index.ts';
 import type { Loss } from './loss.ts';
 import type { Generation } from './parameters.ts';
-import type { SearchWish } from './search.ts';
-import type { Ranked, Task, Vector } from './task.ts';
+import type { SearchPreferences } from './search.ts';
+import type { Ranked, Task, Vector } from './tasks/task.ts';
 
 export type {
   EmbedContent,
@@ -16,8 +16,19 @@ export type {
   EmbedTask,
   InputType,
   RerankTask,
-} from './task.ts';
-export type { Cost, CostLine, Generation, Loss, Ranked, RouteWish, SearchWish, Task, Usage, Vector };
+} from './tasks/task.ts';
+export type {
+  Cost,
+  CostLine,
+  Generation,
+  Loss,
+  Ranked,
+  RoutePreferences,
+  SearchPreferences,
+  Task,
+  Usage,
+  Vector,
+};
 
 /** Families of providers. Each format adds the name of its own in its `index.ts`. */
 // biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
@@ -170,8 +181,8 @@ export interface Tool {
   /** Family whose server or client toolset this is; `payload` is its wire form. */
   family?: Family;
   payload?: JsonObject;
-  /** It searches the web; other families that do so take the wish in words of their own. */
-  search?: SearchWish;
+  /** It searches the web; other families that do so take the request in words of their own. */
+  search?: SearchPreferences;
   /** Body member that asks for it, where that is no item of `tools`. */
   member?: string;
   cache?: CacheHint;
@@ -183,14 +194,14 @@ export type ToolChoice =
   | { type: 'tool'; name: string };
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-export interface ReasoningWish {
+export interface ReasoningPreferences {
   mode?: 'off' | 'adaptive' | 'enabled' | 'between_tools';
   effort?: Effort;
   max_tokens?: number;
   display?: 'summary' | 'full' | 'omitted';
 }
 
-export interface OutputWish {
+export interface OutputPreferences {
   modalities?: string[];
   format?: { type: 'text' | 'json' | 'json_schema'; name?: string; schema?: JsonObject; strict?: boolean };
   verbosity?: 'low' | 'medium' | 'high';
@@ -198,7 +209,7 @@ export interface OutputWish {
 }
 
 /** What of a call of the completions dialect only a model that goes on with a text can do; absent: nothing. */
-export interface CompletionWish {
+export interface CompletionPreferences {
   /** Each is a message and has its own choices. */
   prompts: number;
   /** Token ids of prompts that are given as such; they stand in their message's `ext.prompt_tokens`. */
@@ -214,7 +225,7 @@ export type Compat = 'strict' | 'warn' | 'drop';
 
 /** The caller's `svc` object (chat, messages) after reading; header alternatives already merged in. */
 export interface SvcOptions {
-  route: RouteWish;
+  route: RoutePreferences;
   metadata: Record<string, string>;
   compat: Compat;
   /** Provider id → members merged last into that provider's upstream body. */
@@ -236,8 +247,8 @@ export interface CanonicalRequest {
   tool_choice?: ToolChoice;
   parallel_tools?: boolean;
   generation: Generation;
-  reasoning?: ReasoningWish;
-  output?: OutputWish;
+  reasoning?: ReasoningPreferences;
+  output?: OutputPreferences;
   cache?: { key?: string; hint?: CacheHint };
   service_tier?: string;
   /** The caller's end-user id as sent; only its HMAC ever leaves the process. */
@@ -255,7 +266,7 @@ export interface CanonicalRequest {
   legacy_functions?: boolean;
   /** A text is to be gone on with; no message is to be answered. */
   continues?: true;
-  completion?: CompletionWish;
+  completion?: CompletionPreferences;
   /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
   /** Responses: members that the reply repeats, as sent, and whether reasoning state was asked for. */

@@ -1,9 +1,9 @@
-// A search of the web that the provider runs and bills: one wish, which each format that knows it reads and writes in
+// A search of the web that the provider runs and bills: one request, which each format that knows it reads and writes in
 // words of its own (`formats/*/words/search.ts`). An endpoint runs it where its catalog entry lists it, which the catalog
 // lets stand only beside a price for its unit.
 import { isObject, type JsonObject } from '../../kernel/index.ts';
 import type { Target } from './contract.ts';
-import type { CanonicalRequest, Family, Loss, SearchWish, Tool } from './types.ts';
+import type { CanonicalRequest, Family, Loss, SearchPreferences, Tool } from './types.ts';
 
 /** What an endpoint lists in `capabilities.server_tools`, and the word for it in routing. */
 export const WEB_SEARCH = 'web_search';
@@ -26,7 +26,7 @@ export function toolPath(tool: Tool, i: number): string {
 }
 
 /** An option of a search. */
-export type SearchOption = keyof SearchWish;
+export type SearchOption = keyof SearchPreferences;
 
 /** Where a search may look is part of what was asked; how hard it looks is not. */
 const ESSENTIAL: ReadonlySet<SearchOption> = new Set(['allowed_domains', 'blocked_domains']);

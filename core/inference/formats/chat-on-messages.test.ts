@@ -248,10 +248,10 @@ describe('chat on anthropic_messages', () => {
       ['content:prefill_unsupported'],
       null,
     ],
-  ])('%j is carried or told', (change, told, member) => {
+  ])('%j is carried or told', (change, reported, member) => {
     const request = chat.read({ model: 'a/b', messages: [{ role: 'user', content: 'q' }], ...change }, {});
     const to = target({ prefill: false });
-    expect(losses(anthropicMessages, request, to)).toEqual(told);
+    expect(losses(anthropicMessages, request, to)).toEqual(reported);
     if (member !== null) expect(encode(anthropicMessages, request, to)).toHaveProperty(member);
   });
 });

@@ -256,8 +256,8 @@ describe('messages on openai_chat', () => {
       },
       ['behaviour:document_flattened', 'behaviour:citations_unsupported'],
     ],
-  ])('%j is told', (change, told) => {
-    expect(losses(openaiChat, request(change), chatTarget())).toEqual(told);
+  ])('%j is told', (change, reported) => {
+    expect(losses(openaiChat, request(change), chatTarget())).toEqual(reported);
   });
 
   test('betas are told as ignored', () => {

@@ -214,7 +214,7 @@ describe('responses on openai_chat', () => {
       },
       ['hint:reasoning_signature_dropped'],
     ],
-  ])('%j is told', (change, told) => {
-    expect(losses(openaiChat, request(change), chatTarget())).toEqual(told);
+  ])('%j is told', (change, reported) => {
+    expect(losses(openaiChat, request(change), chatTarget())).toEqual(reported);
   });
 });

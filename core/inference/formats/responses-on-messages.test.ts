@@ -196,7 +196,7 @@ describe('responses on anthropic_messages', () => {
       },
       ['content:custom_tool_grammar'],
     ],
-  ])('%j is told', (change, told) => {
-    expect(losses(anthropicMessages, request(change), target())).toEqual(told);
+  ])('%j is told', (change, reported) => {
+    expect(losses(anthropicMessages, request(change), target())).toEqual(reported);
   });
 });

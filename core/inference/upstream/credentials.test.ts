@@ -1,7 +1,7 @@
 // Provider keys: which form signs, which is sent as it is; who rests, for how long, and who hears of it.
 
 import type { IncomingMessage } from 'node:http';
-import { verifySignature } from '@svc/test/sim/providers/sigv4.ts';
+import { verifySignature } from '@svc/test/sim/providers/bedrock/sigv4.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Provider } from '../../catalog/index.ts';

@@ -75,12 +75,12 @@ test('a throttled key rests at its endpoint, for as long as it was told, five se
   const [keys, others] = [keysOf(key('a', 'sk-one-0123456789')), keysOf(key('b', 'sk-two-0123456789'))];
   const called = uses(keys)[0]?.endpoint as Endpoint;
   const rest = (of: OrgKeys, now_ms: number, where = at) => uses(of, now_ms, where)[0]?.rest_ms;
-  for (const [told, ms] of [
+  for (const [reported, ms] of [
     [undefined, 5_000],
     [30_000, 30_000],
     [9_999_999, 600_000],
   ] as const) {
-    own.report(called, 'rate_limit', told, NOW);
+    own.report(called, 'rate_limit', reported, NOW);
     expect([rest(keys, NOW), rest(keys, NOW + ms), own.restMs(called, NOW)]).toEqual([ms, 0, ms]);
   }
   expect([rest(keys, NOW, { ...at, id: 'ep_sibling' }), rest(others, NOW)]).toEqual([0, 0]);

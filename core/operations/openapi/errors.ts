@@ -136,12 +136,12 @@ export class ErrorResponses {
     const { type } = codes[code];
     const meaning = this.#meanings.get(code) ?? code;
     const details = form === 'Error' ? {} : { error_code: code };
-    const told = { message: meaning, type, code, param: null, details };
+    const shared = { message: meaning, type, code, param: null, details };
     const doc_url = `${this.#base_url}/docs/errors#${code}`;
     const value =
       form === 'Error'
-        ? { error: { ...told, request_id: REQUEST_ID, doc_url } }
-        : { type: 'error', request_id: REQUEST_ID, error: { ...told, doc_url } };
+        ? { error: { ...shared, request_id: REQUEST_ID, doc_url } }
+        : { type: 'error', request_id: REQUEST_ID, error: { ...shared, doc_url } };
     return { summary: meaning, value };
   }
 }

@@ -117,11 +117,11 @@ function placed(
     description?: string;
     examples?: readonly unknown[];
   };
-  const told =
+  const words =
     description ?? (at.in === 'path' ? `Names the ${at.name === 'id' ? 'object' : at.name}.` : undefined);
   return {
     ...at,
-    ...(told === undefined ? {} : { description: told }),
+    ...(words === undefined ? {} : { description: words }),
     schema: rest,
     ...(examples === undefined ? {} : { example: examples[0] }),
   };

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
 import { verifyCallback } from './signature.ts';
-import { type CheckoutState, type CheckoutWish, type Rail, RailError } from './types.ts';
+import { type CheckoutRequest, type CheckoutState, type Rail, RailError } from './types.ts';
 
 /** One try; with two more by the client a caller waits at most half a minute and a little. */
 const TIMEOUT_MS = 10_000;
@@ -38,30 +38,30 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-function sessionOf(wish: CheckoutWish): Stripe.Checkout.SessionCreateParams {
-  const metadata = { topup_id: wish.topup_id, org_id: wish.org_id };
+function sessionOf(request: CheckoutRequest): Stripe.Checkout.SessionCreateParams {
+  const metadata = { topup_id: request.topup_id, org_id: request.org_id };
   return {
     mode: 'payment',
-    client_reference_id: wish.topup_id,
+    client_reference_id: request.topup_id,
     metadata,
     payment_intent_data: { metadata },
     line_items: [
       {
         quantity: 1,
         price_data: {
-          currency: wish.currency.toLowerCase(),
-          unit_amount: wish.total_minor,
-          product_data: { name: wish.description },
+          currency: request.currency.toLowerCase(),
+          unit_amount: request.total_minor,
+          product_data: { name: request.description },
         },
       },
     ],
     // The price was quoted in one currency; the rail must not offer another.
     adaptive_pricing: { enabled: false },
     // By the machine's clock: the rail does not know ours when it is shifted for development.
-    expires_at: Math.floor(machineMs() / 1_000) + wish.expires_in_seconds,
-    success_url: wish.success_url,
-    cancel_url: wish.cancel_url,
-    ...(wish.email === null ? {} : { customer_email: wish.email }),
+    expires_at: Math.floor(machineMs() / 1_000) + request.expires_in_seconds,
+    success_url: request.success_url,
+    cancel_url: request.cancel_url,
+    ...(request.email === null ? {} : { customer_email: request.email }),
   };
 }
 
@@ -94,9 +94,9 @@ export function openRailB(options: RailBOptions): Rail {
   return {
     name: 'rail-b',
     live,
-    async createCheckout(wish) {
+    async createCheckout(request) {
       const session = await asked(() =>
-        client.checkout.sessions.create(sessionOf(wish), { idempotencyKey: wish.topup_id }),
+        client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
       );
       if (session.url === null)
         throw new RailError('The rail gave no address to pay at.', { declined: true });

@@ -9,7 +9,7 @@ export interface Checkout {
   readonly checkout_url: string;
 }
 
-export interface CheckoutWish {
+export interface CheckoutRequest {
   readonly topup_id: Id<'topup'>;
   readonly org_id: Id<'org'>;
   readonly total_minor: number;
@@ -51,7 +51,7 @@ export interface Rail {
   readonly name: RailName;
   /** Real money. */
   readonly live: boolean;
-  createCheckout(wish: CheckoutWish): Promise<Checkout>;
+  createCheckout(request: CheckoutRequest): Promise<Checkout>;
   readCheckout(gateway_ref: string): Promise<CheckoutState>;
   /** Closes an open order; one that is closed or paid stays as it is. */
   closeCheckout(gateway_ref: string): Promise<void>;

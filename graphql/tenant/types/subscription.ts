@@ -23,26 +23,26 @@ function noStream(): ServiceError {
   return new ServiceError('session_required', 'Streams are served to sessions, on the console address.');
 }
 
-interface Wish {
+interface Filter {
   readonly environment: Environment | null;
   readonly key_id: string | null;
   readonly project_id: string | null;
 }
 
 /** Refuses before the stream opens, so that a refusal is an answer and no broken stream. */
-async function added(wish: Wish, { runner, feed, stream }: TenantContext): Promise<AsyncGenerator<Row>> {
-  runner.admit(listRequestsOperation, wish.environment);
+async function added(filter: Filter, { runner, feed, stream }: TenantContext): Promise<AsyncGenerator<Row>> {
+  runner.admit(listRequestsOperation, filter.environment);
   const { caller } = runner;
   if (feed === null || stream === null || caller.kind !== 'session' || caller.org_id === null)
     throw noStream();
-  const environment = wish.environment ?? environmentOf(caller);
-  return wished(await feed.follow({ org_id: caller.org_id, environment }, stream.signal), wish, stream);
+  const environment = filter.environment ?? environmentOf(caller);
+  return matching(await feed.follow({ org_id: caller.org_id, environment }, stream.signal), filter, stream);
 }
 
-async function* wished(rows: AsyncGenerator<Row>, wish: Wish, stream: StreamLife): AsyncGenerator<Row> {
+async function* matching(rows: AsyncGenerator<Row>, filter: Filter, stream: StreamLife): AsyncGenerator<Row> {
   for await (const row of rows) {
-    if (wish.key_id !== null && row.key_id !== wish.key_id) continue;
-    if (wish.project_id !== null && row.project_id !== wish.project_id) continue;
+    if (filter.key_id !== null && row.key_id !== filter.key_id) continue;
+    if (filter.project_id !== null && row.project_id !== filter.project_id) continue;
     stream.renew();
     yield row;
   }
@@ -83,11 +83,11 @@ async function* topupStates(
   signal: AbortSignal,
 ): AsyncGenerator<TopupRow> {
   let topup = first;
-  let told = '';
+  let sent = '';
   while (!signal.aborted) {
     const state = JSON.stringify(topup);
-    if (state !== told) yield topup;
-    told = state;
+    if (state !== sent) yield topup;
+    sent = state;
     if (topup.status === 'paid') return;
     await pause(POLL_MS, undefined, { signal }).catch(() => {});
     if (!signal.aborted) topup = await read();

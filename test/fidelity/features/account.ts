@@ -1,4 +1,4 @@
-// Rows of docs/compatibility.md about whose call it is, and wishes that one provider knows.
+// Rows of docs/compatibility.md about whose call it is, and preferences that one provider knows.
 import { exact, lost, tools } from '../say.ts';
 import { asked, type Feature, type Group } from '../types.ts';
 
@@ -133,6 +133,6 @@ const search: Feature = {
 };
 
 export const account: Group = {
-  title: 'Whose call it is, and wishes of one provider',
+  title: 'Whose call it is, and settings of one provider',
   features: [user, metadata, tier, beta, prediction, searching, search],
 };

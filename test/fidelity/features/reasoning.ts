@@ -1,4 +1,4 @@
-// Rows of docs/compatibility.md about reasoning wishes, reasoning in the history, and caches.
+// Rows of docs/compatibility.md about reasoning preferences, reasoning in the history, and caches.
 import { exact, lost } from '../say.ts';
 import { asked, type Feature, type Group, type Json } from '../types.ts';
 

@@ -1,4 +1,4 @@
-import { compareWithModel, interleave } from '@svc/core/ledger/model-run.ts';
+import { compareWithModel, interleave } from '@svc/core/ledger/model/run.ts';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';

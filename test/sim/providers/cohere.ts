@@ -1,7 +1,7 @@
 // Cohere's second version: POST /v2/embed and /v2/rerank; and POST /v1/rerank as Jina and Voyage answer it.
-import { openai } from './openai.ts';
+import { openai } from './openai/openai.ts';
+import { asked, bytesOf, noFrames, overlap, spelt } from './openai/vectors.ts';
 import { IMAGE_TOKENS, imagesOf, meantBy, partsOf, type Seen, textBytes } from './pictures.ts';
-import { asked, bytesOf, noFrames, overlap, spelt } from './vectors.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 const DIMENSIONS = 8;

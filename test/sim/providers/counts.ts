@@ -1,8 +1,8 @@
 // Counts of a prompt without an answer, as the providers give them: the same prompt counts what its call would.
 import { anthropic } from './anthropic.ts';
 import { promptTokensOf } from './content.ts';
-import { gemini } from './gemini.ts';
-import { responses } from './responses.ts';
+import { gemini } from './gemini/gemini.ts';
+import { responses } from './openai/responses.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 export interface CountRoute {

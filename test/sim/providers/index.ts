@@ -1,4 +1,5 @@
-export { type BedrockSimOptions, startBedrockSim } from './bedrock.ts';
+export { type BedrockSimOptions, startBedrockSim } from './bedrock/bedrock.ts';
+export type { AwsAccount } from './bedrock/sigv4.ts';
 export type { CallRecord, SimFamily } from './record.ts';
 export {
   type Sim,
@@ -10,4 +11,3 @@ export {
   startOpenAiSim,
   startProviderSim,
 } from './server.ts';
-export type { AwsAccount } from './sigv4.ts';

@@ -88,5 +88,5 @@ export function readKnobs(text: string, header: string | undefined): { knobs: Kn
   return { knobs, named: words.trim().replaceAll(/\s+/g, ' ') };
 }
 
-/** A misspelt wish; answered 400 with this message. */
+/** A misspelt knob; answered 400 with this message. */
 export class KnobFault extends Error {}

@@ -1,8 +1,8 @@
 // Inputs of embeddings that hold images, as Cohere, Jina, Voyage and Gemini take them, and the two paths that Voyage and
 // Gemini have of their own.
-import { gemini } from './gemini.ts';
-import { openai } from './openai.ts';
-import { asked, noFrames, packed, spelt } from './vectors.ts';
+import { gemini } from './gemini/gemini.ts';
+import { openai } from './openai/openai.ts';
+import { asked, noFrames, packed, spelt } from './openai/vectors.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 const DIMENSIONS = 8;

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { anthropic } from './anthropic.ts';
 import { cohereEmbed, cohereRerank, compatibleRerank } from './cohere.ts';
-import { openaiCompletions } from './completions.ts';
 import { type Said, say } from './content.ts';
 import { type CountRecord, type CountRoute, countOf, countRoutes } from './counts.ts';
 import {
@@ -15,13 +14,14 @@ import {
   pause,
   resetSocket,
 } from './delivery.ts';
-import { openaiEmbeddings } from './embeddings.ts';
-import { gemini } from './gemini.ts';
+import { gemini } from './gemini/gemini.ts';
 import { KnobFault, type Knobs, readKnobs } from './knobs.ts';
-import { openai } from './openai.ts';
+import { openaiCompletions } from './openai/completions.ts';
+import { openaiEmbeddings } from './openai/embeddings.ts';
+import { openai } from './openai/openai.ts';
+import { responses } from './openai/responses.ts';
 import { geminiEmbeddings, voyagePictures } from './pictures.ts';
 import { CallLog, type CallRecord } from './record.ts';
-import { responses } from './responses.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 export interface SimOptions {

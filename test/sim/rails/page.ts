@@ -51,7 +51,7 @@ function button(action: string, label: string, is_main = false): string {
 export function checkoutPage(session: Session, alert: string | null): string {
   const base = `/c/pay/${session.id}`;
   const head = `<h1>${escaped(money(session))}</h1>\n<p>${escaped(session.description)}</p>`;
-  const told = alert === null ? '' : `<p role="alert">${escaped(alert)}</p>`;
+  const reported = alert === null ? '' : `<p role="alert">${escaped(alert)}</p>`;
   if (session.status === 'open') {
     const buttons = [
       button(`${base}/pay`, `Pay ${money(session)}`, true),
@@ -61,7 +61,7 @@ export function checkoutPage(session: Session, alert: string | null): string {
     ];
     return frame(
       'Checkout (simulator)',
-      `${head}\n${told}\n<form method="post">\n${buttons.join('\n')}\n</form>`,
+      `${head}\n${reported}\n<form method="post">\n${buttons.join('\n')}\n</form>`,
     );
   }
   if (session.status === 'complete' && session.payment_status === 'unpaid') {

@@ -40,7 +40,7 @@ const client = (key = 'sk_test_1') =>
     maxNetworkRetries: 2,
   });
 const stripe = client();
-const wish: Stripe.Checkout.SessionCreateParams = {
+const wanted: Stripe.Checkout.SessionCreateParams = {
   mode: 'payment',
   client_reference_id: 'tup_1',
   metadata: { topup_id: 'tup_1' },
@@ -54,7 +54,7 @@ const wish: Stripe.Checkout.SessionCreateParams = {
   success_url: 'http://shop.test/done?session={CHECKOUT_SESSION_ID}',
   cancel_url: 'http://shop.test/back',
 };
-const create = () => stripe.checkout.sessions.create(wish);
+const create = () => stripe.checkout.sessions.create(wanted);
 const click = (url: string, action: string) =>
   fetch(`${url}/${action}`, { method: 'POST', redirect: 'manual' });
 
@@ -103,11 +103,11 @@ test('a session is made, paid on its page, read back with its fee, and told in s
 test('an idempotency key makes one session, and another body under it is refused', async () => {
   const options = { idempotencyKey: 'key-1' };
   const [a, b] = [
-    await stripe.checkout.sessions.create(wish, options),
-    await stripe.checkout.sessions.create(wish, options),
+    await stripe.checkout.sessions.create(wanted, options),
+    await stripe.checkout.sessions.create(wanted, options),
   ];
   expect(a.id).toBe(b.id);
-  const other = stripe.checkout.sessions.create({ ...wish, client_reference_id: 'x' }, options);
+  const other = stripe.checkout.sessions.create({ ...wanted, client_reference_id: 'x' }, options);
   await expect(other).rejects.toBeInstanceOf(Stripe.errors.StripeIdempotencyError);
 });
 
@@ -119,8 +119,8 @@ test('a lost answer is made good by the retry of the client under the same key',
 });
 
 test('refused: a wrong key, an amount too small, an unknown session, closing what is paid, a second refund', async () => {
-  await expect(client('pk_live').checkout.sessions.create(wish)).rejects.toMatchObject({ statusCode: 401 });
-  const cheap = { ...wish, line_items: [{ quantity: 1, price_data: { currency: 'usd', unit_amount: 1 } }] };
+  await expect(client('pk_live').checkout.sessions.create(wanted)).rejects.toMatchObject({ statusCode: 401 });
+  const cheap = { ...wanted, line_items: [{ quantity: 1, price_data: { currency: 'usd', unit_amount: 1 } }] };
   await expect(
     stripe.checkout.sessions.create(cheap as Stripe.Checkout.SessionCreateParams),
   ).rejects.toMatchObject({ statusCode: 400, code: 'amount_too_small' });

@@ -259,10 +259,10 @@ export class RailStore {
     const session = this.session(session_id);
     const intent = this.intentFor(session, 'processing');
     this.capture(intent);
-    const told = { ...session, payment_intent: intent.id, payment_status: 'paid', status: 'complete' };
-    this.tell('checkout.session.completed', { ...told, amount_total: intent.amount });
+    const reported = { ...session, payment_intent: intent.id, payment_status: 'paid', status: 'complete' };
+    this.tell('checkout.session.completed', { ...reported, amount_total: intent.amount });
     if (session.payment_status === 'unpaid') {
-      Object.assign(session, { ...told, amount_total: intent.amount });
+      Object.assign(session, { ...reported, amount_total: intent.amount });
     }
     return session;
   }

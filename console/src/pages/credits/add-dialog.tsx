@@ -6,8 +6,8 @@ import { QuoteDocument, type QuoteQuery, StartTopupDocument } from '../../api/ge
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
-import { currencyText } from '../../ui/money-format.ts';
 import { Bone, FormFault } from '../../ui/states.tsx';
 import { useRestored } from '../../ui/use-restored.ts';
 import { minorOf, proposedMinor, typedText } from './amount.ts';

@@ -5,8 +5,8 @@ import { faultOfQuery } from '../../api/errors.ts';
 import { TopupDocument, type TopupRowFragment, TopupUpdatedDocument } from '../../api/gen/graphql.ts';
 import { useLive } from '../../api/use-live.ts';
 import { Button } from '../../ui/button.tsx';
+import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
-import { currencyText } from '../../ui/money-format.ts';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
 import { type Shape, Status, type Tone } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -89,11 +89,11 @@ export function TopupReturn(props: {
     onData: ({ topupUpdated }) => setHeard(topupUpdated),
     onBack: () => again({ requestPolicy: 'network-only' }),
   });
-  const told = useRef(false);
+  const announced = useRef(false);
   const paid = row?.status === 'PAID';
   useEffect(() => {
-    if (!paid || told.current) return;
-    told.current = true;
+    if (!paid || announced.current) return;
+    announced.current = true;
     onPaid();
   }, [paid, onPaid]);
 

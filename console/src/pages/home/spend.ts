@@ -22,7 +22,7 @@ export function daysOf(usage: Usage): string[] {
   return usage.series.map(({ bucket }) => dayOf(bucket));
 }
 
-/** The dearest models by name, the rest as one series; the series of a day add up to the day. */
+/** The most expensive models by name, the rest as one series; the series of a day add up to the day. */
 export function spendSeries(usage: Usage): ChartSeries[] {
   const days = daysOf(usage);
   const totals = usage.series.map(({ costMicro }) => Number(costMicro));

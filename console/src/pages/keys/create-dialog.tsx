@@ -8,7 +8,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ShortFeed } from '../../ui/feed.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { spendText } from '../../ui/money-format.ts';
+import { spendText } from '../../ui/format/money.ts';
 import { SnippetTabs } from '../../ui/snippet-tabs.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';

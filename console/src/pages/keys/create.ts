@@ -35,7 +35,7 @@ export function useProjects(): readonly { id: string; name: string }[] {
   }, [data, environment]);
 }
 
-type Wish = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' | 'projectId'> & {
+type NewKeyForm = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' | 'projectId'> & {
   readonly project_id: string;
 };
 
@@ -46,15 +46,15 @@ export function useCreateKey() {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   // One for the life of the form: a second press after a lost answer finds the first key and makes no other. A
-  // changed wish is another call, or the API would take it for a mistake.
-  const last = useRef<{ wish: string; key: string } | null>(null);
+  // changed form is another call, or the API would take it for a mistake.
+  const last = useRef<{ form: string; key: string } | null>(null);
 
-  const create = async ({ project_id, ...wish }: Wish): Promise<NewKey | null> => {
-    const text = JSON.stringify({ project_id, wish });
-    if (last.current?.wish !== text) last.current = { wish: text, key: crypto.randomUUID() };
+  const create = async ({ project_id, ...form }: NewKeyForm): Promise<NewKey | null> => {
+    const text = JSON.stringify({ project_id, form });
+    if (last.current?.form !== text) last.current = { form: text, key: crypto.randomUUID() };
     setBusy(true);
     setFault(null);
-    const input = { ...wish, projectId: project_id, environment, idempotencyKey: last.current.key };
+    const input = { ...form, projectId: project_id, environment, idempotencyKey: last.current.key };
     // `executeMutation` hands the result to this caller; the document cache stores no mutation results.
     const { data, error } = await client.mutation(CreateKeyDocument, { input }).toPromise();
     setBusy(false);

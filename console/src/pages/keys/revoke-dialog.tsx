@@ -7,7 +7,7 @@ import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { plural } from '../../ui/numbers.ts';
+import { plural } from '../../ui/format/numbers.ts';
 import { Bone, FormFault } from '../../ui/states.tsx';
 
 const HOUR_MS = 3_600_000;

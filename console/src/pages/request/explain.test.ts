@@ -149,21 +149,21 @@ test('the axis covers every attempt and ends on a round number', () => {
     ttft_ms: 402,
     duration_ms: 2_368,
   });
-  const { lanes, end_ms } = picture(call({ attempts: [failed, second] }));
+  const { tracks, end_ms } = picture(call({ attempts: [failed, second] }));
   expect(end_ms).toBe(4_000);
-  expect(lanes.map(({ fact, bars }) => [fact.provider, bars.length])).toEqual([
+  expect(tracks.map(({ fact, bars }) => [fact.provider, bars.length])).toEqual([
     ['acme', 1],
     ['beta', 1],
     ['gamma', 0],
   ]);
-  for (const { bars } of lanes) {
+  for (const { bars } of tracks) {
     for (const bar of bars) expect(bar.from + bar.wait + bar.stream).toBeLessThanOrEqual(1);
   }
 });
 
-test('an attempt at an endpoint that the trace had no room for still has its lane', () => {
-  const { lanes } = picture(call({ endpoints: [], attempts: [attempt({})] }));
-  expect(lanes.map(({ fact, bars }) => [fact.endpoint, bars.length])).toEqual([['ep_a', 1]]);
+test('an attempt at an endpoint that the trace had no room for still has its track', () => {
+  const { tracks } = picture(call({ endpoints: [], attempts: [attempt({})] }));
+  expect(tracks.map(({ fact, bars }) => [fact.endpoint, bars.length])).toEqual([['ep_a', 1]]);
 });
 
 test('the recomputed cost rounds each line half up, once', () => {

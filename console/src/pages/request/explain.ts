@@ -55,8 +55,8 @@ const reasons: Readonly<Record<string, string>> = {
   context: 'its context is too small for this call',
   max_output: 'cannot write that many tokens',
   tier: 'does not offer the service tier',
-  price: 'dearer than the limit of the call',
-  byok: 'not usable with the wish for own provider keys',
+  price: 'more expensive than the limit of the call',
+  byok: 'not usable with the setting for own provider keys',
   uptime: 'failed too often lately',
   circuit: 'was failing at that moment',
   rate: 'at its rate limit at that moment',
@@ -163,12 +163,12 @@ export interface Bar {
   readonly stream: number;
   readonly attempt: AttemptFact;
 }
-export interface Lane {
+export interface Track {
   readonly fact: EndpointFact;
   readonly bars: readonly Bar[];
 }
 interface Picture {
-  readonly lanes: readonly Lane[];
+  readonly tracks: readonly Track[];
   /** Milliseconds at the end of the axis, and its ticks. */
   readonly end_ms: number;
   readonly ticks: readonly number[];
@@ -194,7 +194,7 @@ function barOf(attempt: AttemptFact, number: number, start_ms: number, end_ms: n
   };
 }
 
-/** One lane per endpoint: planned ones in their order, then the excluded; attempts elsewhere get a lane at the end. */
+/** One track per endpoint: planned ones in their order, then the excluded; attempts elsewhere get a track at the end. */
 export function picture(call: CallFacts): Picture {
   const { start_ms, attempts } = call;
   const last = Math.max(
@@ -218,11 +218,11 @@ export function picture(call: CallFacts): Picture {
     }));
   const place = (fact: EndpointFact) => fact.planned_at ?? Number.MAX_SAFE_INTEGER;
   const facts = [...call.endpoints.toSorted((a, b) => place(a) - place(b)), ...unknown];
-  const lanes = facts.map((fact) => ({
+  const tracks = facts.map((fact) => ({
     fact,
     bars: bars.filter(({ attempt }) => attempt.endpoint === fact.endpoint),
   }));
-  return { lanes, end_ms, ticks };
+  return { tracks, end_ms, ticks };
 }
 
 export interface CostLine {

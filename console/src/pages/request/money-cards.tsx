@@ -1,10 +1,10 @@
 // What the call cost and why: each line recomputed in the browser, and what was held against what was charged.
 import type { RequestDetailQuery } from '../../api/gen/graphql.ts';
 import { Card } from '../../ui/card.tsx';
+import { exactText, perMillionText } from '../../ui/format/money.ts';
+import { countText } from '../../ui/format/numbers.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Money } from '../../ui/money.tsx';
-import { exactText, perMillionText } from '../../ui/money-format.ts';
-import { countText } from '../../ui/numbers.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { recompute } from './explain.ts';

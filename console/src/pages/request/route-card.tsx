@@ -1,12 +1,12 @@
-// The route as a picture: one lane per endpoint, one axis of time for all attempts. For screen readers each lane is
+// The route as a picture: one track per endpoint, one axis of time for all attempts. For screen readers each track is
 // a row with its words; the bars are decoration.
 import { type CSSProperties, type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { durationText } from '../../ui/numbers.ts';
+import { durationText } from '../../ui/format/numbers.ts';
+import { instantOf } from '../../ui/format/time.ts';
 import { Status } from '../../ui/status.tsx';
-import { instantOf } from '../../ui/time-format.ts';
-import { type Bar, type CallFacts, explain, type Lane, picture, reasonText } from './explain.ts';
+import { type Bar, type CallFacts, explain, picture, reasonText, type Track } from './explain.ts';
 import type { Call } from './page.tsx';
 
 export function factsOf(call: Call): CallFacts {
@@ -61,18 +61,18 @@ function BarShape({ bar: { attempt, from, wait, stream } }: { bar: Bar }) {
   return (
     <>
       <i
-        className={`lane-wait${failed ? ' failed' : ''}`}
+        className={`track-wait${failed ? ' failed' : ''}`}
         data-alone={failed || stream === 0 || undefined}
         style={{ left: share(from), width: share(wait) }}
       />
       {!failed && stream > 0 && (
-        <i className="lane-stream" style={{ left: share(from + wait), width: share(stream) }} />
+        <i className="track-stream" style={{ left: share(from + wait), width: share(stream) }} />
       )}
     </>
   );
 }
 
-/** The words of a lane, once for all its bars: inside a long bar, else beside them where there is more room. */
+/** The words of a track, once for all its bars: inside a long bar, else beside them where there is more room. */
 function LaneLabel({
   bars,
   total,
@@ -95,7 +95,7 @@ function LaneLabel({
   const failed = bars.every(({ attempt }) => !attempt.ok && !attempt.cancelled);
   const text = bars.map((bar) => words(bar, total, output_tokens)).join(', then ');
   return (
-    <span className={`lane-label${inside ? ' inside' : ''}`} style={place as CSSProperties}>
+    <span className={`track-label${inside ? ' inside' : ''}`} style={place as CSSProperties}>
       {failed ? (
         <Status tone="bad" plain>
           {text}
@@ -108,24 +108,24 @@ function LaneLabel({
 }
 
 function LaneRow({
-  lane,
+  track,
   ticks,
   end_ms,
   total,
   call,
 }: {
-  lane: Lane;
+  track: Track;
   ticks: readonly number[];
   end_ms: number;
   total: number;
   call: Call;
 }) {
-  const { fact, bars } = lane;
+  const { fact, bars } = track;
   const name = fact.provider ?? 'unknown';
   let shown: ReactNode;
   if (bars.length > 0) {
     shown = (
-      <span className="lane">
+      <span className="track">
         {ticks.slice(1, -1).map((tick) => (
           <u key={tick} style={{ left: share(tick / end_ms) }} />
         ))}
@@ -137,14 +137,14 @@ function LaneRow({
     );
   } else if (fact.excluded_by !== null) {
     shown = (
-      <span className="lane-why">
+      <span className="track-why">
         <Status tone="mute">{fact.excluded_by.replaceAll('_', ' ')}</Status>
         {reasonText(fact.excluded_by)}
       </span>
     );
   } else {
     shown = (
-      <span className="lane-why">
+      <span className="track-why">
         <Status tone="mute" shape="half">
           not needed
         </Status>
@@ -153,8 +153,8 @@ function LaneRow({
     );
   }
   return (
-    <tr className="lane-row" data-off={bars.length === 0 && fact.excluded_by !== null ? true : undefined}>
-      <th scope="row" className="lane-name">
+    <tr className="track-row" data-off={bars.length === 0 && fact.excluded_by !== null ? true : undefined}>
+      <th scope="row" className="track-name">
         <span className="provider" aria-hidden="true">
           {name.charAt(0).toUpperCase()}
         </span>
@@ -163,8 +163,8 @@ function LaneRow({
           <span className="sub ellipsis">{fact.region ?? ''}</span>
         </span>
       </th>
-      <td className="lane-score num">{fact.score === null ? '–' : fact.score.toFixed(3)}</td>
-      <td className="lane-cell">{shown}</td>
+      <td className="track-score num">{fact.score === null ? '–' : fact.score.toFixed(3)}</td>
+      <td className="track-cell">{shown}</td>
     </tr>
   );
 }
@@ -177,7 +177,7 @@ function tickText(ms: number, end_ms: number): string {
 export function RouteCard({ call }: { call: Call }) {
   const [raw, setRaw] = useState(false);
   const facts = factsOf(call);
-  const { lanes, end_ms, ticks } = picture(facts);
+  const { tracks, end_ms, ticks } = picture(facts);
   const { route } = call;
   const policy = route
     ? `${route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`}${route.version ? ` v${route.version}` : ''}` +
@@ -192,16 +192,16 @@ export function RouteCard({ call }: { call: Call }) {
           typeof part === 'string' ? part : <b key={i}>{part.strong}</b>,
         )}
       </p>
-      {lanes.length > 0 && (
+      {tracks.length > 0 && (
         <table className="route">
           <caption className="visually-hidden">Endpoints of this call, and what happened at each</caption>
           <thead>
-            <tr className="lane-head sub">
+            <tr className="track-head sub">
               <th scope="col">Endpoint</th>
-              <th scope="col" className="lane-score">
+              <th scope="col" className="track-score">
                 Score
               </th>
-              <th scope="col" className="lane-axis num">
+              <th scope="col" className="track-axis num">
                 <span className="visually-hidden">What happened</span>
                 {ticks.map((tick) => (
                   <i key={tick} style={{ left: share(tick / end_ms) }} aria-hidden="true">
@@ -212,10 +212,10 @@ export function RouteCard({ call }: { call: Call }) {
             </tr>
           </thead>
           <tbody>
-            {lanes.map((lane) => (
+            {tracks.map((track) => (
               <LaneRow
-                key={lane.fact.endpoint}
-                lane={lane}
+                key={track.fact.endpoint}
+                track={track}
                 ticks={ticks}
                 end_ms={end_ms}
                 total={facts.attempts.length}
@@ -229,13 +229,13 @@ export function RouteCard({ call }: { call: Call }) {
         {facts.attempts.length > 0 && (
           <>
             <span>
-              <i className="key lane-wait" /> waiting for the first token
+              <i className="key track-wait" /> waiting for the first token
             </span>
             <span>
-              <i className="key lane-stream" /> streaming to the caller
+              <i className="key track-stream" /> streaming to the caller
             </span>
             <span>
-              <i className="key lane-wait failed" /> failed, not charged
+              <i className="key track-wait failed" /> failed, not charged
             </span>
           </>
         )}

@@ -17,12 +17,12 @@ import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/card.tsx';
 import { IdText } from '../../ui/copy.tsx';
 import { RowLink, RowModel, RowStatus } from '../../ui/feed.tsx';
+import { countText, durationText, plural } from '../../ui/format/numbers.ts';
+import { zoneName } from '../../ui/format/time.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Money } from '../../ui/money.tsx';
-import { countText, durationText, plural } from '../../ui/numbers.ts';
 import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { zoneName } from '../../ui/time-format.ts';
 import { useFeed } from '../../ui/use-feed.ts';
 import { FilterBar } from './filters.tsx';
 

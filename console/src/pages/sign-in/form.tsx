@@ -5,7 +5,7 @@ import { type Fault, offlineFault } from '../../api/errors.ts';
 import { proveSecondFactor, type SignIn, signIn } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
-import { plural } from '../../ui/numbers.ts';
+import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
 
 /** What a refused sign-in says. The API's sentence stands, but for the two that people meet every day. */

@@ -105,8 +105,8 @@ export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | 
  * Debits the estimated prompt; what it really was is told at the end. A promise only where Redis is asked.
  * @throws ServiceError rate_limit_exceeded.
  */
-function spendTokens(place: LimitSlot, { prompt_bytes, wish }: Draft): Promise<void> | undefined {
-  const estimate = Math.min(wish.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN));
+function spendTokens(place: LimitSlot, { prompt_bytes, hold_input }: Draft): Promise<void> | undefined {
+  const estimate = Math.min(hold_input.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN));
   const refuse = (refusal: LimitRefusal | null) => {
     if (refusal !== null) throw limitError(refusal);
   };
@@ -174,7 +174,7 @@ function termsOf(
   const { catalog, first_event_ms, route, money } = facts;
   const [first] = money.endpoints;
   if (first === undefined) throw new Error('money is held for an endpoint');
-  const candidates = money.wish.candidates;
+  const candidates = money.hold_input.candidates;
   const { org_id } = incoming.grant;
   return {
     max_attempts: route.max_attempts,
@@ -197,7 +197,7 @@ function termsOf(
         const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
         return item === undefined ? null : item.output_cap * candidates;
       },
-      holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.wish, tokens),
+      holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.hold_input, tokens),
     }),
     model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
     remember(endpoint) {

@@ -23,7 +23,7 @@ import { affinityOf } from './affinity.ts';
 import { featuresOf } from './features.ts';
 import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts';
 import { parseText } from './parse.ts';
-import { capsOf, type HoldWish } from './plan.ts';
+import { capsOf, type HoldInput } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
@@ -46,7 +46,7 @@ export interface Draft {
   /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
   readonly first_event_ms: number;
   /** All of the reserve's input but the balance. */
-  readonly wish: HoldWish;
+  readonly hold_input: HoldInput;
   /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
   readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
 }
@@ -115,7 +115,7 @@ export function decideCall(
     ruling,
     found,
     { record, catalog: catalog.version },
-    (endpoints) => wishOf(deps, incoming, request, endpoints, bound),
+    (endpoints) => holdInputOf(deps, incoming, request, endpoints, bound),
   );
   const facts = {
     catalog,
@@ -128,13 +128,13 @@ export function decideCall(
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };
   if (route instanceof ServiceError) {
-    const draft = { ...facts, wish: wishOf(deps, incoming, request, [], bound) };
+    const draft = { ...facts, hold_input: holdInputOf(deps, incoming, request, [], bound) };
     return { draft, request, endpoints: [], text };
   }
   record.warnings.push(...request.warnings, ...route.warnings);
   const endpoints = route.plan.map((item) => item.endpoint);
-  const own = wishOf(deps, incoming, request, endpoints, bound);
-  const draft = { ...facts, wish: max_tokens === null ? own : { ...own, max_tokens } };
+  const own = holdInputOf(deps, incoming, request, endpoints, bound);
+  const draft = { ...facts, hold_input: max_tokens === null ? own : { ...own, max_tokens } };
   return { draft, request, endpoints, text };
 }
 
@@ -163,7 +163,11 @@ function firstAttempt(
   const { draft, plan, request, endpoints, record, text } = facts;
   const available = deps.ledger.availableHint(incoming.grant.subject.book_id);
   if (available === null && !draft.cap_given) return null;
-  const planned = capsOf(endpoints, { ...draft.wish, available_micro_usd: available }, draft.cap_given)[0];
+  const planned = capsOf(
+    endpoints,
+    { ...draft.hold_input, available_micro_usd: available },
+    draft.cap_given,
+  )[0];
   if (planned === undefined) return null;
   // Media that this family wants as bytes are fetched once the money is held.
   if (wantedMedia(request, deps.adapters.get(planned.endpoint.family), null).length > 0) return null;
@@ -182,13 +186,13 @@ function firstAttempt(
   return { planned, lane: prepare(deps, incoming, exact, parts) };
 }
 
-function wishOf(
+function holdInputOf(
   deps: CallDeps,
   incoming: Incoming,
   request: CanonicalRequest,
   endpoints: readonly Endpoint[],
   bound: number,
-): HoldWish {
+): HoldInput {
   const canonical = endpoints.every((endpoint) => rawLaneOf(deps, incoming, request, endpoint) === null);
   return {
     input_tokens_bound: bound,
@@ -232,14 +236,14 @@ function routeOrRefusal(
   const now_ms = nowMs();
   const own_keys = deps.own_keys.usesOf(facts.keys, now_ms);
   const affords = affordsUnder(ruling, () =>
-    wishOf(deps, incoming, request, [], features.input_tokens_bound),
+    holdInputOf(deps, incoming, request, [], features.input_tokens_bound),
   );
   try {
     return planRoute(catalog, {
       request_id: incoming.request_id,
       environment: grant.environment,
       model: request.model,
-      wish: request.svc.route,
+      preferences: request.svc.route,
       policy: ruling,
       data_policy: grant.data_policy,
       compat: request.svc.compat,

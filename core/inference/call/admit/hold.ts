@@ -17,11 +17,11 @@ import type { Draft } from './draft.ts';
 export interface Money {
   readonly amount_micro_usd: MicroUsd;
   readonly endpoints: readonly EndpointReserve[];
-  readonly wish: ReserveInput;
+  readonly hold_input: ReserveInput;
 }
 
 /**
- * Holds for `draft` on the dearest endpoint of `route`; `claimed` where its Idempotency-Key is taken.
+ * Holds for `draft` on the most expensive endpoint of `route`; `claimed` where its Idempotency-Key is taken.
  * @throws ServiceError insufficient_credits with `affordable_max_tokens`, budget_exhausted, service_unavailable.
  */
 export async function holdMoney(
@@ -38,14 +38,14 @@ export async function holdMoney(
   let committed = available === null && !draft.cap_given;
   if (committed) available = await availableNow(deps, subject.book_id);
   for (let again = false; ; again = true) {
-    let wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
-    let wanted = reserve(endpoints, wish);
+    let hold_input: ReserveInput = { ...draft.hold_input, available_micro_usd: available };
+    let wanted = reserve(endpoints, hold_input);
     if (!committed && isCutByCredit(wanted, endpoints)) {
       // What is remembered may lie before a top-up that another process booked.
       committed = true;
       available = await availableNow(deps, subject.book_id);
-      wish = { ...wish, available_micro_usd: available };
-      wanted = reserve(endpoints, wish);
+      hold_input = { ...hold_input, available_micro_usd: available };
+      wanted = reserve(endpoints, hold_input);
     }
     if (wanted.status === 'ok') {
       const result = await deps.ledger.hold({
@@ -54,14 +54,14 @@ export async function holdMoney(
         amount_micro_usd: wanted.amount_micro_usd,
         ...(idempotency === null ? {} : { idempotency: idempotency.claim }),
       });
-      if (result.status === 'ok') return { ...wanted, wish };
+      if (result.status === 'ok') return { ...wanted, hold_input };
       if (result.status === 'claimed') return 'claimed';
       if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
     }
     // The hint may be stale either way: the committed balance decides once more before the caller is refused.
     available = await availableNow(deps, subject.book_id);
     committed = true;
-    if (again || !mayFit(wanted, wish, available)) {
+    if (again || !mayFit(wanted, hold_input, available)) {
       // What the caller's own key costs may be there although the pool's price is not.
       const own = endpoints.filter((endpoint) => endpoint.own_key !== undefined);
       if (own.length > 0 && own.length < endpoints.length) {
@@ -69,7 +69,7 @@ export async function holdMoney(
         continue;
       }
       const required = wanted.status === 'ok' ? wanted.amount_micro_usd : null;
-      throw insufficient(endpoints, wish, required, available);
+      throw insufficient(endpoints, hold_input, required, available);
     }
   }
 }
@@ -77,7 +77,7 @@ export async function holdMoney(
 /** What `holdMoney` would hold, from the same figures, and what there is to hold it from. */
 export interface HoldPreview {
   readonly wanted: Reserve;
-  readonly wish: ReserveInput;
+  readonly hold_input: ReserveInput;
   readonly available_micro_usd: number;
 }
 
@@ -85,13 +85,13 @@ export interface HoldPreview {
 export async function previewHold(
   deps: CallDeps,
   incoming: Incoming,
-  draft: Pick<Draft, 'wish'>,
+  draft: Pick<Draft, 'hold_input'>,
   endpoints: readonly Endpoint[],
 ): Promise<HoldPreview> {
   const { book_id } = incoming.grant.subject;
   const preview = (available: number) => {
-    const wish: ReserveInput = { ...draft.wish, available_micro_usd: available };
-    return { wanted: reserve(endpoints, wish), wish, available_micro_usd: available };
+    const hold_input: ReserveInput = { ...draft.hold_input, available_micro_usd: available };
+    return { wanted: reserve(endpoints, hold_input), hold_input, available_micro_usd: available };
   };
   const hint = deps.ledger.availableHint(book_id);
   const first = preview(hint ?? (await availableNow(deps, book_id)));
@@ -106,9 +106,9 @@ function isCutByCredit(wanted: Reserve, endpoints: readonly Endpoint[]): boolean
   return wanted.endpoints.length < endpoints.length || wanted.endpoints.some((one) => one.capped_by_credit);
 }
 
-function mayFit(wanted: ReturnType<typeof reserve>, wish: ReserveInput, available: number): boolean {
+function mayFit(wanted: ReturnType<typeof reserve>, hold_input: ReserveInput, available: number): boolean {
   if (wanted.status === 'ok' && wanted.amount_micro_usd <= available) return true;
-  return wish.max_tokens === null && available !== wish.available_micro_usd;
+  return hold_input.max_tokens === null && available !== hold_input.available_micro_usd;
 }
 
 async function availableNow(deps: CallDeps, book_id: number): Promise<number> {
@@ -141,15 +141,17 @@ function resetsAt(scope: 'key' | 'project', request_id: RequestId): string {
 
 function insufficient(
   endpoints: readonly Endpoint[],
-  wish: ReserveInput,
+  hold_input: ReserveInput,
   required: number | null,
   available: number,
 ): ServiceError {
-  const affordable = Math.max(...endpoints.map((endpoint) => affordableTokens(endpoint, wish, available)));
-  const least = required ?? Math.min(...endpoints.map((endpoint) => holdMicroUsd(endpoint, wish, 16)));
+  const affordable = Math.max(
+    ...endpoints.map((endpoint) => affordableTokens(endpoint, hold_input, available)),
+  );
+  const least = required ?? Math.min(...endpoints.map((endpoint) => holdMicroUsd(endpoint, hold_input, 16)));
   return new ServiceError(
     'insufficient_credits',
-    `The balance does not cover this call; top up${wish.max_tokens === 0 ? '' : ' or lower max_tokens'}.`,
+    `The balance does not cover this call; top up${hold_input.max_tokens === 0 ? '' : ' or lower max_tokens'}.`,
     {
       details: {
         required_micro: microUsd(least),

@@ -4,11 +4,15 @@ import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '.
 import type { Planned } from '../attempt/terms.ts';
 
 /** All that a hold is reckoned from but the balance. */
-export type HoldWish = Omit<ReserveInput, 'available_micro_usd'>;
+export type HoldInput = Omit<ReserveInput, 'available_micro_usd'>;
 
 /** `endpoints` with their caps, without those on which credit affords next to nothing; in order. */
-export function capsOf(endpoints: readonly Endpoint[], wish: ReserveInput, cap_given: boolean): Planned[] {
-  const wanted = reserve(endpoints, wish);
+export function capsOf(
+  endpoints: readonly Endpoint[],
+  hold_input: ReserveInput,
+  cap_given: boolean,
+): Planned[] {
+  const wanted = reserve(endpoints, hold_input);
   return wanted.status === 'ok' ? plannedOf(endpoints, wanted.endpoints, cap_given) : [];
 }
 

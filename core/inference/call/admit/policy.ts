@@ -12,7 +12,7 @@ import {
 } from '../../../routing/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import type { CallRecord, Incoming } from '../types.ts';
-import type { HoldWish } from './plan.ts';
+import type { HoldInput } from './plan.ts';
 import { modalitiesOut } from './task.ts';
 
 /** What the policy of the call's scope says of it; null where the built-in policy rules, which is one look-up. */
@@ -70,7 +70,7 @@ export function underPolicy(
   ruling: Ruling | null,
   found: RoutePlan | ServiceError,
   { record, catalog }: { readonly record: CallRecord; readonly catalog: string },
-  wishOf: (endpoints: readonly Endpoint[]) => HoldWish,
+  holdInputOf: (endpoints: readonly Endpoint[]) => HoldInput,
 ): { route: RoutePlan | ServiceError; max_tokens: number | null } {
   if (ruling === null) {
     const excluded = found instanceof ServiceError && found.beside['excluded_by'] !== undefined;
@@ -81,7 +81,7 @@ export function underPolicy(
   let refusal: ServiceError;
   try {
     if (found instanceof ServiceError) throw found;
-    const limited = withinLimits(found, ruling, wishOf(found.plan.map((item) => item.endpoint)));
+    const limited = withinLimits(found, ruling, holdInputOf(found.plan.map((item) => item.endpoint)));
     const { max_tokens } = limited;
     if (max_tokens !== null) {
       const message = `The routing policy allows at most ${max_tokens} output tokens.`;

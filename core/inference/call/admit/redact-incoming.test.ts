@@ -3,10 +3,10 @@ import { redactionWarnings } from '../record.ts';
 import type { Incoming } from '../types.ts';
 import { redactIncoming } from './redact.ts';
 
-function incoming(body: string, wish: object, headers: Incoming['headers'] = {}): Incoming {
+function incoming(body: string, settings: object, headers: Incoming['headers'] = {}): Incoming {
   return {
     dialect: { name: 'chat' },
-    grant: { data_policy: { redact: wish } },
+    grant: { data_policy: { redact: settings } },
     body: Buffer.from(body),
     headers,
   } as unknown as Incoming;
@@ -26,19 +26,19 @@ test('a body that cannot be redacted refuses its call and nothing else, also bes
 });
 
 test('tags are content, whatever they are named', async () => {
-  const wish = { presets: ['phone'], patterns: [] };
-  const asked = incoming('{"n":1}', wish, { 'x-svc-metadata': '{"role":"9876543210"}' });
+  const settings = { presets: ['phone'], patterns: [] };
+  const asked = incoming('{"n":1}', settings, { 'x-svc-metadata': '{"role":"9876543210"}' });
   const { headers } = await redactIncoming(asked);
   expect(headers['x-svc-metadata']).toBe('{"role":"[REDACTED:phone]"}');
   for (const odd of ['{"a":"b', '"}', '', '}{', '[1]', '{"a":"b"}}']) {
-    const given = incoming('{"n":1}', wish, { 'x-svc-metadata': odd });
+    const given = incoming('{"n":1}', settings, { 'x-svc-metadata': odd });
     expect((await redactIncoming(given)).headers['x-svc-metadata']).toBe(odd);
   }
 });
 
 test('what is taken out of a header is told like what is taken out of the body', async () => {
-  const wish = { presets: ['email'], patterns: [] };
-  const asked = incoming('{"n":1}', wish, { 'x-svc-metadata': '{"who":"a@b.co"}' });
+  const settings = { presets: ['email'], patterns: [] };
+  const asked = incoming('{"n":1}', settings, { 'x-svc-metadata': '{"who":"a@b.co"}' });
   const { headers, redacted } = await redactIncoming(asked);
   expect(headers['x-svc-metadata']).toBe('{"who":"[REDACTED:email]"}');
   expect(redactionWarnings({ redacted: redacted as NonNullable<typeof redacted> })).toMatchObject([

@@ -7,10 +7,10 @@ import { refuseTooMany } from './parse.ts';
 /** Headers whose text ends up in rows. */
 const HEADERS = ['x-svc-metadata', 'x-svc-app', 'x-title'];
 
-type Wish = NonNullable<Incoming['grant']['data_policy']['redact']>;
+type RedactionSettings = NonNullable<Incoming['grant']['data_policy']['redact']>;
 
 /**
- * `incoming` with body and headers redacted; itself where its organisation wishes none, which costs one look.
+ * `incoming` with body and headers redacted; itself where its organisation asks for none, which costs one look.
  * @throws ServiceError (or rejects) invalid_pattern, request_too_large, service_unavailable: then nothing may go on.
  */
 export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming> {
@@ -35,12 +35,15 @@ function taken(incoming: Incoming, { body, redactions, unscanned }: RedactedBody
 
 async function later(
   incoming: Incoming,
-  wish: Wish,
+  settings: RedactionSettings,
   body: RedactedBody | Promise<RedactedBody>,
   names: readonly string[],
 ): Promise<Incoming> {
   // All at once: a body that is refused while a header is waited for must not be a rejection that nobody hears.
-  const [made, ...texts] = await Promise.all([body, ...names.map((name) => header(incoming, wish, name))]);
+  const [made, ...texts] = await Promise.all([
+    body,
+    ...names.map((name) => header(incoming, settings, name)),
+  ]);
   const headers: Record<string, string | undefined> = { ...incoming.headers };
   let { redactions, unscanned } = made;
   names.forEach((name, i) => {
@@ -54,13 +57,17 @@ async function later(
 
 type RedactedHeader = Omit<RedactedBody, 'body'> & { readonly text: string };
 
-async function header(incoming: Incoming, wish: Wish, name: string): Promise<RedactedHeader> {
+async function header(
+  incoming: Incoming,
+  settings: RedactionSettings,
+  name: string,
+): Promise<RedactedHeader> {
   const sent = incoming.headers[name] as string;
   // Metadata are a JSON object of strings, and read as the member that they stand for; what is not JSON is refused as
   // such when it is read.
   const [before, behind] = name === 'x-svc-metadata' ? ['{"metadata":', '}'] : ['', ''];
   const text = before === '' ? JSON.stringify([sent]) : before + sent + behind;
-  const { body, ...counts } = await redactBody(wish, Buffer.from(text), incoming.grant);
+  const { body, ...counts } = await redactBody(settings, Buffer.from(text), incoming.grant);
   const made = body.toString();
   if (before === '') return { text: (JSON.parse(made) as [string])[0], ...counts };
   return { text: made.slice(before.length, made.length - behind.length), ...counts };

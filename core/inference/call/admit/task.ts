@@ -11,7 +11,7 @@ import {
 } from '../../../pricing/index.ts';
 import type { Excluded, RouteFeatures } from '../../../routing/index.ts';
 import { unitsBound } from '../../canonical/search-units.ts';
-import { hasImages, isContent, isTokens } from '../../canonical/task-inputs.ts';
+import { hasImages, isContent, isTokens } from '../../canonical/tasks/inputs.ts';
 import type { CanonicalRequest, EmbedInput, Task } from '../../canonical/types.ts';
 import { searchesOf } from '../../canonical/web-search.ts';
 

@@ -121,7 +121,7 @@ export class Answer {
       endpoint: this.record.endpoint,
       cost_micro_usd: end.cost.total_micro_usd,
       trace: this.trace(),
-      standing: this.record.place?.standing ?? null,
+      gauges: this.record.place?.gauges ?? null,
     });
     return this.dialect.status(error);
   }
@@ -154,7 +154,7 @@ export class Answer {
       processing_ms: monotonicMs() - this.started,
       org_id: record.grant.org_id,
       dialect: this.dialect,
-      standing: record.place?.standing ?? null,
+      gauges: record.place?.gauges ?? null,
     };
     return replyHeaders(facts, headers);
   }

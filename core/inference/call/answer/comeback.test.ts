@@ -43,10 +43,10 @@ function setUp() {
   const drained = createDrained();
   const first = new Connection();
   const sink = new PatientSink(drained, asking(0), first);
-  const told = { gone: 0, drain: 0 };
-  sink.onGone = () => void told.gone++;
-  sink.onDrain = () => void told.drain++;
-  return { drained, first, sink, told };
+  const reported = { gone: 0, drain: 0 };
+  sink.onGone = () => void reported.gone++;
+  sink.onDrain = () => void reported.drain++;
+  return { drained, first, sink, reported };
 }
 
 test('who is awaited: a client that counts its retries, for as long as it pauses before the next', () => {
@@ -64,7 +64,7 @@ test('who is awaited: a client that counts its retries, for as long as it pauses
 });
 
 test('what was said meanwhile is told to the retry in order, and the rest as it comes', () => {
-  const { drained, first, sink, told } = setUp();
+  const { drained, first, sink, reported } = setUp();
   first.leave();
   expect(sink.gone).toBe(false);
   sink.head(200, []);
@@ -76,7 +76,7 @@ test('what was said meanwhile is told to the retry in order, and the rest as it 
   expect(second.seen).toEqual([200, 'a', 'b', 'c.']);
   expect(first.seen).toEqual([]);
   vi.advanceTimersByTime(60_000);
-  expect(told).toEqual({ gone: 0, drain: 1 });
+  expect(reported).toEqual({ gone: 0, drain: 1 });
 });
 
 test('an answer that has ended meanwhile is given whole, once', () => {
@@ -91,12 +91,12 @@ test('an answer that has ended meanwhile is given whole, once', () => {
 });
 
 test('who stays away has left then, and is not found any more', () => {
-  const { drained, first, sink, told } = setUp();
+  const { drained, first, sink, reported } = setUp();
   first.leave();
   vi.advanceTimersByTime(1_499);
-  expect(told.gone).toBe(0);
+  expect(reported.gone).toBe(0);
   vi.advanceTimersByTime(1);
-  expect(told.gone).toBe(1);
+  expect(reported.gone).toBe(1);
   expect(sink.gone).toBe(true);
   expect(drained.take(asking(1))).toBeNull();
 });
@@ -105,11 +105,11 @@ test('who has seen the head, or was cut off before a provider was asked, has lef
   const shown = setUp();
   shown.sink.head(200, []);
   shown.first.leave();
-  expect(shown.told.gone).toBe(1);
+  expect(shown.reported.gone).toBe(1);
   const early = setUp();
   early.sink.asked = () => false;
   early.first.leave();
-  expect(early.told.gone).toBe(1);
+  expect(early.reported.gone).toBe(1);
 });
 
 test('a failure is not kept: its retry is a call of its own', () => {
@@ -129,11 +129,11 @@ test('another body, or a first try, is no retry', () => {
 });
 
 test('the provider waits when a mebibyte is held, and goes on with the caller', () => {
-  const { drained, first, sink, told } = setUp();
+  const { drained, first, sink, reported } = setUp();
   first.leave();
   sink.head(200, []);
   expect(sink.write(Buffer.alloc(1_048_575))).toBe(true);
   expect(sink.write('xx')).toBe(false);
   drained.take(asking(1))?.reattach(new Connection());
-  expect(told.drain).toBe(1);
+  expect(reported.drain).toBe(1);
 });

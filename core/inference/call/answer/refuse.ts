@@ -1,7 +1,7 @@
 // A request that is refused before it is a call: nothing was read of its body, nothing held, nothing tried.
 import { nowMs, type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
 import type { KeyGrant } from '../../../keys/index.ts';
-import type { Standing } from '../../../limits/index.ts';
+import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { endRecord, newRecord } from '../record.ts';
 import type { CallDeps, Incoming, Sink } from '../types.ts';
@@ -21,7 +21,7 @@ interface EarlyRequest {
   /** The connection ends with the answer. */
   readonly close: boolean;
   /** Its limits, where they were asked. */
-  readonly standing: Standing | null;
+  readonly gauges: Gauges | null;
 }
 
 /**
@@ -35,8 +35,8 @@ export function refuseRequest(
   sink: Sink,
 ): void {
   const { request_id, dialect, grant, close } = request;
-  const { standing } = request;
-  const facts = { request_id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, close, standing };
+  const { gauges } = request;
+  const facts = { request_id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, close, gauges };
   const status = sendError(sink, dialect, error, facts);
   if (grant === null) return;
   const incoming = { ...request, grant, body: NO_BODY, secret: '', place: null };

@@ -30,7 +30,7 @@ export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, rec
       processing_ms: 0,
       org_id: record.grant.org_id,
       dialect,
-      standing: record.place?.standing ?? null,
+      gauges: record.place?.gauges ?? null,
     }),
     ...['x-svc-idempotent-replay', 'true', 'cache-control', 'no-store'],
   ];

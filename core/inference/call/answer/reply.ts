@@ -2,7 +2,7 @@
 // `writeHead` takes, and the dialect's own error body (docs/errors.md).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { RequestId, ServiceError } from '../../../kernel/index.ts';
-import type { Standing } from '../../../limits/index.ts';
+import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import type { Cost, Usage, Warning } from '../../canonical/types.ts';
 import type { Sink } from '../types.ts';
@@ -23,7 +23,7 @@ interface HeadFacts {
   readonly processing_ms: number;
   readonly org_id: string;
   readonly dialect: Dialect;
-  readonly standing: Standing | null;
+  readonly gauges: Gauges | null;
 }
 
 /** `headers` and those common to every answer of a call that reached a provider, added to the same flat list. */
@@ -37,7 +37,7 @@ export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[]
   headers.push('openai-processing-ms', String(Math.round(facts.processing_ms)));
   const { organization_header } = facts.dialect;
   if (organization_header !== null) headers.push(organization_header, facts.org_id);
-  if (facts.standing !== null) facts.dialect.addLimits(headers, facts.standing);
+  if (facts.gauges !== null) facts.dialect.addLimits(headers, facts.gauges);
   if (facts.warnings.length > 0) headers.push('x-svc-warnings', warningCodes(facts.warnings));
   if (facts.trace !== null) headers.push('x-svc-route-trace', facts.trace);
   return headers;
@@ -57,7 +57,7 @@ export interface ErrorFacts {
   readonly trace: string | null;
   /** The connection ends with this answer: what is left of the request's body is not wanted. */
   readonly close?: boolean;
-  readonly standing: Standing | null;
+  readonly gauges: Gauges | null;
 }
 
 function retryAfter(error: ServiceError): string[] {
@@ -82,7 +82,7 @@ export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, fac
     ...['cache-control', 'no-store', 'x-content-type-options', 'nosniff'],
     ...(facts.close === true ? ['connection', 'close'] : []),
   ];
-  if (facts.standing !== null) dialect.addLimits(headers, facts.standing);
+  if (facts.gauges !== null) dialect.addLimits(headers, facts.gauges);
   sink.head(status, headers);
   sink.end(body);
   return status;

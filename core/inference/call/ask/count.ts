@@ -59,11 +59,11 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   const tokenizer = any?.tokenizer;
   const counted = isExact(tokenizer) ? await countHere(deps.tokens, tokenizer, request) : null;
   if (counted?.exact === true && any?.capabilities.reasoning === false)
-    return { ...estimate, ...counted.told, source: 'exact' };
-  const told = await askProvider(deps, asked, decision);
-  if (told === null) return counted === null ? estimate : { ...estimate, ...counted.told };
+    return { ...estimate, ...counted.reported, source: 'exact' };
+  const reported = await askProvider(deps, asked, decision);
+  if (reported === null) return counted === null ? estimate : { ...estimate, ...counted.reported };
   const own = endpoint !== undefined && rawLaneOf(deps, asked, request, endpoint) !== null;
-  const { input_tokens, more } = told;
+  const { input_tokens, more } = reported;
   return { ...estimate, input_tokens, source: 'exact', tokenizer: 'provider', more: own ? (more ?? {}) : {} };
 }
 
@@ -97,12 +97,12 @@ async function countHere(
   tokens: TokenCounter,
   tokenizer: Parameters<TokenCounter['count']>[0],
   request: CanonicalRequest,
-): Promise<{ told: Pick<Counted, 'input_tokens' | 'tokenizer'>; exact: boolean } | null> {
+): Promise<{ reported: Pick<Counted, 'input_tokens' | 'tokenizer'>; exact: boolean } | null> {
   const found = textsOf(request);
   if (found === null) return null;
   const counted = await tokens.count(tokenizer, found.texts);
   if (counted === null) return null;
-  return { told: { input_tokens: counted.tokens + found.framing, tokenizer }, exact: counted.exact };
+  return { reported: { input_tokens: counted.tokens + found.framing, tokenizer }, exact: counted.exact };
 }
 
 /** The count of the provider that would be tried first; null where it has none, or none in time. */

@@ -71,8 +71,10 @@ export async function dryRun(deps: CallDeps, incoming: Incoming): Promise<DryRun
   };
 }
 
-function leastHold(endpoints: readonly Reserved[], { wish }: HoldPreview): number {
-  return Math.max(...endpoints.map((endpoint) => holdMicroUsd(endpoint, wish, TOKENS_MIN * wish.candidates)));
+function leastHold(endpoints: readonly Reserved[], { hold_input }: HoldPreview): number {
+  return Math.max(
+    ...endpoints.map((endpoint) => holdMicroUsd(endpoint, hold_input, TOKENS_MIN * hold_input.candidates)),
+  );
 }
 
 function isTried(planned: readonly Planned[] | null, endpoint_id: string): boolean {
@@ -84,10 +86,10 @@ function planOf(
   planned: readonly Planned[] | null,
   draft: ReturnType<typeof decideCall>['draft'],
 ): JsonObject[] {
-  const { wish, prompt_bytes } = draft;
+  const { hold_input, prompt_bytes } = draft;
   const usage = {
-    input_tokens: Math.min(wish.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN)),
-    output_tokens: Math.min(wish.max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT) * wish.candidates,
+    input_tokens: Math.min(hold_input.input_tokens_bound, Math.ceil(prompt_bytes / BYTES_PER_TOKEN)),
+    output_tokens: Math.min(hold_input.max_tokens ?? TYPICAL_OUTPUT, TYPICAL_OUTPUT) * hold_input.candidates,
     cache_read_tokens: 0,
     cache_write_tokens: 0,
     reasoning_tokens: 0,
@@ -108,9 +110,9 @@ function planOf(
 
 /** What the filters left out, and what credit does not reach while it reaches others. */
 function excludedOf(route: RoutePlan, planned: readonly Planned[] | null): JsonObject[] {
-  const dear = route.plan.filter(({ endpoint }) => !isTried(planned, endpoint.id));
+  const expensive = route.plan.filter(({ endpoint }) => !isTried(planned, endpoint.id));
   return [
     ...route.excluded.map(({ endpoint_id, provider, reason }) => ({ endpoint_id, provider, reason })),
-    ...dear.map(({ endpoint: { id, provider } }) => ({ endpoint_id: id, provider, reason: 'price' })),
+    ...expensive.map(({ endpoint: { id, provider } }) => ({ endpoint_id: id, provider, reason: 'price' })),
   ];
 }

@@ -21,7 +21,7 @@ export async function answerQuestion(
   sink: Sink,
 ): Promise<void> {
   const { request_id: id, place, grant } = incoming;
-  const { standing } = place;
+  const { gauges } = place;
   try {
     const own: string[] = [];
     const body = Buffer.from(JSON.stringify(await question.answer(deps, incoming, own)));
@@ -29,12 +29,12 @@ export async function answerQuestion(
     headers.push('x-svc-request-id', id, 'x-request-id', id, 'request-id', id);
     headers.push('svc-version', grant.svc_version, 'x-svc-cost-micro', '0', 'cache-control', 'no-store');
     headers.push('x-content-type-options', 'nosniff', ...own);
-    question.dialect.addLimits(headers, standing);
+    question.dialect.addLimits(headers, gauges);
     sink.head(200, headers);
     sink.end(body);
   } catch (error) {
     const refusal = refusalFor(error, { log: deps.log, request_id: id, body: incoming.body });
-    const facts = { request_id: id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, standing };
+    const facts = { request_id: id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, gauges };
     sendError(sink, question.dialect, refusal, facts);
   }
 }

@@ -11,8 +11,8 @@ function questionOf(asked: Asked): Question {
     return {
       dialect,
       async answer(deps, incoming): Promise<JsonObject> {
-        const told = await dryRun(deps, incoming);
-        return { ...told, warnings: asked.warnings(told.warnings) };
+        const reported = await dryRun(deps, incoming);
+        return { ...reported, warnings: asked.warnings(reported.warnings) };
       },
     };
   }

@@ -16,7 +16,7 @@ import type {
   UpstreamRequest,
 } from '../../canonical/contract.ts';
 import { canonicalRelay } from '../../canonical/relay.ts';
-import { settleTask } from '../../canonical/settle-task.ts';
+import { settleTask } from '../../canonical/tasks/settle.ts';
 import type {
   CanonicalAnswer,
   CanonicalEvent,

@@ -24,7 +24,7 @@ export function lostOn(
   endpoint: Endpoint,
   losses: readonly RouteLoss[] = lossesOf(deps, request, endpoint),
 ): Warning[] {
-  // `drop` takes hints and wishes away in silence, but never what the caller said.
-  const told = request.svc.compat === 'drop' ? losses.filter((loss) => loss.class === 'content') : losses;
-  return told.map(({ code, param, message }) => ({ code, param, message }));
+  // `drop` takes hints and preferences away in silence, but never what the caller said.
+  const reported = request.svc.compat === 'drop' ? losses.filter((loss) => loss.class === 'content') : losses;
+  return reported.map(({ code, param, message }) => ({ code, param, message }));
 }

@@ -39,9 +39,9 @@ function fits(type: MediaType, media_type: string): boolean {
 
 /** Media type of `body`, served as `content_type`, where it can be sent as `type`; null where it cannot. */
 export function mediaTypeOf(type: MediaType, content_type: string, body: Buffer): string | null {
-  const told = (content_type.split(';', 1)[0] as string).trim().toLowerCase();
+  const declared = (content_type.split(';', 1)[0] as string).trim().toLowerCase();
   const seen = sniff(body);
   if (seen !== null && fits(type, seen)) return seen;
   const container = seen === null || seen === 'audio/ogg' || seen.startsWith('video/');
-  return container && fits(type, told) ? told : null;
+  return container && fits(type, declared) ? declared : null;
 }

@@ -1,10 +1,10 @@
 // Media that a caller names by address, for families that take bytes alone.
 // Fetched through the guarded client of core/egress, under the call's hold: who cannot pay cannot make us fetch, and
 // a replayed answer fetches nothing.
-import type { Egress, EgressAnswer } from '../../../egress/index.ts';
+import type { Egress, EgressResponse } from '../../../egress/index.ts';
 import { isObject, monotonicMs, ServiceError } from '../../../kernel/index.ts';
 import type { Adapter, MediaType } from '../../canonical/contract.ts';
-import { isContent } from '../../canonical/task-inputs.ts';
+import { isContent } from '../../canonical/tasks/inputs.ts';
 import type { CanonicalRequest, EmbedPart, Part } from '../../canonical/types.ts';
 import { mediaTypeOf } from './media-type.ts';
 
@@ -20,7 +20,7 @@ const CONNECT_MS = 5_000;
 const REDIRECTS_MAX = 3;
 const AT_ONCE = 4;
 
-interface MediaWish {
+interface WantedMedia {
   readonly type: MediaType;
   readonly url: string;
 }
@@ -33,13 +33,14 @@ export interface Media {
 /** Fetched media by kind and address. */
 export type FetchedMedia = Map<string, Media>;
 
-function keyOf({ type, url }: MediaWish): string {
+function keyOf({ type, url }: WantedMedia): string {
   return `${type} ${url}`;
 }
 
-function* wishesOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter): Generator<MediaWish> {
+function* wantedMediaOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter): Generator<WantedMedia> {
   for (const part of parts) {
-    if (part.type === 'tool_result' || part.type === 'search_result') yield* wishesOf(part.content, adapter);
+    if (part.type === 'tool_result' || part.type === 'search_result')
+      yield* wantedMediaOf(part.content, adapter);
     else if ('src' in part && 'url' in part.src && adapter.inlines(part.type, part.src.url)) {
       yield { type: part.type, url: part.src.url };
     }
@@ -51,12 +52,12 @@ export function wantedMedia(
   request: CanonicalRequest,
   adapter: Adapter | undefined,
   have: FetchedMedia | null,
-): MediaWish[] {
+): WantedMedia[] {
   if (adapter === undefined) return [];
-  const wanted = new Map<string, MediaWish>();
+  const wanted = new Map<string, WantedMedia>();
   for (const content of contentsOf(request)) {
-    for (const wish of wishesOf(content, adapter)) {
-      if (have?.has(keyOf(wish)) !== true) wanted.set(keyOf(wish), wish);
+    for (const needed of wantedMediaOf(content, adapter)) {
+      if (have?.has(keyOf(needed)) !== true) wanted.set(keyOf(needed), needed);
     }
   }
   return [...wanted.values()];
@@ -129,7 +130,7 @@ export interface Fetching {
   readonly signal: AbortSignal;
 }
 
-interface Item extends MediaWish, Fetching {}
+interface Item extends WantedMedia, Fetching {}
 
 function refuse(
   code: 'media_fetch_failed' | 'invalid_media',
@@ -144,7 +145,7 @@ function refuse(
   });
 }
 
-function redirectOf(answer: EgressAnswer, url: string): string | null {
+function redirectOf(answer: EgressResponse, url: string): string | null {
   if (answer.fault !== null || ![301, 302, 303, 307, 308].includes(answer.status)) return null;
   const { location } = answer.headers;
   return typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url).href : null;
@@ -177,7 +178,7 @@ async function fetchOne(egress: Egress, item: Item): Promise<Media> {
   }
 }
 
-function mediaOf(answer: EgressAnswer, item: Item, late: boolean): Media {
+function mediaOf(answer: EgressResponse, item: Item, late: boolean): Media {
   if (answer.fault !== null) {
     refuse('media_fetch_failed', item, 'The media address could not be fetched.', { reason: answer.fault });
   }
@@ -193,8 +194,8 @@ function mediaOf(answer: EgressAnswer, item: Item, late: boolean): Media {
     const reason = late ? 'timeout' : 'cut';
     refuse('media_fetch_failed', item, 'The media did not arrive whole.', { reason });
   }
-  const told = headers['content-type'];
-  const media_type = mediaTypeOf(item.type, typeof told === 'string' ? told : '', body);
+  const declared = headers['content-type'];
+  const media_type = mediaTypeOf(item.type, typeof declared === 'string' ? declared : '', body);
   if (media_type === null || body.length === 0) {
     refuse('invalid_media', item, `What was fetched is not of kind ${item.type}.`, { reason: 'kind' });
   }
@@ -206,17 +207,17 @@ function mediaOf(answer: EgressAnswer, item: Item, late: boolean): Media {
 }
 
 /**
- * What is in `have` and `wishes`, which are fetched a few at once.
+ * What is in `have` and `missing`, which are fetched a few at once.
  * @throws ServiceError media_fetch_failed, invalid_media with the `param` that `how.paramOf` names.
  */
 export async function fetchMedia(
   egress: Egress,
-  wishes: readonly MediaWish[],
+  missing: readonly WantedMedia[],
   have: FetchedMedia | null,
   how: Fetching,
 ): Promise<FetchedMedia> {
   const media: FetchedMedia = new Map(have);
-  const extra = wishes[ITEMS_MAX - media.size];
+  const extra = missing[ITEMS_MAX - media.size];
   if (extra !== undefined) {
     const message = `At most ${ITEMS_MAX} media of a call can be given by address.`;
     refuse('invalid_media', { ...extra, ...how }, message, { reason: 'too_many' });
@@ -225,19 +226,19 @@ export async function fetchMedia(
   let total = 0;
   let failed = false;
   const work = async (): Promise<void> => {
-    while (!failed && !how.signal.aborted && next < wishes.length) {
-      const wish = wishes[next++] as MediaWish;
-      const found = await fetchOne(egress, { ...wish, ...how });
+    while (!failed && !how.signal.aborted && next < missing.length) {
+      const needed = missing[next++] as WantedMedia;
+      const found = await fetchOne(egress, { ...needed, ...how });
       total += (found.base64.length * 3) >> 2;
       if (total > TOTAL_BYTES_MAX) {
         const message = 'The media given by address are larger than 64 MiB together.';
-        refuse('invalid_media', { ...wish, ...how }, message, { reason: 'too_large' });
+        refuse('invalid_media', { ...needed, ...how }, message, { reason: 'too_large' });
       }
-      media.set(keyOf(wish), found);
+      media.set(keyOf(needed), found);
     }
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, wishes.length) }, work));
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, missing.length) }, work));
   } finally {
     // After a fault the others begin no further one.
     failed = true;

@@ -72,7 +72,12 @@ export const CUT = {
 } as const;
 
 /** Classes whose own text helps the caller and tells nothing of our accounts. */
-const told: ReadonlySet<FaultClass> = new Set(['client', 'context_length', 'content_filter', 'too_large']);
+const shown_classes: ReadonlySet<FaultClass> = new Set([
+  'client',
+  'context_length',
+  'content_filter',
+  'too_large',
+]);
 
 const SECRETS = [
   /\b(?:sk|pk|rk|svc|gsk|xai|key|org|proj|req|acct|user)[-_][A-Za-z0-9_-]{6,}/g,
@@ -96,7 +101,7 @@ export function effectiveClass(fault: UpstreamFault): FaultClass {
 
 /** Whether `fault` is about the request itself, whoever is asked and with whatever key. */
 export function isOfRequest(fault: UpstreamFault): boolean {
-  return told.has(effectiveClass(fault));
+  return shown_classes.has(effectiveClass(fault));
 }
 
 /** `fault` as it may be shown: of a call with an own key without that key, which whoever calls may not know. */
@@ -149,7 +154,7 @@ export function refusalOf(
   const waits = faults
     .map((item) => item.fault.retry_after_ms)
     .filter((ms): ms is number => ms !== undefined);
-  const shown = own || told.has(kind);
+  const shown = own || shown_classes.has(kind);
   const message = shown ? redact(fault.message) : (sentenceOf[code] ?? 'The provider failed to answer.');
   return new ServiceError(code, message || 'The provider refused the request.', {
     details,
@@ -162,7 +167,7 @@ export function refusalOf(
 
 function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
   const details: JsonObject = { provider: endpoint.provider, status: fault.status };
-  if (isOwnFault(fault, endpoint) || told.has(effectiveClass(fault))) {
+  if (isOwnFault(fault, endpoint) || shown_classes.has(effectiveClass(fault))) {
     if (fault.code !== undefined) details['code'] = redact(fault.code);
     if (fault.type !== undefined) details['type'] = redact(fault.type);
   }

@@ -1,4 +1,4 @@
-// Content of a call for the log of its organisation, where that wishes one: what was asked and answered, in the
+// Content of a call for the log of its organisation, where it asks for that: what was asked and answered, in the
 // canonical form. Beside the row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
@@ -21,7 +21,7 @@ export function keepsAnswer(
   return !record.zdr && (idempotency !== null || incoming.grant.data_policy.logging);
 }
 
-/** The keeper of a call whose policy and key wish its content logged; null for others, and while the log is behind. */
+/** The keeper of a call whose policy and key ask for its content to be logged; null for others, and while the log is behind. */
 export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRecord): ContentKeeper | null {
   const { body, dialect, headers, grant } = incoming;
   const { logging, redact } = grant.data_policy;

@@ -72,7 +72,7 @@ export class HoldWatch {
     const total = Math.min(cap, this.covered + facts.step);
     const amount = facts.holdFor(endpoint, total);
     if (amount <= this.amount_micro_usd) {
-      // Held already, for a dearer endpoint of the plan.
+      // Held already, for a more expensive endpoint of the plan.
       this.covered = total;
       this.calm(endpoint, cap);
       return null;

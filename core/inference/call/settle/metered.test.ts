@@ -15,7 +15,7 @@ import {
   PATIENT,
   settleOf,
   subjectOf,
-} from '../../../ledger/testing.ts';
+} from '../../../ledger/testing/testing.ts';
 import { recompute } from '../../../pricing/index.ts';
 import type { Stop, Usage } from '../../canonical/types.ts';
 import { chargeOf, soundUsage, unitsOf } from './usage.ts';

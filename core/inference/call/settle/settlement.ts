@@ -74,8 +74,8 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     duration_ms: Math.round(monotonicMs() - s.started),
     upstream_ttft_ms: attempt.ttft_ms,
   };
-  const told = { usage, cost, warnings, timing };
-  let end: ReplyEnd = how.forced && how.stop !== null ? { ...told, stop: how.stop } : told;
+  const facts = { usage, cost, warnings, timing };
+  let end: ReplyEnd = how.forced && how.stop !== null ? { ...facts, stop: how.stop } : facts;
   const { idempotency } = terms;
   const replaced = idempotency !== null && !(await keep(s, end)) && (await isReplaced(s, idempotency));
   if (replaced) {

@@ -45,10 +45,10 @@ export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null 
  * message_start) stand for the input where they came.
  */
 export function estimateUsage(
-  told: Partial<Usage> | null,
+  counts: Partial<Usage> | null,
   seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count' | 'countPrompt'> },
 ): Usage {
-  const early = soundUsage(told);
+  const early = soundUsage(counts);
   const known = early?.input_tokens !== undefined;
   return {
     input_tokens: known ? (early.input_tokens as number) : seen.ratio.countPrompt(seen.prompt_bytes),

@@ -85,9 +85,9 @@ export function failInStream(run: Run, now: Try, fault: StreamFault, shown: Rela
 export function tellFault(
   run: Run,
   now: Said,
-  told: { readonly fault: StreamFault; readonly shown: Relay | null; readonly end: ReplyEnd },
+  shown_end: { readonly fault: StreamFault; readonly shown: Relay | null; readonly end: ReplyEnd },
 ): void {
-  const { fault, shown, end } = told;
+  const { fault, shown, end } = shown_end;
   const cost = end.cost.total_micro_usd > 0 ? { cost: end.cost } : {};
   const error = new ServiceError(fault.code, fault.message, { details: { ...fault.details, ...cost } });
   const http_status = run.call.answer.fail(error, shown, now.meta, end);

@@ -12,7 +12,7 @@ import { finishRun, tellFault } from './ends.ts';
 import { estimate, type Run, type Try } from './run.ts';
 
 /** What waits for the settle: an answer's end, an error that costs, or nobody. */
-type Told =
+type Closing =
   | Telling
   | { readonly as: 'fault'; readonly fault: StreamFault; readonly shown: Relay | null }
   | { readonly as: 'nothing' };
@@ -21,7 +21,7 @@ type Told =
 interface Due {
   readonly reported: Usage;
   readonly how: Ending;
-  readonly told: Told;
+  readonly closing: Closing;
   /** The caller has left. */
   readonly away: boolean;
 }
@@ -84,14 +84,14 @@ class Settling implements Stage {
 
   private tell(end: ReplyEnd): void {
     const { run, now, due } = this;
-    const { told } = due;
+    const { closing } = due;
     if (due.how.fault === undefined) run.terms.remember(now.attempt.record.endpoint);
-    if (this.away || told.as === 'nothing') {
+    if (this.away || closing.as === 'nothing') {
       return finishRun(run, now, { status: 'cancelled', http_status: 499, code: 'client_closed' });
     }
-    if (told.as === 'fault') return tellFault(run, now, { ...told, end });
-    if (told.as === 'stream') run.call.answer.endStream(told.relay, end);
-    else run.call.answer.endWhole(told.body(now.meta, end), end);
+    if (closing.as === 'fault') return tellFault(run, now, { ...closing, end });
+    if (closing.as === 'stream') run.call.answer.endStream(closing.relay, end);
+    else run.call.answer.endWhole(closing.body(now.meta, end), end);
     finishRun(run, now, { status: 'ok', http_status: 200, code: '' });
   }
 
@@ -119,7 +119,7 @@ export function settleComplete(
 ): void {
   const { call } = run;
   const { attempt } = now;
-  const { read, telling: told, away } = done;
+  const { read, telling: closing, away } = done;
   const { stop, output_bytes, tool_calls } = read;
   const usage = soundUsage(read.usage);
   endAttempt(attempt.record, 'ok', '');
@@ -127,9 +127,9 @@ export function settleComplete(
   if (usage === null) {
     warn(call.record, 'usage_estimated', 'The provider reported no usage; the text was counted.');
     const reported = estimate(run, attempt, output_bytes);
-    return settle(run, now, tool_calls, { reported, how: { estimated: true, stop }, told, away });
+    return settle(run, now, tool_calls, { reported, how: { estimated: true, stop }, closing, away });
   }
-  settle(run, now, tool_calls, { reported: usage, how: { estimated: false, stop }, told, away });
+  settle(run, now, tool_calls, { reported: usage, how: { estimated: false, stop }, closing, away });
 }
 
 /**
@@ -147,7 +147,7 @@ export function settleCut(
   const { code, message } = CUT[cut.why];
   warn(run.call.record, code, message);
   const how: Ending = { estimated: true, stop: { reason: 'max_tokens' }, forced: true };
-  const due = { reported: estimate(run, attempt), how, told: cut.telling, away: cut.away };
+  const due = { reported: estimate(run, attempt), how, closing: cut.telling, away: cut.away };
   settle(run, now, toolCallsOf(attempt), due);
 }
 
@@ -158,8 +158,8 @@ export function settleCut(
 export function settleTimeIsUp(run: Run, now: Try, shown: Relay | null): void {
   const { attempt } = now;
   const how: Ending = { estimated: true, stop: null, fault: TIME_IS_UP };
-  const told: Told = { as: 'fault', fault: TIME_IS_UP, shown };
-  settle(run, now, toolCallsOf(attempt), { reported: estimate(run, attempt), how, told, away: false });
+  const closing: Closing = { as: 'fault', fault: TIME_IS_UP, shown };
+  settle(run, now, toolCallsOf(attempt), { reported: estimate(run, attempt), how, closing, away: false });
 }
 
 /** The caller has left and the answer stops here: it pays for what was produced (docs/outcomes.md#left-mid-stream). */
@@ -168,7 +168,7 @@ export function settleLeft(run: Run, now: Try): void {
   // There is no answer for a retry of its client to wait for.
   run.call.deps.drained.delete(run.call);
   const how: Ending = { estimated: true, stop: null, forced: true };
-  const due: Due = { reported: estimate(run, attempt), how, told: { as: 'nothing' }, away: true };
+  const due: Due = { reported: estimate(run, attempt), how, closing: { as: 'nothing' }, away: true };
   settle(run, now, toolCallsOf(attempt), due);
 }
 

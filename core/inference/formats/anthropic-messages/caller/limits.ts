@@ -1,9 +1,9 @@
 // The limits a caller may watch (docs/limits.md#what-a-client-sees), as clients of this format read them.
 import { nowMs } from '../../../../kernel/index.ts';
-import type { Gauge, Standing } from '../../../../limits/index.ts';
+import type { Gauge, Gauges } from '../../../../limits/index.ts';
 
-/** Adds the buckets of `standing` to the flat list `headers`; a bucket without a limit has none. */
-export function addLimits(headers: string[], { requests, tokens }: Standing): void {
+/** Adds the buckets of `gauges` to the flat list `headers`; a bucket without a limit has none. */
+export function addLimits(headers: string[], { requests, tokens }: Gauges): void {
   if (requests === null && tokens === null) return;
   const now = nowMs();
   if (requests !== null) addGauge(headers, 'requests', requests, now);

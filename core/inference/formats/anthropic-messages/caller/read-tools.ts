@@ -1,4 +1,4 @@
-// Tools, tool choice, reasoning and output wishes of a messages request.
+// Tools, tool choice, reasoning and output preferences of a messages request.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -11,7 +11,12 @@ import {
   requireObject,
   requireString,
 } from '../../../caller/read.ts';
-import type { CanonicalRequest, OutputWish, ReasoningWish, Tool } from '../../../canonical/types.ts';
+import type {
+  CanonicalRequest,
+  OutputPreferences,
+  ReasoningPreferences,
+  Tool,
+} from '../../../canonical/types.ts';
 import { readSearchTool } from '../words/search.ts';
 import { type BlockReading, extOf, readCacheControl } from './read-blocks.ts';
 
@@ -80,9 +85,9 @@ const MODES = {
   between_tools: 'between_tools',
 } as const;
 
-/** `thinking` and `output_config.effort` as one wish; {} when neither is given. */
+/** `thinking` and `output_config.effort` as one set of preferences; {} when neither is given. */
 export function readReasoning(body: JsonObject, config: JsonObject): Pick<CanonicalRequest, 'reasoning'> {
-  const wish: ReasoningWish = {};
+  const preferences: ReasoningPreferences = {};
   const thinking = optionalObject(body['thinking'], 'thinking');
   if (thinking !== undefined) {
     const type = optionalChoice(
@@ -90,18 +95,18 @@ export function readReasoning(body: JsonObject, config: JsonObject): Pick<Canoni
       'thinking.type',
       Object.keys(MODES) as (keyof typeof MODES)[],
     );
-    wish.mode = MODES[type ?? fail('thinking.type', "'thinking.type' is required.")];
+    preferences.mode = MODES[type ?? fail('thinking.type', "'thinking.type' is required.")];
     const budget = optionalNumber(thinking['budget_tokens'], 'thinking.budget_tokens', {
       min: 1,
       integer: true,
     });
-    if (budget !== undefined) wish.max_tokens = budget;
+    if (budget !== undefined) preferences.max_tokens = budget;
     else if (type === 'enabled') fail('thinking.budget_tokens', "'thinking.budget_tokens' is required.");
     const display = optionalChoice(thinking['display'], 'thinking.display', [
       'summarized',
       'omitted',
     ] as const);
-    if (display !== undefined) wish.display = display === 'summarized' ? 'summary' : 'omitted';
+    if (display !== undefined) preferences.display = display === 'summarized' ? 'summary' : 'omitted';
   }
   const effort = optionalChoice(config['effort'], 'output_config.effort', [
     'low',
@@ -110,12 +115,12 @@ export function readReasoning(body: JsonObject, config: JsonObject): Pick<Canoni
     'xhigh',
     'max',
   ] as const);
-  if (effort !== undefined) wish.effort = effort;
-  return Object.keys(wish).length > 0 ? { reasoning: wish } : {};
+  if (effort !== undefined) preferences.effort = effort;
+  return Object.keys(preferences).length > 0 ? { reasoning: preferences } : {};
 }
 
 /** The output contract; beta clients name it `output_format`. */
-export function readOutput(body: JsonObject, config: JsonObject): { output?: OutputWish } {
+export function readOutput(body: JsonObject, config: JsonObject): { output?: OutputPreferences } {
   const older = optionalObject(body['output_format'], 'output_format');
   const format = optionalObject(config['format'], 'output_config.format') ?? older;
   if (format === undefined) return {};

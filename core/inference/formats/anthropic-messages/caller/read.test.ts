@@ -287,15 +287,15 @@ describe('state of a provider account', () => {
   );
 });
 
-describe('wishes', () => {
+describe('preferences', () => {
   test.each([
     [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, { mode: 'enabled', max_tokens: 2000 }],
     [{ thinking: { type: 'adaptive', display: 'omitted' } }, { mode: 'adaptive', display: 'omitted' }],
     [{ thinking: { type: 'disabled' } }, { mode: 'off' }],
     [{ thinking: { type: 'between_tools' } }, { mode: 'between_tools' }],
     [{ output_config: { effort: 'xhigh' } }, { effort: 'xhigh' }],
-  ])('reasoning %j', (change, wish) => {
-    expect(read(change).reasoning).toEqual(wish);
+  ])('reasoning %j', (change, preferences) => {
+    expect(read(change).reasoning).toEqual(preferences);
   });
 
   test('tools, choice and output contract', () => {

@@ -162,7 +162,7 @@ function readHeaders(
   };
 }
 
-// The region joins what the caller requires of the route; several wishes of regions must all hold.
+// The region joins what the caller requires of the route; several preferences of regions must all hold.
 function readGeo(body: JsonObject, svc: SvcOptions): void {
   const geo = optionalString(body['inference_geo'], 'inference_geo');
   if (geo === undefined || geo === 'global') return;

@@ -50,12 +50,12 @@ function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[
  * The stop that the caller is told, and the warnings that telling it gives rise to
  * (docs/compatibility.md#answers).
  */
-export function toldStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
-  const told = end.stop ?? stop ?? { reason: 'end_turn' };
-  if (told.reason === 'malformed') {
+export function reportedStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
+  const reported = end.stop ?? stop ?? { reason: 'end_turn' };
+  if (reported.reason === 'malformed') {
     warnings.push({ code: 'malformed_output', message: 'The provider says that its answer is malformed.' });
   }
-  return refused && told.reason === 'end_turn' ? { ...told, reason: 'refusal' } : told;
+  return refused && reported.reason === 'end_turn' ? { ...reported, reason: 'refusal' } : reported;
 }
 
 /** The reply as JSON text: every key of the dialect is there, null where there is nothing to tell. */
@@ -69,7 +69,7 @@ export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: Repl
   const model = answer.upstream_model ?? meta.model;
   const blocks = content.flatMap((part) => blocksOf(part, meta, model, warnings));
   const refused = content.some((part) => part.type === 'refusal');
-  const stop = toldStop(candidate?.stop ?? null, end, refused, warnings);
+  const stop = reportedStop(candidate?.stop ?? null, end, refused, warnings);
   return (
     `{"id":"${meta.request_id}","type":"message","role":"assistant","model":${JSON.stringify(meta.model)}` +
     `,"content":[${blocks.join(',')}],${writeStop(stop)},"container":null,"diagnostics":null` +

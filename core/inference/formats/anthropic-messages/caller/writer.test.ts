@@ -262,9 +262,9 @@ test('a part that cannot be shown is told in the warnings', () => {
     candidates: [{ index: 0, content, stop: { reason: 'end_turn' } }],
     usage: null,
   };
-  const told = { svc: { warnings: [{ code: 'content_dropped' }] }, content: [] };
-  expect(finalMessage(stream(unfoldAnswer(given))).message).toMatchObject(told);
-  expect(JSON.parse(messagesDialect.write(given, meta, paid(counted)))).toMatchObject(told);
+  const reported = { svc: { warnings: [{ code: 'content_dropped' }] }, content: [] };
+  expect(finalMessage(stream(unfoldAnswer(given))).message).toMatchObject(reported);
+  expect(JSON.parse(messagesDialect.write(given, meta, paid(counted)))).toMatchObject(reported);
 });
 
 test.each([

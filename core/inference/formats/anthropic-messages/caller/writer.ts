@@ -20,7 +20,7 @@ import { writeStop } from '../words/stop.ts';
 import { writeDeltaUsage, writeUsage } from '../words/usage.ts';
 import { callSignature, droppedPart, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
 import { messagesError } from './error.ts';
-import { toldStop } from './write.ts';
+import { reportedStop } from './write.ts';
 
 type Start = Extract<CanonicalEvent, { type: 'start' }>;
 type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
@@ -120,7 +120,7 @@ export class MessagesWriter implements StreamWriter {
     if (this.#over) return '';
     const head = this.#start() + this.#close();
     this.#over = true;
-    const stop = toldStop(this.#stop, end, this.#refused, this.#warnings);
+    const stop = reportedStop(this.#stop, end, this.#refused, this.#warnings);
     return head + messageDelta(stop, end.usage, svcText(this.#meta, end, this.#warnings)) + MESSAGE_STOP;
   }
 

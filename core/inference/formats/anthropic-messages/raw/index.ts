@@ -240,8 +240,8 @@ class Whole implements RawWhole {
     const inner = usage === undefined ? null : scanObject(this.#body, usage.from);
     if (inner !== null) edits.push(...changeMembers(inner, withMissing.usage(inner)));
     if (end.stop !== undefined) {
-      const told = JSON.parse(`{${writeStop(end.stop)}}`) as JsonObject;
-      for (const [name, value] of Object.entries(told)) changes[name] = JSON.stringify(value);
+      const written = JSON.parse(`{${writeStop(end.stop)}}`) as JsonObject;
+      for (const [name, value] of Object.entries(written)) changes[name] = JSON.stringify(value);
     }
     return splice(this.#body, [...changeMembers(top, changes), ...edits]);
   }

@@ -284,18 +284,18 @@ export class MessagesRelay implements Relay {
       svc: svcText(this.#meta, null),
     };
     const counts = memberOf(inner, 'usage');
-    const told = counts === undefined ? null : scanObject(body, counts.from);
+    const counted = counts === undefined ? null : scanObject(body, counts.from);
     const edits: Edit[] = [];
-    if (told === null) {
+    if (counted === null) {
       // Clients read the counts of `message_start` without asking whether there are any.
       changes['usage'] = writeUsage(startUsage(this.state.early_usage ?? undefined, this.#meta), undefined);
     } else {
-      const missing: Record<string, string> = withMissing.usage(told);
+      const missing: Record<string, string> = withMissing.usage(counted);
       const { input_tokens: input, output_tokens: output } = usage as JsonObject;
       if (isZero(usage)) missing['input_tokens'] = String(Math.max(1, this.#meta.input_estimate));
       else if (typeof input !== 'number') missing['input_tokens'] = '0';
       if (typeof output !== 'number') missing['output_tokens'] = '1';
-      edits.push(...changeMembers(told, missing));
+      edits.push(...changeMembers(counted, missing));
     }
     edits.push(...changeMembers(inner, changes));
     return eventOf('message_start', splice(body, edits));

@@ -30,13 +30,13 @@ function empty(message: string): boolean {
   return CREDIT.test(message) && !QUOTED.test(message);
 }
 
-interface Told {
+interface Reported {
   message: string;
   type?: string;
   code?: string;
 }
 
-function told(body: unknown): Told {
+function reported(body: unknown): Reported {
   const error = isObject(body) ? body['error'] : null;
   if (!isObject(error)) return { message: '' };
   const details = error['details'];
@@ -50,7 +50,7 @@ function told(body: unknown): Told {
 
 // The words of a 400 say more than its type: an empty account and a long prompt both arrive as
 // invalid_request_error.
-function classOf(status: number, { type, message }: Told): FaultClass {
+function classOf(status: number, { type, message }: Reported): FaultClass {
   const typed = type === undefined ? undefined : byType[type];
   const first = status >= 200 && status < 300 ? typed : classOfStatus(status);
   const base = first ?? typed ?? generalClass(status);
@@ -93,7 +93,7 @@ export function classifyAnswer(
     const fault = errorIn(value) ?? { class: 'protocol', status, message: 'the answer is not a stream' };
     return { ...fault, ...retryAfter(headers) };
   }
-  const words = told(value);
+  const words = reported(value);
   return { class: classOf(status, words), status, ...words, ...retryAfter(headers) };
 }
 
@@ -107,6 +107,6 @@ export function errorIn(value: unknown): UpstreamFault | null {
  * answer.
  */
 export function classifyEvent(data: unknown): UpstreamFault {
-  const words = told(data);
+  const words = reported(data);
   return { class: 'stream', inner: classOf(200, words), status: 200, ...words };
 }

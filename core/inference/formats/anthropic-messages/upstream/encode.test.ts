@@ -207,7 +207,7 @@ describe('content', () => {
   });
 });
 
-describe('tools and wishes', () => {
+describe('tools and preferences', () => {
   const tools: CanonicalRequest['tools'] = [
     { kind: 'function', name: 'f', description: 'd', schema: { properties: {} }, strict: true },
     { kind: 'function', name: 'g', schema: { type: 'object' } },
@@ -276,7 +276,7 @@ describe('tools and wishes', () => {
     [['adaptive', 'effort'], { effort: 'none' }, undefined, 'low'],
     [['adaptive', 'effort'], { effort: 'minimal' }, { type: 'adaptive', display: 'summarized' }, 'low'],
     [[], { effort: 'high' }, undefined, undefined],
-  ] as const)('controls %j and wish %j', (reasoning_controls, reasoning, thinking, effort) => {
+  ] as const)('controls %j and preference %j', (reasoning_controls, reasoning, thinking, effort) => {
     const to = target({ reasoning_controls: [...reasoning_controls] });
     const sent = wire({ reasoning }, to);
     if (thinking === undefined) expect(sent['thinking']).toBeUndefined();
@@ -301,7 +301,7 @@ describe('tools and wishes', () => {
       target(),
       'reasoning_dropped',
     ],
-  ])('what a wish for reasoning becomes is told: %#', (change, to, code) => {
+  ])('what a reasoning preference becomes is told: %#', (change, to, code) => {
     expect(codes(change, to)).toContain(`behaviour:${code}`);
   });
 

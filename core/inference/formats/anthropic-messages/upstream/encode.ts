@@ -4,10 +4,10 @@
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../words/betas.ts';
 import { searchTool } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
@@ -154,7 +154,7 @@ export function encodeRequest(
   const plan = planThinking(request, target, max_tokens);
   const facts = { target, own, thinks: plan.on };
   const sampling = decide(parameters, GENERATION, withCap(request.generation, max_tokens), facts).sent;
-  const output = decide(outputWishes, OUTPUT, request.output ?? {}, facts).sent;
+  const output = decide(outputPreferences, OUTPUT, request.output ?? {}, facts).sent;
   const members = new Map<string, string>([
     ['model', JSON.stringify(target.upstream_model)],
     ['max_tokens', String(max_tokens)],

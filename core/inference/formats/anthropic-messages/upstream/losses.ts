@@ -6,10 +6,10 @@ import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../words/betas.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
@@ -64,7 +64,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   } else {
     losses.push(...extLosses(request));
     const facts = { target, own, thinks: false };
-    losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, facts).losses);
+    losses.push(...decide(outputPreferences, OUTPUT, request.output ?? {}, facts).losses);
     others(request, target, say);
     history(request, target, say);
     losses.push(...planThinking(request, target, capOf(request, target)).losses);

@@ -1,7 +1,7 @@
-// What becomes of each parameter and wish at Anthropic's API.
+// What becomes of each parameter and preference at Anthropic's API.
 import type { Generation } from '../../../canonical/parameters.ts';
 import { as, type Fate, type Rules } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 import {
   type Facts,
   formatAs,
@@ -30,4 +30,4 @@ export const GENERATION = {
 export const OUTPUT = {
   ...TEXT_ALONE,
   format: formatAs('output_config.format', ({ schema = {} }) => ({ type: 'json_schema', schema })),
-} as const satisfies Rules<OutputWish, Facts>;
+} as const satisfies Rules<OutputPreferences, Facts>;

@@ -1,8 +1,8 @@
-// What becomes of parameters and wishes at Anthropic's models, behind their own API and behind Bedrock.
+// What becomes of parameters and preferences at Anthropic's models, behind their own API and behind Bedrock.
 import type { Target } from '../../../canonical/contract.ts';
+import { modalitiesBesideText } from '../../../canonical/preferences.ts';
 import { type Fate, lost, type Rule, UNASKED } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
-import { modalitiesBesideText } from '../../../canonical/wishes.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 
 const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
 
@@ -34,7 +34,7 @@ export function temperatureAs(member: string): Rule<number, Facts> {
       const send = [[member, Math.min(1, Math.max(0, temperature))]] as const;
       if (facts.own || temperature <= 1) return { send };
       const message = 'This provider takes 0 to 1; 1 is used.';
-      return { send, told: { code: 'temperature_clamped', message } };
+      return { send, reported: { code: 'temperature_clamped', message } };
     },
   };
 }
@@ -66,8 +66,8 @@ export const LACKING = {
 /** The form of the answer: a schema as `member`, a JSON object by an instruction. */
 export function formatAs(
   member: string,
-  schemaOf: (format: NonNullable<OutputWish['format']>) => unknown,
-): Rule<NonNullable<OutputWish['format']>, { readonly target: Target }> {
+  schemaOf: (format: NonNullable<OutputPreferences['format']>) => unknown,
+): Rule<NonNullable<OutputPreferences['format']>, { readonly target: Target }> {
   return {
     members: [member, 'system'],
     decide(format, { target }): Fate {
@@ -77,7 +77,7 @@ export function formatAs(
         case 'json':
           return {
             send: [['system', JSON_INSTRUCTION]],
-            told: {
+            reported: {
               class: 'behaviour',
               code: 'json_object_as_instruction',
               message: 'Asked for by an instruction.',

@@ -2,7 +2,7 @@
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalNumber, optionalStrings } from '../../../caller/read.ts';
-import type { SearchWish } from '../../../canonical/types.ts';
+import type { SearchPreferences } from '../../../canonical/types.ts';
 import { SEARCHES_USUAL, type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts';
 
 const TYPE = /^web_search_\d{8}$/;
@@ -16,7 +16,7 @@ export const SEARCH_OPTIONS: readonly SearchOption[] = [
 ];
 
 /** What `tool` asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
-export function readSearchTool(tool: JsonObject, path: string): SearchWish | undefined {
+export function readSearchTool(tool: JsonObject, path: string): SearchPreferences | undefined {
   if (!TYPE.test(String(tool['type'] ?? ''))) return undefined;
   return compact({
     max_uses: optionalNumber(tool['max_uses'], `${path}.max_uses`, { min: 1, integer: true }),
@@ -27,7 +27,7 @@ export function readSearchTool(tool: JsonObject, path: string): SearchWish | und
 }
 
 /** The search as a tool. The number of searches is always named: it is what was held for. */
-export function searchTool(search: SearchWish): JsonObject {
+export function searchTool(search: SearchPreferences): JsonObject {
   const { max_uses = SEARCHES_USUAL, allowed_domains, blocked_domains, location } = search;
   return {
     type: 'web_search_20250305',

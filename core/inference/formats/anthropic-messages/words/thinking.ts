@@ -1,4 +1,4 @@
-// The caller's reasoning wish in this family's words, by what the model lets one control
+// The caller's reasoning preference in this family's words, by what the model lets one control
 // (docs/fidelity.md#effort-and-budget).
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
@@ -45,11 +45,13 @@ function continuesUnsigned(request: CanonicalRequest): boolean {
 }
 
 function display(request: CanonicalRequest, adaptive: boolean): string {
-  const wish = request.reasoning?.display;
-  if (wish === 'omitted') return ',"display":"omitted"';
-  // Adaptive models may hide thinking unless asked; a caller of another dialect who wishes reasoning wants to
+  const preferences = request.reasoning?.display;
+  if (preferences === 'omitted') return ',"display":"omitted"';
+  // Adaptive models may hide thinking unless asked; a caller of another dialect who asks for reasoning wants to
   // read it.
-  return wish !== undefined || (adaptive && request.dialect !== 'messages') ? ',"display":"summarized"' : '';
+  return preferences !== undefined || (adaptive && request.dialect !== 'messages')
+    ? ',"display":"summarized"'
+    : '';
 }
 
 function level(effort: Effort, losses: Loss[]): Exclude<ThinkingPlan['effort'], null> {
@@ -92,12 +94,12 @@ function withBudget(
   };
 }
 
-/** What to send for the wish of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
 export function planThinking(request: CanonicalRequest, target: Target, max_tokens: number): ThinkingPlan {
-  const wish = request.reasoning;
-  if (wish === undefined || Object.keys(wish).length === 0) return none();
+  const preferences = request.reasoning;
+  if (preferences === undefined || Object.keys(preferences).length === 0) return none();
   const controls = target.capabilities.reasoning_controls;
-  if (wish.mode === 'off' || wish.effort === 'none') return switchedOff(controls);
+  if (preferences.mode === 'off' || preferences.effort === 'none') return switchedOff(controls);
   if (controls.length === 0) return none([loss('reasoning_dropped', 'This model does not reason.')]);
   const { tool_choice } = request;
   if (tool_choice !== undefined && tool_choice.type !== 'auto' && tool_choice.type !== 'none') {
@@ -106,16 +108,17 @@ export function planThinking(request: CanonicalRequest, target: Target, max_toke
   const has = (control: 'effort' | 'budget' | 'adaptive'): boolean => controls.includes(control);
   const losses: Loss[] = [];
   const plan: ThinkingPlan = { ...none(losses) };
-  if (wish.max_tokens !== undefined && has('budget')) {
-    if (has('effort') && wish.effort !== undefined) plan.effort = level(wish.effort, losses);
-    return withBudget(request, wish.max_tokens, max_tokens, plan);
+  if (preferences.max_tokens !== undefined && has('budget')) {
+    if (has('effort') && preferences.effort !== undefined) plan.effort = level(preferences.effort, losses);
+    return withBudget(request, preferences.max_tokens, max_tokens, plan);
   }
   const effort =
-    wish.effort ?? (wish.max_tokens === undefined ? undefined : budgetToEffort(wish.max_tokens, max_tokens));
+    preferences.effort ??
+    (preferences.max_tokens === undefined ? undefined : budgetToEffort(preferences.max_tokens, max_tokens));
   if (effort !== undefined && has('effort')) plan.effort = level(effort, losses);
   // In this dialect an effort alone does not switch thinking on.
-  if (request.dialect === 'messages' && wish.mode === undefined) return plan;
-  if (wish.mode === 'between_tools' && request.dialect === 'messages') {
+  if (request.dialect === 'messages' && preferences.mode === undefined) return plan;
+  if (preferences.mode === 'between_tools' && request.dialect === 'messages') {
     return { ...plan, on: true, thinking: '{"type":"between_tools"}' };
   }
   if (has('adaptive')) {

@@ -45,7 +45,7 @@ const MODEL_ACCESS =
   /access to (?:the|this) model|model access|not authorized to (?:access|invoke) (?:this|the) model/i;
 const DAILY = /per day|daily/i;
 
-interface Told {
+interface Reported {
   /** Exception as the provider spells it, or ''. */
   name: string;
   message: string;
@@ -64,13 +64,13 @@ function text(object: JsonObject, ...names: string[]): string {
   return '';
 }
 
-function told(header: string | undefined, body: unknown): Told {
+function reported(header: string | undefined, body: unknown): Reported {
   const object = isObject(body) ? body : {};
   const name = bareName(header ?? text(object, '__type', 'code'));
   return { name, message: text(object, 'message', 'Message', 'originalMessage').slice(0, MESSAGE_MAX) };
 }
 
-function classOf(status: number, { name, message }: Told): FaultClass {
+function classOf(status: number, { name, message }: Reported): FaultClass {
   const key = name.toLowerCase().replace(/(?:exception|error)$/, '');
   const named = Object.hasOwn(byName, key) ? byName[key] : undefined;
   const base = named ?? classOfStatus(status) ?? generalClass(status);
@@ -97,7 +97,7 @@ function retryAfter(headers: Readonly<Record<string, string>>): { retry_after_ms
   return Number.isFinite(seconds) && seconds >= 0 ? { retry_after_ms: Math.ceil(seconds * 1_000) } : {};
 }
 
-function faultOf(status: number, words: Told): UpstreamFault {
+function faultOf(status: number, words: Reported): UpstreamFault {
   const type = words.name === '' ? {} : { type: words.name };
   return { class: classOf(status, words), status, message: words.message, ...type };
 }
@@ -108,7 +108,7 @@ export function classifyAnswer(
   headers: Readonly<Record<string, string>>,
   body: Buffer,
 ): UpstreamFault {
-  const words = told(headers['x-amzn-errortype'], parse(body));
+  const words = reported(headers['x-amzn-errortype'], parse(body));
   if (status >= 200 && status < 300) {
     if (words.name !== '') return { ...streamFault(words.name, parse(body)), ...retryAfter(headers) };
     return { class: 'protocol', status, message: 'the answer is not an event stream' };
@@ -118,7 +118,7 @@ export function classifyAnswer(
 
 /** The fault of exception `name` inside a 200; `inner` is the class it would have had as an HTTP answer. */
 export function streamFault(name: string, body: unknown): UpstreamFault {
-  const words = told(name, body);
+  const words = reported(name, body);
   const fault = faultOf(200, words);
   return { ...fault, class: 'stream', inner: fault.class };
 }

@@ -1,7 +1,7 @@
 // The binary stream: any split of its bytes, damaged and cut messages, exceptions, and the forms of every block.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { splitAt } from '@svc/test/grammar/chat-fixtures.ts';
-import { eventMessage, exceptionEvent, jsonEvent } from '@svc/test/sim/providers/event-stream.ts';
+import { eventMessage, exceptionEvent, jsonEvent } from '@svc/test/sim/providers/bedrock/event-stream.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldEvents } from '../../../canonical/assemble.ts';

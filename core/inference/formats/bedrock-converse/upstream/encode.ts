@@ -3,9 +3,9 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../../anthropic-messages/words/betas.ts';
 import { capOf } from '../../anthropic-messages/words/thinking.ts';
 import { contentContext, splitSystem, writeMessages, writeSystem } from './content.ts';
@@ -96,7 +96,7 @@ export function encodeRequest(
   const facts = factsOf(target, plan);
   const cap = options.max_tokens ?? (plan.budget ? capOf(request, target) : null);
   const sampling = decide(parameters, GENERATION, withCap(request.generation, cap), facts).sent;
-  const output = decide(outputWishes, OUTPUT, request.output ?? {}, facts).sent;
+  const output = decide(outputPreferences, OUTPUT, request.output ?? {}, facts).sent;
   const members: Members = new Map();
   const tools = writeTools(request, context);
   const { system, rest } = splitSystem(request.messages);

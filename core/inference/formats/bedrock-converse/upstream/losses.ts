@@ -3,10 +3,10 @@
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { toolPath } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { listedBetas } from '../../anthropic-messages/words/betas.ts';
 import { capOf } from '../../anthropic-messages/words/thinking.ts';
 import { CACHE_POINTS_MAX, isUsersOwn, keepsRole, replayable, splitSystem } from './content.ts';
@@ -33,7 +33,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   const plan = planReasoning(request, target, capOf(request, target));
   const facts = factsOf(target, plan);
   losses.push(...decide(parameters, GENERATION, request.generation, facts).losses);
-  losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, facts).losses);
+  losses.push(...decide(outputPreferences, OUTPUT, request.output ?? {}, facts).losses);
   tierLosses(request, target, say);
   hintLosses(request, target, say);
   losses.push(...plan.losses);
@@ -152,7 +152,7 @@ function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   }
   const many = (request.tools?.length ?? 0) > 0 && request.parallel_tools === false;
   if (many && makerOf(target) !== 'anthropic') {
-    say('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This model does not take the wish.');
+    say('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This model does not take this parameter.');
   }
 }
 

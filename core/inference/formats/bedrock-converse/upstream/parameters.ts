@@ -1,8 +1,8 @@
-// What becomes of each parameter and wish in a call of Converse.
+// What becomes of each parameter and preference in a call of Converse.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation } from '../../../canonical/parameters.ts';
 import { as, type Fate, type Rules } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 import {
   type Facts,
   formatAs,
@@ -32,7 +32,9 @@ export const GENERATION = {
     members: ['inferenceConfig.maxTokens'],
     decide(cap): Fate {
       const send = [['inferenceConfig.maxTokens', cap]] as const;
-      return cap === 0 ? { send, told: { message: 'This provider cannot warm its cache alone.' } } : { send };
+      return cap === 0
+        ? { send, reported: { message: 'This provider cannot warm its cache alone.' } }
+        : { send };
     },
   },
   stop: as('inferenceConfig.stopSequences'),
@@ -59,4 +61,4 @@ export const OUTPUT = {
     const jsonSchema = { schema: JSON.stringify(schema), ...(name === undefined ? {} : { name }) };
     return { type: 'json_schema', structure: { jsonSchema } };
   }),
-} as const satisfies Rules<OutputWish, { readonly target: Target }>;
+} as const satisfies Rules<OutputPreferences, { readonly target: Target }>;

@@ -1,4 +1,4 @@
-// The caller's reasoning wish in the words of each maker (docs/fidelity.md#effort-and-budget).
+// The caller's reasoning preference in the words of each maker (docs/fidelity.md#effort-and-budget).
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
@@ -65,23 +65,24 @@ function switchedOff(target: Target): ReasoningPlan {
   return { ...byEffort(target, 'low'), losses };
 }
 
-/** What to send for the wish of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
 export function planReasoning(request: CanonicalRequest, target: Target, max_tokens: number): ReasoningPlan {
-  const wish = request.reasoning;
-  if (wish === undefined || Object.keys(wish).length === 0) return NOTHING;
+  const preferences = request.reasoning;
+  if (preferences === undefined || Object.keys(preferences).length === 0) return NOTHING;
   if (makerOf(target) === 'anthropic') {
     const { thinking, effort, on, losses } = planThinking(request, target, max_tokens);
     const budget = thinking?.includes('budget_tokens') === true;
     return { field: thinking === null ? null : ['thinking', thinking], effort, on, budget, losses };
   }
-  if (wish.mode === 'off' || wish.effort === 'none') return switchedOff(target);
+  if (preferences.mode === 'off' || preferences.effort === 'none') return switchedOff(target);
   const effort =
-    wish.effort ?? (wish.max_tokens === undefined ? null : budgetToEffort(wish.max_tokens, max_tokens));
+    preferences.effort ??
+    (preferences.max_tokens === undefined ? null : budgetToEffort(preferences.max_tokens, max_tokens));
   const controls = target.capabilities.reasoning_controls;
   if (controls.includes('effort')) {
     if (effort !== null) return byEffort(target, effort);
-    return wish.mode === 'enabled' ? byEffort(target, 'medium') : NOTHING;
+    return preferences.mode === 'enabled' ? byEffort(target, 'medium') : NOTHING;
   }
   if (target.capabilities.reasoning && effort === null) return NOTHING;
-  return { ...NOTHING, losses: lost('reasoning_dropped', 'This model takes no wish for reasoning.') };
+  return { ...NOTHING, losses: lost('reasoning_dropped', 'This model takes no reasoning parameters.') };
 }

@@ -60,7 +60,7 @@ function choiceText(choice: ToolChoice | undefined): string {
   return choice?.type === 'tool' ? `{"tool":{"name":${JSON.stringify(choice.name)}}}` : '{"auto":{}}';
 }
 
-/** The choice in Anthropic's own words, which carry the wish for one call at a time. */
+/** The choice in Anthropic's own words, which carry the request for one call at a time. */
 function serialChoice(choice: ToolChoice | undefined): string {
   const serial = `"disable_parallel_tool_use":true}`;
   if (choice?.type === 'tool') return `{"type":"tool","name":${JSON.stringify(choice.name)},${serial}`;

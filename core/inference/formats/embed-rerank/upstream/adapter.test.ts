@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import { estimatedUnits, unitsBound } from '../../../canonical/search-units.ts';
-import { settleTask } from '../../../canonical/settle-task.ts';
+import { settleTask } from '../../../canonical/tasks/settle.ts';
 import type { CanonicalRequest, EmbedTask, RerankTask, Task } from '../../../canonical/types.ts';
 import { parseExact } from '../../../wire/exact.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
@@ -202,7 +202,7 @@ describe('requests', () => {
 
   test('no option puts other inputs beside those with images', () => {
     const request = requestOf(embedTask({ input: [seen('jpeg', 'a')] }), { dialect: 'native' });
-    const extra = { inputs: [], model: 'dearer', max_tokens: 5 };
+    const extra = { inputs: [], model: 'pricier', max_tokens: 5 };
     const { json } = sent(request, target('cohere'), extra);
     expect(json).toMatchObject({ model: 'their-model', max_tokens: 5, inputs: [{ content: [{}, {}] }] });
     expect(sent(request, target('voyage'), extra)).toMatchObject({
@@ -212,7 +212,7 @@ describe('requests', () => {
   });
 
   test('what was held for stands above provider options', () => {
-    const extra = { model: 'dearer', documents: ['x'], max_tokens_per_doc: 100 };
+    const extra = { model: 'pricier', documents: ['x'], max_tokens_per_doc: 100 };
     const { json } = sent(requestOf(rerankTask(['a', 'b']), { dialect: 'native' }), target('cohere'), extra);
     expect(json).toMatchObject({ model: 'their-model', documents: ['a', 'b'], max_tokens_per_doc: 100 });
   });

@@ -2,8 +2,8 @@
 // body as text, so that a number keeps every digit that the provider gave it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
+import { vectorOfBase64, vectorOfJson } from '../../../canonical/tasks/vectors.ts';
 import type { CanonicalAnswer, CanonicalRequest, Ranked, Vector } from '../../../canonical/types.ts';
-import { vectorOfBase64, vectorOfJson } from '../../../canonical/vectors.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { memberOf, scanArray, scanObject, type TopLevel } from '../../../wire/scan.ts';
 import { errorIn } from '../../openai-chat/words/classify.ts';
@@ -76,8 +76,8 @@ function indexedVectors(body: Buffer, top: TopLevel): Vector[] {
   const vectors = new Array<Vector | undefined>(list.length);
   for (const [i, span] of list.entries()) {
     const item = objectAt(body, span);
-    const told = memberOf(item, 'index');
-    const index = told === undefined ? i : Number(body.toString('latin1', told.from, told.to));
+    const reported = memberOf(item, 'index');
+    const index = reported === undefined ? i : Number(body.toString('latin1', reported.from, reported.to));
     if (!Number.isInteger(index) || index < 0 || index >= list.length || vectors[index] !== undefined) {
       throw new ProtocolFault('a vector has no place of its own');
     }

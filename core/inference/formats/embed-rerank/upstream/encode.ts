@@ -1,7 +1,7 @@
 // A task into the body that a provider of embeddings or rankings takes.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
-import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/task-inputs.ts';
+import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/tasks/inputs.ts';
 import type {
   CanonicalRequest,
   EmbedContent,

@@ -1,7 +1,7 @@
 // What of a task would be lost on an endpoint (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
-import { dimensionLosses } from '../../../canonical/dimension-losses.ts';
-import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/task-inputs.ts';
+import { dimensionLosses } from '../../../canonical/tasks/dimension-losses.ts';
+import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/tasks/inputs.ts';
 import type { CanonicalRequest, EmbedTask, Loss } from '../../../canonical/types.ts';
 import { isBundled } from './tokens.ts';
 import { inputTypeOn, type Wire, wireOf } from './wires.ts';

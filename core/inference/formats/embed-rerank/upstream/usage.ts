@@ -1,7 +1,7 @@
 // What providers of embeddings and rankings say that a call used (docs/fidelity.md#usage).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { estimatedUnits } from '../../../canonical/search-units.ts';
-import { countImages, isContent } from '../../../canonical/task-inputs.ts';
+import { countImages, isContent } from '../../../canonical/tasks/inputs.ts';
 import type { EmbedTask, RerankTask, Usage } from '../../../canonical/types.ts';
 import type { WireName } from './wires.ts';
 
@@ -54,8 +54,8 @@ function imageTokens(value: JsonObject, total: number): number | null {
   if (texts !== null) return Math.max(0, total - texts);
   const metadata = isObject(value['usageMetadata']) ? value['usageMetadata'] : {};
   // Its two surfaces spell the member differently.
-  const told = metadata['promptTokensDetails'] ?? metadata['promptTokenDetails'];
-  const details = Array.isArray(told) ? told : [];
+  const reported = metadata['promptTokensDetails'] ?? metadata['promptTokenDetails'];
+  const details = Array.isArray(reported) ? reported : [];
   const image = details.filter(isObject).find(({ modality }) => modality === 'IMAGE');
   return image === undefined ? null : firstCount(image['tokenCount']);
 }
@@ -69,10 +69,10 @@ const TEXT_BYTES = 6;
 export function embedUsage(value: JsonObject, task: EmbedTask): Usage | null {
   // Cohere bills images beside the tokens of texts.
   const beside = firstCount(billedUnits(value)['image_tokens']);
-  const told = inputTokens(value);
+  const reported = inputTokens(value);
   const images = countImages(task);
-  if (told === null && beside === null) return images === 0 ? null : countedUsage(task, images);
-  const tokens = (told ?? 0) + (beside ?? 0);
+  if (reported === null && beside === null) return images === 0 ? null : countedUsage(task, images);
+  const tokens = (reported ?? 0) + (beside ?? 0);
   const image = beside ?? imageTokens(value, tokens) ?? 0;
   const usage = usageWith(tokens, 'provider');
   return image === 0 ? usage : { ...usage, image_input_tokens: Math.min(image, tokens) };
@@ -99,9 +99,9 @@ function countedUsage({ input }: EmbedTask, images: number): Usage {
 export function rerankUsage(value: JsonObject, task: RerankTask, wire: WireName): Usage {
   const tokens = inputTokens(value);
   const units = firstCount(billedUnits(value)['search_units']);
-  const told = units !== null || (tokens !== null && wire !== 'cohere');
+  const reported = units !== null || (tokens !== null && wire !== 'cohere');
   return {
-    ...usageWith(tokens ?? 0, told ? 'provider' : 'estimate'),
+    ...usageWith(tokens ?? 0, reported ? 'provider' : 'estimate'),
     search_units: units ?? estimatedUnits(task),
   };
 }

@@ -121,8 +121,11 @@ export class ChunkReader {
   }
 
   #candidate(wire: JsonObject): CandidateReader {
-    const told = wire['index'];
-    const index = typeof told === 'number' && told >= 0 && told < CANDIDATES_MAX ? Math.floor(told) : 0;
+    const wire_index = wire['index'];
+    const index =
+      typeof wire_index === 'number' && wire_index >= 0 && wire_index < CANDIDATES_MAX
+        ? Math.floor(wire_index)
+        : 0;
     const known = this.#candidates[index];
     if (known !== undefined) return known;
     const candidate = new CandidateReader(index, this.#rules);

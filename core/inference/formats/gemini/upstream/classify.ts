@@ -32,7 +32,7 @@ const TOO_LARGE = /request payload size exceeds/i;
 const FILTER = /responsible ai practices|prohibited use policy|blocked due to (?:safety|prohibited)/i;
 const EMPTY = /credits? (?:are|is) depleted|billing (?:account|is disabled)|insufficient (?:funds|balance)/i;
 
-interface Told {
+interface Reported {
   message: string;
   type?: string;
   code?: string;
@@ -40,7 +40,7 @@ interface Told {
   details: readonly JsonObject[];
 }
 
-function told(body: unknown): Told {
+function reported(body: unknown): Reported {
   // Without `alt=sse` a stream is one array, and its error too.
   const holder: unknown = Array.isArray(body) ? body[0] : body;
   const error = isObject(holder) ? holder['error'] : null;
@@ -57,7 +57,7 @@ function told(body: unknown): Told {
 }
 
 // A quota per day does not come back within the seconds that a throttled key rests.
-function isDaily({ details }: Told): boolean {
+function isDaily({ details }: Reported): boolean {
   return details.some((item) => {
     const violations = item['violations'];
     return (
@@ -68,7 +68,7 @@ function isDaily({ details }: Told): boolean {
 }
 
 // The words of a refusal say more than its status: a wrong key and a long prompt both arrive as INVALID_ARGUMENT.
-function classOf(status: number, words: Told): FaultClass {
+function classOf(status: number, words: Reported): FaultClass {
   const { message, type, code } = words;
   const typed = type !== undefined && Object.hasOwn(byWord, type) ? byWord[type] : undefined;
   const numbered = classOfStatus(status >= 200 && status < 300 ? (words.status ?? 0) : status);
@@ -101,7 +101,7 @@ function parse(body: Buffer): unknown {
 /** Milliseconds to wait: the header in seconds, else `RetryInfo.retryDelay` (`32s`, `0.5s`). */
 function retryAfter(
   headers: Readonly<Record<string, string>>,
-  { details }: Told,
+  { details }: Reported,
 ): { retry_after_ms?: number } {
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
   if (Number.isFinite(seconds) && seconds >= 0) return { retry_after_ms: Math.ceil(seconds * 1_000) };
@@ -110,7 +110,7 @@ function retryAfter(
   return match === null ? {} : { retry_after_ms: Math.ceil(Number(match[1]) * 1_000) };
 }
 
-function faultOf(words: Told): Pick<UpstreamFault, 'message' | 'type' | 'code'> {
+function faultOf(words: Reported): Pick<UpstreamFault, 'message' | 'type' | 'code'> {
   const { message, type, code } = words;
   return { message, ...(type === undefined ? {} : { type }), ...(code === undefined ? {} : { code }) };
 }
@@ -125,7 +125,7 @@ export function classifyAnswer(
   body: Buffer,
 ): UpstreamFault {
   const value = parse(body);
-  const words = told(value);
+  const words = reported(value);
   if (status >= 200 && status < 300) {
     const fault =
       errorIn(value) ??
@@ -140,7 +140,7 @@ export function classifyAnswer(
 export function errorIn(value: unknown): UpstreamFault | null {
   const holder: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(holder) || !isObject(holder['error'])) return null;
-  const words = told(holder);
+  const words = reported(holder);
   return {
     class: 'stream',
     inner: classOf(200, words),
@@ -156,8 +156,10 @@ export function blockIn(value: unknown): UpstreamFault | null {
   const reason = isObject(feedback) ? feedback['blockReason'] : undefined;
   if (!isObject(feedback) || typeof reason !== 'string' || reason === 'BLOCKED_REASON_UNSPECIFIED')
     return null;
-  const told = feedback['blockReasonMessage'];
+  const reported = feedback['blockReasonMessage'];
   const message =
-    typeof told === 'string' && told !== '' ? told : `The provider blocked the prompt (${reason}).`;
+    typeof reported === 'string' && reported !== ''
+      ? reported
+      : `The provider blocked the prompt (${reason}).`;
   return { class: 'content_filter', status: 200, message: message.slice(0, MESSAGE_MAX), code: reason };
 }

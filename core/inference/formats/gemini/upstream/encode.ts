@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { callNames, writeContents, writeSystem } from './content.ts';
 import { detailsOf } from './losses.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
@@ -67,7 +67,7 @@ export function encodeRequest(
   const { output = {} } = request;
   const config = new Map([
     ...textsBelow(decide(parameters, GENERATION, asked, { target }).sent, 'generationConfig'),
-    ...textsBelow(decide(outputWishes, OUTPUT, output, { target, output }).sent, 'generationConfig'),
+    ...textsBelow(decide(outputPreferences, OUTPUT, output, { target, output }).sent, 'generationConfig'),
   ]);
   writeDetail(request, config);
   const { config: thinking } = planThinking(

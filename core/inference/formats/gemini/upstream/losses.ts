@@ -3,6 +3,7 @@ import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type {
   CanonicalRequest,
@@ -14,7 +15,6 @@ import type {
   Tool,
 } from '../../../canonical/types.ts';
 import { searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { FORMAT, takesDocument } from './content.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
@@ -52,7 +52,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   toolLosses(request, target, say);
   const { output = {} } = request;
   losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
-  losses.push(...decide(outputWishes, OUTPUT, output, { target, output }).losses);
+  losses.push(...decide(outputPreferences, OUTPUT, output, { target, output }).losses);
   tierLosses(request, say);
   cacheLosses(request, say);
   historyLosses(request, target, say);
@@ -137,7 +137,7 @@ function hasHint(parts: readonly Part[]): boolean {
   return parts.some((part) => part.cache !== undefined || ('content' in part && hasHint(part.content)));
 }
 
-/** One loss for all hints, as they are one wish. */
+/** One loss for all hints, as they are one request. */
 function cacheLosses(request: CanonicalRequest, say: Say): void {
   const hinted =
     request.cache?.hint !== undefined ||

@@ -1,6 +1,7 @@
-// What becomes of each parameter and wish at Google's API.
+// What becomes of each parameter and preference at Google's API.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation } from '../../../canonical/parameters.ts';
+import { modalitiesBesideText } from '../../../canonical/preferences.ts';
 import {
   as,
   type Fate,
@@ -11,8 +12,7 @@ import {
   UNASKED,
   where,
 } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
-import { modalitiesBesideText } from '../../../canonical/wishes.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 
 /** Google's bound on stop sequences. */
 const STOP_MAX = 5;
@@ -41,7 +41,9 @@ export const GENERATION = {
     members: ['generationConfig.maxOutputTokens'],
     decide(cap): Fate {
       const send = [['generationConfig.maxOutputTokens', cap]] as const;
-      return cap === 0 ? { send, told: { message: 'This endpoint cannot warm its cache alone.' } } : { send };
+      return cap === 0
+        ? { send, reported: { message: 'This endpoint cannot warm its cache alone.' } }
+        : { send };
     },
   },
   temperature: ofSampling('temperature'),
@@ -58,8 +60,8 @@ export const GENERATION = {
     members: ['generationConfig.stopSequences'],
     decide(list) {
       const message = `This endpoint takes at most ${STOP_MAX} stop sequences.`;
-      const told = list.length > STOP_MAX ? { code: 'stop_too_many', message } : undefined;
-      return { send: [['generationConfig.stopSequences', list.slice(0, STOP_MAX)]], told };
+      const reported = list.length > STOP_MAX ? { code: 'stop_too_many', message } : undefined;
+      return { send: [['generationConfig.stopSequences', list.slice(0, STOP_MAX)]], reported };
     },
   },
   candidates: as('generationConfig.candidateCount'),
@@ -107,7 +109,7 @@ export const OUTPUT = {
     decide(audio, facts): Fate {
       // Where there is no audio its loss is told of the modality.
       if (!takesModalities(facts)) return UNASKED;
-      const told =
+      const reported =
         audio['format'] === undefined
           ? undefined
           : ({
@@ -119,10 +121,10 @@ export const OUTPUT = {
       const voiceName = audio['voice'];
       if (facts.output?.modalities !== undefined && typeof voiceName === 'string') {
         const voiceConfig = { prebuiltVoiceConfig: { voiceName } };
-        return { send: [['generationConfig.speechConfig', { voiceConfig }]], told };
+        return { send: [['generationConfig.speechConfig', { voiceConfig }]], reported };
       }
-      return told === undefined ? UNASKED : { lost: told };
+      return reported === undefined ? UNASKED : { lost: reported };
     },
   },
   verbosity: lost(NO_FIELD),
-} as const satisfies Rules<OutputWish, Facts & { readonly output?: OutputWish | undefined }>;
+} as const satisfies Rules<OutputPreferences, Facts & { readonly output?: OutputPreferences | undefined }>;

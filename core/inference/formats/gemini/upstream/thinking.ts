@@ -1,4 +1,4 @@
-// The caller's reasoning wish in this family's words, by what the model lets one control
+// The caller's reasoning preference in this family's words, by what the model lets one control
 // (docs/fidelity.md#effort-and-budget): models with `effort` take a level, models with `budget` a number of tokens.
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
@@ -61,18 +61,18 @@ function budgetOf(tokens: number, max_tokens: number): number {
   return Math.max(BUDGET_MIN, Math.min(tokens, BUDGET_MAX, max_tokens - 1));
 }
 
-/** What to send for the wish of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
 export function planThinking(request: CanonicalRequest, target: Target, max_tokens: number): ThinkingPlan {
-  const wish = request.reasoning;
-  if (wish === undefined || Object.keys(wish).length === 0) return plan([]);
-  if (wish.mode === 'off' || wish.effort === 'none') return switchedOff(target);
+  const preferences = request.reasoning;
+  if (preferences === undefined || Object.keys(preferences).length === 0) return plan([]);
+  if (preferences.mode === 'off' || preferences.effort === 'none') return switchedOff(target);
   const controls = target.capabilities.reasoning_controls;
   if (!target.capabilities.reasoning && controls.length === 0) {
     return plan([], [loss('reasoning_dropped', 'This model does not reason.')]);
   }
   const losses: Loss[] = [];
-  const members = wish.display === 'omitted' ? [] : ['"includeThoughts":true'];
-  const { effort, max_tokens: budget } = wish;
+  const members = preferences.display === 'omitted' ? [] : ['"includeThoughts":true'];
+  const { effort, max_tokens: budget } = preferences;
   if (takesLevel(target)) {
     const asked = effort ?? (budget === undefined ? undefined : budgetToEffort(budget, max_tokens));
     if (asked !== undefined && asked !== 'none') {

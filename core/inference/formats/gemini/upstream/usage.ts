@@ -33,10 +33,14 @@ interface InputSide {
 
 // The prompt's total is authoritative: what is said to be cached is cut to it.
 function inputSide(wire: JsonObject, prompt: number): InputSide {
-  const told = count(wire['cachedContentTokenCount']) ?? 0;
-  const cached = Math.min(told, prompt);
+  const reported = count(wire['cachedContentTokenCount']) ?? 0;
+  const cached = Math.min(reported, prompt);
   const tools = count(wire['toolUsePromptTokenCount']) ?? 0;
-  return { input_tokens: prompt - cached + tools, cache_read_tokens: cached, inconsistent: told > prompt };
+  return {
+    input_tokens: prompt - cached + tools,
+    cache_read_tokens: cached,
+    inconsistent: reported > prompt,
+  };
 }
 
 /** Canonical usage of a `usageMetadata` object; null when it lacks the prompt's count. */

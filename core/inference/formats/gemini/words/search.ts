@@ -1,12 +1,12 @@
 // A search of the web in this format's words.
 import type { JsonObject } from '../../../../kernel/index.ts';
-import type { SearchWish } from '../../../canonical/types.ts';
+import type { SearchPreferences } from '../../../canonical/types.ts';
 import type { SearchOption } from '../../../canonical/web-search.ts';
 
 /** Options that this format has a word for. */
 export const SEARCH_OPTIONS: readonly SearchOption[] = [];
 
 /** What `tool` asks of a search; undefined when it is another tool. */
-export function readSearchTool(tool: JsonObject): SearchWish | undefined {
+export function readSearchTool(tool: JsonObject): SearchPreferences | undefined {
   return tool['type'] === 'google_search' ? {} : undefined;
 }

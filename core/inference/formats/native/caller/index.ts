@@ -23,9 +23,9 @@ export const nativeOf = (wires: Wires): Dialect => ({
   ...nativeTraits,
   error(error, request_id) {
     const envelope = chatError(error, request_id);
-    const told = envelope['error'] as { param: string | null };
+    const reported = envelope['error'] as { param: string | null };
     const own = error.details['reason'] === UNKNOWN.reason;
-    if (told.param !== null && !own) told.param = nativeParam(told.param);
+    if (reported.param !== null && !own) reported.param = nativeParam(reported.param);
     return envelope;
   },
 });

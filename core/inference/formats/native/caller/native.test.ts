@@ -335,7 +335,7 @@ describe('the native reader', () => {
     ['an unknown field', { temperature: 1 }, 'temperature'],
     ['a svc object', { svc: {} }, 'svc'],
     ['an unknown field inside', { generation: { max_token: 5 } }, 'generation.max_token'],
-    ['a misspelt privacy wish', { route: { require: { zrd: true } } }, 'route.require.zrd'],
+    ['a misspelt privacy preference', { route: { require: { zrd: true } } }, 'route.require.zrd'],
     ['an unknown part', user({ type: 'image_url', url: 'x' }), 'messages[0].content[0].type'],
     [
       'an unknown field of a part',
@@ -403,11 +403,11 @@ describe('the native reader', () => {
   });
 
   it('names fields of shared refusals in its own words', () => {
-    const told = (param: string) =>
+    const reported = (param: string) =>
       native.error(new ServiceError('invalid_request', 'm', { param }), 'R')['error'] as { param: string };
-    expect(told('max_tokens').param).toBe('generation.max_tokens');
-    expect(told('svc.route.fallback_models[0]').param).toBe('route.fallback_models[0]');
-    expect(told('messages[0].content').param).toBe('messages[0].content');
+    expect(reported('max_tokens').param).toBe('generation.max_tokens');
+    expect(reported('svc.route.fallback_models[0]').param).toBe('route.fallback_models[0]');
+    expect(reported('messages[0].content').param).toBe('messages[0].content');
     expect(whole([]).warnings[0].param).toBe('generation.top_k');
   });
 });

@@ -34,9 +34,9 @@ export function providerMetaText(meta: ReplyMeta): string {
 }
 
 /** The members that end an answer, whole or streamed, without braces. */
-export function endMembers(meta: ReplyMeta, end: ReplyEnd, told_model: string | undefined): string {
+export function endMembers(meta: ReplyMeta, end: ReplyEnd, reported_model: string | undefined): string {
   const { provider, endpoint_id, region = '' } = meta;
-  const upstream_model = meta.upstream_model ?? told_model ?? '';
+  const upstream_model = meta.upstream_model ?? reported_model ?? '';
   const resolved = JSON.stringify({ provider, endpoint_id, upstream_model, region });
   const timing = end.timing ?? { ttft_ms: null, duration_ms: 0, upstream_ttft_ms: null };
   return (

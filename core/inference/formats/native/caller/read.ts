@@ -23,8 +23,8 @@ import type {
   CanonicalRequest,
   Generation,
   Message,
-  OutputWish,
-  ReasoningWish,
+  OutputPreferences,
+  ReasoningPreferences,
   Tool,
   ToolChoice,
 } from '../../../canonical/types.ts';
@@ -84,7 +84,7 @@ export function readNative(value: unknown, headers: Headers, wires: Wires): Cano
       parallel_tools: optionalBoolean(body['parallel_tools'], 'parallel_tools'),
       reasoning: readReasoning(reasoning),
       output: readOutput(body['output']),
-      cache: readCacheWish(body['cache']),
+      cache: readCachePreferences(body['cache']),
       service_tier: optionalString(body['service_tier'], 'service_tier'),
       user: optionalString(body['user'], 'user'),
     }),
@@ -167,7 +167,7 @@ function readGeneration(value: unknown): Generation {
   return readParameters(READINGS, object, 'generation.');
 }
 
-function readReasoning(object: JsonObject): ReasoningWish | undefined {
+function readReasoning(object: JsonObject): ReasoningPreferences | undefined {
   const effort = optionalChoice(object['effort'], 'reasoning.effort', EFFORTS);
   const mode = optionalChoice(object['mode'], 'reasoning.mode', MODES);
   const max_tokens = optionalNumber(object['max_tokens'], 'reasoning.max_tokens', { min: 0, integer: true });
@@ -178,15 +178,19 @@ function readReasoning(object: JsonObject): ReasoningWish | undefined {
   if (mode !== undefined && effort !== undefined && (mode === 'off') !== (effort === 'none')) {
     fail('reasoning.effort', "'reasoning.effort' contradicts 'reasoning.mode'.");
   }
-  const wish: ReasoningWish = compact({ mode: off ? ('off' as const) : mode, effort, max_tokens });
-  return Object.keys(wish).length === 0 ? undefined : wish;
+  const preferences: ReasoningPreferences = compact({
+    mode: off ? ('off' as const) : mode,
+    effort,
+    max_tokens,
+  });
+  return Object.keys(preferences).length === 0 ? undefined : preferences;
 }
 
-function readOutput(value: unknown): OutputWish | undefined {
+function readOutput(value: unknown): OutputPreferences | undefined {
   const object = optionalObject(value, 'output');
   if (object === undefined) return undefined;
   refuseUnknown(object, OUTPUT, 'output');
-  const output: OutputWish = compact({
+  const output: OutputPreferences = compact({
     modalities: optionalStrings(object['modalities'], 'output.modalities'),
     format: readFormat(object['format']),
     verbosity: optionalChoice(object['verbosity'], 'output.verbosity', VERBOSITIES),
@@ -197,7 +201,7 @@ function readOutput(value: unknown): OutputWish | undefined {
 
 const FORMATS = ['text', 'json', 'json_schema'] as const;
 
-function readFormat(value: unknown): OutputWish['format'] {
+function readFormat(value: unknown): OutputPreferences['format'] {
   const object = optionalObject(value, 'output.format');
   if (object === undefined) return undefined;
   refuseUnknown(object, FORMAT, 'output.format');
@@ -217,7 +221,7 @@ function readFormat(value: unknown): OutputWish['format'] {
   };
 }
 
-function readCacheWish(value: unknown): CanonicalRequest['cache'] {
+function readCachePreferences(value: unknown): CanonicalRequest['cache'] {
   const object = optionalObject(value, 'cache');
   if (object === undefined) return undefined;
   refuseUnknown(object, CACHE, 'cache');

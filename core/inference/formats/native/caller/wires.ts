@@ -1,12 +1,12 @@
 // The wires whose files, blocks and tools a caller of this format may name.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Adapter } from '../../../canonical/contract.ts';
-import type { Family, SearchWish } from '../../../canonical/types.ts';
+import type { Family, SearchPreferences } from '../../../canonical/types.ts';
 
 export interface Wires {
   readonly families: readonly Family[];
   /** What `tool`, in the wire of `family`, asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
-  searchTool(tool: JsonObject, path: string, family: Family): SearchWish | undefined;
+  searchTool(tool: JsonObject, path: string, family: Family): SearchPreferences | undefined;
 }
 
 /** The wires of `adapters`, as far as there is something of them to be named. */

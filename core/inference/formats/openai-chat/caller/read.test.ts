@@ -121,7 +121,7 @@ describe('reading a chat request', () => {
     'api_key',
     'api_base',
     'previous_response_id',
-  ])('refuses the foreign field %s instead of ignoring the wish', (name) => {
+  ])('refuses the foreign field %s instead of ignoring the preference', (name) => {
     expect(refusal({ [name]: ['x'] })).toEqual(['unsupported_parameter', name]);
   });
 
@@ -290,7 +290,7 @@ describe('reading a chat request', () => {
     expect(read({ tool_choice: allowed }).tool_choice).toEqual({ type: 'required', names: ['f'] });
   });
 
-  it('reads output wishes and keeps what it does not know for the raw lane', () => {
+  it('reads output preferences and keeps what it does not know for the raw lane', () => {
     const schema = { name: 's', schema: { type: 'object' }, strict: true };
     const request = read({
       response_format: { type: 'json_schema', json_schema: schema },

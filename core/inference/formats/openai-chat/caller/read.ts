@@ -19,7 +19,12 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type { CanonicalRequest, Effort, OutputWish, ReasoningWish } from '../../../canonical/types.ts';
+import type {
+  CanonicalRequest,
+  Effort,
+  OutputPreferences,
+  ReasoningPreferences,
+} from '../../../canonical/types.ts';
 import { readMessages } from './messages.ts';
 import { parameterMembers, READINGS } from './parameters.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -106,8 +111,8 @@ function refuseState(body: JsonObject): void {
 
 /** The older function form knows one call at a time. */
 function parallelOf(body: JsonObject, legacy: boolean): boolean | undefined {
-  const wish = optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls');
-  return wish ?? (legacy ? false : undefined);
+  const preferences = optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls');
+  return preferences ?? (legacy ? false : undefined);
 }
 
 /** The caller's end user under either name. @throws ServiceError invalid_request */
@@ -118,66 +123,66 @@ export function userOf(body: JsonObject): string | undefined {
 }
 
 /** The three ways to ask for reasoning must agree; the first one present wins what the others leave open. */
-function readReasoning(body: JsonObject): ReasoningWish | undefined {
+function readReasoning(body: JsonObject): ReasoningPreferences | undefined {
   if (!present(body['reasoning_effort']) && !present(body['reasoning']) && !present(body['thinking'])) {
     return undefined;
   }
-  const wishes: [string, ReasoningWish][] = [];
+  const given: [string, ReasoningPreferences][] = [];
   const effort = optionalChoice(body['reasoning_effort'], 'reasoning_effort', EFFORTS);
-  if (effort !== undefined) wishes.push(['reasoning_effort', effortWish(effort)]);
+  if (effort !== undefined) given.push(['reasoning_effort', effortPreferences(effort)]);
   const reasoning = optionalObject(body['reasoning'], 'reasoning');
-  if (reasoning !== undefined) wishes.push(['reasoning', objectWish(reasoning)]);
+  if (reasoning !== undefined) given.push(['reasoning', objectPreferences(reasoning)]);
   const thinking = optionalObject(body['thinking'], 'thinking');
-  if (thinking !== undefined) wishes.push(['thinking', thinkingWish(thinking)]);
-  let merged: ReasoningWish | undefined;
-  for (const [param, wish] of wishes) {
-    if (merged !== undefined && conflicts(merged, wish)) {
-      fail(param, `'${param}' contradicts another wish about reasoning in this request.`);
+  if (thinking !== undefined) given.push(['thinking', thinkingPreferences(thinking)]);
+  let merged: ReasoningPreferences | undefined;
+  for (const [param, preferences] of given) {
+    if (merged !== undefined && conflicts(merged, preferences)) {
+      fail(param, `'${param}' contradicts another preference about reasoning in this request.`);
     }
-    merged = { ...wish, ...merged };
+    merged = { ...preferences, ...merged };
   }
   return merged === undefined || Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-function conflicts(a: ReasoningWish, b: ReasoningWish): boolean {
-  const off = (wish: ReasoningWish): boolean => wish.mode === 'off';
-  const on = (wish: ReasoningWish): boolean =>
-    (wish.mode !== undefined && !off(wish)) ||
-    (wish.effort !== undefined && !off(wish)) ||
-    wish.max_tokens !== undefined;
+function conflicts(a: ReasoningPreferences, b: ReasoningPreferences): boolean {
+  const off = (preferences: ReasoningPreferences): boolean => preferences.mode === 'off';
+  const on = (preferences: ReasoningPreferences): boolean =>
+    (preferences.mode !== undefined && !off(preferences)) ||
+    (preferences.effort !== undefined && !off(preferences)) ||
+    preferences.max_tokens !== undefined;
   if ((off(a) && on(b)) || (off(b) && on(a))) return true;
   const differ = <T>(x: T | undefined, y: T | undefined): boolean =>
     x !== undefined && y !== undefined && x !== y;
   return differ(a.effort, b.effort) || differ(a.max_tokens, b.max_tokens);
 }
 
-function effortWish(effort: Effort): ReasoningWish {
+function effortPreferences(effort: Effort): ReasoningPreferences {
   return effort === 'none' ? { mode: 'off', effort } : { effort };
 }
 
-function objectWish(object: JsonObject): ReasoningWish {
+function objectPreferences(object: JsonObject): ReasoningPreferences {
   const effort = optionalChoice(object['effort'], 'reasoning.effort', EFFORTS);
   const enabled = optionalBoolean(object['enabled'], 'reasoning.enabled');
   const max_tokens = optionalNumber(object['max_tokens'], 'reasoning.max_tokens', { min: 0, integer: true });
-  const wish: ReasoningWish = effort === undefined ? {} : effortWish(effort);
+  const preferences: ReasoningPreferences = effort === undefined ? {} : effortPreferences(effort);
   if (enabled !== undefined) {
     const mode = enabled ? 'enabled' : 'off';
-    if (conflicts(wish, { mode }))
+    if (conflicts(preferences, { mode }))
       fail('reasoning.enabled', "'reasoning.enabled' contradicts 'reasoning.effort'.");
-    wish.mode = mode;
+    preferences.mode = mode;
   }
-  if (max_tokens !== undefined) wish.max_tokens = max_tokens;
-  if (present(object['summary'])) wish.display = 'summary';
-  return wish;
+  if (max_tokens !== undefined) preferences.max_tokens = max_tokens;
+  if (present(object['summary'])) preferences.display = 'summary';
+  return preferences;
 }
 
-function thinkingWish(object: JsonObject): ReasoningWish {
+function thinkingPreferences(object: JsonObject): ReasoningPreferences {
   const type = optionalChoice(object['type'], 'thinking.type', THINKING);
   const budget = optionalNumber(object['budget_tokens'], 'thinking.budget_tokens', { min: 0, integer: true });
-  const wish: ReasoningWish = {};
-  if (type !== undefined) wish.mode = type === 'disabled' ? 'off' : type;
-  if (budget !== undefined && wish.mode !== 'off') wish.max_tokens = budget;
-  return wish;
+  const preferences: ReasoningPreferences = {};
+  if (type !== undefined) preferences.mode = type === 'disabled' ? 'off' : type;
+  if (budget !== undefined && preferences.mode !== 'off') preferences.max_tokens = budget;
+  return preferences;
 }
 
 function excludesReasoning(body: JsonObject): boolean {
@@ -185,8 +190,8 @@ function excludesReasoning(body: JsonObject): boolean {
   return optionalBoolean(reasoning?.['exclude'], 'reasoning.exclude') ?? false;
 }
 
-function readOutput(body: JsonObject): OutputWish | undefined {
-  const output: OutputWish = compact({
+function readOutput(body: JsonObject): OutputPreferences | undefined {
+  const output: OutputPreferences = compact({
     modalities: optionalStrings(body['modalities'], 'modalities'),
     format: readFormat(body),
     verbosity: optionalChoice(body['verbosity'], 'verbosity', VERBOSITIES),
@@ -195,7 +200,7 @@ function readOutput(body: JsonObject): OutputWish | undefined {
   return Object.keys(output).length === 0 ? undefined : output;
 }
 
-function readFormat(body: JsonObject): OutputWish['format'] {
+function readFormat(body: JsonObject): OutputPreferences['format'] {
   const format = optionalObject(body['response_format'], 'response_format');
   if (format === undefined) return undefined;
   switch (requireString(format['type'], 'response_format.type')) {

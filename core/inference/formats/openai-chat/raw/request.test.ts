@@ -44,10 +44,10 @@ describe('raw request', () => {
   it('buys a search or a moderation only where the endpoint lists it, and tells what it does not', () => {
     const text = `{"model":"a/b",${base},"web_search_options":{},"moderation":{"model":"m"}}`;
     const request = chat.read(JSON.parse(text), {});
-    const told = (target: Target) =>
+    const reported = (target: Target) =>
       openaiChat.losses(request, target).map((loss) => [loss.class, loss.param]);
     const unlisted = chatTarget();
-    expect(told(unlisted)).toEqual([
+    expect(reported(unlisted)).toEqual([
       ['content', 'web_search_options'],
       ['content', 'moderation'],
     ]);
@@ -56,7 +56,7 @@ describe('raw request', () => {
     expect(Object.keys(bodyAt(unlisted))).toEqual(['model', 'messages']);
     const capabilities = { ...unlisted.capabilities, server_tools: ['web_search', 'moderation'] };
     const listed = { ...unlisted, capabilities };
-    expect(told(listed)).toEqual([]);
+    expect(reported(listed)).toEqual([]);
     expect(bodyAt(listed)).toMatchObject({ web_search_options: {}, moderation: { model: 'm' } });
   });
 

@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { effortFor, has, isDefaultTier, reasoningObject, takes, userField } from '../words/fields.ts';
 import { searchOptions } from '../words/search.ts';
 import { encodeMessages } from './messages.ts';
@@ -26,7 +26,7 @@ export function encodeRequest(
     ...generation(request, target, options),
     ...tools(request),
     ...searchOf(request, target),
-    ...wishes(request, target),
+    ...preferences(request, target),
     // Of the same dialect they are this family's own fields; of another they were losses.
     ...(request.dialect === 'chat' ? request.ext : {}),
   };
@@ -51,8 +51,8 @@ function generation(
   target: Target,
   options: EncodeOptions,
 ): JsonObject {
-  const wishes = withCap(asked, options.max_tokens);
-  return Object.fromEntries(decide(parameters, GENERATION, wishes, { target }).sent);
+  const preferences = withCap(asked, options.max_tokens);
+  return Object.fromEntries(decide(parameters, GENERATION, preferences, { target }).sent);
 }
 
 function tools(request: CanonicalRequest): JsonObject {
@@ -105,7 +105,7 @@ function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
   };
 }
 
-function wishes(request: CanonicalRequest, target: Target): JsonObject {
+function preferences(request: CanonicalRequest, target: Target): JsonObject {
   const body: JsonObject = {};
   const { output = {} } = request;
   if (has(target, 'reasoning_object')) {
@@ -115,7 +115,7 @@ function wishes(request: CanonicalRequest, target: Target): JsonObject {
     const { effort } = effortFor(request, target);
     if (effort !== null) body['reasoning_effort'] = effort;
   }
-  Object.assign(body, Object.fromEntries(decide(outputWishes, OUTPUT, output, { target, output }).sent));
+  Object.assign(body, Object.fromEntries(decide(outputPreferences, OUTPUT, output, { target, output }).sent));
   if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
     body['service_tier'] = request.service_tier;
   }

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { effortFor, has, hasPaid, isDefaultTier, paidMembers, speaks, takes } from '../words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { readsSignature, reasoningMember } from './messages.ts';
@@ -47,9 +47,9 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   });
   cacheLosses(request, target, lose);
   losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
-  wishLosses(request, target, lose);
+  preferenceLosses(request, target, lose);
   const { output = {} } = request;
-  losses.push(...decide(outputWishes, OUTPUT, output, { target, output }).losses);
+  losses.push(...decide(outputPreferences, OUTPUT, output, { target, output }).losses);
   return losses;
 }
 
@@ -191,7 +191,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
   );
 }
 
-/** One loss for all hints, as they are one wish. */
+/** One loss for all hints, as they are one request. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takes(target, 'prompt_cache_breakpoint') || takes(target, 'cache_control');
   // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.
@@ -203,7 +203,7 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
   if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
 }
 
-function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const { lost } = effortFor(request, target);
   if (lost === 'reasoning_not_disabled') {
     lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
@@ -211,7 +211,12 @@ function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void
     lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
-    lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
+    lose(
+      'behaviour',
+      'parallel_dropped',
+      'parallel_tool_calls',
+      'This endpoint does not take this parameter.',
+    );
   }
   const last = request.messages.at(-1);
   if (last?.role === 'assistant' && !target.capabilities.prefill) {

@@ -1,9 +1,9 @@
-// What becomes of each parameter and wish on an OpenAI-type chat endpoint.
+// What becomes of each parameter and preference on an OpenAI-type chat endpoint.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation, ParameterName } from '../../../canonical/parameters.ts';
+import { modalitiesBesideText } from '../../../canonical/preferences.ts';
 import { as, type Fate, type Rule, type Rules, UNASKED, where } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
-import { modalitiesBesideText } from '../../../canonical/wishes.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 import { capName, has, rejectsSampling, takes } from '../words/fields.ts';
 
 /** OpenAI's bound on stop sequences. */
@@ -31,7 +31,9 @@ export const GENERATION = {
     decide(cap, { target }) {
       const send = [[capName(target), cap]] as const;
       // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
-      return cap === 0 ? { send, told: { message: 'This endpoint cannot warm its cache alone.' } } : { send };
+      return cap === 0
+        ? { send, reported: { message: 'This endpoint cannot warm its cache alone.' } }
+        : { send };
     },
   },
   temperature: ofSampling('temperature'),
@@ -51,8 +53,8 @@ export const GENERATION = {
     members: ['stop'],
     decide(list) {
       const message = `This endpoint takes at most ${STOP_MAX} stop sequences.`;
-      const told = list.length > STOP_MAX ? { code: 'stop_too_many', message } : undefined;
-      return { send: [['stop', list.slice(0, STOP_MAX)]], told };
+      const reported = list.length > STOP_MAX ? { code: 'stop_too_many', message } : undefined;
+      return { send: [['stop', list.slice(0, STOP_MAX)]], reported };
     },
   },
   logprobs: {
@@ -98,4 +100,4 @@ export const OUTPUT = {
         ? { send: [['audio', audio]] }
         : UNASKED,
   },
-} as const satisfies Rules<OutputWish, Facts & { readonly output?: OutputWish | undefined }>;
+} as const satisfies Rules<OutputPreferences, Facts & { readonly output?: OutputPreferences | undefined }>;

@@ -16,7 +16,7 @@ import { encodeRequest } from './encode.ts';
 import { lossesOf } from './losses.ts';
 
 interface Golden {
-  /** What the canonical lane sends for `wish`. */
+  /** What the canonical lane sends for `preferences`. */
   sent: JsonObject;
   /** What the raw lane sends for `body`. */
   raw: JsonObject;
@@ -37,7 +37,7 @@ const options: EncodeOptions = {
 };
 
 /** Something of everything that a preset may change. */
-const wish: CanonicalRequest = chatRequest({
+const preferences: CanonicalRequest = chatRequest({
   dialect: 'messages',
   messages: [
     { role: 'system', content: [{ type: 'text', text: 'Be kind.' }], ext: { role: 'developer' } },
@@ -99,13 +99,13 @@ function goldenOf(flags: readonly string[], parameters: readonly string[]): Gold
   const asked = chat.read(body, {});
   const json = (sent: { body: Buffer }) => JSON.parse(sent.body.toString()) as JsonObject;
   const text = Buffer.from(JSON.stringify(completion));
-  const wished = completions.read(completion, {});
+  const completion_request = completions.read(completion, {});
   const path = rawCompletions.serves?.(target) === true;
   return {
-    ...(path ? { completion: json(rawCompletions.request(text, wished, target, options)) } : {}),
-    sent: json(encodeRequest(wish, target, options)),
+    ...(path ? { completion: json(rawCompletions.request(text, completion_request, target, options)) } : {}),
+    sent: json(encodeRequest(preferences, target, options)),
     raw: json(rawRequest(bytes, asked, target, options)),
-    lost: [...lossesOf(wish, target), ...lossesOf(asked, target)].map(
+    lost: [...lossesOf(preferences, target), ...lossesOf(asked, target)].map(
       ({ code, param }) => `${code} ${param}`,
     ),
   };

@@ -39,7 +39,7 @@ export const FLAGS = {
   no_reasoning_in: 'reasoning in the history is left out, also where the client sends back what it was given',
   reasoning_content_in: 'reasoning in the history is sent as `reasoning_content`',
   reasoning_in: 'reasoning in the history is sent as `reasoning`',
-  reasoning_object: 'the wish for reasoning is sent as `reasoning: {effort}` or `{max_tokens}`',
+  reasoning_object: 'the reasoning preference is sent as `reasoning: {effort}` or `{max_tokens}`',
   user_field: 'the hash of the end user goes up as `user`',
   no_user_field: 'no field for the end user',
   no_cache_key: 'no `prompt_cache_key`',
@@ -81,17 +81,17 @@ export function rejectsSampling(target: Target): boolean {
 }
 
 /**
- * The `reasoning_effort` for the request's wish, or null to leave it out; `lost` names what the wish becomes where
+ * The `reasoning_effort` for the request's reasoning preferences, or null to leave it out; `lost` names what they become where
  * it cannot be met.
  */
 export function effortFor(
   request: CanonicalRequest,
   target: Target,
 ): { effort: Effort | null; lost: 'reasoning_dropped' | 'reasoning_not_disabled' | null } {
-  const wish = request.reasoning;
-  if (wish === undefined) return { effort: null, lost: null };
+  const preferences = request.reasoning;
+  if (preferences === undefined) return { effort: null, lost: null };
   const { reasoning, reasoning_controls: controls, max_output } = target.capabilities;
-  const off = wish.mode === 'off' || wish.effort === 'none';
+  const off = preferences.mode === 'off' || preferences.effort === 'none';
   if (!reasoning) return { effort: null, lost: off ? null : 'reasoning_dropped' };
   if (off) {
     if (controls.includes('off')) return { effort: 'none', lost: null };
@@ -99,14 +99,14 @@ export function effortFor(
   }
   if (!controls.includes('effort'))
     return { effort: null, lost: hasStrength(request) ? 'reasoning_dropped' : null };
-  if (wish.effort !== undefined) return { effort: wish.effort, lost: null };
-  if (wish.max_tokens !== undefined) {
+  if (preferences.effort !== undefined) return { effort: preferences.effort, lost: null };
+  if (preferences.max_tokens !== undefined) {
     return {
-      effort: budgetToEffort(wish.max_tokens, request.generation.max_tokens ?? max_output),
+      effort: budgetToEffort(preferences.max_tokens, request.generation.max_tokens ?? max_output),
       lost: null,
     };
   }
-  return { effort: wish.mode === 'enabled' ? 'medium' : null, lost: null };
+  return { effort: preferences.mode === 'enabled' ? 'medium' : null, lost: null };
 }
 
 function hasStrength(request: CanonicalRequest): boolean {
@@ -121,8 +121,9 @@ export function userField(target: Target): 'user' | 'safety_identifier' | null {
 
 /** The `reasoning` object of endpoints that take one, or null to leave it out. */
 export function reasoningObject(request: CanonicalRequest, target: Target): JsonObject | null {
-  const wish = request.reasoning;
-  if (wish?.max_tokens !== undefined && target.capabilities.reasoning) return { max_tokens: wish.max_tokens };
+  const preferences = request.reasoning;
+  if (preferences?.max_tokens !== undefined && target.capabilities.reasoning)
+    return { max_tokens: preferences.max_tokens };
   const { effort } = effortFor(request, target);
   if (effort === null) return null;
   return effort === 'none' ? { enabled: false } : { effort };

@@ -2,7 +2,7 @@
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalObject, optionalString } from '../../../caller/read.ts';
-import type { SearchWish, Tool } from '../../../canonical/types.ts';
+import type { SearchPreferences, Tool } from '../../../canonical/types.ts';
 import { type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts';
 
 /** Options that this format has a word for; its models search once for each answer, which keeps any `max_uses`. */
@@ -13,7 +13,7 @@ export function readSearchOptions(value: unknown, member: string): Tool | undefi
   const options = optionalObject(value, member);
   if (options === undefined) return undefined;
   const where = optionalObject(options['user_location'], `${member}.user_location`);
-  const search: SearchWish = compact({
+  const search: SearchPreferences = compact({
     context: optionalString(options['search_context_size'], `${member}.search_context_size`),
     location: readLocation(where?.['approximate'], `${member}.user_location.approximate`),
   });
@@ -21,7 +21,7 @@ export function readSearchOptions(value: unknown, member: string): Tool | undefi
 }
 
 /** The search as the value of that member. */
-export function searchOptions({ context, location }: SearchWish): JsonObject {
+export function searchOptions({ context, location }: SearchPreferences): JsonObject {
   return {
     ...(context === undefined ? {} : { search_context_size: context }),
     ...(location === undefined ? {} : { user_location: { type: 'approximate', approximate: location } }),

@@ -70,9 +70,9 @@ type PartName =
   | 'rejected_prediction_tokens';
 
 function part(usage: Usage, name: PartName, value: unknown, whole: number): void {
-  const told = count(value);
-  if (told > whole) usage.inconsistent = true;
-  const n = Math.min(told, whole);
+  const reported = count(value);
+  if (reported > whole) usage.inconsistent = true;
+  const n = Math.min(reported, whole);
   if (n > 0) usage[name] = n;
 }
 

@@ -17,7 +17,7 @@ const max_tokens: Reading<number> = {
 export const READINGS = {
   ...ofChat,
   max_tokens,
-  // They count here and switch there, and the answer shows them in another form (`CompletionWish.asks`).
+  // They count here and switch there, and the answer shows them in another form (`CompletionPreferences.asks`).
   logprobs: UNSAID,
 } as const satisfies Readings;
 

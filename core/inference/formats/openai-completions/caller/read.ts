@@ -16,7 +16,7 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type { CanonicalRequest, CompletionWish } from '../../../canonical/types.ts';
+import type { CanonicalRequest, CompletionPreferences } from '../../../canonical/types.ts';
 import { userOf } from '../../openai-chat/caller/read.ts';
 import { parameterMembers, READINGS } from './parameters.ts';
 import { PROMPTS_MAX, type Prompts, readPrompts } from './prompt.ts';
@@ -59,7 +59,7 @@ export function readCompletions(value: unknown, headers: Headers): CanonicalRequ
       cache: key === undefined ? undefined : { key },
       service_tier: optionalString(body['service_tier'], 'service_tier'),
       user: userOf(body),
-      completion: readWish(body, prompts, generation.candidates ?? 1),
+      completion: readPreferences(body, prompts, generation.candidates ?? 1),
     }),
     ...restOf(body, NAMED),
     continues: true,
@@ -72,7 +72,7 @@ export function readCompletions(value: unknown, headers: Headers): CanonicalRequ
   };
 }
 
-function readWish(body: JsonObject, prompts: Prompts, n: number): CompletionWish | undefined {
+function readPreferences(body: JsonObject, prompts: Prompts, n: number): CompletionPreferences | undefined {
   const suffix = optionalString(body['suffix'], 'suffix') ?? '';
   const echo = optionalBoolean(body['echo'], 'echo') ?? false;
   const best_of =
@@ -84,15 +84,15 @@ function readWish(body: JsonObject, prompts: Prompts, n: number): CompletionWish
     fail('n', `A call has at most ${PROMPTS_MAX} choices; ${count} prompts with 'n' ${n} have ${count * n}.`);
   }
   const asks = Object.entries({ suffix: suffix !== '', echo, best_of: best_of > 1, logprobs });
-  const wish: CompletionWish = {
+  const preferences: CompletionPreferences = {
     prompts: count,
     tokens: prompts.tokens,
     asks: asks.flatMap(([name, asked]) => (asked ? [name] : [])),
     best_of,
   };
-  if (count === 1 && prompts.tokens === 0 && wish.asks.length === 0) return undefined;
-  if (echo) wish.echo = prompts.bytes;
-  return wish;
+  if (count === 1 && prompts.tokens === 0 && preferences.asks.length === 0) return undefined;
+  if (echo) preferences.echo = prompts.bytes;
+  return preferences;
 }
 
 /** A count; some compatible servers also take a switch. */

@@ -82,8 +82,8 @@ describe('reading', () => {
       { prompt: 'aé', suffix: 's', echo: true, best_of: 4, n: 2, logprobs: 0 },
       { prompts: 1, tokens: 0, asks: ['suffix', 'echo', 'best_of', 'logprobs'], best_of: 4, echo: [3] },
     ],
-  ])('tells of %s what only its path can do', (_name, more, wish) => {
-    expect(read(more).completion).toEqual(wish);
+  ])('tells of %s what only its path can do', (_name, more, preferences) => {
+    expect(read(more).completion).toEqual(preferences);
   });
 
   it('keeps every prompt', () => {

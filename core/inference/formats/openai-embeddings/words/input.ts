@@ -30,7 +30,7 @@ export function readInput(
   if (value.length === 0) fail('input', "'input' must not be empty.");
   if (tokens && typeof value[0] === 'number') return { input: [tokensOf(value, 'input')], single: true };
   if (value.length > INPUTS_MAX) fail('input', `'input' must have at most ${INPUTS_MAX} items.`);
-  // One kind throughout: a list that mixes them is a mistake of the caller, not a wish.
+  // One kind throughout: a list that mixes them is a mistake of the caller, not a preference.
   const list = tokens && Array.isArray(value[0]);
   return {
     input: value.map((item, i) => {

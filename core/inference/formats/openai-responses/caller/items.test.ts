@@ -1,4 +1,4 @@
-// What each part of an answer becomes: items, reasoning with its state, standing, usage.
+// What each part of an answer becomes: items, reasoning with its state, outcome, usage.
 import { describe, expect, test } from 'vitest';
 import { counted, paid } from '../../../../../test/grammar/messages-cases.ts';
 import { checkResponsesStream } from '../../../../../test/grammar/responses.ts';

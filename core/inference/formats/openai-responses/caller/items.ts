@@ -29,8 +29,8 @@ export function phaseOf(part: Part): string {
 
 /** A message of the model; `parts` are JSON texts, `phase` is '' for none. */
 export function messageItem(id: string, status: ItemStatus, parts: readonly string[], phase: string): string {
-  const told = phase === '' ? '' : `,"phase":"${phase}"`;
-  return `{"id":"${id}","type":"message","status":"${status}","role":"assistant","content":[${parts.join(',')}]${told}}`;
+  const shown = phase === '' ? '' : `,"phase":"${phase}"`;
+  return `{"id":"${id}","type":"message","status":"${status}","role":"assistant","content":[${parts.join(',')}]${shown}}`;
 }
 
 /**

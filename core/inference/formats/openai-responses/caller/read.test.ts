@@ -83,7 +83,7 @@ describe('generation', () => {
     expect(refusal({ [param]: value })).toMatchObject({ code: 'invalid_request', param });
   });
 
-  test('reasoning: effort and summary are wishes, context and mode are kept for the family', () => {
+  test('reasoning: effort and summary are preferences, context and mode are kept for the family', () => {
     expect(read({ reasoning: { effort: 'high', summary: 'auto' } }).reasoning).toEqual({
       ...{ effort: 'high', display: 'summary' },
     });
@@ -242,7 +242,7 @@ test('what the reply repeats is as sent, with defaults for the rest, and nothing
 describe('sent to chat completions', () => {
   const both = withResponses(chat);
 
-  test('a body with input and no messages is read here, usage wish included', () => {
+  test('a body with input and no messages is read here, request for usage included', () => {
     const body = { ...base, instructions: 'I', stream: true, stream_options: { include_usage: true } };
     const request = both.read(body, {});
     expect(request).toMatchObject({ dialect: 'responses', include_usage: true, stream: true });

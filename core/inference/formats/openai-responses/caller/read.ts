@@ -18,7 +18,12 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
-import type { CanonicalRequest, Message, OutputWish, ReasoningWish } from '../../../canonical/types.ts';
+import type {
+  CanonicalRequest,
+  Message,
+  OutputPreferences,
+  ReasoningPreferences,
+} from '../../../canonical/types.ts';
 import { repeated } from './echo.ts';
 import { LOGPROBS, parameterMembers, READINGS } from './parameters.ts';
 import { readInput } from './read-items.ts';
@@ -136,12 +141,12 @@ function readInclude(body: JsonObject): Include {
   return include;
 }
 
-function readReasoning(body: JsonObject): ReasoningWish | undefined {
+function readReasoning(body: JsonObject): ReasoningPreferences | undefined {
   const object = optionalObject(body['reasoning'], 'reasoning');
   if (object === undefined) return undefined;
   const effort = optionalChoice(object['effort'], 'reasoning.effort', EFFORTS);
-  const wish: ReasoningWish = effort === undefined ? {} : { effort };
-  if (effort === 'none') wish.mode = 'off';
+  const preferences: ReasoningPreferences = effort === undefined ? {} : { effort };
+  if (effort === 'none') preferences.mode = 'off';
   for (const name of ['summary', 'generate_summary'] as const) {
     const summary = optionalChoice(object[name], `reasoning.${name}`, [
       'auto',
@@ -149,22 +154,22 @@ function readReasoning(body: JsonObject): ReasoningWish | undefined {
       'detailed',
       'none',
     ]);
-    if (summary !== undefined && summary !== 'none') wish.display = 'summary';
+    if (summary !== undefined && summary !== 'none') preferences.display = 'summary';
   }
-  return Object.keys(wish).length === 0 ? undefined : wish;
+  return Object.keys(preferences).length === 0 ? undefined : preferences;
 }
 
-function readOutput(body: JsonObject): OutputWish | undefined {
+function readOutput(body: JsonObject): OutputPreferences | undefined {
   const text = optionalObject(body['text'], 'text');
   if (text === undefined) return undefined;
-  const output: OutputWish = compact({
+  const output: OutputPreferences = compact({
     format: readFormat(text),
     verbosity: optionalChoice(text['verbosity'], 'text.verbosity', ['low', 'medium', 'high'] as const),
   });
   return Object.keys(output).length === 0 ? undefined : output;
 }
 
-function readFormat(text: JsonObject): OutputWish['format'] {
+function readFormat(text: JsonObject): OutputPreferences['format'] {
   const format = optionalObject(text['format'], 'text.format');
   if (format === undefined) return undefined;
   switch (requireString(format['type'], 'text.format.type')) {

@@ -5,7 +5,7 @@ import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage, Warning } from '../
 import { repeatedText } from './echo.ts';
 
 /** How a response stands: `incomplete` and `failed` come with why. */
-export type Standing =
+export type ResponseState =
   | { status: 'in_progress' | 'completed' }
   | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' }
   | { status: 'failed'; code: FailureCode; message: string };
@@ -25,7 +25,7 @@ export function usageText(usage: Usage): string {
 }
 
 /** How a stop is told, and the warnings that telling it gives rise to (docs/compatibility.md#answers). */
-export function standingOf(stop: Stop | null, warnings: Warning[]): Standing {
+export function responseStateOf(stop: Stop | null, warnings: Warning[]): ResponseState {
   switch (stop?.reason) {
     case 'max_tokens':
     case 'context_window':
@@ -54,8 +54,8 @@ const PROMPTS: ReadonlySet<ErrorCode> = new Set([
   ...(['invalid_request', 'content_filtered', 'context_length_exceeded', 'request_too_large'] as const),
 ]);
 
-/** The standing of a stream that `fault` ended; its own code stands in `svc.error`. */
-export function failureOf({ code, message }: StreamFault): Standing {
+/** The outcome of a stream that `fault` ended; its own code stands in `svc.error`. */
+export function failureOf({ code, message }: StreamFault): ResponseState {
   if (LIMITS.has(code)) return { status: 'failed', code: 'rate_limit_exceeded', message };
   return { status: 'failed', code: PROMPTS.has(code) ? 'invalid_prompt' : 'server_error', message };
 }
@@ -89,14 +89,14 @@ export function completedAt(meta: ReplyMeta, end: ReplyEnd): number {
 /** The response as it stands; `output`, `usage` and `svc` are JSON texts. */
 export function responseText(
   fixed: string,
-  standing: Standing,
+  outcome: ResponseState,
   facts: { output: string; usage: string; tier: string | null; svc: string; completed_at?: number },
 ): string {
-  const { status } = standing;
+  const { status } = outcome;
   const completed = status === 'completed' ? (facts.completed_at ?? null) : null;
   const error =
-    status === 'failed' ? JSON.stringify({ code: standing.code, message: standing.message }) : 'null';
-  const details = status === 'incomplete' ? `{"reason":"${standing.reason}"}` : 'null';
+    status === 'failed' ? JSON.stringify({ code: outcome.code, message: outcome.message }) : 'null';
+  const details = status === 'incomplete' ? `{"reason":"${outcome.reason}"}` : 'null';
   const { output, usage, tier, svc } = facts;
   return (
     `{${fixed},"status":"${status}","completed_at":${completed},"error":${error},"incomplete_details":${details}` +

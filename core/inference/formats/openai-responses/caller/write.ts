@@ -18,7 +18,7 @@ import {
   refusalPart,
   textPart,
 } from './items.ts';
-import { completedAt, fixedText, responseText, standingOf, svcOf, usageText } from './response.ts';
+import { completedAt, fixedText, responseStateOf, responseText, svcOf, usageText } from './response.ts';
 import { CITATION_DROPPED, droppedPart } from './warnings.ts';
 
 type Message = { id: string; phase: string; parts: string[] };
@@ -142,9 +142,9 @@ export function writeResponse(answer: CanonicalAnswer, meta: ReplyMeta, end: Rep
   );
   for (const part of refusal === null ? content : [...content, refusal]) output.add(part);
   const warnings: Warning[] = [];
-  const standing = standingOf(end.stop ?? candidate?.stop ?? null, warnings);
-  output.end(standing.status === 'completed' ? 'completed' : 'incomplete');
-  return responseText(fixedText(meta), standing, {
+  const outcome = responseStateOf(end.stop ?? candidate?.stop ?? null, warnings);
+  output.end(outcome.status === 'completed' ? 'completed' : 'incomplete');
+  return responseText(fixedText(meta), outcome, {
     output: output.items.join(','),
     usage: usageText(end.usage),
     tier: answer.service_tier ?? null,

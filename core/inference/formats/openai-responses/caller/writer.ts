@@ -31,9 +31,9 @@ import {
   completedAt,
   failureOf,
   fixedText,
+  type ResponseState,
+  responseStateOf,
   responseText,
-  type Standing,
-  standingOf,
   svcOf,
   usageText,
 } from './response.ts';
@@ -105,7 +105,9 @@ export class ResponsesWriter implements StreamWriter {
         if (event.candidate !== 0) return '';
         this.#stop = event.stop;
         return (
-          this.#start() + this.#imply(event.stop) + this.#close(this.#statusOf(standingOf(event.stop, [])))
+          this.#start() +
+          this.#imply(event.stop) +
+          this.#close(this.#statusOf(responseStateOf(event.stop, [])))
         );
       case 'usage':
         this.#tier = event.service_tier ?? this.#tier;
@@ -118,11 +120,11 @@ export class ResponsesWriter implements StreamWriter {
   end(end: ReplyEnd): string {
     if (this.#over) return '';
     const warnings: Warning[] = [];
-    const standing = standingOf(end.stop ?? this.#stop, warnings);
-    const before = this.#start() + this.#close(this.#statusOf(standing));
+    const outcome = responseStateOf(end.stop ?? this.#stop, warnings);
+    const before = this.#start() + this.#close(this.#statusOf(outcome));
     if (this.#lost_citation) this.#warnings.push(CITATION_DROPPED);
     const svc = svcOf(this.#meta, end, [...this.#warnings, ...warnings]);
-    return before + this.#last(standing, end, svc, this.#items);
+    return before + this.#last(outcome, end, svc, this.#items);
   }
 
   fail(fault: StreamFault, end: ReplyEnd): string {
@@ -155,20 +157,20 @@ export class ResponsesWriter implements StreamWriter {
     return this.#event('response.created', members) + this.#event('response.in_progress', members);
   }
 
-  #last(standing: Standing, end: ReplyEnd, svc: string, items: readonly string[]): string {
+  #last(outcome: ResponseState, end: ReplyEnd, svc: string, items: readonly string[]): string {
     this.#over = true;
     const usage = usageText(end.usage);
-    const response = responseText(this.#fixed, standing, {
+    const response = responseText(this.#fixed, outcome, {
       output: items.join(','),
       usage,
       tier: this.#tier,
       svc,
       completed_at: completedAt(this.#meta, end),
     });
-    return this.#event(`response.${standing.status}`, `"response":${response}`);
+    return this.#event(`response.${outcome.status}`, `"response":${response}`);
   }
 
-  #statusOf({ status }: Standing): ItemStatus {
+  #statusOf({ status }: ResponseState): ItemStatus {
     return status === 'completed' ? 'completed' : 'incomplete';
   }
 

@@ -98,7 +98,7 @@ export class OpenItem {
   readonly id: string;
   readonly wire: JsonObject;
   /** Bytes of text told. */
-  told = 0;
+  sent = 0;
   /** Parts that are done, as JSON texts. */
   readonly #parts: string[] = [];
   #open: OpenText | null = null;

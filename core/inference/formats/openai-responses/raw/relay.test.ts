@@ -204,14 +204,16 @@ describe('raw stream of responses', () => {
 
   it('leaves reasoning out for those who exclude it, with numbers and places without gaps', () => {
     const out = runRelay(relay(meta({ reasoning: 'exclude' }, true)), [Buffer.from(fixture('reasoning'))]);
-    const told = events(out);
+    const reported = events(out);
     expect(out).not.toContain('reasoning_summary');
-    expect(told.map(({ sequence_number }) => sequence_number)).toEqual(told.map((_, i) => i));
-    expect(told.filter(({ item }) => item).map((event) => [event.output_index, event.item.type])).toEqual([
-      [0, 'message'],
-      [0, 'message'],
-    ]);
-    expect(told.at(-1).response.output.map(({ type }: Wire) => type)).toEqual(['message']);
+    expect(reported.map(({ sequence_number }) => sequence_number)).toEqual(reported.map((_, i) => i));
+    expect(reported.filter(({ item }) => item).map((event) => [event.output_index, event.item.type])).toEqual(
+      [
+        [0, 'message'],
+        [0, 'message'],
+      ],
+    );
+    expect(reported.at(-1).response.output.map(({ type }: Wire) => type)).toEqual(['message']);
   });
 
   it('says what the caller sent where only a hash went up', () => {
@@ -243,12 +245,12 @@ describe('raw stream of responses', () => {
         const before = relay();
         const head = before.push(Buffer.from(cut.subarray(0, place))).toString();
         const whole = head + before.end(chatEnd(null, { stop })).toString();
-        const told = events(whole);
-        const last = told.at(-1);
+        const reported = events(whole);
+        const last = reported.at(-1);
         expect(last.type, `${name} ${place}`).toBe('response.incomplete');
         expect(last.response.incomplete_details).toEqual({ reason: 'max_output_tokens' });
-        const added = told.filter(({ type }) => type === 'response.output_item.added').length;
-        const done = told.filter(({ type }) => type === 'response.output_item.done').length;
+        const added = reported.filter(({ type }) => type === 'response.output_item.added').length;
+        const done = reported.filter(({ type }) => type === 'response.output_item.done').length;
         expect(done, `${name} ${place}`).toBe(added);
         expect(last.response.output).toHaveLength(done);
         expect(newFaults(whole, sse), `${name} ${place}`).toEqual([]);
@@ -261,9 +263,9 @@ describe('raw stream of responses', () => {
     const place = text.indexOf('event:response.output_text.done'.replace(':', ': '));
     const one = relay();
     const head = one.push(Buffer.from(text.subarray(0, place))).toString();
-    const told = events(head + one.end(chatEnd(null, { stop: { reason: 'max_tokens' } })).toString());
-    expect(told.find(({ type }) => type === 'response.output_text.done').text).toBe('Hello Wörld 🌍');
-    expect(told.at(-1).response.output[0]).toMatchObject({
+    const reported = events(head + one.end(chatEnd(null, { stop: { reason: 'max_tokens' } })).toString());
+    expect(reported.find(({ type }) => type === 'response.output_text.done').text).toBe('Hello Wörld 🌍');
+    expect(reported.at(-1).response.output[0]).toMatchObject({
       status: 'incomplete',
       content: [{ type: 'output_text', text: 'Hello Wörld 🌍' }],
     });
@@ -300,9 +302,9 @@ describe('raw stream of responses', () => {
           sse('response.output_item.done', { output_index: 0, item }) +
           sse('response.completed', { response: { id: 'r', ...last } }),
       );
-      const told = events(runRelay(relay(), [bytes]));
-      expect(told[0].response).toMatchObject({ created_at: meta().created, output: [] });
-      expect(told.at(-1).response).toMatchObject({ status: 'completed', output: [item] });
+      const reported = events(runRelay(relay(), [bytes]));
+      expect(reported[0].response).toMatchObject({ created_at: meta().created, output: [] });
+      expect(reported.at(-1).response).toMatchObject({ status: 'completed', output: [item] });
     }
   });
 
@@ -311,10 +313,10 @@ describe('raw stream of responses', () => {
     const body = sse.slice(0, sse.indexOf('event: response.completed'));
     for (const last of ['{"type":"response.completed"}', '{"type":"response.completed","response":null}']) {
       const one = relay();
-      const told = events(
+      const reported = events(
         runRelay(one, [Buffer.from(`${body}event: response.completed\ndata: ${last}\n\n`)]),
       );
-      const { response } = told.at(-1);
+      const { response } = reported.at(-1);
       expect(response).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });
       expect(one.state).toMatchObject({ finished: true, usage: null });
     }
@@ -325,12 +327,12 @@ describe('raw stream of responses', () => {
     for (const kind of ['message', 'reasoning']) {
       const of = kind === 'message' ? 'output_text' : 'reasoning_text';
       const one = relay();
-      const told = [
+      const reported = [
         added(0).replace('"type":"message"', `"type":"${kind}"`),
         `event: response.${of}.delta\ndata: {"type":"response.${of}.delta",${about},"delta":"Hi"}\n\n`,
         `event: response.content_part.done\ndata: {"type":"response.content_part.done",${about}}\n\n`,
       ];
-      one.push(Buffer.from(created + told.join('')));
+      one.push(Buffer.from(created + reported.join('')));
       const cut = events(`${one.end(chatEnd(null, { stop: { reason: 'max_tokens', raw: '' } }))}`);
       expect(cut.at(-1).response.output).toMatchObject([{ content: [{ type: of, text: 'Hi' }] }]);
     }
@@ -339,8 +341,8 @@ describe('raw stream of responses', () => {
   it('leaves the place of an event that names none of its own when items are left out', () => {
     const ping = '{"type":"response.ping","sequence_number":1,"output_index":null}';
     const one = relay(meta({ reasoning: 'exclude' }));
-    const told = events(`${one.push(Buffer.from(`${created}event: response.ping\ndata: ${ping}\n\n`))}`);
-    expect(told.at(-1)).toMatchObject({ type: 'response.ping', output_index: null });
+    const reported = events(`${one.push(Buffer.from(`${created}event: response.ping\ndata: ${ping}\n\n`))}`);
+    expect(reported.at(-1)).toMatchObject({ type: 'response.ping', output_index: null });
   });
 
   it('refuses events before the response was created', () => {
@@ -380,8 +382,8 @@ describe('both lanes of responses', () => {
   });
 
   it('report the same fault of every stream that breaks', () => {
-    for (const { name, sse, meta: told } of fixtures) {
-      const { fault } = told.expected as Wire;
+    for (const { name, sse, meta: reported } of fixtures) {
+      const { fault } = reported.expected as Wire;
       if (fault === null) continue;
       const raw = relay();
       runRelay(raw, [Buffer.from(sse)]);

@@ -22,9 +22,9 @@ import { textBytes } from '../../../wire/text-bytes.ts';
 import {
   failureOf,
   fixedText,
+  type ResponseState,
+  responseStateOf,
   responseText,
-  type Standing,
-  standingOf,
   svcOf,
   usageText,
 } from '../caller/response.ts';
@@ -44,7 +44,7 @@ import {
   oursOf,
   responseEdits,
   unsealed,
-  untold,
+  unsent,
 } from './response.ts';
 import { endMembers, ownUsage } from './whole.ts';
 
@@ -187,7 +187,7 @@ export class ResponsesRelay implements Relay {
     const bytes = textBytes(b, at, end);
     this.#sequence = number + 1;
     this.state.output_bytes += bytes;
-    learnt.item.told += bytes;
+    learnt.item.sent += bytes;
     learnt.text.append(b, at, end);
     return to + 2;
   }
@@ -224,8 +224,8 @@ export class ResponsesRelay implements Relay {
   }
 
   /** The text of an event as the caller gets it; null: not at all. */
-  #rewritten(type: string, data: JsonObject, told: string): string | Buffer | null {
-    const text = this.#places.fill(type, data, told);
+  #rewritten(type: string, data: JsonObject, sent: string): string | Buffer | null {
+    const text = this.#places.fill(type, data, sent);
     switch (type) {
       case 'response.created':
       case 'response.queued':
@@ -285,7 +285,7 @@ export class ResponsesRelay implements Relay {
     state.finished = true;
     // An event without its response cannot be given on; the end writes one of our own.
     if (!isObject(data['response'])) return;
-    this.#last = { type, text: own(Buffer.from(text)), more: untold(data, response, this.#items) };
+    this.#last = { type, text: own(Buffer.from(text)), more: unsent(data, response, this.#items) };
   }
 
   #item(type: string, data: JsonObject, text: string): string | Buffer | null {
@@ -300,7 +300,7 @@ export class ResponsesRelay implements Relay {
     if (known === undefined && !done) this.#opened(place, item);
     if (this.#ours.exclude && item['type'] === 'reasoning') {
       if (!done) this.#hidden.push(place);
-      else this.#count(known === undefined || known.told === 0 ? itemBytes(item) : 0);
+      else this.#count(known === undefined || known.sent === 0 ? itemBytes(item) : 0);
       this.#open.delete(place);
       return null;
     }
@@ -322,7 +322,7 @@ export class ResponsesRelay implements Relay {
   #done(place: number, item: JsonObject, known: OpenItem | undefined, text: string | Buffer): void {
     if (known === undefined && isCall(item)) this.state.tool_calls++;
     const sealed = nonEmpty(item['encrypted_content']) !== null;
-    const bytes = known === undefined || known.told === 0 ? itemBytes(item) : 0;
+    const bytes = known === undefined || known.sent === 0 ? itemBytes(item) : 0;
     this.#count(bytes);
     if (sealed || isCall(item)) this.state.semantic = true;
     this.#open.delete(place);
@@ -357,9 +357,9 @@ export class ResponsesRelay implements Relay {
     const member = DONES[type];
     this.#learnt = null;
     if (member !== undefined) {
-      const bytes = item.told === 0 ? byteLength(data[member]) : 0;
+      const bytes = item.sent === 0 ? byteLength(data[member]) : 0;
       this.#count(bytes);
-      item.told += bytes;
+      item.sent += bytes;
       item.textDone(data[member]);
     } else if (type === 'response.content_part.added' || type === 'response.reasoning_summary_part.added') {
       const added = addedText(data);
@@ -378,7 +378,7 @@ export class ResponsesRelay implements Relay {
     const bytes = Buffer.byteLength(delta);
     this.#count(bytes);
     if (item === undefined) return;
-    item.told += bytes;
+    item.sent += bytes;
     const at = place !== null && typeof data[place] === 'number' ? (data[place] as number) : 0;
     const json = Buffer.from(JSON.stringify(delta));
     item.textOf(kind, at).append(json, 1, json.length - 1);
@@ -429,18 +429,18 @@ export class ResponsesRelay implements Relay {
       this.#items.push(item);
     }
     const warnings: Warning[] = [];
-    const standing = standingOf(end.stop ?? this.state.stop, warnings);
-    return out + this.#finalEvent(standing, end, svcOf(this.#meta, end, warnings));
+    const outcome = responseStateOf(end.stop ?? this.state.stop, warnings);
+    return out + this.#finalEvent(outcome, end, svcOf(this.#meta, end, warnings));
   }
 
-  #finalEvent(standing: Standing, end: ReplyEnd, svc: string): string {
-    const response = responseText(fixedText(this.#meta), standing, {
+  #finalEvent(outcome: ResponseState, end: ReplyEnd, svc: string): string {
+    const response = responseText(fixedText(this.#meta), outcome, {
       output: this.#items.join(','),
       usage: usageText(end.usage),
       tier: this.state.service_tier,
       svc,
     });
-    return this.#own(`response.${standing.status}`, `"response":${response}`);
+    return this.#own(`response.${outcome.status}`, `"response":${response}`);
   }
 
   /** An event of our own. */

@@ -108,15 +108,15 @@ function missing(top: TopLevel, ours: Ours): Record<string, string> {
  * Members that the server left out of the response of its last event `data` although the stream told them: how it ended
  * (as `ended` has it), and `items`.
  */
-export function untold(
+export function unsent(
   data: JsonObject,
   ended: JsonObject,
   items: readonly string[],
 ): Record<string, string> {
-  const told = isObject(data['response']) ? data['response'] : {};
-  const { output } = told;
+  const sent = isObject(data['response']) ? data['response'] : {};
+  const { output } = sent;
   const members: Record<string, string> = {};
-  if (told['status'] !== ended['status']) members['status'] = JSON.stringify(ended['status']);
+  if (sent['status'] !== ended['status']) members['status'] = JSON.stringify(ended['status']);
   const without = !Array.isArray(output) || (output.length === 0 && items.length > 0);
   if (without) members['output'] = `[${items.join(',')}]`;
   return members;

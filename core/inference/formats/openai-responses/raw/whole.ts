@@ -12,7 +12,7 @@ import type {
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { duplicated, scanObject, splice } from '../../../wire/scan.ts';
 import { USAGE_FLAGS } from '../../openai-chat/words/usage.ts';
-import { standingOf, svcOf, usageText } from '../caller/response.ts';
+import { responseStateOf, svcOf, usageText } from '../caller/response.ts';
 import { parseResponse } from '../upstream/decode.ts';
 import { stopOf } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
@@ -51,12 +51,12 @@ export function endMembers(
 ): Record<string, string> {
   const { end, stop, own } = how;
   const warnings: Warning[] = [];
-  const standing = standingOf(end.stop ?? stop, warnings);
+  const outcome = responseStateOf(end.stop ?? stop, warnings);
   const members: Record<string, string> = { svc: svcOf(meta, end, warnings) };
   if (own) members['usage'] = usageText(end.usage);
   if (end.stop !== undefined) {
-    members['status'] = JSON.stringify(standing.status);
-    const reason = standing.status === 'incomplete' ? { reason: standing.reason } : null;
+    members['status'] = JSON.stringify(outcome.status);
+    const reason = outcome.status === 'incomplete' ? { reason: outcome.reason } : null;
     members['incomplete_details'] = JSON.stringify(reason);
   }
   return members;

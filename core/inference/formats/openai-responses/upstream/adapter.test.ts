@@ -236,7 +236,7 @@ describe('writing a response request', () => {
   });
 
   it('writes effort, summary, format, verbosity and log probabilities', () => {
-    const wishes: Partial<CanonicalRequest> = {
+    const preferences: Partial<CanonicalRequest> = {
       reasoning: { mode: 'enabled', max_tokens: 8_000 },
       output: {
         format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
@@ -244,7 +244,7 @@ describe('writing a response request', () => {
       },
       generation: { temperature: 1, logprobs: 3 },
     };
-    expect(encode(wishes)).toMatchObject({
+    expect(encode(preferences)).toMatchObject({
       reasoning: { effort: 'medium', summary: 'auto' },
       text: {
         format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
@@ -258,7 +258,7 @@ describe('writing a response request', () => {
     expect(encode({ reasoning: { effort: 'high', display: 'omitted' } }).reasoning).toEqual({
       effort: 'high',
     });
-    expect(encode(wishes, { flags: ['no_reasoning_summary'] }).reasoning).toEqual({ effort: 'medium' });
+    expect(encode(preferences, { flags: ['no_reasoning_summary'] }).reasoning).toEqual({ effort: 'medium' });
     expect(encode({ output: { format: { type: 'json' } } }).text).toEqual({
       format: { type: 'json_object' },
     });
@@ -353,10 +353,10 @@ describe('losses on an endpoint of the Responses API', () => {
   });
 
   it('are fewer where an endpoint lists more', () => {
-    const wishes = { generation: { stop: ['x'], top_k: 1, max_tokens: 5 }, service_tier: 'flex' };
-    expect(losses(wishes, { parameters: ['stop', 'top_k', 'service_tier'], flags: ['small_cap'] })).toEqual(
-      [],
-    );
+    const preferences = { generation: { stop: ['x'], top_k: 1, max_tokens: 5 }, service_tier: 'flex' };
+    expect(
+      losses(preferences, { parameters: ['stop', 'top_k', 'service_tier'], flags: ['small_cap'] }),
+    ).toEqual([]);
   });
 
   it('name sampling on models that refuse it, and leave it out', () => {

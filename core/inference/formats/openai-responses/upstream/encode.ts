@@ -2,10 +2,10 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
 import { searchTool } from '../words/search.ts';
 import { encodeInput } from './items.ts';
@@ -32,7 +32,7 @@ export function encodeRequest(
     ...(instructions === null ? {} : { instructions }),
     ...generation,
     ...tools(request, target),
-    ...wishes(request, target),
+    ...preferences(request, target),
     store: false,
     include: includes(request, target, include),
   };
@@ -49,7 +49,7 @@ export function encodeRequest(
 }
 
 /** Fields that the canonical form does not name; those inside an object that it does name join it. */
-function addOwn(body: JsonObject, { include: _told, reasoning, text, ...rest }: JsonObject): void {
+function addOwn(body: JsonObject, { include: _reported, reasoning, text, ...rest }: JsonObject): void {
   Object.assign(body, rest);
   if (isObject(reasoning)) body['reasoning'] = { ...(body['reasoning'] as JsonObject), ...reasoning };
   if (!isObject(text)) return;
@@ -71,7 +71,7 @@ function ownIncludes({ dialect, ext }: CanonicalRequest): string[] {
   return Array.isArray(listed) ? listed.filter((name) => typeof name === 'string') : [];
 }
 
-/** Whether the endpoint takes the wish: OpenAI refuses it for models that do not reason. */
+/** Whether the endpoint takes the parameter: OpenAI refuses it for models that do not reason. */
 export function asksEncrypted(target: Target): boolean {
   return target.capabilities.reasoning;
 }
@@ -128,12 +128,15 @@ function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
   return { type: 'allowed_tools', mode: choice.type, tools: choice.names.map(reference) };
 }
 
-function wishes(request: CanonicalRequest, target: Target): JsonObject {
+function preferences(request: CanonicalRequest, target: Target): JsonObject {
   const body: JsonObject = {};
   const reasoning = reasoningOf(request, target);
   if (reasoning !== null) body['reasoning'] = reasoning;
   const { output = {} } = request;
-  const text = decide(outputWishes, OUTPUT, output, { target, own: request.dialect === 'responses' }).sent;
+  const text = decide(outputPreferences, OUTPUT, output, {
+    target,
+    own: request.dialect === 'responses',
+  }).sent;
   if (text.size > 0) {
     body['text'] = Object.fromEntries([...text].map(([path, value]) => [path.replace('text.', ''), value]));
   }
@@ -145,21 +148,21 @@ function wishes(request: CanonicalRequest, target: Target): JsonObject {
 
 /** A summary is all of its reasoning that this API shows, and it shows none unless asked. */
 function reasoningOf(request: CanonicalRequest, target: Target): JsonObject | null {
-  const { reasoning: wish } = request;
+  const { reasoning: preferences } = request;
   const { effort } = effortFor(request, target);
   const body: JsonObject = {};
   if (effort !== null) body['effort'] = effort;
-  const wanted = wish !== undefined && target.capabilities.reasoning && effort !== 'none';
-  const shown = wanted && wish.mode !== 'off' && wish.display !== 'omitted';
-  // Of its own dialect only what was asked for: there the absence of a summary is a wish too.
-  const asked = request.dialect !== 'responses' || wish?.display !== undefined;
+  const wanted = preferences !== undefined && target.capabilities.reasoning && effort !== 'none';
+  const shown = wanted && preferences.mode !== 'off' && preferences.display !== 'omitted';
+  // Of its own dialect only what was asked for: there the absence of a summary is a preference too.
+  const asked = request.dialect !== 'responses' || preferences?.display !== undefined;
   if (
     shown &&
     asked &&
     request.svc.reasoning === 'include' &&
     !target.flags.includes('no_reasoning_summary')
   ) {
-    body['summary'] = wish.display === 'full' ? 'detailed' : 'auto';
+    body['summary'] = preferences.display === 'full' ? 'detailed' : 'auto';
   }
   return Object.keys(body).length === 0 ? null : body;
 }

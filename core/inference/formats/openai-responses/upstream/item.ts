@@ -28,11 +28,11 @@ export interface Emit {
 }
 
 /** Kinds of text that an item holds, by what may be appended to each other. */
-type Lane = 'text' | 'refusal' | 'summary' | 'thought' | 'call';
+type Channel = 'text' | 'refusal' | 'summary' | 'thought' | 'call';
 
 interface Open {
-  lane: Lane;
-  /** Which content, or summary, of its lane is being told. */
+  channel: Channel;
+  /** Which content, or summary, of its channel is being told. */
   index: number;
   part: number;
 }
@@ -46,11 +46,11 @@ export class Item {
   settled = false;
   readonly #emit: Emit;
   #open: Open | null = null;
-  /** Characters told, by lane and index. */
-  readonly #told = new Map<string, number>();
+  /** Characters told, by channel and index. */
+  readonly #sent = new Map<string, number>();
   /** Annotations told, by index of content. */
   readonly #cited = new Map<number, number>();
-  #server_told = false;
+  #server_sent = false;
   #sealed = false;
 
   constructor(index: number, wire: JsonObject, emit: Emit) {
@@ -106,8 +106,8 @@ export class Item {
   close(): void {
     const { type } = this.wire;
     const own = type === 'message' || type === 'reasoning' || type === undefined || isCall(this.wire);
-    if (!own && !this.#server_told) this.#part(serverPart(this.wire));
-    this.#server_told = true;
+    if (!own && !this.#server_sent) this.#part(serverPart(this.wire));
+    this.#server_sent = true;
     this.#stop();
   }
 
@@ -129,7 +129,7 @@ export class Item {
   #wholeContent(content: JsonObject, i: number): void {
     if (content['type'] === 'refusal') return this.#fill('refusal', i, content['refusal']);
     if (content['type'] !== 'output_text') return;
-    const fresh = !this.#told.has(`text ${i}`);
+    const fresh = !this.#sent.has(`text ${i}`);
     this.#fill('text', i, content['text'], fresh ? logprobsOf({ content: content['logprobs'] }) : null);
     const annotations = Array.isArray(content['annotations']) ? content['annotations'] : [];
     for (const annotation of annotations.slice(this.#cited.get(i) ?? 0)) this.#annotation(i, annotation);
@@ -145,22 +145,22 @@ export class Item {
     const data = nonEmpty(item['encrypted_content']);
     if (data === null || this.#sealed) return;
     this.#sealed = true;
-    if (this.#open?.lane !== 'summary') this.#part({ ...reasoningPart(item, 'encrypted'), data });
+    if (this.#open?.channel !== 'summary') this.#part({ ...reasoningPart(item, 'encrypted'), data });
     else this.#push({ data });
   }
 
   #beginCall(): void {
-    if (this.#open !== null || this.#told.has('call 0')) return;
+    if (this.#open !== null || this.#sent.has('call 0')) return;
     const part = callPart(this.wire);
     if (part === null) return;
     this.#emit.seen.calls = true;
-    this.#told.set('call 0', 0);
+    this.#sent.set('call 0', 0);
     this.#openPart('call', 0, part);
   }
 
   /** A call that came without its name may have it with its last arguments. */
   #named(event: JsonObject): void {
-    if (this.#told.has('call 0')) return;
+    if (this.#sent.has('call 0')) return;
     const name = nonEmpty(event['name']);
     const call_id = nonEmpty(event['call_id']);
     this.wire = {
@@ -171,64 +171,74 @@ export class Item {
     this.#beginCall();
   }
 
-  #delta(lane: Lane, event: JsonObject, place: string, logprobs: ReturnType<typeof logprobsOf> = null): void {
+  #delta(
+    channel: Channel,
+    event: JsonObject,
+    place: string,
+    logprobs: ReturnType<typeof logprobsOf> = null,
+  ): void {
     const text = nonEmpty(event['delta']);
     if (text === null && logprobs === null) return;
     this.settled = false;
     // Arguments belong to a name; until it comes they wait for the whole.
-    if (lane === 'call' && !this.#told.has('call 0')) return;
-    this.#say(lane, lane === 'call' ? 0 : (position(event[place]) ?? 0), text ?? '', logprobs);
+    if (channel === 'call' && !this.#sent.has('call 0')) return;
+    this.#say(channel, channel === 'call' ? 0 : (position(event[place]) ?? 0), text ?? '', logprobs);
   }
 
-  #settle(lane: Lane, event: JsonObject, place: string, text: unknown): void {
-    this.#fill(lane, lane === 'call' ? 0 : (position(event[place]) ?? 0), text);
+  #settle(channel: Channel, event: JsonObject, place: string, text: unknown): void {
+    this.#fill(channel, channel === 'call' ? 0 : (position(event[place]) ?? 0), text);
     this.settled = true;
   }
 
   /** What of `text` was not told yet. */
-  #fill(lane: Lane, index: number, text: unknown, logprobs: ReturnType<typeof logprobsOf> = null): void {
+  #fill(
+    channel: Channel,
+    index: number,
+    text: unknown,
+    logprobs: ReturnType<typeof logprobsOf> = null,
+  ): void {
     if (typeof text !== 'string') return;
-    const told = this.#told.get(`${lane} ${index}`);
-    if (lane === 'call' && told === undefined) return;
-    const from = told ?? 0;
+    const sent = this.#sent.get(`${channel} ${index}`);
+    if (channel === 'call' && sent === undefined) return;
+    const from = sent ?? 0;
     if (text.length <= from) return;
-    const here = this.#open?.lane === lane && this.#open.index === index;
+    const here = this.#open?.channel === channel && this.#open.index === index;
     // Its part has ended with another one's beginning; what it lacks has no place any more.
     if (from > 0 && !here) return;
-    this.#say(lane, index, text.slice(from), logprobs);
+    this.#say(channel, index, text.slice(from), logprobs);
   }
 
-  #say(lane: Lane, index: number, text: string, logprobs: ReturnType<typeof logprobsOf>): void {
-    const key = `${lane} ${index}`;
-    const told = this.#told.get(key) ?? 0;
-    const joined = this.#inPart(lane, index);
-    this.#told.set(key, told + text.length);
-    if (lane === 'call') return this.#push({ arguments: text });
+  #say(channel: Channel, index: number, text: string, logprobs: ReturnType<typeof logprobsOf>): void {
+    const key = `${channel} ${index}`;
+    const sent = this.#sent.get(key) ?? 0;
+    const joined = this.#inPart(channel, index);
+    this.#sent.set(key, sent + text.length);
+    if (channel === 'call') return this.#push({ arguments: text });
     // Summaries of one item are paragraphs of one part.
     const said = joined ? `\n\n${text}` : text;
     this.#push(logprobs === null ? { text: said } : { text: said, logprobs });
   }
 
-  /** Opens the part for `lane` and `index` where it is not open; whether another paragraph of an open one begins. */
-  #inPart(lane: Lane, index: number): boolean {
+  /** Opens the part for `channel` and `index` where it is not open; whether another paragraph of an open one begins. */
+  #inPart(channel: Channel, index: number): boolean {
     const open = this.#open;
-    if (open?.lane === lane) {
+    if (open?.channel === channel) {
       if (open.index === index) return false;
-      if (lane === 'summary' || lane === 'thought') {
+      if (channel === 'summary' || channel === 'thought') {
         open.index = index;
         return true;
       }
     }
-    if (lane === 'call') return false;
-    if (lane === 'refusal') this.#emit.seen.refusal = true;
-    this.#openPart(lane, index, this.#partOf(lane));
+    if (channel === 'call') return false;
+    if (channel === 'refusal') this.#emit.seen.refusal = true;
+    this.#openPart(channel, index, this.#partOf(channel));
     return false;
   }
 
-  #partOf(lane: Exclude<Lane, 'call'>): Part {
-    if (lane === 'text') return textPart(this.wire);
-    if (lane === 'refusal') return { type: 'refusal', text: '' };
-    return reasoningPart(this.wire, lane === 'summary' ? 'summary' : 'full');
+  #partOf(channel: Exclude<Channel, 'call'>): Part {
+    if (channel === 'text') return textPart(this.wire);
+    if (channel === 'refusal') return { type: 'refusal', text: '' };
+    return reasoningPart(this.wire, channel === 'summary' ? 'summary' : 'full');
   }
 
   #annotation(index: number, annotation: unknown): void {
@@ -239,10 +249,10 @@ export class Item {
     this.#push({ citation });
   }
 
-  #openPart(lane: Lane, index: number, content: Part): void {
+  #openPart(channel: Channel, index: number, content: Part): void {
     this.#stop();
     const part = this.#emit.next();
-    this.#open = { lane, index, part };
+    this.#open = { channel, index, part };
     this.#emit.event({ type: 'part_start', candidate: 0, part, content });
   }
 

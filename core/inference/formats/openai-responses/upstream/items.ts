@@ -68,8 +68,8 @@ function assistantItems(message: Message): JsonObject[] {
   let content: JsonObject[] = [];
   let phase: string | null = null;
   const flush = (): void => {
-    const told = phase === null ? {} : { phase };
-    if (content.length > 0) items.push({ type: 'message', role: 'assistant', content, ...told });
+    const shown = phase === null ? {} : { phase };
+    if (content.length > 0) items.push({ type: 'message', role: 'assistant', content, ...shown });
     content = [];
   };
   for (let at = 0; at < message.content.length; at++) {

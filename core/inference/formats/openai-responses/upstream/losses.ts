@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
+import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { outputWishes } from '../../../canonical/wishes.ts';
 import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
@@ -41,8 +41,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     messageLosses(message, `messages[${i}]`, lose);
   });
   cacheLosses(request, target, lose);
-  wishLosses(request, target, lose);
-  losses.push(...decide(outputWishes, OUTPUT, request.output ?? {}, { target, own }).losses);
+  preferenceLosses(request, target, lose);
+  losses.push(...decide(outputPreferences, OUTPUT, request.output ?? {}, { target, own }).losses);
   return losses;
 }
 
@@ -196,7 +196,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
   );
 }
 
-/** One loss for all hints, as they are one wish. */
+/** One loss for all hints, as they are one request. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takesBreakpoint(target);
   // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.
@@ -208,7 +208,7 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
   if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
 }
 
-function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
+function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const { lost } = effortFor(request, target);
   if (lost === 'reasoning_not_disabled') {
     lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
@@ -216,7 +216,12 @@ function wishLosses(request: CanonicalRequest, target: Target, lose: Lose): void
     lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
-    lose('behaviour', 'parallel_dropped', 'parallel_tool_calls', 'This endpoint does not take the wish.');
+    lose(
+      'behaviour',
+      'parallel_dropped',
+      'parallel_tool_calls',
+      'This endpoint does not take this parameter.',
+    );
   }
   if (request.messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');

@@ -1,18 +1,18 @@
-// What becomes of each parameter and wish on an endpoint of the Responses API.
+// What becomes of each parameter and preference on an endpoint of the Responses API.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation, ParameterName } from '../../../canonical/parameters.ts';
+import { modalitiesBesideText } from '../../../canonical/preferences.ts';
 import {
   as,
   type Fate,
   lost,
+  type Reported,
   type Rule,
   type Rules,
-  type Told,
   UNASKED,
   where,
 } from '../../../canonical/rules.ts';
-import type { OutputWish } from '../../../canonical/types.ts';
-import { modalitiesBesideText } from '../../../canonical/wishes.ts';
+import type { OutputPreferences } from '../../../canonical/types.ts';
 import { rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
 
 export const LOGPROBS = 'message.output_text.logprobs';
@@ -38,7 +38,7 @@ function listed(name: ParameterName): Rule<unknown, Facts> {
   return where(({ target }: Facts) => takes(target, name), as(name), message);
 }
 
-function capTold(cap: number, { target, own }: Facts): Told | undefined {
+function capReported(cap: number, { target, own }: Facts): Reported | undefined {
   if (own) return undefined;
   // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
   if (cap === 0) return { message: 'This endpoint cannot warm its cache alone.' };
@@ -49,7 +49,7 @@ function capTold(cap: number, { target, own }: Facts): Told | undefined {
 export const GENERATION = {
   max_tokens: {
     members: ['max_output_tokens'],
-    decide: (cap, facts) => ({ send: [['max_output_tokens', cap]], told: capTold(cap, facts) }),
+    decide: (cap, facts) => ({ send: [['max_output_tokens', cap]], reported: capReported(cap, facts) }),
   },
   temperature: ofSampling('temperature'),
   top_p: ofSampling('top_p'),
@@ -87,8 +87,8 @@ export const OUTPUT = {
     decide({ type, name = 'answer', schema = {}, strict }): Fate {
       if (type === 'text') return UNASKED;
       if (type === 'json') return { send: [['text.format', { type: 'json_object' }]] };
-      const told = strict === undefined ? {} : { strict };
-      return { send: [['text.format', { type: 'json_schema', name, schema, ...told }]] };
+      const reported = strict === undefined ? {} : { strict };
+      return { send: [['text.format', { type: 'json_schema', name, schema, ...reported }]] };
     },
   },
   verbosity: as('text.verbosity'),
@@ -102,4 +102,4 @@ export const OUTPUT = {
   },
   // How audio sounds; that there is none is told of the modality.
   audio: { members: [], decide: () => UNASKED },
-} as const satisfies Rules<OutputWish, Facts>;
+} as const satisfies Rules<OutputPreferences, Facts>;

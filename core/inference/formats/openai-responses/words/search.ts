@@ -2,7 +2,7 @@
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalObject, optionalString, optionalStrings } from '../../../caller/read.ts';
-import type { SearchWish } from '../../../canonical/types.ts';
+import type { SearchPreferences } from '../../../canonical/types.ts';
 import { type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts';
 
 const TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
@@ -11,7 +11,7 @@ const TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 export const SEARCH_OPTIONS: readonly SearchOption[] = ['allowed_domains', 'context', 'location'];
 
 /** What `tool` asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
-export function readSearchTool(tool: JsonObject, path: string): SearchWish | undefined {
+export function readSearchTool(tool: JsonObject, path: string): SearchPreferences | undefined {
   if (!TYPE.test(String(tool['type'] ?? ''))) return undefined;
   const filters = optionalObject(tool['filters'], `${path}.filters`) ?? {};
   return compact({
@@ -22,7 +22,7 @@ export function readSearchTool(tool: JsonObject, path: string): SearchWish | und
 }
 
 /** The search as a tool. */
-export function searchTool({ allowed_domains, context, location }: SearchWish): JsonObject {
+export function searchTool({ allowed_domains, context, location }: SearchPreferences): JsonObject {
   return {
     type: WEB_SEARCH,
     ...(allowed_domains === undefined ? {} : { filters: { allowed_domains } }),

@@ -35,9 +35,9 @@ export function stopOf(response: JsonObject, seen: Seen): Stop | null {
 /** The response of a last event of `type`; its status is the event's where the server left it out. */
 export function responseOf(type: string, event: JsonObject): JsonObject {
   const response = isObject(event['response']) ? event['response'] : {};
-  const told = type.slice('response.'.length);
+  const reported = type.slice('response.'.length);
   const { status } = response;
-  return status === undefined || status === null || status === 'in_progress' || told === 'failed'
-    ? { ...response, status: told }
+  return status === undefined || status === null || status === 'in_progress' || reported === 'failed'
+    ? { ...response, status: reported }
     : response;
 }

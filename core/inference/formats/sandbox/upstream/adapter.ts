@@ -3,8 +3,8 @@
 import { isObject } from '../../../../kernel/index.ts';
 import { completionLosses } from '../../../canonical/completion-losses.ts';
 import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
-import { dimensionLosses } from '../../../canonical/dimension-losses.ts';
 import { guarded } from '../../../canonical/guarded.ts';
+import { dimensionLosses } from '../../../canonical/tasks/dimension-losses.ts';
 import type { CanonicalAnswer, CanonicalEvent } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { classify } from './faults.ts';

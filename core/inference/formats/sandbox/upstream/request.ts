@@ -6,9 +6,9 @@ import type {
   Generation,
   MediaSource,
   Message,
-  OutputWish,
+  OutputPreferences,
   Part,
-  ReasoningWish,
+  ReasoningPreferences,
   Task,
   Tool,
   ToolChoice,
@@ -25,8 +25,8 @@ export interface SandboxBody {
   tool_choice?: ToolChoice;
   parallel_tools?: boolean;
   generation: Generation;
-  reasoning?: ReasoningWish;
-  output?: OutputWish;
+  reasoning?: ReasoningPreferences;
+  output?: OutputPreferences;
   cache_hint?: CacheHint;
   /** Bound of the output, in tokens of the sandbox per candidate. */
   max_tokens: number;

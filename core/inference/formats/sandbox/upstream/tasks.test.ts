@@ -6,8 +6,8 @@ import { taskAnswer } from './tasks.ts';
 const call = { model: 'sandbox/embed', attempt: 1, fail: 0, status: undefined };
 const embed = (input: EmbedTask['input'], dimensions?: number) => {
   const task = { kind: 'embed', input, single: false, encoding: 'float' } as const;
-  const wish: EmbedTask = dimensions === undefined ? task : { ...task, dimensions };
-  return taskAnswer(wish, call);
+  const preferences: EmbedTask = dimensions === undefined ? task : { ...task, dimensions };
+  return taskAnswer(preferences, call);
 };
 const vectorsOf = (body: Buffer) =>
   ((JSON.parse(body.toString()) as CanonicalAnswer).vectors ?? []).map(

@@ -2,7 +2,8 @@
 // texts have equal vectors, texts that share words lie closer, and everything can be computed by hand.
 import { sha256 } from '../../../../kernel/index.ts';
 import { searchUnits } from '../../../canonical/search-units.ts';
-import { countImages, isContent, isTokens } from '../../../canonical/task-inputs.ts';
+import { countImages, isContent, isTokens } from '../../../canonical/tasks/inputs.ts';
+import { vectorOfJson } from '../../../canonical/tasks/vectors.ts';
 import type {
   CanonicalAnswer,
   EmbedInput,
@@ -13,7 +14,6 @@ import type {
   Task,
   Usage,
 } from '../../../canonical/types.ts';
-import { vectorOfJson } from '../../../canonical/vectors.ts';
 import { type Refusal, refusal } from './faults.ts';
 import { tokensOf, tokensOfBytes } from './tokens.ts';
 

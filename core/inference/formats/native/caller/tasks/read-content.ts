@@ -42,14 +42,11 @@ function imageOf(value: unknown, param: string, wires: Wires): Extract<EmbedPart
       ? sourceOf(url)
       : readSource(value, param, 'image', wires);
   if ('base64' in src) {
-    const told = `${param}.${typeof url === 'string' ? 'url' : 'media_type'}`;
-    if (!src.media_type.startsWith('image/')) fail(told, `'${told}' must name a kind of image.`);
+    const at = `${param}.${typeof url === 'string' ? 'url' : 'media_type'}`;
+    if (!src.media_type.startsWith('image/')) fail(at, `'${at}' must name a kind of image.`);
     return src;
   }
   if ('url' in src && src.url.startsWith('https://')) return src;
-  const told = 'url' in src ? `${param}.url` : param;
-  return fail(
-    told,
-    `'${told}' must be an https address, a data URL in base64, or base64 with its media_type.`,
-  );
+  const at = 'url' in src ? `${param}.url` : param;
+  return fail(at, `'${at}' must be an https address, a data URL in base64, or base64 with its media_type.`);
 }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { agoText, dayText, instantOf, lastDays, utcText } from './time.ts';
+
+test('a row time without a zone is UTC, as the API means it', () => {
+  expect(instantOf('2026-11-21 10:42:07.318').toISOString()).toBe('2026-11-21T10:42:07.318Z');
+  expect(instantOf('2026-11-21T16:12:07.318+05:30').toISOString()).toBe('2026-11-21T10:42:07.318Z');
+  expect(utcText(instantOf('2026-11-21 10:42:07.318'))).toBe('2026-11-21 10:42:07.318 UTC');
+});
+
+test('the past is told in the grain in which people speak of it', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const ago = (text: string) => agoText(new Date(text), now);
+  expect(ago('2026-11-21T11:59:50Z')).toBe('just now');
+  expect(ago('2026-11-21T11:58:00Z')).toBe('2 minutes ago');
+  expect(ago('2026-11-21T08:00:00Z')).toBe('4 hours ago');
+  expect(ago('2026-11-20T10:00:00Z')).toBe('yesterday');
+  expect(ago('2026-08-01T10:00:00Z')).toBe('1 Aug 2026');
+  expect(ago('2026-11-22T12:00:00Z')).toBe('tomorrow');
+});
+
+test('the days of the chart are UTC days without a gap, today last', () => {
+  expect(lastDays(3, new Date('2026-03-01T00:30:00Z'))).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
+  expect(dayText('2026-03-01')).toBe('Mar 1');
+});

@@ -1,0 +1,157 @@
+// The audit log: who did what, written in the transaction of the change, chained by hash so that an entry taken
+// out or altered shows.
+import type { Pool } from '../../db/index.ts';
+import { type Caller, type Context, canonicalJson, type Db, sha256 } from '../../kernel/index.ts';
+import { addressPrefix } from '../sessions/network.ts';
+import { type AuditRow, appendEntry, freeze, lockChain, readChains, readEntriesAfter } from './store.ts';
+
+const AGENT_MAX = 256;
+const PAGE = 1_000;
+
+interface AuditEntry {
+  /** Operation name, `keys.rotate`. */
+  readonly action: string;
+  /** Whose log it stands in; null for what concerns no organisation. */
+  readonly org_id: string | null;
+  readonly target?: { readonly type: string; readonly id: string; readonly display?: string };
+  /** Changed fields alone, secrets as `"[redacted]"`. */
+  readonly before?: Readonly<Record<string, unknown>>;
+  readonly after?: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+  readonly outcome?: 'ok' | 'denied';
+  /** Who acted where the caller is not them yet: a sign-in. */
+  readonly actor?: Actor;
+}
+
+interface Actor {
+  readonly type: AuditRow['actor_type'];
+  readonly id: string | null;
+  readonly display: string;
+}
+
+function actorOf(caller: Caller): Actor {
+  switch (caller.kind) {
+    case 'key':
+      return { type: 'key', id: caller.key_id, display: caller.key_id };
+    case 'session':
+      return { type: 'user', id: caller.user_id, display: caller.email };
+    case 'staff':
+      return { type: 'staff', id: caller.staff_id, display: caller.name };
+    case 'public':
+      return { type: 'system', id: null, display: 'nobody' };
+  }
+}
+
+/** The first link of a chain: bound to its organisation and day, so that chains cannot be swapped. */
+function firstLink(org_id: string, day: string): Buffer {
+  return sha256(`audit ${org_id} ${day}`);
+}
+
+function hashOf(entry: Omit<AuditRow, 'id' | 'hash'>): Buffer {
+  const { prev_hash, at, ...rest } = entry;
+  return sha256(Buffer.concat([prev_hash, Buffer.from(canonicalJson({ ...rest, at: at.toISOString() }))]));
+}
+
+/** `value` as it is read back from a JSON column: what the hash covers is what is stored. */
+function asStored(value: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> | null {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}
+
+/** The user agent of a request as stored: printable, at most 256 characters; null when absent. */
+export function storedAgent(context: Context): string | null {
+  const agent = context.requestHeader('user-agent');
+  return agent === null ? null : [...agent].slice(0, AGENT_MAX).join('');
+}
+
+/** Appends an entry to the audit log, in the transaction of `context` or one of its own. */
+export function writeAudit(context: Context, entry: AuditEntry): Promise<void> {
+  return context.transaction(async (context) => {
+    const at = context.now();
+    const org_id = entry.org_id ?? '';
+    const day = at.toISOString().slice(0, 10);
+    const end = await lockChain(context.db, { org_id, day, first: firstLink(org_id, day) });
+    const actor = entry.actor ?? actorOf(context.caller);
+    const row = {
+      org_id,
+      day,
+      chain_seq: end.chain_seq + 1,
+      at,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_display: actor.display,
+      action: entry.action,
+      target_type: entry.target?.type ?? null,
+      target_id: entry.target?.id ?? null,
+      target_display: entry.target?.display ?? null,
+      before: asStored(entry.before),
+      after: asStored(entry.after),
+      reason: entry.reason ?? null,
+      ip_prefix: addressPrefix(context.client_ip),
+      user_agent: storedAgent(context),
+      request_id: context.request_id,
+      outcome: entry.outcome ?? 'ok',
+      prev_hash: end.hash,
+    };
+    await appendEntry(context.db, { ...row, hash: hashOf(row) });
+  });
+}
+
+/** Of `fields`, those that differ, as `before` and `after` of an entry. */
+export function changesOf<T extends object>(
+  old: T,
+  next: T,
+  fields: readonly (keyof T & string)[],
+): { before: Record<string, unknown>; after: Record<string, unknown> } {
+  const stored = (value: unknown) => canonicalJson(JSON.parse(JSON.stringify([value ?? null])));
+  const changed = fields.filter((field) => stored(old[field]) !== stored(next[field]));
+  const pick = (from: T) => Object.fromEntries(changed.map((field) => [field, from[field]]));
+  return { before: pick(old), after: pick(next) };
+}
+
+interface AuditFault {
+  readonly org_id: string;
+  readonly day: string;
+  readonly chain_seq: number;
+  readonly reason: 'missing' | 'altered' | 'end';
+}
+
+/**
+ * Recomputes every chain as of one moment: how many entries there are, and the places where one is missing, altered, or
+ * cut off at the end. Entries that are written meanwhile are no faults. It reads in pages, so that a long log needs no
+ * more memory than a short one.
+ */
+export function verifyAudit(pool: Pool): Promise<{ entries: number; faults: AuditFault[] }> {
+  return pool.transaction(async (db) => {
+    await freeze(db);
+    return recompute(db);
+  });
+}
+
+async function recompute(db: Db): Promise<{ entries: number; faults: AuditFault[] }> {
+  const faults: AuditFault[] = [];
+  const ends = new Map<string, { chain_seq: number; hash: Buffer }>();
+  let entries = 0;
+  for (let after = 0; ; ) {
+    const rows = await readEntriesAfter(db, after, PAGE);
+    for (const { id, hash, ...row } of rows) {
+      after = id;
+      entries++;
+      const { org_id, day, chain_seq } = row;
+      const key = `${org_id} ${day}`;
+      const end = ends.get(key) ?? { chain_seq: 0, hash: firstLink(org_id, day) };
+      const follows = chain_seq === end.chain_seq + 1 && row.prev_hash.equals(end.hash);
+      if (!follows) faults.push({ org_id, day, chain_seq, reason: 'missing' });
+      else if (!hashOf(row).equals(hash)) faults.push({ org_id, day, chain_seq, reason: 'altered' });
+      ends.set(key, { chain_seq, hash });
+    }
+    if (rows.length < PAGE) break;
+  }
+  for (const chain of await readChains(db)) {
+    const { org_id, day, chain_seq } = chain;
+    const end = ends.get(`${org_id} ${day}`);
+    const cut =
+      end === undefined ? chain_seq > 0 : end.chain_seq !== chain_seq || !end.hash.equals(chain.hash);
+    if (cut) faults.push({ org_id, day, chain_seq, reason: 'end' });
+  }
+  return { entries, faults };
+}

@@ -1,0 +1,244 @@
+// Signing in and out, and the session itself.
+import { Type } from 'typebox';
+import {
+  type Context,
+  idOf,
+  isId,
+  listOf,
+  Nothing,
+  notFound,
+  operation,
+  ServiceError,
+} from '../../kernel/index.ts';
+import { findMembership } from '../../orgs/index.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { emailKey } from '../email.ts';
+import {
+  CodeIn,
+  EmailIn,
+  PasswordIn,
+  SessionView,
+  SignedIn,
+  SignedInView,
+  SignInAnswer,
+  sessionExample,
+  signedInExample,
+  TransportIn,
+  tokenExample,
+} from '../schema.ts';
+import { deliver, renewSession } from '../sessions/sessions.ts';
+import { endSession, endSessions, listSessions } from '../sessions/store.ts';
+import { clearedCookie } from '../sessions/token.ts';
+import { findPerson } from '../store.ts';
+import type { Person, SessionRow } from '../types.ts';
+import { ownSession, sessionCaller, viewSession, viewSignedIn } from '../view.ts';
+import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
+import { beginAttempt } from './throttle.ts';
+
+/** Whoever is signed in, a second factor missing or not. */
+export const anyone = { kind: 'session', roles: 'any', without_second_factor: true } as const;
+
+/** Hands a session's new token over and shows the session. */
+export async function answerWith(context: Context, made: { session: SessionRow; token: string }) {
+  return {
+    ...deliver(context, made.session, made.token),
+    session: await viewSignedIn(context, made.session),
+  };
+}
+
+/** The person behind the caller's session. @throws Error (a defect) when there is none. */
+export async function ownPerson(context: Context): Promise<Person> {
+  const person = await findPerson(context.db, sessionCaller(context).user_id);
+  if (person === null) throw new Error('a session without its person');
+  return person;
+}
+
+export const loginOperation = operation({
+  name: 'auth.login',
+  method: 'POST',
+  path: '/v1/auth/login',
+  summary: 'Sign in with e-mail and password; with a second factor the answer asks for it',
+  audience: { kind: 'public' },
+  input: Type.Object({ email: EmailIn, password: PasswordIn, transport: TransportIn }),
+  output: SignInAnswer,
+  errors: ['invalid_credentials', 'too_many_attempts', 'csrf_failed'],
+  request: { email: 'asha@acme.example', password: 'correct horse battery staple', transport: 'bearer' },
+  example: { token: tokenExample, session: signedInExample },
+  async run(context, { email, password, transport }) {
+    const made = await signIn(context, { email, password, transport: transport ?? 'cookie' });
+    return 'mfa_token' in made ? made : answerWith(context, made);
+  },
+});
+
+export const loginTotpOperation = operation({
+  name: 'auth.login.totp',
+  method: 'POST',
+  path: '/v1/auth/login/totp',
+  summary: 'Finish a sign-in with a code by time or a recovery code',
+  audience: { kind: 'public' },
+  input: Type.Object({ mfa_token: Type.String({ maxLength: 128 }), code: CodeIn, transport: TransportIn }),
+  output: SignedIn,
+  errors: ['invalid_totp', 'too_many_attempts', 'csrf_failed'],
+  request: { mfa_token: 'mfa_CWgUx5MUn1U3_tPMYoC64oQ3v9HkWxHA', code: '492039', transport: 'bearer' },
+  example: { session: signedInExample },
+  async run(context, { mfa_token, code, transport }) {
+    const made = await secondFactor(context, { mfa_token, code, transport: transport ?? 'cookie' });
+    return answerWith(context, made);
+  },
+});
+
+export const logoutOperation = operation({
+  name: 'auth.logout',
+  method: 'POST',
+  path: '/v1/auth/logout',
+  summary: 'End this session',
+  audience: anyone,
+  input: Type.Object({}),
+  output: Nothing,
+  errors: ['csrf_failed'],
+  status: 204,
+  example: {},
+  async run(context) {
+    const { user_id, session_id, org_id } = sessionCaller(context);
+    await context.transaction(async (context) => {
+      await endSession(context.db, { user_id, id: session_id });
+      await writeAudit(context, { action: 'auth.logout', org_id });
+    });
+    context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
+    return {};
+  },
+});
+
+export const logoutAllOperation = operation({
+  name: 'auth.logout_all',
+  method: 'POST',
+  path: '/v1/auth/logout-all',
+  summary: 'End every session of the person, this one too',
+  audience: anyone,
+  input: Type.Object({}),
+  output: Nothing,
+  errors: ['csrf_failed'],
+  status: 204,
+  example: {},
+  async run(context) {
+    const { user_id, org_id } = sessionCaller(context);
+    await context.transaction(async (context) => {
+      const sessions = await endSessions(context.db, { user_id, except: null });
+      await writeAudit(context, { action: 'auth.logout_all', org_id, after: { sessions } });
+    });
+    context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
+    return {};
+  },
+});
+
+export const getSessionOperation = operation({
+  name: 'auth.session',
+  method: 'GET',
+  path: '/v1/auth/session',
+  summary: 'Who is signed in, their organizations, the present one, and the CSRF token',
+  audience: anyone,
+  input: Type.Object({}),
+  output: SignedInView,
+  errors: [],
+  example: signedInExample,
+  run: async (context) => viewSignedIn(context, await ownSession(context), sessionCaller(context).org_id),
+});
+
+export const enterOrgOperation = operation({
+  name: 'auth.session.org',
+  method: 'POST',
+  path: '/v1/auth/session/org',
+  summary: 'Enter another organization of the person; the session gets a new token',
+  audience: anyone,
+  input: Type.Object({ org_id: idOf('org') }),
+  output: SignedIn,
+  errors: ['csrf_failed'],
+  request: { org_id: 'org_01KACZ3V8S6T5R4Q3P2N1M0K9J' },
+  example: { session: signedInExample },
+  async run(context, { org_id }) {
+    const { user_id } = sessionCaller(context);
+    const membership = isId('org', org_id) ? await findMembership(context.db, { org_id, user_id }) : null;
+    if (membership === null) throw notFound();
+    const session = await ownSession(context);
+    return answerWith(context, await renewSession(context, session, { org_id: membership.org_id }));
+  },
+});
+
+export const reauthenticateOperation = operation({
+  name: 'auth.reauthenticate',
+  method: 'POST',
+  path: '/v1/auth/reauthenticate',
+  summary: 'Prove the person again by password or code; the session gets a new token',
+  audience: anyone,
+  input: Type.Object(
+    { password: Type.Optional(PasswordIn), code: Type.Optional(CodeIn) },
+    { minProperties: 1, description: 'the password, a code, or both' },
+  ),
+  output: SignedIn,
+  errors: ['invalid_credentials', 'invalid_totp', 'too_many_attempts', 'csrf_failed'],
+  request: { password: 'correct horse battery staple' },
+  example: { session: signedInExample },
+  async run(context, { password, code }) {
+    const person = await ownPerson(context);
+    const session = await ownSession(context);
+    if (password === undefined && code === undefined) {
+      throw new ServiceError('invalid_request', 'Send the password or a code.', { param: 'password' });
+    }
+    if (password !== undefined) {
+      const about = emailKey(person.email) ?? person.email;
+      const stored = person.password_hash;
+      await (await provePassword(context, { kind: 'account', about, stored, password })).succeed();
+    }
+    if (code !== undefined) {
+      const attempt = await beginAttempt(context, 'totp', person.id);
+      if (!(await takeCode(context, person, code))) {
+        await attempt.fail();
+        throw invalidTotp(0);
+      }
+      await attempt.succeed();
+    }
+    const proved = { proved_at: context.now(), two_factor: session.two_factor || code !== undefined };
+    return answerWith(context, await renewSession(context, session, proved));
+  },
+});
+
+export const listSessionsOperation = operation({
+  name: 'auth.sessions.list',
+  method: 'GET',
+  path: '/v1/auth/sessions',
+  summary: 'List the sessions of the person, newest first',
+  audience: anyone,
+  input: Type.Object({}),
+  output: listOf(SessionView),
+  errors: [],
+  example: { object: 'list', data: [sessionExample] },
+  async run(context) {
+    const { user_id, session_id } = sessionCaller(context);
+    const sessions = await listSessions(context.db, user_id, context.now());
+    return { object: 'list' as const, data: sessions.map((session) => viewSession(session, session_id)) };
+  },
+});
+
+export const endSessionOperation = operation({
+  name: 'auth.sessions.end',
+  method: 'DELETE',
+  path: '/v1/auth/sessions/:id',
+  summary: 'End a session of the person; it stops at its next request',
+  audience: anyone,
+  input: Type.Object({ id: idOf('session') }),
+  output: Nothing,
+  errors: ['csrf_failed'],
+  status: 204,
+  example: {},
+  async run(context, { id }) {
+    const { user_id, session_id, org_id } = sessionCaller(context);
+    await context.transaction(async (context) => {
+      if (!isId('session', id) || !(await endSession(context.db, { user_id, id }))) throw notFound();
+      await writeAudit(context, { action: 'auth.sessions.end', org_id, target: { type: 'session', id } });
+    });
+    if (id === session_id) {
+      context.header('set-cookie', clearedCookie(context.services.sign_in.cookies, 'session'));
+    }
+    return {};
+  },
+});

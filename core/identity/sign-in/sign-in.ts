@@ -1,0 +1,212 @@
+// The two steps of signing in, for people and for staff (docs/sign-in.md).
+import { type Context, type Id, machineMs, ServiceError } from '../../kernel/index.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { emailKey } from '../email.ts';
+import { openSession } from '../sessions/sessions.ts';
+import { hashToken, hasTokenForm, newToken } from '../sessions/token.ts';
+import {
+  findPerson,
+  findPersonByEmail,
+  lockPerson,
+  replaceHash,
+  takeRecoveryCode,
+  takeStep,
+} from '../store.ts';
+import type { Person, SessionRow, Transport } from '../types.ts';
+import { checkPassword, hashPassword, needsRehash } from './password.ts';
+import { countGuess, endChallenge, findChallenge, insertChallenge } from './store.ts';
+import { type Attempt, beginAttempt } from './throttle.ts';
+import { hashRecoveryCode, openTotp, stepOfCode } from './totp.ts';
+
+/** How long a sign-in may wait for its second factor. */
+const CHALLENGE_MS = 5 * 60_000;
+
+/** Who acted where no account has the address that was typed; the address itself is not kept. */
+export const NOBODY = { type: 'system', id: null, display: 'nobody' } as const;
+
+/** Whether `error` refuses a judged password; one that was not even judged leaves no trace to fill the log with. */
+export function isWrongPassword(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'invalid_credentials';
+}
+
+/** The one answer to a wrong address, a wrong password and both. */
+export function invalidCredentials(): ServiceError {
+  return new ServiceError('invalid_credentials', 'E-mail and password do not match. Check both.');
+}
+
+/** A code that was wrong, used before, or came too late. */
+export function invalidTotp(attempts_left: number): ServiceError {
+  return new ServiceError('invalid_totp', 'The code is not valid. Wait for the next one.', {
+    details: { attempts_left },
+  });
+}
+
+/** What answers a second step that was guessed out, lapsed, or never begun: no code helps any more. */
+export function signInEnded(): ServiceError {
+  return new ServiceError('invalid_totp', 'This sign-in has ended. Begin again with the password.', {
+    details: { attempts_left: 0 },
+  });
+}
+
+/**
+ * Judges a password under the throttle of `kind`; a wrong one is counted, a right one leaves the attempt to settle.
+ * @throws ServiceError invalid_credentials, too_many_attempts.
+ */
+export async function provePassword(
+  context: Context,
+  args: { kind: 'account' | 'staff'; about: string; stored: string | null; password: string },
+): Promise<Attempt> {
+  const attempt = await beginAttempt(context, args.kind, args.about);
+  const is_right = await checkPassword(args.stored, args.password).catch(async (error: unknown) => {
+    await attempt.withdraw();
+    throw error;
+  });
+  if (is_right) return attempt;
+  await attempt.fail();
+  throw invalidCredentials();
+}
+
+/** Stores a challenge for the second step and returns its token. */
+export async function openChallenge(context: Context, subject: string): Promise<string> {
+  const token = newToken('mfa');
+  const expires_at = new Date(context.now().getTime() + CHALLENGE_MS);
+  await insertChallenge(context.db, { hash: hashToken(token), subject, expires_at });
+  return token;
+}
+
+async function strengthen(context: Context, person: Person, password: string): Promise<string> {
+  if (!needsRehash(person.password_hash)) return person.password_hash;
+  const fresh = await hashPassword(password);
+  await replaceHash(context.db, { id: person.id, old: person.password_hash, fresh });
+  return fresh;
+}
+
+export type SignedIn =
+  | { readonly session: SessionRow; readonly token: string }
+  | { readonly mfa_token: string };
+
+function recordSignIn(context: Context, session: SessionRow): Promise<void> {
+  return writeAudit(context, {
+    action: 'auth.login',
+    org_id: session.org_id,
+    target: { type: 'session', id: session.id },
+    after: { method: session.method, two_factor: session.two_factor },
+    actor: { type: 'user', id: session.user_id, display: session.email },
+  });
+}
+
+function recordRefusal(
+  context: Context,
+  action: string,
+  person: { id: string; email: string } | null,
+): Promise<void> {
+  const actor = person === null ? NOBODY : ({ type: 'user', id: person.id, display: person.email } as const);
+  return writeAudit(context, { action, org_id: null, outcome: 'denied', actor });
+}
+
+/**
+ * The first step: a session, or where the person has a second factor the token for the next step.
+ * @throws ServiceError invalid_credentials, too_many_attempts.
+ */
+export async function signIn(
+  context: Context,
+  input: { email: string; password: string; transport: Transport },
+): Promise<SignedIn> {
+  const key = emailKey(input.email);
+  const person = key === null ? null : await findPersonByEmail(context.db, key);
+  const attempt = await provePassword(context, {
+    kind: 'account',
+    about: key ?? input.email,
+    stored: person?.password_hash ?? null,
+    password: input.password,
+  }).catch(async (error: unknown) => {
+    // Of an unknown account too: an answer that comes sooner would tell which accounts exist.
+    if (isWrongPassword(error)) await recordRefusal(context, 'auth.login', person);
+    throw error;
+  });
+  if (person === null) throw invalidCredentials();
+  const proven_hash = await strengthen(context, person, input.password);
+  const made = await context.transaction(async (context) => {
+    const present = await lockPerson(context.db, person.id);
+    // Changed since it was checked: the old password signs nobody in any more, nor does it skip a new second factor.
+    // A challenge too is opened under the lock, or it would outlive the change that ends all challenges.
+    if (present?.password_hash !== proven_hash) return null;
+    if (present.totp_secret !== null) return { mfa_token: await openChallenge(context, person.id) };
+    const { transport } = input;
+    const made = await openSession(context, present, { method: 'password', transport, two_factor: false });
+    await recordSignIn(context, made.session);
+    return made;
+  });
+  if (made === null) throw invalidCredentials();
+  // Half a sign-in clears nothing: whoever has the password alone must not reset the count of wrong codes.
+  if ('mfa_token' in made) await attempt.withdraw();
+  else await attempt.succeed();
+  return made;
+}
+
+/** Whether `code` is a code by time or a recovery code of the person, used up by asking; of two at once one is right. */
+export async function takeCode(context: Context, person: Person, code: string): Promise<boolean> {
+  const { root_key } = context.services;
+  if (person.totp_secret === null) return false;
+  const secret = openTotp(root_key, person.id, person.totp_secret);
+  const step = stepOfCode(secret, code, machineMs());
+  if (step !== null) return takeStep(context.db, { id: person.id, step });
+  const hash = hashRecoveryCode(root_key, code);
+  if (hash === null) return false;
+  const is_right = await takeRecoveryCode(context.db, { user_id: person.id, hash });
+  if (is_right)
+    await writeAudit(context, { action: 'auth.recovery_code', org_id: null, actor: actorOf(person) });
+  return is_right;
+}
+
+function actorOf(person: Person) {
+  return { type: 'user', id: person.id, display: person.email } as const;
+}
+
+/**
+ * Opens a challenge of the second step for one guess.
+ * @throws ServiceError invalid_totp when it is unknown, lapsed or guessed out; too_many_attempts.
+ */
+export async function beginGuess(
+  context: Context,
+  mfa_token: string,
+  prefix: 'usr_' | 'stf_',
+): Promise<{ subject: string; hash: Buffer; left: number; attempt: Attempt }> {
+  if (!hasTokenForm('mfa', mfa_token)) throw signInEnded();
+  const hash = hashToken(mfa_token);
+  const at = context.now();
+  const challenge = await findChallenge(context.db, { hash, at });
+  if (challenge === null || !challenge.subject.startsWith(prefix)) throw signInEnded();
+  const attempt = await beginAttempt(context, 'totp', challenge.subject);
+  const left = await countGuess(context.db, { hash, at });
+  if (left === null) {
+    await attempt.withdraw();
+    throw signInEnded();
+  }
+  return { subject: challenge.subject, hash, left, attempt };
+}
+
+/** The second step: the session. @throws ServiceError invalid_totp, too_many_attempts. */
+export async function secondFactor(
+  context: Context,
+  input: { mfa_token: string; code: string; transport: Transport },
+): Promise<{ session: SessionRow; token: string }> {
+  const guess = await beginGuess(context, input.mfa_token, 'usr_');
+  const person = await findPerson(context.db, guess.subject as Id<'user'>);
+  if (person === null || !(await takeCode(context, person, input.code))) {
+    await guess.attempt.fail();
+    if (person !== null) await recordRefusal(context, 'auth.login.totp', person);
+    throw guess.left === 0 ? signInEnded() : invalidTotp(guess.left);
+  }
+  const made = await context.transaction(async (context) => {
+    await lockPerson(context.db, person.id);
+    if (!(await endChallenge(context.db, guess.hash))) return null;
+    const { transport } = input;
+    const made = await openSession(context, person, { method: 'password', transport, two_factor: true });
+    await recordSignIn(context, made.session);
+    return made;
+  });
+  if (made === null) throw signInEnded();
+  await guess.attempt.succeed();
+  return made;
+}

@@ -1,0 +1,83 @@
+// Second factors: codes by time (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
+import { Secret, TOTP } from 'otpauth';
+import { deriveKey, hmacSha256, open, seal, secureBytes, secureText } from '../../kernel/index.ts';
+
+const PERIOD_S = 30;
+const WINDOW = 1;
+const SECRET_BYTES = 20;
+const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
+const CODES = 10;
+
+function generator(secret: Uint8Array): TOTP {
+  const buffer = new Uint8Array(secret).buffer;
+  return new TOTP({ secret: new Secret({ buffer }), algorithm: 'SHA1', digits: 6, period: PERIOD_S });
+}
+
+/** A fresh secret of 160 bits. */
+export function newTotpSecret(): Buffer {
+  return secureBytes(SECRET_BYTES);
+}
+
+/** `secret` in base32, as people type it. */
+export function base32(secret: Uint8Array): string {
+  return new Secret({ buffer: new Uint8Array(secret).buffer }).base32;
+}
+
+/** The bytes of a base32 secret. */
+export function fromBase32(text: string): Buffer {
+  return Buffer.from(Secret.fromBase32(text).bytes);
+}
+
+/** The address that authenticator programs scan. */
+export function otpauthUri(secret: Uint8Array, args: { issuer: string; email: string }): string {
+  return new TOTP({
+    issuer: args.issuer,
+    label: args.email,
+    secret: new Secret({ buffer: new Uint8Array(secret).buffer }),
+    algorithm: 'SHA1',
+    digits: 6,
+    period: PERIOD_S,
+  }).toString();
+}
+
+/** The code of `secret` at `at_ms`. */
+export function totpCode(secret: Uint8Array, at_ms: number): string {
+  return generator(secret).generate({ timestamp: at_ms });
+}
+
+/** Number of the 30 s step that holds `at_ms`. */
+function currentStep(at_ms: number): number {
+  return Math.floor(at_ms / 1000 / PERIOD_S);
+}
+
+/**
+ * The step whose code `code` is, at most one from `at_ms`; null when it is none of them. Callers ask by the machine's
+ * clock: authenticators know nothing of the development clock.
+ */
+export function stepOfCode(secret: Uint8Array, code: string, at_ms: number): number | null {
+  if (!/^\d{6}$/.test(code)) return null;
+  const delta = generator(secret).validate({ token: code, timestamp: at_ms, window: WINDOW });
+  return delta === null ? null : currentStep(at_ms) + delta;
+}
+
+/** `secret` as stored: sealed under the key ring, bound to its owner. */
+export function sealTotp(root_key: Uint8Array, owner_id: string, secret: Uint8Array): Buffer {
+  return seal(deriveKey(root_key, 'totp'), secret, `totp ${owner_id}`);
+}
+
+/** What `sealTotp` sealed. @throws Error when the key ring is another one. */
+export function openTotp(root_key: Uint8Array, owner_id: string, sealed: Uint8Array): Buffer {
+  return open(deriveKey(root_key, 'totp'), sealed, `totp ${owner_id}`);
+}
+
+/** Ten recovery codes of 50 bits, `xxxxx-xxxxx`. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: CODES }, () => `${secureText(CROCKFORD, 5)}-${secureText(CROCKFORD, 5)}`);
+}
+
+/** What is stored of a recovery code; letter case and the hyphen do not count. Null for what is no code. */
+export function hashRecoveryCode(root_key: Uint8Array, code: string): Buffer | null {
+  const plain = code.trim().toLowerCase().replace('-', '');
+  if (plain.length !== 10 || [...plain].some((letter) => !CROCKFORD.includes(letter))) return null;
+  return hmacSha256(deriveKey(root_key, 'recovery code'), plain);
+}

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createHealth } from '../index.ts';
+
+const T = 10_000_000;
+const fine = { ttft_ms: 100, duration_ms: 1_100, output_tokens: 50 };
+
+test('a circuit opens at the fifth failure that is more than half of the last 30 seconds, not before', () => {
+  const health = createHealth();
+  for (let i = 0; i < 4; i++) health.failed('e', 'server', T + i);
+  expect(health.circuit('e', T + 4)).toBe('closed');
+  health.failed('e', 'timeout', T + 5);
+  expect(health.circuit('e', T + 6)).toBe('open');
+  expect(health.circuit('other', T)).toBe('closed');
+});
+
+test('five failures among as many successes leave the circuit closed, one more opens it', () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.succeeded('e', fine, T);
+  for (let i = 0; i < 5; i++) health.failed('e', 'overloaded', T);
+  expect(health.circuit('e', T)).toBe('closed');
+  health.failed('e', 'overloaded', T);
+  expect(health.circuit('e', T)).toBe('open');
+});
+
+test('failures older than 30 seconds do not count for the circuit', () => {
+  const health = createHealth();
+  for (let i = 0; i < 4; i++) health.failed('e', 'server', T);
+  health.failed('e', 'server', T + 31_000);
+  expect(health.circuit('e', T + 31_000)).toBe('closed');
+});
+
+test("the caller's own faults never open a circuit", () => {
+  const health = createHealth();
+  for (const fault of ['client', 'content_filter', 'context_length', 'too_large']) {
+    for (let i = 0; i < 10; i++) health.failed('e', fault, T);
+  }
+  expect(health.circuit('e', T)).toBe('closed');
+  expect(health.success('e', T)).toBe(null);
+});
+
+test('after 15 seconds one probe passes; its failure opens for 15 more, its success closes, its loss frees the probe', () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
+  expect(health.circuit('e', T + 14_999)).toBe('open');
+  expect(health.circuit('e', T + 15_000)).toBe('half_open');
+  health.probe('e', T + 15_000);
+  expect(health.circuit('e', T + 15_001)).toBe('open');
+  health.failed('e', 'server', T + 16_000);
+  expect(health.circuit('e', T + 30_999)).toBe('open');
+  expect(health.circuit('e', T + 31_000)).toBe('half_open');
+  health.probe('e', T + 31_000);
+  expect(health.circuit('e', T + 46_000)).toBe('half_open');
+  health.succeeded('e', fine, T + 46_000);
+  expect(health.circuit('e', T + 46_000)).toBe('closed');
+});
+
+test("a probe that ends with the caller's own fault keeps no other call from probing", () => {
+  const health = createHealth();
+  for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
+  health.probe('e', T + 15_000);
+  health.failed('e', 'client', T + 15_100);
+  expect(health.circuit('e', T + 15_100)).toBe('half_open');
+});
+
+test('a time to rest that is no number is none, and leaves the next one its effect', () => {
+  const health = createHealth();
+  for (const ms of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) health.rest('e', ms, T);
+  expect(health.figures('e', T)?.rest_ms ?? 0).toBe(0);
+  health.rest('e', 1_000, T);
+  expect(health.figures('e', T)?.rest_ms).toBe(1_000);
+});
+
+test('an endpoint rests for as long as it asks, a minute at most, and takes calls again after it', () => {
+  const health = createHealth();
+  expect(health.figures('e', T)).toBe(null);
+  health.rest('e', 5_000, T);
+  expect(health.figures('e', T + 4_999)?.rest_ms).toBe(1);
+  expect(health.figures('e', T + 5_000)?.rest_ms).toBe(0);
+  health.rest('e', 86_400_000, T);
+  health.rest('e', 10, T + 1);
+  expect(health.figures('e', T + 1)?.rest_ms).toBe(59_999);
+  expect(health.circuit('e', T)).toBe('closed');
+});
+
+test('what is remembered of an endpoint between two looks is what a fresh look finds', () => {
+  const event = fc.record({
+    kind: fc.constantFrom('ok', 'bad', 'missing', 'rest', 'probe', 'look'),
+    step_ms: fc.constantFrom(0, 1, 400, 1_000, 5_000, 15_000, 31_000, 299_000),
+    value: fc.integer({ min: 1, max: 900 }),
+  });
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const health = createHealth();
+      let now = T;
+      for (const { kind, step_ms, value } of events) {
+        now += step_ms;
+        if (kind === 'ok') {
+          health.succeeded('e', { ttft_ms: value, duration_ms: value + 1_000, output_tokens: value }, now);
+        } else if (kind === 'bad') health.failed('e', 'server', now);
+        else if (kind === 'missing') health.missing('e', now);
+        else if (kind === 'rest') health.rest('e', value, now);
+        else if (kind === 'probe' && health.circuit('e', now) === 'half_open') health.probe('e', now);
+        const figures = health.figures('e', now);
+        if (figures === null) continue;
+        expect(figures).toMatchObject({
+          circuit: health.circuit('e', now),
+          success: health.success('e', now),
+          ttft_ms: health.ttftMs('e', now)?.p50 ?? null,
+          tokens_per_s: health.throughput('e', now),
+        });
+        expect(figures.circuit_ms > 0).toBe(figures.circuit === 'open');
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('latency, throughput and success are of the last five minutes and unknown without samples', () => {
+  const health = createHealth();
+  expect(health.ttftMs('e', T)).toBe(null);
+  for (let i = 1; i <= 100; i++) {
+    health.succeeded('e', { ttft_ms: i, duration_ms: i + 1_000, output_tokens: i * 10 }, T);
+  }
+  health.failed('e', 'server', T);
+  expect(health.ttftMs('e', T)).toEqual({ p50: 51, p95: 96 });
+  // The first answer had 10 tokens: too few to measure speed.
+  expect(health.throughput('e', T)).toBe(510);
+  expect(health.success('e', T)).toBeCloseTo(100 / 101);
+  expect(health.ttftMs('e', T + 301_000)).toBe(null);
+  expect(health.throughput('e', T + 301_000)).toBe(null);
+  expect(health.success('e', T + 301_000)).toBe(null);
+});
+
+test('an endpoint without its model counts as failing for ten minutes, or until it answers, and is told once in them', () => {
+  const health = createHealth();
+  const minute = 60_000;
+  const well = { ttft_ms: 5, duration_ms: 1_000, output_tokens: 100 };
+  for (let n = 0; n < 1_000; n++) health.succeeded('e', well, T);
+  expect([health.missing('e', T), health.missing('e', T + minute)]).toEqual([true, false]);
+  expect(health.figures('e', T + minute)?.success).toBe(0);
+  expect(health.withoutModel(T + minute)).toEqual(['e']);
+  expect(health.withoutModel(T + 11 * minute)).toEqual([]);
+  expect(health.figures('e', T + 11 * minute)?.success).toBe(null);
+  expect(health.missing('e', T + 11 * minute)).toBe(true);
+  health.succeeded('e', well, T + 12 * minute);
+  expect(health.figures('e', T + 12 * minute)?.success).toBe(1);
+  expect([health.withoutModel(T + 12 * minute), health.missing('e', T + 12 * minute)]).toEqual([[], false]);
+});
+
+test('the third answer without usage within an hour flags an endpoint, once while the flag stands', () => {
+  const health = createHealth();
+  const minute = 60_000;
+  expect(health.unmetered('e', T)).toBe(false);
+  expect(health.unmetered('e', T + minute)).toBe(false);
+  // An hour after the first, only two are within it.
+  expect(health.unmetered('e', T + 60 * minute)).toBe(false);
+  expect(health.flagged(T + 60 * minute)).toEqual([]);
+  expect(health.unmetered('e', T + 60 * minute + 1)).toBe(true);
+  expect(health.unmetered('e', T + 60 * minute + 2)).toBe(false);
+  expect(health.unmetered('other', T + 60 * minute + 2)).toBe(false);
+  expect(health.flagged(T + 60 * minute + 2)).toEqual(['e']);
+  expect(health.flagged(T + 119 * minute)).toEqual(['e']);
+  expect(health.flagged(T + 120 * minute)).toEqual([]);
+  expect(health.circuit('e', T + 61 * minute)).toBe('closed');
+});

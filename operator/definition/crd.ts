@@ -1,0 +1,207 @@
+// The custom resource definition of RoutingPolicy, generated from the one source of the policy language
+// (core/policies/types.ts). It runs when the chart is written and in tests, never in the operator.
+import { policySchema } from '@svc/core/policies/index.ts';
+import { yamlText } from '../text.ts';
+import { conditionTypes, GROUP, KIND, PLURAL, VERSION } from '../types.ts';
+
+type Schema = { readonly [word: string]: unknown };
+
+function text(description: string, more: Schema = {}): Schema {
+  return { type: 'string', description, ...more };
+}
+
+/** What is told apart by keys: a rule either denies or acts. In CEL, because it says so in words. */
+function withRuleChecks(policy: Schema): Schema {
+  const { rules, ...properties } = policy['properties'] as { readonly rules: Schema };
+  const { not: _, ...rule } = rules['items'] as { readonly not: Schema; readonly properties: object };
+  const actions = Object.keys(rule.properties).filter(
+    (key) => !['name', 'match', 'continue', 'deny'].includes(key),
+  );
+  const acts = actions.map((key) => `has(self.${key})`).join(' || ');
+  const items = {
+    ...rule,
+    'x-kubernetes-validations': [
+      { rule: `!has(self.deny) || !(${acts})`, message: 'a rule has deny or actions, not both' },
+    ],
+  };
+  const unique = {
+    rule: 'self.all(a, !has(a.name) || self.exists_one(b, has(b.name) && b.name == a.name))',
+    message: 'rule names must differ',
+  };
+  return {
+    ...policy,
+    properties: { ...properties, rules: { ...rules, items, 'x-kubernetes-validations': [unique] } },
+  };
+}
+
+const connection: Schema = {
+  type: 'object',
+  required: ['credentialsSecretRef'],
+  properties: {
+    baseUrl: text("The service; unset: the operator's. Another only if the operator allows it.", {
+      pattern: '^https?://[^\\s?#@]+$',
+      maxLength: 2048,
+    }),
+    credentialsSecretRef: {
+      type: 'object',
+      description: 'Secret of this namespace with an API key that has the scope manage:policies.',
+      required: ['name'],
+      properties: {
+        name: text('Name of the Secret.', {
+          ...{ maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' },
+        }),
+        key: text('Key in the Secret.', {
+          ...{ maxLength: 253, pattern: '^[A-Za-z0-9._-]+$', default: 'token' },
+        }),
+      },
+    },
+  },
+};
+
+const scope: Schema = {
+  type: 'object',
+  description: 'What the policy rules. It cannot be changed.',
+  required: ['kind'],
+  properties: {
+    kind: text('Org or Project.', { enum: ['Org', 'Project'] }),
+    projectId: text('The project, prj_…; with kind Project.', { pattern: '^prj_[0-9A-HJKMNP-TV-Z]{26}$' }),
+  },
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: 'scope is immutable' },
+    {
+      rule: "(self.kind == 'Project') == has(self.projectId)",
+      message: 'projectId is given with kind Project, and only then',
+    },
+  ],
+};
+
+const spec: Schema = {
+  type: 'object',
+  required: ['connection', 'scope', 'policy'],
+  properties: {
+    connection,
+    policyName: text('Name of the policy in the service; unset: <namespace>-<name>. It cannot be changed.', {
+      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+    }),
+    scope,
+    activate: {
+      ...{ type: 'boolean', default: true },
+      description: 'Whether the policy rules its scope; false: it is stored only.',
+    },
+    driftPolicy: text('What is done about changes made elsewhere.', {
+      ...{ enum: ['Correct', 'Report'], default: 'Correct' },
+    }),
+    deletionPolicy: text('What becomes of the policy when this object is deleted.', {
+      ...{ enum: ['Deactivate', 'Retain'], default: 'Deactivate' },
+    }),
+    policy: {
+      ...withRuleChecks(policySchema('kubernetes')),
+      description: 'The policy, as its text in the service, without version and policy.',
+    },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule:
+        'has(self.policyName) == has(oldSelf.policyName) && ' +
+        '(!has(self.policyName) || self.policyName == oldSelf.policyName)',
+      message: 'policyName is immutable',
+    },
+  ],
+};
+
+const condition: Schema = {
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    type: text('Which condition.', { enum: [...conditionTypes] }),
+    status: text('Whether it holds.', { enum: ['True', 'False', 'Unknown'] }),
+    reason: text('Why, in one word.', { maxLength: 1024 }),
+    message: text('Why, for people.', { maxLength: 32_768 }),
+    observedGeneration: { type: 'integer', format: 'int64' },
+    lastTransitionTime: { type: 'string', format: 'date-time' },
+  },
+};
+
+const status: Schema = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', format: 'int64' },
+    policyName: text('Name of the policy in the service.'),
+    version: { type: 'integer', description: 'The newest version that this object wrote.' },
+    activeVersion: { type: 'integer', description: 'The version of the policy that rules the scope.' },
+    contentHash: text('SHA-256 of the text of `version`.'),
+    url: text('The policy in the console.'),
+    lastSyncedAt: { type: 'string', format: 'date-time' },
+    gateways: {
+      type: 'object',
+      description: 'Gateways whose next call is routed by the active version, of all.',
+      properties: { applied: { type: 'integer' }, total: { type: 'integer' } },
+    },
+    conditions: {
+      type: 'array',
+      items: condition,
+      ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
+    },
+  },
+};
+
+const ready = (part: string) => `.status.conditions[?(@.type=="Ready")].${part}`;
+const column = (name: string, type: string, jsonPath: string, priority = 0) => ({
+  ...{ name, type, jsonPath },
+  ...(priority === 0 ? {} : { priority }),
+});
+
+/** The definition as data. */
+function routingPolicyDefinition(): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${PLURAL}.${GROUP}`,
+      // Deleting the definition deletes every policy with it: `helm uninstall` leaves it.
+      annotations: { 'helm.sh/resource-policy': 'keep' },
+    },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        ...{ kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: 'routingpolicy' },
+        ...{ shortNames: ['rp'], categories: ['svc'] },
+      },
+      versions: [
+        {
+          ...{ name: VERSION, served: true, storage: true, subresources: { status: {} } },
+          additionalPrinterColumns: [
+            column('Ready', 'string', ready('status')),
+            column('Version', 'integer', '.status.version'),
+            column('Active', 'integer', '.status.activeVersion'),
+            column('Scope', 'string', '.spec.scope.kind'),
+            column('Reason', 'string', ready('reason'), 1),
+            column('Policy', 'string', '.status.policyName', 1),
+            column('Project', 'string', '.spec.scope.projectId', 1),
+            column('Age', 'date', '.metadata.creationTimestamp'),
+          ],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: 'A routing policy of the gateway, kept as this object says.',
+              required: ['spec'],
+              properties: {
+                ...{ apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
+                spec,
+                status,
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** The definition as the file of the chart. */
+export function routingPolicyYaml(): string {
+  const head =
+    '# Generated by `node operator/definition/write-crd.ts` from core/policies/types.ts; a test compares them.\n';
+  return head + yamlText(routingPolicyDefinition());
+}
