@@ -123,7 +123,7 @@ test('sort by price, latency or throughput uses that figure alone, an unknown on
   const health = createHealth();
   const seen = (id: string, ttft_ms: number, tps: number) =>
     health.succeeded(id, { ttft_ms, duration_ms: ttft_ms + 1000, output_tokens: tps }, 1_000_000);
-  seen('ep_dear', 100, 50);
+  seen('ep_expensive', 100, 50);
   seen('ep_cheap', 900, 200);
   const both = [endpoint('expensive', {}, { input: 9000, output: 9000 }), endpoint('cheap')];
   const by = (sort: 'price' | 'latency' | 'throughput', more: Endpoint[] = []) =>

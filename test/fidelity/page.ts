@@ -86,7 +86,7 @@ servers), \`openai_responses\`, \`anthropic_messages\`, \`gemini\`, \`bedrock_co
 your own bytes go up and the provider's come down, unknown fields and long numbers digit by digit; replaced are the
 model, \`svc\`, the output cap, and ids of people and caches, which leave as HMACs. The tables below are about all other
 pairs. Completions go up as they are where the endpoint has a route for them; elsewhere the prompt becomes a message of
-the user, and ${linked('completion_as_chat')} is reported.
+the user, and ${linked('completion_as_chat')} is told.
 
 | sign | meaning |
 | --- | --- |
@@ -137,7 +137,7 @@ function answersText(): string {
     '… and as callers hear it:',
     table(['', ...DIALECTS], heard),
     `A tool call ends with the dialect's own word for it; a refusal of an OpenAI model is \`stop\` with \`refusal\` in chat, and stop
-reason \`refusal\` in messages. Where the messages dialect names the stop sequence and the provider did not, it is reported if
+reason \`refusal\` in messages. Where the messages dialect names the stop sequence and the provider did not, it is told if
 there was only one.`,
     '## Usage',
     table(

@@ -106,7 +106,10 @@ describe('imports', () => {
       file('operator/definition/write-crd.ts', `import { routingPolicyYaml } from './crd.ts';\n`),
     ];
     expect(faults(clientsTakeTypes, ...good)).toEqual([]);
-    const bad = [file('operator/a.ts', value), file('operator/b.ts', `import { x } from './crd.ts';\n`)];
+    const bad = [
+      file('operator/a.ts', value),
+      file('operator/b.ts', `import { x } from './definition/crd.ts';\n`),
+    ];
     expect(faults(clientsTakeTypes, ...bad)).toEqual([
       'operator/a.ts:1 a value of core: core/policies/index.ts',
       'operator/b.ts:1 a tool of the build: operator/definition/crd.ts',
