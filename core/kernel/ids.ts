@@ -32,11 +32,24 @@ export type RequestId = string & { readonly [requestIdBrand]: true };
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const next = monotonicFactory(secureUnit);
+/** A clock that falls by less than this is being corrected, and ids go on rising; by more, it was put back. */
+const PUT_BACK_MS = 60_000;
+let next = monotonicFactory(secureUnit);
+let latest_ms = 0;
 
-/** A fresh ULID; ids of one process rise within a millisecond. */
+/**
+ * A fresh ULID. Ids of one process rise, within a millisecond too, until the clock is put back by more than a minute
+ * (`svcctl dev clock reset`): from then on they rise from the new present, because the time that an id carries decides
+ * in which budget window a call counts.
+ */
 export function newUlid(): string {
-  return next(nowMs());
+  const ms = nowMs();
+  if (ms < latest_ms - PUT_BACK_MS) {
+    next = monotonicFactory(secureUnit);
+    latest_ms = ms;
+  }
+  latest_ms = Math.max(latest_ms, ms);
+  return next(ms);
 }
 
 /** A fresh id of `kind`: its prefix, `_`, a ULID. */

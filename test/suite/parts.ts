@@ -27,14 +27,6 @@ export const ownProcess: readonly string[] = [
   'test/{bench,console,crash,mutations,streams,workflows}/**/*.test.ts',
   // They replace the process's timers.
   'core/inference/call/answer/comeback.test.ts',
-  // They move the clock. Ids rise within a process, so those made after such a file would still say its time.
-  'core/catalog/catalog.test.ts',
-  'core/keys/ring.test.ts',
-  'core/ledger/**/*.test.ts',
-  'core/runtime/dev-clock.test.ts',
-  'gateway/rest/{second-factor,sign-in,staff}.test.ts',
-  'test/calls/money/turn-of-day.test.ts',
-  'test/webhooks/{delivery,documentation,facts,jobs,operations,takeover}.test.ts',
 ];
 
 /** What vitest includes and excludes under `--mode`; without one of these modes every file. */

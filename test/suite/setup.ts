@@ -1,6 +1,7 @@
-// Runs before every test file: what the file opened is ended with it, timers and variables of the process are what they
-// were for the file after it, and the reporter is told how much processor time it has taken.
+// Runs before every test file: what the file opened is ended with it; the clock, timers and variables of the process are
+// what they were for the file after it; and the reporter is told how much processor time it has taken.
 import { readFileSync } from 'node:fs';
+import { shiftClock } from '@svc/core/kernel/clock.ts';
 import { afterAll, vi } from 'vitest';
 import { endFile } from '../support/ends.ts';
 import './durations.ts';
@@ -33,6 +34,7 @@ afterAll(async ({}, file) => {
     await endFile();
   } finally {
     vi.useRealTimers();
+    shiftClock(0);
     for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
     Object.assign(process.env, variables);
     const spent = spent_ms();
