@@ -87,5 +87,7 @@ function openOwnCatalog(
 }
 
 async function openLimits({ config, log }: BaseOptions) {
-  return config.redis_url === null ? openMemoryLimits() : openRedisLimits({ url: config.redis_url, log });
+  const { redis_url, limits_lease_seconds } = config;
+  if (redis_url === null) return openMemoryLimits();
+  return openRedisLimits({ url: redis_url, log, lease_ms: limits_lease_seconds * 1_000 });
 }

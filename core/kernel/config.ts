@@ -107,6 +107,12 @@ export const settings = {
     60,
     count(1, 3600),
   ),
+  limits_lease_seconds: setting(
+    'SVC_LIMITS_LEASE_SECONDS',
+    'how long the running calls of a dead process count against limits on concurrency',
+    15,
+    count(1, 3600),
+  ),
   drain_seconds: setting(
     'SVC_DRAIN_SECONDS',
     'how long running calls may finish after SIGTERM',

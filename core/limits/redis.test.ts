@@ -9,6 +9,8 @@ import { createLog, newUlid } from '../kernel/index.ts';
 import { isRefusal, type LimitSlot, type LimitStore, type LimitSubject, openRedisLimits } from './index.ts';
 
 const log = createLog('error', 'test');
+/** Of the process that is killed: long enough that its places are seen taken after its death. */
+const LEASE_MS = 3_000;
 const opened: LimitStore[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
@@ -118,11 +120,14 @@ test('the places of a killed process are free again after its lease', again, asy
     redis.url,
     JSON.stringify(subject),
     '3',
+    String(LEASE_MS),
   ]);
   await once(child, 'message');
   expect(await enterAll(store, subject, 1)).toHaveLength(0);
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await enterAll(store, subject, 1)).toHaveLength(0);
-  await expect.poll(() => enterAll(store, subject, 1), { timeout: 20_000, interval: 500 }).toHaveLength(1);
+  await expect
+    .poll(() => enterAll(store, subject, 1), { timeout: LEASE_MS + 5_000, interval: 100 })
+    .toHaveLength(1);
 });

@@ -20,9 +20,8 @@ import {
   type Rejections,
 } from './types.ts';
 
-/** A place is given back this long after its process died. Running calls renew theirs three times as often. */
-const LEASE_MS = 15_000;
-const RENEW_MS = 5_000;
+/** How often running calls renew their place within a lease. */
+const RENEWALS = 3;
 /** Heartbeat, and how soon a Redis that is back is noticed. */
 const BEAT_MS = 1_000;
 const PROCESS_MS = 5_000;
@@ -67,9 +66,17 @@ function rejectedKey(plan: string, hour: number): string {
   return `svc:limits:{${plan}}:rejected:${hour}`;
 }
 
+interface RedisLimitsOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** A place is given back this long after its process died; 15 s by default. */
+  readonly lease_ms?: number;
+}
+
 class RedisLimits implements LimitStore {
   readonly #redis: Redis & Scripts;
   readonly #log: Log;
+  readonly #lease_ms: number;
   readonly #process = newUlid();
   readonly #local: MemoryLimitStore = openMemoryLimits();
   readonly #running = new Set<SharedSlot>();
@@ -80,8 +87,9 @@ class RedisLimits implements LimitStore {
   #lost = true;
   #closed = false;
 
-  constructor(url: string, log: Log) {
+  constructor({ url, log, lease_ms = 15_000 }: RedisLimitsOptions) {
     this.#log = log;
+    this.#lease_ms = lease_ms;
     this.#redis = new Redis(url, {
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -101,7 +109,7 @@ class RedisLimits implements LimitStore {
     this.#redis.defineCommand('svcRenew', { numberOfKeys: 2, lua: RENEW });
     this.#timers = [
       setInterval(() => void this.#beat(), BEAT_MS).unref(),
-      setInterval(() => void this.#renew(), RENEW_MS).unref(),
+      setInterval(() => void this.#renew(), lease_ms / RENEWALS).unref(),
     ];
   }
 
@@ -221,7 +229,7 @@ class RedisLimits implements LimitStore {
           ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
           ...limitArgs([key_rates.concurrency, plan_rates.concurrency]),
           id,
-          LEASE_MS,
+          this.#lease_ms,
         ),
       );
     } catch (error) {
@@ -301,7 +309,7 @@ class RedisLimits implements LimitStore {
       else group.ids.push(id);
     }
     const sent = [...groups.values()].map(({ keys, ids }) =>
-      inTime(this.#redis.svcRenew(...keys.running, LEASE_MS, ...ids)),
+      inTime(this.#redis.svcRenew(...keys.running, this.#lease_ms, ...ids)),
     );
     await Promise.all(sent).catch((error: unknown) => this.failed(error));
   }
@@ -435,8 +443,8 @@ function refusalOf(
 }
 
 /** The store of an installation with several gateway processes. Never throws: without Redis it starts on its share. */
-export async function openRedisLimits(options: { url: string; log: Log }): Promise<LimitStore> {
-  const store = new RedisLimits(options.url, options.log);
+export async function openRedisLimits(options: RedisLimitsOptions): Promise<LimitStore> {
+  const store = new RedisLimits(options);
   await store.start();
   return store;
 }

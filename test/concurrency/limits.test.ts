@@ -1,31 +1,60 @@
 // Rate limits as callers meet them: exact over two gateways with one Redis, free of charge, and given back by whoever
 // leaves or dies.
 import { connect } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readBook, untilBook, withClient } from '../support/books.ts';
+import { atFileEnd } from '../support/ends.ts';
 import type { GatewayProcess } from '../support/gateway.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-import { aCall, allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney } from './money.ts';
+import { aCall, allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney, shareGateways } from './money.ts';
 
-// Each test starts gateways of its own, and one waits for a lease of fifteen seconds.
+// Tests that kill a gateway or Redis start their own.
 vi.setConfig({ testTimeout: 120_000 });
+/** Of the gateway that is killed. */
+const LEASE_SECONDS = 4;
 
 /** A Redis that a busy machine keeps waiting is left, as it must be, and limits are shares for a moment: seldom, not thrice. */
 const again = { retry: 2 };
 
-async function openShared(
-  key: { rpm?: number; tpm?: number; concurrency?: number },
-  processes = 2,
-): Promise<{ money: Money; redis: TestRedis; origins: readonly string[] }> {
+interface KeyLimits {
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+}
+
+interface Limited {
+  readonly money: Money;
+  readonly origins: readonly string[];
+}
+
+const wanted = (key: KeyLimits, processes: number) => ({
+  balance: 1_000_000,
+  processes,
+  keys: [{ name: 'limited', ...key }],
+});
+const limited = (money: Money): Limited => ({
+  money,
+  origins: money.gateways.map((gateway) => gateway.base_url),
+});
+
+let open: Awaited<ReturnType<typeof shareGateways>>;
+beforeAll(async () => {
+  const redis = await startRedis();
+  atFileEnd(() => redis.stop());
+  open = await shareGateways(2, { SVC_REDIS_URL: redis.url });
+});
+
+/** An organisation whose key has the limits `key`, on gateways that all tests share. */
+async function openShared(key: KeyLimits, processes = 2): Promise<Limited> {
+  return limited(await open(wanted(key, processes)));
+}
+
+/** The same on two gateways and a Redis of the test's own, which it may kill. */
+async function openOwn(key: KeyLimits): Promise<Limited & { redis: TestRedis }> {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const money = await openMoney({
-    balance: 1_000_000,
-    processes,
-    keys: [{ name: 'limited', ...key }],
-    env: { SVC_REDIS_URL: redis.url },
-  });
-  return { money, redis, origins: money.gateways.map((gateway) => gateway.base_url) };
+  const env = { SVC_REDIS_URL: redis.url, SVC_LIMITS_LEASE_SECONDS: String(LEASE_SECONDS) };
+  return { ...limited(await openMoney({ ...wanted(key, 2), env })), redis };
 }
 
 /** One chat call whose headers the test wants to see. */
@@ -160,13 +189,18 @@ test('who leaves while sending its prompt gives its place back', async () => {
   const { port } = new URL(origins[0] as string);
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${money.live_key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"model"`;
   const socket = connect(Number(port), '127.0.0.1', () => socket.write(head));
-  await expect.poll(async () => (await post(origins[0] as string, money.live_key, small)).status).toBe(429);
+  // No other call may come before it: this one would be refused then, and would hold no place.
+  const headers = { authorization: `Bearer ${money.live_key}` };
+  await expect
+    .poll(async () => (await fetch(new URL('/v1/limits', origins[0]), { headers })).json())
+    .toMatchObject({ keys: [{ live: { concurrency_in_use: 1 } }] });
+  expect((await post(origins[0] as string, money.live_key, small)).status).toBe(429);
   socket.destroy();
   await expect.poll(async () => (await post(origins[0] as string, money.live_key, small)).status).toBe(200);
 });
 
 test('places of a gateway killed in mid-call are free again within its lease', async () => {
-  const { money, origins } = await openShared({ concurrency: 2 });
+  const { money, origins } = await openOwn({ concurrency: 2 });
   const slow = { stream: true, chunk_ms: 500, chunks: 100 };
   for (let i = 0; i < 2; i++) {
     void money.callers.send(origins[0] as string, aCall(money.live_key, slow)).catch(() => {});
@@ -176,15 +210,15 @@ test('places of a gateway killed in mid-call are free again within its lease', a
   await (money.gateways[0] as GatewayProcess).kill();
   await expect
     .poll(async () => (await post(origins[1] as string, money.live_key, small)).status, {
-      timeout: 40_000,
-      interval: 500,
+      timeout: LEASE_SECONDS * 1_000 + 25_000,
+      interval: 100,
     })
     .toBe(200);
 });
 
 // docs/outcomes.md#redis-away
 test('with Redis killed under load calls go on by local share, and it is exact again when Redis is back', async () => {
-  const { money, redis, origins } = await openShared({ rpm: 60_000 });
+  const { money, redis, origins } = await openOwn({ rpm: 60_000 });
   const ready = async (origin: string) => {
     const reply = await fetch(new URL('/readyz', origin));
     const { parts } = (await reply.json()) as { parts: { limits: { ok: boolean } } };

@@ -73,11 +73,12 @@ function startGateways(
  */
 export async function shareGateways(
   processes: number,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<(options: Omit<MoneyOptions, 'env'>) => Promise<Money>> {
   const database_url = await createTestDatabase();
   const provider = await startCrashProvider();
   atFileEnd(() => provider.close());
-  const all = await startGateways(database_url, provider, { processes });
+  const all = await startGateways(database_url, provider, { processes, env });
   atFileEnd(() => Promise.all(all.map((gateway) => gateway.kill())));
   let opened = 0;
   return async (options) => {

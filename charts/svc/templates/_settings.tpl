@@ -18,6 +18,7 @@ SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}
 SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
 SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
 SVC_LEDGER_LEASE_SECONDS: {{ int64 $v.ledger.leaseSeconds | quote }}
+SVC_LIMITS_LEASE_SECONDS: {{ int64 $v.limits.leaseSeconds | quote }}
 SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
 SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
 SVC_GRAPHQL_PERSISTED_ONLY: {{ $v.graphqlPersistedOnly | quote }}
