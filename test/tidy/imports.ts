@@ -203,14 +203,9 @@ export function clientsTakeTypes(sources: readonly Source[]): Fault[] {
   return faults;
 }
 
-/** A file that still is in a circle, with the table it takes the type of its rows from. */
-const inCircle: ReadonlySet<string> = new Set(['core/operations/task-shapes.ts']);
-
 /** The files that each production file of core imports, for values or for types. */
 function graphOf(sources: readonly Source[]): Map<string, readonly Import[]> {
-  const files = sources.filter(
-    ({ path }) => path.startsWith('core/') && isProduction(path) && !inCircle.has(path),
-  );
+  const files = sources.filter(({ path }) => path.startsWith('core/') && isProduction(path));
   return new Map(files.map((source) => [source.path, ownImports(source)]));
 }
 

@@ -6,7 +6,6 @@ import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
   documentedExports,
-  fileLength,
   noMachinePaths,
   noSkippedTests,
   pathsInDocs,
@@ -15,6 +14,7 @@ import {
   sqlInStores,
 } from './rules.ts';
 import { foldersExplained, invariantsOnce } from './shape.ts';
+import { fileLength, folderSize } from './sizes.ts';
 import type { Rule } from './sources.ts';
 
 export const rules: readonly (readonly [string, Rule])[] = [
@@ -29,7 +29,8 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['clock, randomness, environment and crypto stand only in core/kernel', pureOutsideKernel],
   ['modules are plain: no export *, default export, enum or namespace', plainModules],
   ['every exported function of core has a docstring', documentedExports],
-  ['no file is longer than 450 lines', fileLength],
+  ['no file is longer than 400 lines', fileLength],
+  ['no folder holds more than 25 files', folderSize],
   ['migrations are numbered without a gap', migrationsInOrder],
   ['no file names a path of one machine', noMachinePaths],
   ['no test is switched off', noSkippedTests],

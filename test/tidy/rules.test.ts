@@ -6,7 +6,6 @@ import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms, roomsOfCall } from './rooms.ts';
 import {
   documentedExports,
-  fileLength,
   noMachinePaths,
   noSkippedTests,
   pathsInDocs,
@@ -296,13 +295,6 @@ describe('modules', () => {
 });
 
 describe('files', () => {
-  test('450 lines pass and 451 are a fault', () => {
-    expect(faults(fileLength, file('core/a/a.ts', 'x\n'.repeat(450)))).toEqual([]);
-    expect(faults(fileLength, file('core/a/a.ts', 'x\n'.repeat(451)))).toEqual([
-      'core/a/a.ts:451 451 lines, 450 at most',
-    ]);
-  });
-
   test.each(['work', 'farm', 'root'])('a path under the folder %s of a machine is a fault', (folder) => {
     expect(faults(noMachinePaths, file('docs/a.md', `see /${folder}/main for it`))).toHaveLength(1);
   });

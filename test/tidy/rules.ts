@@ -103,23 +103,6 @@ function undocumented(source: Source): Fault[] {
   return faults;
 }
 
-const LINES_MAX = 450;
-
-/** Files above 450 lines: two things in one. */
-export const fileLength: Rule = (sources) =>
-  sources
-    .filter(({ path }) => path.endsWith('.ts') && !isFixture(path))
-    .flatMap(({ path, text }) => {
-      const lines = text.split('\n').length - 1;
-      return lines <= LINES_MAX
-        ? []
-        : [{ path, line: LINES_MAX + 1, message: `${lines} lines, ${LINES_MAX} at most` }];
-    });
-
-function isFixture(path: string): boolean {
-  return /(^|\/)(golden|fixtures|generated)\//.test(path);
-}
-
 const MACHINE = /(?<![\w.:/-])\/(?:work|farm|root)\/\w/g;
 
 /** Paths that exist on one machine only. */

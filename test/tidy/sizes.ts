@@ -1,0 +1,76 @@
+// How large a file and a folder may be: what a reader takes in at one sitting, and what a list shows at one look.
+// The limit of a function, 60 lines, stands in biome.json.
+import { posix } from 'node:path';
+import type { Fault, Rule, Source } from './sources.ts';
+
+const LINES_MAX = 400;
+const FILES_MAX = 25;
+
+/** Recorded and generated data: as large as what it shows. */
+const isData = (path: string) => /(^|\/)(golden|fixtures|generated|histories)\//.test(path);
+
+/** Files of more than 400 lines that wait to be split. Nothing joins them, and what has been split leaves the list. */
+export const stillLonger: ReadonlySet<string> = new Set([
+  'charts/svc.test.ts',
+  'core/catalog/generate/table.ts',
+  'core/inference/canonical/types.ts',
+  'core/inference/formats/anthropic-messages/caller/shapes.ts',
+  'core/inference/formats/anthropic-messages/raw/relay.ts',
+  'core/inference/formats/native/caller/native.test.ts',
+  'core/inference/formats/native/caller/shapes.ts',
+  'core/inference/formats/openai-chat/raw/chunk.ts',
+  'core/inference/formats/openai-responses/caller/shapes.ts',
+  'core/inference/formats/openai-responses/caller/writer.ts',
+  'core/inference/formats/openai-responses/raw/relay.ts',
+  'core/ledger/client.ts',
+  'core/limits/redis.ts',
+  'core/routing/policy.test.ts',
+  'gateway/rest/sign-in.test.ts',
+  'test/calls/failover.test.ts',
+  'test/calls/formats/embeddings.test.ts',
+  'test/calls/formats/native.test.ts',
+  'test/calls/money/money-families.test.ts',
+  'test/calls/world.ts',
+  'test/sim/providers/bedrock/bedrock.ts',
+  'test/sim/providers/server.ts',
+  'test/webhooks/delivery.test.ts',
+]);
+
+const linesOf = ({ text }: Source) => text.split('\n').length - 1;
+
+/** The rule of file lengths, with the files that it still passes over. */
+export function fileLengthBut(passed: ReadonlySet<string>): Rule {
+  return (sources) => {
+    const long = sources.filter(
+      (source) => /\.tsx?$/.test(source.path) && !isData(source.path) && linesOf(source) > LINES_MAX,
+    );
+    const faults: Fault[] = long
+      .filter(({ path }) => !passed.has(path))
+      .map((source) => ({
+        path: source.path,
+        line: LINES_MAX + 1,
+        message: `${linesOf(source)} lines, ${LINES_MAX} at most`,
+      }));
+    const paths = new Set(long.map(({ path }) => path));
+    for (const path of passed) {
+      const message = `not longer than ${LINES_MAX} lines any more: strike it from stillLonger of test/tidy/sizes.ts`;
+      if (!paths.has(path)) faults.push({ path, line: 1, message });
+    }
+    return faults;
+  };
+}
+
+/** Files above 400 lines: two things in one. */
+export const fileLength: Rule = fileLengthBut(stillLonger);
+
+/** Folders of more than 25 files, data aside: rooms that nobody has given a name. */
+export const folderSize: Rule = (sources) => {
+  const files = new Map<string, number>();
+  for (const { path } of sources.filter(({ path }) => !isData(path))) {
+    const folder = posix.dirname(path);
+    files.set(folder, (files.get(folder) ?? 0) + 1);
+  }
+  return [...files]
+    .filter(([, count]) => count > FILES_MAX)
+    .map(([path, count]) => ({ path, line: 1, message: `${count} files, ${FILES_MAX} at most` }));
+};
