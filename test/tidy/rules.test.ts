@@ -8,7 +8,6 @@ import {
   documentedExports,
   noMachinePaths,
   noSkippedTests,
-  pathsInDocs,
   plainModules,
   pureOutsideKernel,
   sqlInStores,
@@ -307,17 +306,6 @@ describe('files', () => {
     expect(faults(noSkippedTests, file('core/a/a.test.ts', `test.${'skip'}('a', () => {});`))).toHaveLength(
       1,
     );
-  });
-
-  test('a document that names a file which is not there is a fault, by path or by link', () => {
-    const there = [file('core/a/b.ts', ''), file('docs/c.md', '')];
-    const good = file('docs/d.md', 'see `core/a`, `core/a/b.ts`, [c](c.md) and [e](https://example.com)');
-    const bad = file('docs/d.md', 'see `core/a/x.ts` and [c](x.md)');
-    expect(faults(pathsInDocs, ...there, good)).toEqual([]);
-    expect(faults(pathsInDocs, ...there, bad)).toEqual([
-      'docs/d.md:1 leads nowhere: core/a/x.ts',
-      'docs/d.md:1 leads nowhere: docs/x.md',
-    ]);
   });
 
   test('migrations are numbered without a gap and twice is a fault', () => {

@@ -1,5 +1,4 @@
 // Rules about the text of single files.
-import { posix } from 'node:path';
 import { scan } from './scan.ts';
 import { type Fault, faultsOf, isProduction, lineAt, type Rule, type Source } from './sources.ts';
 
@@ -121,24 +120,3 @@ export const noSkippedTests: Rule = (sources) =>
         'switched off',
       ),
     );
-
-const PATH =
-  /`((?:core|gateway|operator|charts|cli|test|docs)\/[\w./-]+|\.ci\/\w+)`|\]\(((?!https?:|#)[\w./-]+)\)/g;
-
-/** Paths in README.md and docs/ that lead to nothing: a document that names files must follow when they move. */
-export const pathsInDocs: Rule = (sources) => {
-  const known = new Set<string>();
-  for (const { path } of sources) for (let at = path; at !== '.'; at = posix.dirname(at)) known.add(at);
-  return sources
-    .filter(({ path }) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
-    .flatMap((source) =>
-      [...source.text.matchAll(PATH)].flatMap((match) => {
-        const link = match[2];
-        const path = link === undefined ? (match[1] as string) : posix.join(posix.dirname(source.path), link);
-        if (known.has(path.replace(/\/$/, ''))) return [];
-        return [
-          { path: source.path, line: lineAt(source.text, match.index), message: `leads nowhere: ${path}` },
-        ];
-      }),
-    );
-};
