@@ -64,6 +64,7 @@ export {
 } from './operation.ts';
 export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
+export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema/faults.ts';
 export {
   cursorOf,
   documented,
@@ -86,6 +87,5 @@ export {
   TimeIn,
   textFormats,
   timeInMs,
-} from './schema.ts';
-export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema-faults.ts';
+} from './schema/schema.ts';
 export { within } from './within.ts';

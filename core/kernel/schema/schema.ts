@@ -2,8 +2,8 @@
 // them. Importing this file registers the formats.
 import { type Static, type TSchema, Type } from 'typebox';
 import Format from 'typebox/format';
-import { ServiceError } from './errors.ts';
-import { type Kind, prefixes } from './ids.ts';
+import { ServiceError } from '../errors.ts';
+import { type Kind, prefixes } from '../ids.ts';
 
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;

@@ -1,7 +1,7 @@
 // Every rule once, by the schema it belongs to; who shows the faults has its own words for them.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { pathText, type SchemaFault, schemaFaults } from './schema-faults.ts';
+import { pathText, type SchemaFault, schemaFaults } from './faults.ts';
 
 const Thing = Type.Object(
   {
