@@ -35,8 +35,12 @@ export interface VersionView {
 
 export interface VerdictView {
   readonly valid: boolean;
+  /** Of the first fault. */
   readonly path: string;
   readonly message: string;
+  readonly faults: readonly { readonly code?: string }[];
+  /** Worth knowing, though the policy stands. */
+  readonly notices: readonly { readonly path: string; readonly message: string }[];
 }
 
 export interface Gateways {

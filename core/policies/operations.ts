@@ -142,7 +142,12 @@ const validatePolicyOperation = operation({
     valid: false,
     path: 'rules[0].match.models',
     message: '"acme/*"; expected a list',
-    faults: [{ path: 'rules[0].match.models', line: 4, column: 13, message: '"acme/*"; expected a list' }],
+    faults: [
+      {
+        ...{ path: 'rules[0].match.models', line: 4, column: 13 },
+        ...{ code: 'invalid', message: '"acme/*"; expected a list' },
+      },
+    ],
     notices: [],
   },
   async run(context, { yaml, name }) {

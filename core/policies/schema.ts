@@ -30,6 +30,19 @@ const Remark = named(
   }),
 );
 
+/** `not_supported`: a part of the language that this release knows and does not execute. */
+const faultCodes = ['invalid', 'not_supported'] as const;
+const Fault = named(
+  'PolicyFault',
+  Type.Object({
+    path: Type.String({ description: 'dotted with indexes, $ for the document' }),
+    line: Type.Integer(),
+    column: Type.Integer(),
+    code: oneOf(faultCodes, 'PolicyFaultCode'),
+    message: Type.String(),
+  }),
+);
+
 const PolicyScope = named(
   'PolicyScope',
   Type.Object({
@@ -84,7 +97,7 @@ export const PolicyVerdict = named(
     valid: Type.Boolean(),
     path: Type.String({ description: 'of the first fault; empty when valid' }),
     message: Type.String({ description: 'of the first fault; empty when valid' }),
-    faults: Type.Array(Remark),
+    faults: Type.Array(Fault),
     notices: Type.Array(Remark),
   }),
 );

@@ -5,6 +5,8 @@ import { PolicyDocument, reservedKeys } from './types.ts';
 export interface Finding {
   readonly steps: readonly Step[];
   readonly message: string;
+  /** A part of the language that this release knows and does not execute. */
+  readonly unsupported?: boolean;
 }
 
 /** Beyond this a person mends what is told and asks again. */
@@ -92,5 +94,9 @@ export function shapeFindings(value: unknown): readonly Finding[] {
     member: ofMember,
     object: ofObject,
   });
-  return faults.map((fault) => ({ steps: fault.steps, message: words(fault) }));
+  return faults.map((fault) => ({
+    steps: fault.steps,
+    message: words(fault),
+    unsupported: fault.rule === 'own' && reservedKeys.has(String(fault.steps.at(-1))),
+  }));
 }

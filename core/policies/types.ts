@@ -84,7 +84,7 @@ export type ActionKey = (typeof actionKeys)[number];
 
 /** Keys of the grammar that this release refuses by name. */
 export const reservedKeys: ReadonlySet<string> = new Set(['hedge', 'defaults_for', 'users']);
-/** Keys that are checked and stored, but not executed yet: each is told in `notices`. */
+/** Keys that are checked, and refused until they are executed: a policy that is stored does all that it says. */
 export const unexecutedKeys = ['canary', 'shadow', 'experiment'] as const;
 
 const Weight = Type.Number({ minimum: 0, maximum: 1 });

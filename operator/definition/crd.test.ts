@@ -1,13 +1,14 @@
 // The definition on a real API server: it is structural, says what is wrong, and is what the chart installs.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import {
   createNamespace,
   type KubernetesAccess,
   runKubectl,
   sharedKubernetes,
 } from '../../test/support/kubernetes.ts';
-import { CRD_FILE, installDefinition, kubectl, manifest } from '../test-kit.ts';
+import { apply, CRD_FILE, installDefinition, kubectl, manifest } from '../test-kit.ts';
 import { routingPolicyYaml } from './crd.ts';
 
 let access: KubernetesAccess;
@@ -29,7 +30,7 @@ test('the API server takes the schema as structural, whole', async () => {
   );
   const conditions = status.conditions as { type: string; status: string; message: string }[];
   expect(conditions.filter(({ type }) => type === 'NonStructuralSchema')).toEqual([]);
-  expect(spec.names).toMatchObject({ shortNames: ['rp'], categories: ['svc'] });
+  expect(spec.names.shortNames).toEqual(['rp']);
   expect(spec.preserveUnknownFields ?? false).toBe(false);
 });
 
@@ -39,6 +40,51 @@ test('get takes the short name, and explain shows the grammar', async () => {
   }
   const explained = await kubectl(access, ['explain', 'rp.spec.policy.rules.match.input_tokens']);
   expect(explained).toMatch(/max\s+<integer>[\s\S]*min\s+<integer>/);
+  expect(await kubectl(access, ['explain', 'rp.spec.policy.rules.lock'])).toContain('may not change');
+});
+
+// kubectl expands a category before it looks at short names: a category `svc` once took `kubectl get svc` from Services.
+test('no name of Kubernetes means a policy: what lists Services and all else lists what it did', async () => {
+  await apply(access, manifest({ namespace, name: 'beside' }, { policy: {} }));
+  const names = await kubectl(access, ['api-resources', '--no-headers', '-o', 'wide']);
+  const rows = names
+    .trim()
+    .split('\n')
+    .filter((row) => !row.includes('svc.dev/'));
+  const words = new Set([
+    'all',
+    'svc',
+    ...rows.flatMap((row) =>
+      row
+        .trim()
+        .split(/\s{2,}|,|\s/)
+        .slice(0, 4),
+    ),
+  ]);
+  expect(words.size).toBeGreaterThan(60);
+  expect([...words].filter((word) => ['rp', 'routingpolicy', 'routingpolicies'].includes(word))).toEqual([]);
+  expect(await kubectl(access, ['get', 'svc', '-n', 'default', '-o', 'name'])).toBe('service/kubernetes\n');
+  for (const word of ['svc', 'services', 'all']) {
+    const { stdout } = await runKubectl(access, ['get', word, '-n', namespace, '-o', 'name']);
+    expect(stdout).not.toContain('routingpolic');
+  }
+});
+
+test('every field of the definition has a sentence', () => {
+  type Schema = { properties?: Record<string, Schema & { description?: string }>; items?: Schema };
+  const definition = parse(routingPolicyYaml());
+  const mute: string[] = [];
+  const walk = (schema: Schema, at: string): void => {
+    for (const [key, member] of Object.entries(schema.properties ?? {})) {
+      // The API server writes the words of `metadata`.
+      if (at === '' && key === 'metadata') continue;
+      if (!/^[A-Z].*[.]$/.test(member.description ?? '')) mute.push(`${at}.${key}`);
+      walk(member, `${at}.${key}`);
+    }
+    if (schema.items !== undefined) walk(schema.items, at);
+  };
+  walk(definition.spec.versions[0].schema.openAPIV3Schema, '');
+  expect(mute).toEqual([]);
 });
 
 const rules = (...list: object[]) => ({ policy: { rules: list } });

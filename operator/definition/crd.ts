@@ -36,6 +36,7 @@ function withRuleChecks(policy: Schema): Schema {
 
 const connection: Schema = {
   type: 'object',
+  description: 'The service and the key that the policy is kept with.',
   required: ['credentialsSecretRef'],
   properties: {
     baseUrl: text("The service; unset: the operator's. Another only if the operator allows it.", {
@@ -77,6 +78,7 @@ const scope: Schema = {
 
 const spec: Schema = {
   type: 'object',
+  description: 'What the policy is and what it rules.',
   required: ['connection', 'scope', 'policy'],
   properties: {
     connection,
@@ -109,6 +111,11 @@ const spec: Schema = {
   ],
 };
 
+const observedGeneration: Schema = {
+  ...{ type: 'integer', format: 'int64' },
+  description: 'Generation of the object that this was found for.',
+};
+
 const condition: Schema = {
   type: 'object',
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
@@ -117,28 +124,35 @@ const condition: Schema = {
     status: text('Whether it holds.', { enum: ['True', 'False', 'Unknown'] }),
     reason: text('Why, in one word.', { maxLength: 1024 }),
     message: text('Why, for people.', { maxLength: 32_768 }),
-    observedGeneration: { type: 'integer', format: 'int64' },
-    lastTransitionTime: { type: 'string', format: 'date-time' },
+    observedGeneration,
+    lastTransitionTime: text('When the status changed last.', { format: 'date-time' }),
   },
 };
 
 const status: Schema = {
   type: 'object',
+  description: 'What the service makes of the policy.',
   properties: {
-    observedGeneration: { type: 'integer', format: 'int64' },
+    observedGeneration,
     policyName: text('Name of the policy in the service.'),
     version: { type: 'integer', description: 'The newest version that this object wrote.' },
     activeVersion: { type: 'integer', description: 'The version of the policy that rules the scope.' },
     contentHash: text('SHA-256 of the text of `version`.'),
     url: text('The policy in the console.'),
-    lastSyncedAt: { type: 'string', format: 'date-time' },
+    lastSyncedAt: text('When the policy was last found or made as this object says.', {
+      format: 'date-time',
+    }),
     gateways: {
       type: 'object',
       description: 'Gateways whose next call is routed by the active version, of all.',
-      properties: { applied: { type: 'integer' }, total: { type: 'integer' } },
+      properties: {
+        applied: { type: 'integer', description: 'Gateways that follow the active version.' },
+        total: { type: 'integer', description: 'All gateways.' },
+      },
     },
     conditions: {
       type: 'array',
+      description: 'Accepted, Synced, Activated and Ready, each with its reason.',
       items: condition,
       ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
     },
@@ -166,7 +180,8 @@ function routingPolicyDefinition(): object {
       scope: 'Namespaced',
       names: {
         ...{ kind: KIND, listKind: `${KIND}List`, plural: PLURAL, singular: 'routingpolicy' },
-        ...{ shortNames: ['rp'], categories: ['svc'] },
+        // No category: kubectl expands a category before short names, so one named `svc` would hide Services.
+        shortNames: ['rp'],
       },
       versions: [
         {
@@ -187,7 +202,9 @@ function routingPolicyDefinition(): object {
               description: 'A routing policy of the gateway, kept as this object says.',
               required: ['spec'],
               properties: {
-                ...{ apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
+                apiVersion: text(`Version of the definition, ${GROUP}/${VERSION}.`),
+                kind: text(`${KIND}.`),
+                metadata: { type: 'object' },
                 spec,
                 status,
               },

@@ -51,7 +51,7 @@ function state(versions: readonly VersionView[], managed_by: string | null = ME)
 function seen(over: Partial<Seen> = {}): Seen {
   return {
     ...{ object: object(), manifest: ME, policy_name: 'agents', content_hash: 'h2' },
-    verdict: { valid: true, path: '', message: '' },
+    verdict: { valid: true, path: '', message: '', faults: [], notices: [] },
     ...{ policy: null, holder: null, refused: null },
     ...over,
   };
@@ -103,7 +103,10 @@ describe('steps', () => {
   });
 
   test('an invalid text is told at its place, and what rules goes on', () => {
-    const verdict = { valid: false, path: 'rules[2].match', message: 'x; expected y' };
+    const verdict = {
+      ...{ valid: false, path: 'rules[2].match', message: 'x; expected y' },
+      ...{ faults: [{ code: 'invalid' }], notices: [] },
+    };
     const policy = state([version(1, { scopes: RULES })]);
     const conclusion = concluded(decide(seen({ verdict, policy })));
     expect(conclusion.findings.Accepted.message).toBe('spec.policy.rules[2].match: x; expected y');
@@ -138,15 +141,12 @@ describe('steps', () => {
 describe('drift', () => {
   const taken = state([version(3, { managed_by: null, scopes: RULES }), version(2)], null);
 
-  test('is told first, then corrected, at once for a new generation', () => {
-    const decision = concluded(decide(seen({ object: object({}, settled), policy: taken })));
-    expect([decision.findings.Synced.reason, decision.again]).toEqual(['Drifted', 'resync']);
-    const conditions = settled.conditions?.map((one) =>
-      one.type === 'Synced' ? condition('Synced', 'False') : one,
-    );
-    const after = object({}, { ...settled, ...(conditions === undefined ? {} : { conditions }) });
-    expect(stepOf(decide(seen({ object: after, policy: taken })))).toEqual({
-      ...{ do: 'activate', version: 2, take_over: false },
+  test('is corrected by the look that sees it, which says what it takes back', () => {
+    const decision = decide(seen({ object: object({}, settled), policy: taken }));
+    expect(decision).toEqual({
+      kind: 'act',
+      step: { do: 'activate', version: 2, take_over: false },
+      drift: 'policy agents was taken over elsewhere',
     });
     const edited = object({}, { ...settled, observedGeneration: 1 });
     expect(stepOf(decide(seen({ object: edited, policy: taken })))?.do).toBe('activate');

@@ -57,7 +57,8 @@ export interface Conclusion {
 }
 
 export type Decision =
-  | { readonly kind: 'act'; readonly step: Step }
+  /** `drift`: what of the service the step takes back; null where it takes back nothing. */
+  | { readonly kind: 'act'; readonly step: Step; readonly drift: string | null }
   | { readonly kind: 'conclude'; readonly conclusion: Conclusion };
 
 /** Id of the object's project; null for the organization. */
@@ -84,7 +85,12 @@ function shownManifest(manifest: string): string {
 const ok = (reason: string, message: string): Finding => ({ status: 'True', reason, message });
 const no = (reason: string, message: string): Finding => ({ status: 'False', reason, message });
 const pending: Finding = { status: 'Unknown', reason: 'Pending', message: 'not looked at yet' };
-const valid = ok('Valid', 'the policy is valid');
+
+/** A valid policy, with what the service remarks about it. */
+function accepted({ verdict }: Seen): Finding {
+  const notices = verdict.notices.map(({ path, message }) => `; notice: ${manifestPath(path)}: ${message}`);
+  return ok('Valid', `the policy is valid${notices.join('')}`);
+}
 
 /** A condition as it stands: what a reconcile that got no further can still say. */
 function currentFinding(object: RoutingPolicy, type: 'Accepted' | 'Synced' | 'Activated'): Finding {
@@ -201,14 +207,16 @@ function decideConflict(seen: Seen, { manifest, age }: Holder): Decision {
   };
 }
 
-function decideInvalid(seen: Seen, { path, message }: VerdictView): Decision {
+function decideInvalid(seen: Seen, { path, message, faults }: VerdictView): Decision {
+  const is_unsupported = faults.length > 0 && faults.every(({ code }) => code === 'not_supported');
+  const reason = is_unsupported ? 'NotSupported' : 'InvalidPolicy';
   const own = ownVersion(seen);
   const ruling = rulingVersion(seen.object, seen.policy);
   const kept = own === null ? 'nothing is stored' : `version ${own.version} stays`;
   const conclusion: Conclusion = {
     findings: {
-      Accepted: no('InvalidPolicy', `${manifestPath(path)}: ${message}`),
-      Synced: no('InvalidPolicy', `not stored because it is invalid; ${kept}`),
+      Accepted: no(reason, `${manifestPath(path)}: ${message}`),
+      Synced: no(reason, `not stored; ${kept}`),
       Activated: currentFinding(seen.object, 'Activated'),
     },
     version: own?.version ?? null,
@@ -230,7 +238,7 @@ function decideRefused(seen: Seen, step: Step, fault: ServiceFault): Decision {
       : fault.message;
   const conclusion: Conclusion = {
     findings: {
-      Accepted: valid,
+      Accepted: accepted(seen),
       Synced: is_write ? no('Refused', message) : storedAs(own),
       Activated: is_write ? currentFinding(seen.object, 'Activated') : no('ActivationFailed', message),
     },
@@ -275,7 +283,7 @@ function decideDone(seen: Seen): Decision {
   const own = ownVersion(seen);
   const activated = activation(seen, ruling);
   const conclusion: Conclusion = {
-    findings: { Accepted: valid, Synced: storedAs(own), Activated: activated },
+    findings: { Accepted: accepted(seen), Synced: storedAs(own), Activated: activated },
     version: own?.version ?? null,
     content_hash: own?.content_hash ?? null,
     active_version: ruling?.version ?? null,
@@ -291,7 +299,7 @@ function decideHeld(seen: Seen, reason: 'Drifted' | 'Suspended', message: string
   const own = ownVersion(seen);
   const conclusion: Conclusion = {
     findings: {
-      Accepted: valid,
+      Accepted: accepted(seen),
       Synced: no(reason, message),
       Activated:
         ruling === null
@@ -307,10 +315,7 @@ function decideHeld(seen: Seen, reason: 'Drifted' | 'Suspended', message: string
   return { kind: 'conclude', conclusion };
 }
 
-/**
- * The next step about `seen`, or what its status has to say. Drift is told first and corrected by the look after that,
- * so that a person who took a policy over sees it told; a new generation of the manifest is written at once.
- */
+/** The next step about `seen`, or what its status has to say. Drift is corrected by the look that sees it. */
 export function decide(seen: Seen): Decision {
   const { object, verdict, holder, refused } = seen;
   if (!verdict.valid) return decideInvalid(seen, verdict);
@@ -322,16 +327,12 @@ export function decide(seen: Seen): Decision {
   const drift = holder === null ? driftOf(seen) : null;
   const suspended = isAnnotated(object, annotations.suspend);
   if (drift !== null) {
-    const synced = conditionOf(object, 'Synced');
-    const announced =
-      synced?.status !== 'True' || object.status?.observedGeneration !== object.metadata.generation;
     if (object.spec.driftPolicy === 'Report') return decideHeld(seen, 'Drifted', `${drift}; reported only`);
     if (suspended) return decideHeld(seen, 'Drifted', `${drift}; suspended by ${annotations.suspend}`);
-    if (!announced) return decideHeld(seen, 'Drifted', `${drift}; taken back at the next resync`);
   }
   if (step === null) return decideDone(seen);
   if (suspended) {
     return decideHeld(seen, 'Suspended', `not written: the annotation ${annotations.suspend} is "true"`);
   }
-  return { kind: 'act', step };
+  return { kind: 'act', step, drift };
 }

@@ -10,6 +10,7 @@ const eventReasons = {
   Activated: 'Normal',
   Deactivated: 'Normal',
   InvalidPolicy: 'Warning',
+  NotSupported: 'Warning',
   CredentialsMissing: 'Warning',
   CredentialsRejected: 'Warning',
   ScopeConflict: 'Warning',

@@ -190,11 +190,16 @@ export class Reconciler {
   /** Acts step by step until there is no more to do. */
   async #steps(first: Gathered, track: (object: RoutingPolicy) => void): Promise<Conclusion> {
     let seen = first;
+    let drift_reported = false;
     for (let steps = 0; steps < STEPS_MAX; steps++) {
       const decision = decide(seen);
       if (decision.kind === 'conclude') return decision.conclusion;
       const object = await this.#claim(seen.object);
       track(object);
+      if (decision.drift !== null && !drift_reported) {
+        await this.#parts.recorder.tell(object, 'Drifted', `${decision.drift}; taken back`);
+        drift_reported = true;
+      }
       const answer = await this.#act({ ...seen, object }, decision.step);
       seen = await this.#afterStep({ ...seen, object }, decision.step, answer);
     }
@@ -367,7 +372,8 @@ function onceOf({ object, policy, content_hash }: Seen): string {
 async function verdictOf(service: PolicyService, name: string, text: string): Promise<VerdictView> {
   const answer = await service.validate(name, text);
   if (!answer.ok && answer.fault.status === 413) {
-    return { valid: false, path: '$', message: 'too large; expected at most 64 KiB as text' };
+    const message = 'too large; expected at most 64 KiB as text';
+    return { valid: false, path: '$', message, faults: [], notices: [] };
   }
   return answered(answer);
 }

@@ -1,5 +1,6 @@
 // The policy language as JSON schema (docs/policies.md), and in the form that a custom resource definition takes.
 import { PolicyDocument } from '../types.ts';
+import { wordsOf } from './words.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -24,12 +25,33 @@ function structural(schema: unknown): unknown {
   return result;
 }
 
+/** `schema` with a sentence for every key; `parent` is the key that it stands under. */
+function explained(schema: JsonSchema, parent: string): JsonSchema {
+  const result: Record<string, unknown> = { ...schema };
+  const { properties, items, additionalProperties } = schema as { readonly [word: string]: unknown };
+  if (properties !== undefined) {
+    result['properties'] = Object.fromEntries(
+      Object.entries(properties as { readonly [key: string]: JsonSchema }).map(([key, member]) => {
+        const description = wordsOf(parent, key);
+        return [key, explained(description === undefined ? member : { ...member, description }, key)];
+      }),
+    );
+  }
+  if (items !== undefined && !Array.isArray(items)) result['items'] = explained(items as JsonSchema, parent);
+  if (typeof additionalProperties === 'object') {
+    result['additionalProperties'] = explained(additionalProperties as JsonSchema, parent);
+  }
+  return result;
+}
+
 /**
  * The schema of a policy document as plain JSON: `json` for editors and validators (draft 2020-12, closed objects),
  * `kubernetes` as the structural schema of `spec.policy`, without `version` and `policy`, which the operator fills.
  */
 export function policySchema(form: 'json' | 'kubernetes' = 'json'): JsonSchema {
-  const plain = JSON.parse(JSON.stringify(PolicyDocument)) as JsonSchema & { properties: object };
+  const plain = explained(JSON.parse(JSON.stringify(PolicyDocument)), '') as JsonSchema & {
+    properties: object;
+  };
   if (form === 'json') {
     return { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'routing-policy.v1', ...plain };
   }

@@ -37,11 +37,6 @@ rules:
     sort: latency
     fallback_models: [other/medium]`,
   'JSON, which is YAML': '{"version":1,"rules":[{"match":{},"deny":{"message":"no"}}]}',
-  'canary, shadow and experiment': `rules:
-  - match: {models: [acme/large], environments: [live]}
-    canary: {endpoint: ep_a, percent: 5, max_error_rate: 0.03, min_samples: 200, on_breach: rollback}
-    shadow: {endpoint: ep_b, percent: 1, max_per_day: 500}
-    experiment: {name: x, arms: [{name: control, percent: 90}, {name: candidate, percent: 10, model: acme/small}]}`,
   'every single form of match': `rules:
   - match: {model: acme/**, vendor: acme, project_id: prj_01KACZ3V8S6T5R4Q3P2N1M0K9J,
       key_id: key_01KACZ3V8S6T5R4Q3P2N1M0K9J, dialect: chat, stream: true, has: [tools], apps: [x],
@@ -224,25 +219,38 @@ test('a fault tells the line and column of the part, or of the parent where it i
       {
         path: 'rules[1].match',
         ...{ line: 5, column: 5 },
+        code: 'invalid',
         message: 'match is missing; expected a mapping',
       },
       {
         path: 'rules[1].sort',
         ...{ line: 6, column: 5 },
+        code: 'invalid',
         message: '"fast"; expected price, latency, throughput, uptime or balanced',
       },
     ],
   });
 });
 
+test('what this release does not execute is refused as such, key by key', () => {
+  const text = `rules:
+  - match: {models: [acme/large], environments: [live]}
+    canary: {endpoint: ep_a, percent: 5, max_error_rate: 0.03, min_samples: 200, on_breach: rollback}
+    shadow: {endpoint: ep_b, percent: 1, max_per_day: 500}
+    experiment: {name: x, arms: [{name: control, percent: 90}, {name: candidate, percent: 10, model: acme/small}]}`;
+  const codes = (policy: string) => {
+    const verdict = judge(policy);
+    return verdict.valid ? [] : verdict.faults.map(({ path, code }) => `${path} ${code}`);
+  };
+  expect(codes(text)).toEqual(
+    ['canary', 'shadow', 'experiment'].map((key) => `rules[0].${key} not_supported`),
+  );
+  expect(codes('defaults: {hedge: {}}')).toEqual(['defaults.hedge not_supported']);
+  expect(codes('defaults: {sort: fast}')).toEqual(['defaults.sort invalid']);
+});
+
 describe('notices', () => {
-  test('what is stored but not executed is told, key by key', () => {
-    const text = valid['canary, shadow and experiment'];
-    expect(notices(text)).toEqual(
-      ['canary', 'shadow', 'experiment'].map(
-        (key) => `rules[0].${key}: ${key} is stored and checked, but not executed by this release`,
-      ),
-    );
+  test('what is executed has none', () => {
     const executed = '{affinity: key, affinity_ttl_s: 60, failover: {on: [content_filtered, -rate_limit]}}';
     expect(notices(`defaults: ${executed}`)).toEqual([]);
   });

@@ -23,8 +23,8 @@ class Check {
     this.#document = document;
   }
 
-  fault(steps: readonly Step[], message: string): void {
-    if (this.faults.length < FINDINGS_MAX) this.faults.push({ steps, message });
+  fault(steps: readonly Step[], message: string, unsupported = false): void {
+    if (this.faults.length < FINDINGS_MAX) this.faults.push({ steps, message, unsupported });
   }
 
   notice(steps: readonly Step[], message: string): void {
@@ -118,7 +118,7 @@ class Check {
     this.#traffic(actions, at);
     for (const key of unexecutedKeys) {
       if (actions[key] === undefined) continue;
-      this.notice([...at, key], `${key} is stored and checked, but not executed by this release`);
+      this.fault([...at, key], `${key} is not executed by this release; expected a policy without it`, true);
     }
   }
 

@@ -15,26 +15,41 @@ export interface PolicyRemark {
   readonly message: string;
 }
 
+export interface PolicyFault extends PolicyRemark {
+  /** `not_supported`: a part of the language that this release knows and does not execute. */
+  readonly code: 'invalid' | 'not_supported';
+}
+
 export type Verdict =
   | { readonly valid: true; readonly document: PolicyDocument; readonly notices: readonly PolicyRemark[] }
-  | { readonly valid: false; readonly faults: readonly PolicyRemark[] };
+  | { readonly valid: false; readonly faults: readonly PolicyFault[] };
 
 function remarks(findings: readonly Finding[], placeOf: (steps: Finding['steps']) => Place): PolicyRemark[] {
   return findings.map(({ steps, message }) => ({ path: pathText(steps), ...placeOf(steps), message }));
+}
+
+function faultsOf(findings: readonly Finding[], placeOf: (steps: Finding['steps']) => Place): PolicyFault[] {
+  return findings.map(({ steps, message, unsupported = false }) => ({
+    ...{ path: pathText(steps), ...placeOf(steps) },
+    ...{ code: unsupported ? 'not_supported' : 'invalid', message },
+  }));
 }
 
 /** Judges `text`, to be stored as `name` (null: not yet named), with the names that `catalog` knows. Never throws. */
 export function validatePolicy(text: string, catalog: Catalog, name: string | null): Verdict {
   const parsed = parsePolicyText(text);
   if (parsed.status === 'fault') {
-    return { valid: false, faults: [{ path: '$', ...parsed.place, message: parsed.message }] };
+    return {
+      valid: false,
+      faults: [{ path: '$', ...parsed.place, code: 'invalid', message: parsed.message }],
+    };
   }
   const { value, placeOf } = parsed;
   const shape = shapeFindings(value);
-  if (shape.length > 0) return { valid: false, faults: remarks(shape, placeOf) };
+  if (shape.length > 0) return { valid: false, faults: faultsOf(shape, placeOf) };
   const document = value as PolicyDocument;
   const { faults, notices } = checkSemantics(document, catalog, name);
-  if (faults.length > 0) return { valid: false, faults: remarks(faults, placeOf) };
+  if (faults.length > 0) return { valid: false, faults: faultsOf(faults, placeOf) };
   return { valid: true, document, notices: remarks(notices, placeOf) };
 }
 
