@@ -23,6 +23,7 @@ import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 
 /** One object per process; `record` hears of every ended call, `replayed` of every answer given again. */
 export function createCallDeps(parts: {
+  base_url: string;
   db: Db;
   catalog: CatalogHandle;
   ledger: LedgerClient;
@@ -38,6 +39,7 @@ export function createCallDeps(parts: {
 }): CallDeps {
   const ratios = new Map<string, TokenRatio>();
   return {
+    base_url: parts.base_url,
     ledger: parts.ledger,
     transport: createTransport(),
     sandbox: createSandboxUpstream(),

@@ -47,7 +47,7 @@ async function openEngine(
   base: Base,
   { config, log, ledger: given, formats = builtIn }: GatewayOptions,
 ): Promise<Engine> {
-  const { pool, url, name, catalog, changes, metrics } = base;
+  const { pool, url, name, catalog, changes, metrics, base_url } = base;
   const { root_key, egress, request_log, money_in } = base.services;
   const telemetry = await openOwnTelemetry(config, base);
   opened.defer(() => telemetry?.close());
@@ -57,7 +57,7 @@ async function openEngine(
   const payloads = opened.adopt(openPayloadLog({ db: pool, log, root_key }), (it) => it.close());
   const countCall = countCalls(metrics.registry);
   const calls = createCallDeps({
-    ...{ db: pool, catalog, ledger, policies, byok, payloads, log, formats, egress },
+    ...{ base_url, db: pool, catalog, ledger, policies, byok, payloads, log, formats, egress },
     record(record) {
       countCall(record);
       telemetry?.call(record);

@@ -303,15 +303,16 @@ test('a refusal with retry advice reads the same in both envelopes', () => {
     details: { limit: 'rpm' },
     param: 'x',
   });
-  const chat = JSON.parse(errorBody(error, 'id')).error;
-  const messages = JSON.parse(errorBody(error, 'id', '/v1/messages'));
+  const place = { request_id: 'id', base_url: 'https://llm.example' };
+  const chat = JSON.parse(errorBody(error, place)).error;
+  const messages = JSON.parse(errorBody(error, place, '/v1/messages'));
   expect(messages.error).toEqual({
     type: chat.type,
     message: chat.message,
     code: chat.code,
     param: 'x',
     details: { error_code: 'rate_limit_exceeded', limit: 'rpm' },
-    doc_url: '/docs/errors#rate_limit_exceeded',
+    doc_url: 'https://llm.example/docs/errors#rate_limit_exceeded',
   });
   expect(chat.doc_url).toBe(messages.error.doc_url);
   expect(messages.request_id).toBe(chat.request_id);

@@ -16,6 +16,8 @@ const BODY_MAX = 1_048_576;
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Public address of the gateway. */
+    readonly base_url: string;
     /** Paths and methods that exist, for 405 and preflights. */
     readonly known_paths: PathTable;
     /** Origins that may call with a session cookie; `bindOperations` fills it. */
@@ -26,7 +28,7 @@ declare module 'fastify' {
 
 interface AppOptions {
   readonly log: Log;
-  /** Public address; https adds HSTS. */
+  /** Public address of the gateway, named in errors; https adds HSTS. */
   readonly base_url: string;
 }
 
@@ -40,7 +42,7 @@ function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceEr
       ...errorHeaders(error),
       'content-type': 'application/json; charset=utf-8',
     })
-    .send(errorBody(error, request.id, request.url));
+    .send(errorBody(error, { request_id: request.id, base_url: app.base_url }, request.url));
 }
 
 /** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id. */
@@ -95,8 +97,8 @@ const unread: ReadonlyMap<string | undefined, readonly [status: number, message:
 
 /** An instance without routes; `bindOperations` and the inference routes add theirs. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const is_https = options.base_url.startsWith('https:');
-  const { log } = options;
+  const { log, base_url } = options;
+  const is_https = base_url.startsWith('https:');
   const app = Fastify({
     logger: false,
     genReqId: () => newRequestId(),
@@ -114,7 +116,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     clientErrorHandler({ code }, socket) {
       if (!socket.writable) return;
       const [status, message] = unread.get(code) ?? [400, 'The request is not HTTP.'];
-      const body = errorBody(new ServiceError('invalid_request', message), newRequestId());
+      const body = errorBody(new ServiceError('invalid_request', message), {
+        request_id: newRequestId(),
+        base_url,
+      });
       socket.end(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
           `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -124,6 +129,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   // Unknown paths and wrong methods answer whatever the body is; each scope brings its own parser.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.decorate('base_url', base_url);
   app.decorate('known_paths', new PathTable());
   app.decorate('console_origins', new Set<string>());
   app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));

@@ -69,7 +69,7 @@ async function answer(
       idempotency_key,
       path: request.url.split('?', 1)[0] as string,
       input,
-      refusalBody: (error) => errorBody(error, request.id),
+      refusalBody: (error) => errorBody(error, { request_id: request.id, base_url: parts.base_url }),
     });
     if (done.replay) reply.header('x-svc-idempotent-replay', 'true');
     return reply.code(done.status).type(JSON_TYPE).send(done.body);

@@ -1,13 +1,13 @@
 // From anything thrown to the body a caller sees (docs/errors.md). A refusal keeps its code, a database that is away
 // is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
-import { builtIn, chatError } from '@svc/core/inference/index.ts';
+import { builtIn, chatError, type ErrorPlace } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
 /** A refusal as JSON text: in the envelope of the dialect that is spoken at `path`, anywhere else in ours. */
-export function errorBody(error: ServiceError, request_id: string, path?: string): string {
+export function errorBody(error: ServiceError, place: ErrorPlace, path?: string): string {
   const envelope = (path === undefined ? null : builtIn.envelopeAt(path)) ?? chatError;
-  return JSON.stringify(envelope(error, request_id));
+  return JSON.stringify(envelope(error, place));
 }
 
 /** Headers that go with a refusal: whether and when to try again, and how to sign in. */

@@ -17,6 +17,13 @@ function setting<T>(env: string, doc: string, fallback: T, parse: Parse<T>, secr
 
 const text: Parse<string> = (t) => t;
 const optional: Parse<string | null> = (t) => (t === '' ? null : t);
+/** Without a slash at its end, as paths are put behind it. */
+const address: Parse<string | null> = (t) => {
+  if (t === '') return null;
+  if (!/^https?:\/\/[^/]/.test(t) || !URL.canParse(t))
+    throw new RangeError('expected an address of http or https');
+  return t.replace(/\/+$/, '');
+};
 const count =
   (min: number, max: number): Parse<number> =>
   (t) => {
@@ -69,7 +76,7 @@ export const settings = {
     9464,
     count(0, 65535),
   ),
-  base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, optional),
+  base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
   database_url: setting(
     'SVC_DATABASE_URL',
     'PostgreSQL to use instead of the embedded one',

@@ -68,6 +68,7 @@ export function chatTarget(flags: readonly string[] = [], parameters: readonly s
 export function chatMeta(change: Partial<ReplyMeta> = {}): ReplyMeta {
   return {
     request_id: '01JD0000000000000000000000',
+    base_url: 'https://llm.example',
     model: 'acme/fast-1',
     created: 1_763_740_000,
     provider: 'acme',

@@ -53,6 +53,7 @@ export function target(change: Partial<Target['capabilities']> = {}, flags: stri
 
 export const meta: ReplyMeta = {
   request_id: '01K0PENF1X7RE5TESTREQUEST1',
+  base_url: 'https://llm.example',
   model: 'anthropic/claude-opus',
   created: 1_795_000_000,
   provider: 'anthropic',

@@ -167,6 +167,11 @@ test('every error code has its place on the page that doc_url names', async () =
   expect(page.statusCode).toBe(200);
   const places = [...page.body.matchAll(/<section id="(\w+)">/g)].map((match) => match[1]);
   expect(places.sort()).toEqual(Object.keys(codes).sort());
+  for (const path of ['/v1/credits', '/v1/messages']) {
+    const { code, doc_url } = (await harness.call('GET', path)).json().error;
+    expect(doc_url).toBe(`http://127.0.0.1:8080/docs/errors#${code}`);
+    expect(places).toContain(code);
+  }
 });
 
 test('the gateway serves the document and a reference that loads nothing from elsewhere', async () => {

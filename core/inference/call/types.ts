@@ -135,6 +135,8 @@ export interface CallRecord {
 
 /** The parts a call needs; one object per process. */
 export interface CallDeps {
+  /** Public address of the gateway: errors name the page of their code below it. */
+  readonly base_url: string;
   readonly ledger: LedgerClient;
   readonly transport: Transport;
   /** The in-process upstream of the sandbox, behind the same exchange as HTTP. */

@@ -1,6 +1,6 @@
 // Error envelopes of the surfaces (docs/errors.md).
 import { codes, type ErrorCode, type ErrorType, type JsonObject, ServiceError } from '../../kernel/index.ts';
-import type { StreamFault } from '../canonical/types.ts';
+import type { ErrorPlace, StreamFault } from '../canonical/types.ts';
 
 /** What any envelope tells. */
 export interface ErrorFacts {
@@ -22,13 +22,15 @@ export function factsOf(error: ServiceError | StreamFault): ErrorFacts {
   return { type: codes[code].type, code, message, param: null, details: details ?? {}, beside: {} };
 }
 
-/** Page that explains `code`, below the service's own address. */
-export function docUrl(code: ErrorCode): string {
-  return `/docs/errors#${code}`;
+/** Page that explains `code`. */
+export function docUrl(code: ErrorCode, { base_url }: Pick<ErrorPlace, 'base_url'>): string {
+  return `${base_url}/docs/errors#${code}`;
 }
 
 /** Envelope of chat, completions, embeddings, responses and native; openai clients expose code, type and param. */
-export function chatError(error: ServiceError | StreamFault, request_id: string): JsonObject {
+export function chatError(error: ServiceError | StreamFault, place: ErrorPlace): JsonObject {
   const { type, code, message, param, details, beside } = factsOf(error);
-  return { error: { message, type, code, param, request_id, details, ...beside, doc_url: docUrl(code) } };
+  const doc_url = docUrl(code, place);
+  const { request_id } = place;
+  return { error: { message, type, code, param, request_id, details, ...beside, doc_url } };
 }

@@ -317,6 +317,7 @@ describe('answers and events', () => {
 });
 
 describe('errors', () => {
+  const place = { request_id: 'R', base_url: 'https://llm.example' };
   const error = new ServiceError('upstream_overloaded', 'Full.', {
     param: 'p',
     details: { a: 1 },
@@ -324,7 +325,7 @@ describe('errors', () => {
   });
 
   it('carry code, type and param where each client looks for them', () => {
-    expect(chatError(error, 'R')).toEqual({
+    expect(chatError(error, place)).toEqual({
       error: {
         message: 'Full.',
         type: 'overloaded_error',
@@ -333,15 +334,15 @@ describe('errors', () => {
         request_id: 'R',
         details: { a: 1 },
         b: 2,
-        doc_url: '/docs/errors#upstream_overloaded',
+        doc_url: 'https://llm.example/docs/errors#upstream_overloaded',
       },
     });
-    expect(messagesError(error, 'R')).toMatchObject({
+    expect(messagesError(error, place)).toMatchObject({
       type: 'error',
       error: { type: 'overloaded_error', details: { error_code: 'upstream_overloaded', a: 1 } },
       request_id: 'R',
     });
-    expect(messagesError({ code: 'upstream_timeout', message: 'm' }, 'R')).toMatchObject({
+    expect(messagesError({ code: 'upstream_timeout', message: 'm' }, place)).toMatchObject({
       error: { type: 'timeout_error', details: { error_code: 'upstream_timeout' } },
     });
   });

@@ -12,6 +12,7 @@ import type {
   CanonicalEvent,
   CanonicalRequest,
   DialectName,
+  ErrorPlace,
   Family,
   Loss,
   ReplyEnd,
@@ -162,7 +163,7 @@ export interface Dialect {
   write(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string;
   writer(meta: ReplyMeta): StreamWriter;
   /** Error envelope. */
-  error(error: ServiceError, request_id: string): JsonObject;
+  error(error: ServiceError, place: ErrorPlace): JsonObject;
   /** HTTP status that clients of the dialect are told of `error`. */
   status(error: ServiceError): number;
   /** Adds the buckets of `gauges` to the flat list `headers`, in words that clients slow down by. */

@@ -389,9 +389,15 @@ export interface CanonicalAnswer {
   system_fingerprint?: string;
 }
 
+/** What an error tells beside itself: which request it ended, and where the page of all codes is. */
+export interface ErrorPlace {
+  readonly request_id: string;
+  /** Public address of the gateway. */
+  readonly base_url: string;
+}
+
 /** What the gateway knows of a call before the first byte goes out. */
-export interface ReplyMeta {
-  request_id: string;
+export interface ReplyMeta extends ErrorPlace {
   /** `vendor/model` that answers. */
   model: string;
   /** Epoch seconds. */

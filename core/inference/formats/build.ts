@@ -2,6 +2,7 @@
 import type { CatalogFormats } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
+import type { ErrorPlace } from '../canonical/types.ts';
 import type { ProviderKind } from '../upstream/kind.ts';
 import type { Asked, Format } from './format.ts';
 
@@ -18,7 +19,7 @@ export interface Formats {
   /** What a catalog is read with. */
   readonly catalog: CatalogFormats;
   /** The error envelope of a path: of its dialect, or of the one below whose route it lies; null: of none. */
-  envelopeAt(path: string): ((error: ServiceError, request_id: string) => JsonObject) | null;
+  envelopeAt(path: string): ((error: ServiceError, place: ErrorPlace) => JsonObject) | null;
 }
 
 function once<V>(entries: readonly (readonly [string, V])[], what: string): Map<string, V> {
@@ -71,7 +72,7 @@ export function buildFormats(list: readonly Format[]): Formats {
       for (const [route, dialect] of dialects) {
         const next = path.charAt(route.length);
         if (path.startsWith(route) && (next === '' || next === '/' || next === '?')) {
-          return (error, request_id) => dialect.error(error, request_id);
+          return (error, place) => dialect.error(error, place);
         }
       }
       return null;

@@ -1,6 +1,6 @@
 // Refusals in the document: the envelopes, and for every status the codes behind it with an example of each.
 import { readFileSync } from 'node:fs';
-import { builtIn } from '../../inference/index.ts';
+import { builtIn, docUrl } from '../../inference/index.ts';
 import { codes, type ErrorCode, ServiceError } from '../../kernel/index.ts';
 import type { Components, Json } from './components.ts';
 
@@ -44,7 +44,12 @@ const members: Json = {
     additionalProperties: true,
     description: 'Facts of the code, as the table of errors names them.',
   },
-  doc_url: { type: 'string', description: 'Where the code is explained.' },
+  doc_url: {
+    type: 'string',
+    format: 'uri',
+    pattern: '^https?://[^/].*/docs/errors#[a-z_]+$',
+    description: 'Where the code is explained.',
+  },
 };
 const requestId: Json = {
   type: 'string',
@@ -137,7 +142,7 @@ export class ErrorResponses {
     const meaning = this.#meanings.get(code) ?? code;
     const details = form === 'Error' ? {} : { error_code: code };
     const shared = { message: meaning, type, code, param: null, details };
-    const doc_url = `${this.#base_url}/docs/errors#${code}`;
+    const doc_url = docUrl(code, { base_url: this.#base_url });
     const value =
       form === 'Error'
         ? { error: { ...shared, request_id: REQUEST_ID, doc_url } }

@@ -15,6 +15,14 @@ const COMMIT_AFTER_MS = 15_000;
 /** Harmless in every dialect, also before its first event. */
 const COMMENT = ': svc keep-alive\n\n';
 
+interface AnswerFacts {
+  readonly dialect: Dialect;
+  readonly base_url: string;
+  readonly started: number;
+  /** The caller sent `x-svc-debug: 1`. */
+  readonly debug: boolean;
+}
+
 export class Answer {
   /** Replaced when a caller that left comes back for a drained answer. */
   sink: Sink;
@@ -22,18 +30,19 @@ export class Answer {
   committed = false;
   private readonly record: CallRecord;
   private readonly dialect: Dialect;
+  private readonly base_url: string;
   private readonly started: number;
-  /** The caller sent `x-svc-debug: 1`. */
   private readonly debug: boolean;
   private pending: (Buffer | string)[] = [];
   private last_write: number;
 
-  constructor(sink: Sink, record: CallRecord, facts: { dialect: Dialect; started: number; debug: boolean }) {
+  constructor(sink: Sink, record: CallRecord, facts: AnswerFacts) {
     this.sink = sink;
     this.record = record;
     this.dialect = facts.dialect;
     this.started = facts.started;
     this.debug = facts.debug;
+    this.base_url = facts.base_url;
     this.last_write = facts.started;
   }
 
@@ -117,6 +126,7 @@ export class Answer {
     }
     sendError(this.sink, this.dialect, error, {
       request_id: this.record.request_id,
+      base_url: this.base_url,
       attempts: this.record.attempts.length,
       endpoint: this.record.endpoint,
       cost_micro_usd: end.cost.total_micro_usd,

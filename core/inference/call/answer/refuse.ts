@@ -29,14 +29,18 @@ interface EarlyRequest {
  * code and without attempts; an unknown one has none to get (docs/outcomes.md#refused-before-the-hold).
  */
 export function refuseRequest(
-  deps: Pick<CallDeps, 'record'>,
+  deps: Pick<CallDeps, 'record' | 'base_url'>,
   request: EarlyRequest,
   error: ServiceError,
   sink: Sink,
 ): void {
   const { request_id, dialect, grant, close } = request;
   const { gauges } = request;
-  const facts = { request_id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, close, gauges };
+  const { base_url } = deps;
+  const facts = {
+    ...{ request_id, base_url, close, gauges },
+    ...{ attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null },
+  };
   const status = sendError(sink, dialect, error, facts);
   if (grant === null) return;
   const incoming = { ...request, grant, body: NO_BODY, secret: '', place: null };

@@ -1,10 +1,10 @@
 // How an answer or a refusal is put on the wire: headers (docs/api.md#headers) as one flat list, the cheapest form that
 // `writeHead` takes, and the dialect's own error body (docs/errors.md).
 import type { Endpoint } from '../../../catalog/index.ts';
-import type { RequestId, ServiceError } from '../../../kernel/index.ts';
+import type { ServiceError } from '../../../kernel/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
-import type { Cost, Usage, Warning } from '../../canonical/types.ts';
+import type { Cost, ErrorPlace, Usage, Warning } from '../../canonical/types.ts';
 import type { Sink } from '../types.ts';
 
 interface HeadFacts {
@@ -48,8 +48,7 @@ function warningCodes(warnings: readonly Warning[]): string {
   return [...new Set(warnings.map((warning) => warning.code))].join(',');
 }
 
-export interface ErrorFacts {
-  readonly request_id: RequestId;
+export interface ErrorFacts extends ErrorPlace {
   readonly attempts: number;
   /** Endpoint of the last attempt; null before any. */
   readonly endpoint: Endpoint | null;
@@ -68,7 +67,7 @@ function retryAfter(error: ServiceError): string[] {
 
 /** Sends `error` whole, in the dialect's envelope; returns the status sent. */
 export function sendError(sink: Sink, dialect: Dialect, error: ServiceError, facts: ErrorFacts): number {
-  const body = JSON.stringify(dialect.error(error, facts.request_id));
+  const body = JSON.stringify(dialect.error(error, facts));
   const { request_id: id, endpoint } = facts;
   const status = dialect.status(error);
   const headers = [

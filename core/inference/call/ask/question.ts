@@ -34,7 +34,10 @@ export async function answerQuestion(
     sink.end(body);
   } catch (error) {
     const refusal = refusalFor(error, { log: deps.log, request_id: id, body: incoming.body });
-    const facts = { request_id: id, attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null, gauges };
+    const facts = {
+      ...{ request_id: id, base_url: deps.base_url, gauges },
+      ...{ attempts: 0, endpoint: null, cost_micro_usd: 0, trace: null },
+    };
     sendError(sink, question.dialect, refusal, facts);
   }
 }

@@ -144,11 +144,12 @@ function encodeOptions(
 function replyMeta(
   incoming: Incoming,
   request: CanonicalRequest,
-  facts: { planned: Planned; attempt: number; prompt_bytes: number },
+  facts: { planned: Planned; attempt: number; prompt_bytes: number; base_url: string },
 ): ReplyMeta {
-  const { planned, attempt, prompt_bytes } = facts;
+  const { planned, attempt, prompt_bytes, base_url } = facts;
   return {
     request_id: incoming.request_id,
+    base_url,
     model: planned.endpoint.model_id,
     created: Math.floor(nowMs() / 1_000),
     provider: planned.endpoint.provider,
@@ -336,7 +337,7 @@ export function prepare(
   const target = targetOf(endpoint);
   const raw = rawLaneOf(deps, incoming, request, endpoint);
   const adapter = adapterOf(deps, endpoint);
-  const meta = replyMeta(incoming, request, facts);
+  const meta = replyMeta(incoming, request, { ...facts, base_url: deps.base_url });
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
   const message = messageFor(deps, incoming, request, { ...facts, stream });

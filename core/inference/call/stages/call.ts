@@ -48,6 +48,7 @@ export class Call implements Watched, Reattachable {
     this.record = newRecord(incoming, nowMs());
     this.answer = new Answer(sink, this.record, {
       dialect: incoming.dialect,
+      base_url: deps.base_url,
       started: this.started,
       debug: incoming.headers['x-svc-debug'] === '1',
     });

@@ -118,7 +118,7 @@ test('a refusal is thrown with type, code, details and our request id', async ()
   const error = new ServiceError('insufficient_credits', 'Not enough credit.', {
     details: { required_micro: 5 },
   });
-  const body = JSON.stringify(messagesDialect.error(error, meta.request_id));
+  const body = JSON.stringify(messagesDialect.error(error, meta));
   answer = { status: error.status, type: 'application/json', body };
   await expect(client.messages.create(params)).rejects.toMatchObject({
     status: 402,

@@ -1,10 +1,10 @@
 // How a refusal is told to clients of this format (docs/errors.md).
 import type { JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { docUrl, factsOf } from '../../../caller/error.ts';
-import type { StreamFault } from '../../../canonical/types.ts';
+import type { ErrorPlace, StreamFault } from '../../../canonical/types.ts';
 
 /** The envelope; clients expose type and `details.error_code`. */
-export function messagesError(error: ServiceError | StreamFault, request_id: string): JsonObject {
+export function messagesError(error: ServiceError | StreamFault, place: ErrorPlace): JsonObject {
   const { type, code, message, param, details, beside } = factsOf(error);
   return {
     type: 'error',
@@ -15,9 +15,9 @@ export function messagesError(error: ServiceError | StreamFault, request_id: str
       param,
       details: { error_code: code, ...details },
       ...beside,
-      doc_url: docUrl(code),
+      doc_url: docUrl(code, place),
     },
-    request_id,
+    request_id: place.request_id,
   };
 }
 

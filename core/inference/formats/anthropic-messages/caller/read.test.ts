@@ -253,7 +253,9 @@ describe('state of a provider account', () => {
 
   test('thread is refused with the details by which tool runners fall back', () => {
     const error = refusal({ thread: { id: 't' }, messages: [{ role: 'user', content: [result] }] });
-    expect(messagesDialect.error(error as never, 'R')).toMatchObject({
+    expect(
+      messagesDialect.error(error as never, { request_id: 'R', base_url: 'https://llm.example' }),
+    ).toMatchObject({
       type: 'error',
       error: {
         type: 'invalid_request_error',

@@ -30,7 +30,7 @@ export const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\
 
 /** The dialect's in-stream error; the stream ends with it. */
 export function errorEvent(fault: StreamFault, meta: ReplyMeta, end: ReplyEnd): string {
-  const envelope = JSON.stringify(messagesError(fault, meta.request_id));
+  const envelope = JSON.stringify(messagesError(fault, meta));
   return `event: error\ndata: ${envelope.slice(0, -1)},"svc":${svcText(meta, end)}}\n\n`;
 }
 

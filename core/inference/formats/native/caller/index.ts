@@ -21,8 +21,8 @@ export const nativeOf = (wires: Wires): Dialect => ({
   writer: (meta) => new NativeWriter(meta),
   ...openaiAnswers,
   ...nativeTraits,
-  error(error, request_id) {
-    const envelope = chatError(error, request_id);
+  error(error, place) {
+    const envelope = chatError(error, place);
     const reported = envelope['error'] as { param: string | null };
     const own = error.details['reason'] === UNKNOWN.reason;
     if (reported.param !== null && !own) reported.param = nativeParam(reported.param);

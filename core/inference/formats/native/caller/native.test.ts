@@ -13,6 +13,7 @@ const native = builtIn.dialects.get('/v1/svc/generate') as Dialect;
 
 const meta: ReplyMeta = {
   request_id: '01JD0000000000000000000000',
+  base_url: 'https://llm.example',
   model: 'acme/fast-1',
   created: 1_763_740_000,
   provider: 'acme',
@@ -404,7 +405,7 @@ describe('the native reader', () => {
 
   it('names fields of shared refusals in its own words', () => {
     const reported = (param: string) =>
-      native.error(new ServiceError('invalid_request', 'm', { param }), 'R')['error'] as { param: string };
+      native.error(new ServiceError('invalid_request', 'm', { param }), meta)['error'] as { param: string };
     expect(reported('max_tokens').param).toBe('generation.max_tokens');
     expect(reported('svc.route.fallback_models[0]').param).toBe('route.fallback_models[0]');
     expect(reported('messages[0].content').param).toBe('messages[0].content');

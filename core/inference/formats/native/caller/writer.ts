@@ -79,7 +79,7 @@ export class NativeWriter implements StreamWriter {
       opening = this.#begin();
       this.#held = null;
     }
-    const error = JSON.stringify(chatError(fault, this.#meta.request_id)['error']);
+    const error = JSON.stringify(chatError(fault, this.#meta)['error']);
     const money = `"usage":${JSON.stringify(end.usage)},"cost":${JSON.stringify(end.cost)}`;
     return opening + this.#event('error', `,"error":${error},${money}`);
   }

@@ -36,7 +36,7 @@ export const KEEP_ALIVE = ': svc keep-alive\n\n';
 
 /** The dialect's in-stream error: no `choices`, no `id`, or clients swallow it. */
 export function failText(meta: ReplyMeta, fault: StreamFault, end: ReplyEnd): string {
-  const { error } = chatError(fault, meta.request_id);
+  const { error } = chatError(fault, meta);
   return `data: {"error":${JSON.stringify(error)},"svc":${svcText(meta, end)}}\n\n${DONE}`;
 }
 

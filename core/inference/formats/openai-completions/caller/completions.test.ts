@@ -8,6 +8,7 @@ import { completions } from './index.ts';
 
 const metaOf = (include_usage: boolean): ReplyMeta => ({
   request_id: '01JD0000000000000000000000',
+  base_url: 'https://llm.example',
   model: 'acme/fast-1',
   created: 1_763_740_000,
   provider: 'acme',

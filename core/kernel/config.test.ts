@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+
+test('the public address is one of http or https, without the slash at its end', () => {
+  const read = (SVC_BASE_URL: string) => readConfig({ SVC_BASE_URL }).base_url;
+  expect(read('https://llm.example/')).toBe('https://llm.example');
+  expect(read('https://llm.example/gateway')).toBe('https://llm.example/gateway');
+  expect(read('')).toBeNull();
+  for (const wrong of ['llm.example', 'ftp://llm.example', 'https:///path', 'http://a b']) {
+    expect(() => read(wrong)).toThrow(/SVC_BASE_URL/);
+  }
+});
