@@ -1,9 +1,18 @@
 // Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
 // every limit (limit ÷ processes last seen) in its own memory: never open without bound, never closed for everyone.
 import { Redis } from 'ioredis';
-import { type Log, newUlid, nowMs, within } from '../kernel/index.ts';
-import { gaugeOf, tighter, waitMs } from './bucket.ts';
-import { CONCURRENCY_WAIT_MS, type MemoryLimitStore, openMemoryLimits } from './memory.ts';
+import { type Log, newUlid, nowMs } from '../kernel/index.ts';
+import {
+  gaugesOf,
+  inTime,
+  type Keys,
+  keysOf,
+  limitArgs,
+  refusalOf,
+  rejectedKey,
+  type Scripts,
+} from './exchange.ts';
+import { type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
 import {
@@ -11,7 +20,6 @@ import {
   isRefusal,
   type LimitName,
   type LimitRefusal,
-  type LimitScope,
   type LimitSlot,
   type LimitStore,
   type LimitSubject,
@@ -25,46 +33,11 @@ const RENEWALS = 3;
 /** Heartbeat, and how soon a Redis that is back is noticed. */
 const BEAT_MS = 1_000;
 const PROCESS_MS = 5_000;
-/** Until Redis has told how many processes there are. */
+/** Until Redis has said how many processes there are. */
 const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
 /** Counts of refusals are kept a little longer than they count. */
 const REJECTED_SECONDS = 26 * 3_600;
-
-/** A Redis slower than this is as good as lost: the caller waits for it. */
-const PATIENCE_MS = 250;
-
-/** What Redis answers to `asked`. @throws Error when there is none in time, or what Redis refused with. */
-function inTime<T>(asked: Promise<T>): Promise<T> {
-  return within(PATIENCE_MS, asked, 'Redis');
-}
-
-interface Scripts {
-  svcEnter(...args: (string | number)[]): Promise<[string, string, string, string, string]>;
-  svcSpend(...args: (string | number)[]): Promise<[string, string, string]>;
-  svcLook(...args: (string | number)[]): Promise<[string, string, string, string, number]>;
-  svcBeat(...args: (string | number)[]): Promise<number>;
-  svcRenew(...args: (string | number)[]): Promise<number>;
-}
-
-/** Redis keys of one subject; the braces keep them on one shard of a cluster. */
-interface Keys {
-  readonly requests: readonly [string, string];
-  readonly tokens: readonly [string, string];
-  readonly running: readonly [string, string];
-}
-
-function keysOf({ org_id, key, plan }: LimitSubject): Keys {
-  const of = (kind: string): [string, string] => [
-    `svc:limits:{${org_id}}:${kind}:${key}`,
-    `svc:limits:{${org_id}}:${kind}:${plan}`,
-  ];
-  return { requests: of('rpm'), tokens: of('tpm'), running: of('run') };
-}
-
-function rejectedKey(plan: string, hour: number): string {
-  return `svc:limits:{${plan}}:rejected:${hour}`;
-}
 
 interface RedisLimitsOptions {
   readonly url: string;
@@ -98,7 +71,7 @@ class RedisLimits implements LimitStore {
       connectTimeout: 2_000,
       retryStrategy: (tries) => Math.min(100 * tries, BEAT_MS),
     }) as Redis & Scripts;
-    // Each lost connection is told once, by `#lose`.
+    // Each lost connection is logged once, by `#lose`.
     this.#redis.on('error', () => {});
     this.#redis.on('ready', () => void this.#beat());
     this.#redis.on('close', () => this.#lose('the connection closed'));
@@ -152,7 +125,7 @@ class RedisLimits implements LimitStore {
         ...limitArgs([key_rates.rpm, plan_rates.rpm, key_rates.tpm, plan_rates.tpm]),
       ),
     );
-    const { requests, tokens } = standingOf(subject, answer.slice(0, 4) as string[]);
+    const { requests, tokens } = gaugesOf(subject, answer.slice(0, 4) as string[]);
     return {
       rpm_remaining: requests?.remaining ?? null,
       tpm_remaining: tokens?.remaining ?? null,
@@ -185,7 +158,7 @@ class RedisLimits implements LimitStore {
     this.#rejected.count(plan, limit, nowMs());
   }
 
-  /** Told by a slot whose call to Redis failed. */
+  /** Called by a slot whose call to Redis failed. */
   failed(error: unknown): void {
     this.#lose((error as Error).message);
   }
@@ -237,7 +210,7 @@ class RedisLimits implements LimitStore {
       return this.#enterLocally(subject);
     }
     const [refused, ...levels] = answer;
-    const gauges = standingOf(subject, levels);
+    const gauges = gaugesOf(subject, levels);
     if (refused !== '') {
       const refusal = refusalOf(subject, refused, { levels, units: 1, gauges });
       this.refused(subject, refusal.limit);
@@ -282,7 +255,7 @@ class RedisLimits implements LimitStore {
       this.#lose((error as Error).message);
       return;
     }
-    this.#tellRejected();
+    this.#sendRejected();
     if (!this.#lost) return;
     await this.#renew(true);
     this.#lost = false;
@@ -290,7 +263,7 @@ class RedisLimits implements LimitStore {
     this.#log.info({ processes: this.#processes }, 'limits are kept in Redis');
   }
 
-  #tellRejected(): void {
+  #sendRejected(): void {
     for (const { plan, hour, limit, count } of this.#rejected.take()) {
       const key = rejectedKey(plan, hour);
       // A count is no limit: what a failing Redis does not take is lost.
@@ -389,7 +362,7 @@ class SharedSlot implements LimitSlot {
 
   async #spendShared(tokens: number): Promise<LimitRefusal | null> {
     const [refused, ...levels] = await this.#debit(tokens, false);
-    const tokens_now = standingOf(this.#subject, ['', '', ...levels]).tokens;
+    const tokens_now = gaugesOf(this.#subject, ['', '', ...levels]).tokens;
     this.gauges = { requests: this.gauges.requests, tokens: tokens_now };
     if (refused === '') return null;
     return refusalOf(this.#subject, refused, {
@@ -410,36 +383,6 @@ class SharedSlot implements LimitSlot {
       ),
     );
   }
-}
-
-function limitArgs(limits: readonly (number | null)[]): string[] {
-  return limits.map((limit) => (limit === null ? '' : String(limit)));
-}
-
-/** `levels`: requests of key and plan, tokens of key and plan; empty where there is no limit. */
-function standingOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Gauges {
-  const gauge = (level: string | undefined, limit: number | null) =>
-    level === undefined || level === '' || limit === null ? null : gaugeOf(Number(level), limit);
-  return {
-    requests: tighter(gauge(levels[0], key_rates.rpm), gauge(levels[1], plan_rates.rpm)),
-    tokens: tighter(gauge(levels[2], key_rates.tpm), gauge(levels[3], plan_rates.tpm)),
-  };
-}
-
-function refusalOf(
-  subject: LimitSubject,
-  refused: string,
-  facts: { levels: readonly string[]; units: number; gauges: Gauges },
-): LimitRefusal {
-  const [limit, scope] = refused.split(':') as [LimitName, LimitScope];
-  const rates = scope === 'key' ? subject.key_rates : subject.plan_rates;
-  const limit_value = rates[limit] as number;
-  const at = (limit === 'tpm' ? 2 : 0) + (scope === 'key' ? 0 : 1);
-  const reset_ms =
-    limit === 'concurrency'
-      ? CONCURRENCY_WAIT_MS
-      : waitMs(Number(facts.levels[at]), limit_value, facts.units);
-  return { limit, scope, limit_value, reset_ms, gauges: facts.gauges };
 }
 
 /** The store of an installation with several gateway processes. Never throws: without Redis it starts on its share. */

@@ -23,7 +23,6 @@ export const stillLonger: ReadonlySet<string> = new Set([
   'core/inference/formats/openai-responses/caller/writer.ts',
   'core/inference/formats/openai-responses/raw/relay.ts',
   'core/ledger/client.ts',
-  'core/limits/redis.ts',
   'core/routing/policy.test.ts',
   'gateway/rest/sign-in.test.ts',
   'test/calls/failover.test.ts',
