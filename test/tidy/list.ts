@@ -14,7 +14,7 @@ import {
   sqlInStores,
 } from './rules.ts';
 import { foldersExplained, invariantsOnce } from './shape.ts';
-import { fileLength, folderSize } from './sizes.ts';
+import { componentLength, fileLength, folderSize } from './sizes.ts';
 import type { Rule } from './sources.ts';
 
 export const rules: readonly (readonly [string, Rule])[] = [
@@ -31,6 +31,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['every exported function of core has a docstring', documentedExports],
   ['no file is longer than 400 lines', fileLength],
   ['no folder holds more than 25 files', folderSize],
+  ['no function of the console is longer than 60 lines', componentLength],
   ['migrations are numbered without a gap', migrationsInOrder],
   ['no file names a path of one machine', noMachinePaths],
   ['no test is switched off', noSkippedTests],

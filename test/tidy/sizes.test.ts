@@ -1,6 +1,6 @@
 // The rules of sizes, each shown what keeps it and what breaks it.
 import { describe, expect, test } from 'vitest';
-import { fileLengthBut, folderSize } from './sizes.ts';
+import { componentLength, fileLengthBut, folderSize } from './sizes.ts';
 import { type Source, shown } from './sources.ts';
 
 const file = (path: string, text = ''): Source => ({ path, text });
@@ -46,4 +46,15 @@ describe('folders', () => {
     expect(folderSize([...many('core/a', 20), ...many('core/a/b', 20)])).toEqual([]);
     expect(folderSize(many('core/a/fixtures', 40))).toEqual([]);
   });
+});
+
+test('a function of the console may have 60 lines, blank lines and comments aside', () => {
+  const page = (count: number) => {
+    const body = [...Array.from({ length: count - 2 }, () => '      <b />'), '', '      // why'];
+    return file('console/src/a/page.tsx', ['', 'export function Page() {', ...body, '}', ''].join('\n'));
+  };
+  expect(componentLength([page(60)])).toEqual([]);
+  expect(shown(componentLength([page(61)]))).toEqual([
+    'console/src/a/page.tsx:2 Page has 61 lines, 60 at most',
+  ]);
 });

@@ -194,13 +194,31 @@ function useFocusOnArrival(): void {
   }, [pathname]);
 }
 
+function OfflineNote() {
+  const online = useOnline();
+  if (online) return null;
+  return (
+    <div className="offline" role="status">
+      <Icon name="wifi-off" size={15} /> You are offline. What is on screen is from before; it renews by
+      itself.
+    </div>
+  );
+}
+
+function SandboxBand() {
+  return (
+    <aside className="sandbox-band" aria-label="Sandbox">
+      <span>Sandbox · simulated models, no real money, no real data</span>
+    </aside>
+  );
+}
+
 function Frame({ session, ended }: { session: Session; ended: boolean }) {
   const { env, slug, name } = useOrg();
   const [drawer, setDrawer] = useState(false);
   const find = useRef<HTMLInputElement>(null);
   const navigate = useNavigate();
   const switchTo = useSwitchEnv();
-  const online = useOnline();
   const { pathname } = useLocation();
   useFocusOnArrival();
   const go = (page: (typeof navItems)[number]['page']) => () =>
@@ -221,11 +239,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
       <a className="skip" href="#main">
         Skip to the page
       </a>
-      {env === 'sandbox' && (
-        <aside className="sandbox-band" aria-label="Sandbox">
-          <span>Sandbox · simulated models, no real money, no real data</span>
-        </aside>
-      )}
+      {env === 'sandbox' && <SandboxBand />}
       <div className="shell">
         <div className="rail-side">
           <Rail session={session} />
@@ -238,12 +252,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
             <EnvSwitch />
             <Account session={session} />
           </header>
-          {!online && (
-            <div className="offline" role="status">
-              <Icon name="wifi-off" size={15} /> You are offline. What is on screen is from before; it renews
-              by itself.
-            </div>
-          )}
+          <OfflineNote />
           <main className="page" id="main" tabIndex={-1}>
             <Outlet />
           </main>

@@ -95,6 +95,89 @@ function DayTable({ days, series, label }: Props) {
   );
 }
 
+/** The width of the drawing: real pixels, so that letters keep their size on a narrow page. */
+function useWidth() {
+  const [width, setWidth] = useState(WIDTH);
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const element = svg.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [svg, width] as const;
+}
+
+/** Where things stand in the drawing. */
+interface Scale {
+  readonly days: number;
+  /** Pixels of one day. */
+  readonly slot: number;
+  /** Each how many days one is named below the axis. */
+  readonly every: number;
+  y(value: number): number;
+}
+
+function Grid({ ticks, width, scale: { y } }: { ticks: readonly number[]; width: number; scale: Scale }) {
+  return ticks.map((tick) => (
+    <g key={tick}>
+      <line className="chart-grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
+      <text x={0} y={y(tick) + 4}>
+        {axisText(tick)}
+      </text>
+    </g>
+  ));
+}
+
+/** The bar of day `i`: its series one above the other, or a tick where nothing was spent. */
+function Bar(props: {
+  i: number;
+  day: string;
+  total: number;
+  series: readonly ChartSeries[];
+  scale: Scale;
+  hatch: string;
+}) {
+  const { i, day, total, series, scale, hatch } = props;
+  const { slot, y } = scale;
+  const wide = Math.min(16, slot * 0.72);
+  const x = LEFT + slot * i + (slot - wide) / 2;
+  let base = 0;
+  return (
+    <g>
+      {total === 0 && <line className="chart-gap" x1={x} x2={x + wide} y1={y(0) - 1} y2={y(0) - 1} />}
+      {series.map(({ name, color, values }) => {
+        const value = values[i] ?? 0;
+        if (value === 0) return null;
+        const bottom = y(base);
+        base += value;
+        // A gap of a pixel in the colour of the ground keeps neighbours apart, but never eats a bar.
+        const height = Math.max(0.75, bottom - y(base) - 1);
+        return (
+          <rect
+            key={name}
+            className="bar"
+            x={x}
+            width={wide}
+            y={bottom - height}
+            height={height}
+            fill={color}
+          />
+        );
+      })}
+      {i === scale.days - 1 && total > 0 && (
+        <rect x={x} width={wide} y={y(total)} height={y(0) - y(total)} fill={`url(#${hatch})`} />
+      )}
+      {i % scale.every === 0 && (
+        <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : 'middle'}>
+          {dayText(day)}
+        </text>
+      )}
+    </g>
+  );
+}
+
 function Bars({
   days,
   series,
@@ -103,28 +186,18 @@ function Bars({
   setAt,
 }: Props & { at: number | null; setAt(at: number | null): void }) {
   const hatch = useId();
-  const [width, setWidth] = useState(WIDTH);
-  const svg = useRef<SVGSVGElement>(null);
-  // Drawn in real pixels, so that letters keep their size on a narrow page.
-  useEffect(() => {
-    const element = svg.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const [svg, width] = useWidth();
   const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const { top, ticks } = axisOf(Math.max(...totals, 0));
   const slot = (width - LEFT) / days.length;
-  const wide = Math.min(16, slot * 0.72);
-  const y = (value: number) => TOP + PLOT - (value / top) * PLOT;
+  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 110)));
+  const scale: Scale = { days: days.length, slot, every, y: (value) => TOP + PLOT - (value / top) * PLOT };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
     setAt(Math.min(days.length - 1, Math.max(0, (at ?? days.length - (step < 0 ? 0 : 1)) + step)));
   };
-  const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 110)));
   return (
     <svg
       ref={svg}
@@ -146,54 +219,13 @@ function Bars({
       <pattern id={hatch} width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
         <rect width="1.6" height="4" className="chart-hatch" />
       </pattern>
-      {ticks.map((tick) => (
-        <g key={tick}>
-          <line className="chart-grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
-          <text x={0} y={y(tick) + 4}>
-            {axisText(tick)}
-          </text>
-        </g>
-      ))}
+      <Grid ticks={ticks} width={width} scale={scale} />
       {at !== null && (
         <rect className="chart-band" x={LEFT + slot * at} width={slot} y={TOP} height={PLOT} rx="3" />
       )}
-      {days.map((day, i) => {
-        const x = LEFT + slot * i + (slot - wide) / 2;
-        let base = 0;
-        const total = totals[i] ?? 0;
-        return (
-          <g key={day}>
-            {total === 0 && <line className="chart-gap" x1={x} x2={x + wide} y1={y(0) - 1} y2={y(0) - 1} />}
-            {series.map(({ name, color, values }) => {
-              const value = values[i] ?? 0;
-              if (value === 0) return null;
-              const bottom = y(base);
-              base += value;
-              // A gap of a pixel in the colour of the ground keeps neighbours apart, but never eats a bar.
-              const height = Math.max(0.75, bottom - y(base) - 1);
-              return (
-                <rect
-                  key={name}
-                  className="bar"
-                  x={x}
-                  width={wide}
-                  y={bottom - height}
-                  height={height}
-                  fill={color}
-                />
-              );
-            })}
-            {i === days.length - 1 && total > 0 && (
-              <rect x={x} width={wide} y={y(total)} height={y(0) - y(total)} fill={`url(#${hatch})`} />
-            )}
-            {i % every === 0 && (
-              <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : 'middle'}>
-                {dayText(day)}
-              </text>
-            )}
-          </g>
-        );
-      })}
+      {days.map((day, i) => (
+        <Bar key={day} i={i} day={day} total={totals[i] ?? 0} series={series} scale={scale} hatch={hatch} />
+      ))}
     </svg>
   );
 }

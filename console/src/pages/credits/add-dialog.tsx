@@ -61,35 +61,16 @@ function QuoteLines({ quote }: { quote: Quote | null }) {
   );
 }
 
-export function AddCreditsDialog({ currency, onClose }: { currency: string; onClose: () => void }) {
+/** Starts a top-up and goes to its checkout. */
+function useCheckout() {
   const client = useClient();
-  const proposed = proposedMinor(currency);
-  const [text, setText] = useState(typedText(proposed[1] ?? '2500', currency));
-  const minor = minorOf(text, currency);
-  const settled = useSettled(minor);
-  const [{ data, error, fetching }] = useQuery({
-    query: QuoteDocument,
-    variables: { amountMinor: settled ?? '0' },
-    pause: settled === undefined,
-    requestPolicy: 'network-only',
-  });
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   // One for each amount: pressing again after a lost answer finds the first checkout and opens no second one.
   const key = useRef<{ minor: string; key: string } | null>(null);
-
   useRestored(() => setBusy(false));
 
-  const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
-  const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
-  const quote = too_small || error ? null : current;
-  const unreadable = text.trim() !== '' && minor === undefined;
-  const low_fault = too_small ? `At least ${currencyText(current.minAmountMinor, current.currency)}.` : null;
-  const amount_fault = unreadable ? 'An amount like 25 or 25.50.' : low_fault;
-
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    if (quote === null || minor === undefined || busy) return;
+  const start = async (minor: string) => {
     if (key.current?.minor !== minor) key.current = { minor, key: crypto.randomUUID() };
     setBusy(true);
     setFault(null);
@@ -104,6 +85,40 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
     if (error) setFault(faultOfQuery(error));
     else if (answer) setFault(faultOfUserError(answer.startTopup));
   };
+  return { start, busy, fault };
+}
+
+/** What a typed amount buys and costs; `fault` says what is wrong with the amount. */
+function useQuote(text: string, currency: string) {
+  const minor = minorOf(text, currency);
+  const settled = useSettled(minor);
+  const [{ data, error, fetching }] = useQuery({
+    query: QuoteDocument,
+    variables: { amountMinor: settled ?? '0' },
+    pause: settled === undefined,
+    requestPolicy: 'network-only',
+  });
+  const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
+  const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
+  const unreadable = text.trim() !== '' && minor === undefined;
+  const low_fault = too_small ? `At least ${currencyText(current.minAmountMinor, current.currency)}.` : null;
+  return {
+    minor,
+    quote: too_small || error ? null : current,
+    error,
+    fault: unreadable ? 'An amount like 25 or 25.50.' : low_fault,
+  };
+}
+
+export function AddCreditsDialog({ currency, onClose }: { currency: string; onClose: () => void }) {
+  const proposed = proposedMinor(currency);
+  const [text, setText] = useState(typedText(proposed[1] ?? '2500', currency));
+  const { minor, quote, error, fault: amount_fault } = useQuote(text, currency);
+  const { start, busy, fault } = useCheckout();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (quote !== null && minor !== undefined && !busy) void start(minor);
+  };
 
   return (
     <Dialog
@@ -112,7 +127,7 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
       onClose={onClose}
       size={440}
     >
-      <form className="add-form" onSubmit={(event) => void submit(event)} noValidate>
+      <form className="add-form" onSubmit={submit} noValidate>
         {/* biome-ignore lint/a11y/useSemanticElements: buttons that fill a field, no fields of their own */}
         <div className="proposals" role="group" aria-label="Amounts">
           {proposed.map((each) => (

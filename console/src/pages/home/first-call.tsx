@@ -105,19 +105,80 @@ function Arrival({ made, onArrived }: { made: NewKey; onArrived: () => void }) {
   );
 }
 
-export function FirstCall({ onDone }: { onDone: () => void }) {
-  const { env, slug } = useOrg();
+function KeyStep({ made, onMade }: { made: NewKey | null; onMade: (made: NewKey | null) => void }) {
+  const { env } = useOrg();
   const project = useDefaultProject();
   const { create, busy, fault } = useCreateKey();
-  const [made, setMade] = useState<NewKey | null>(null);
-  const [arrived, setArrived] = useState(false);
   const sandbox = env === 'sandbox';
   const kind = sandbox ? 'sandbox' : 'live';
-  const waiting = made ? 'now' : 'later';
   const make = async () => {
     if (project === null) return;
-    setMade(await create({ project_id: project.id, name: 'first call', scopes: ['INFERENCE'] }));
+    onMade(await create({ project_id: project.id, name: 'first call', scopes: ['INFERENCE'] }));
   };
+  return (
+    <Step
+      number={1}
+      state={made ? 'done' : 'now'}
+      title={made ? `${sandbox ? 'Sandbox' : 'Live'} key ready` : `Make a ${kind} key`}
+      note={
+        sandbox
+          ? 'Sandbox calls are answered by simulated models and cost nothing real.'
+          : 'Live calls are charged to the credit of your organisation.'
+      }
+    >
+      {made ? (
+        <div className="secret">
+          <code>{made.secret}</code>
+          <CopyButton text={made.secret} what="the key" />
+        </div>
+      ) : (
+        <Button kind="primary" icon="key" busy={busy} disabled={project === null} onClick={() => void make()}>
+          Make a {kind} key
+        </Button>
+      )}
+      <FormFault fault={fault} />
+    </Step>
+  );
+}
+
+/** The way from the sandbox to live calls, and back. */
+function OtherEnvironment() {
+  const { env, slug } = useOrg();
+  if (env === 'sandbox') {
+    return (
+      <div className="card note">
+        <span className="grow">
+          <b>Then go live.</b>{' '}
+          <span className="soft">Add credits and make a live key. Nothing else changes.</span>
+        </span>
+        <Link
+          className="btn"
+          to="/$org/$env/credits"
+          params={{ org: slug, env: 'live' }}
+          search={{ add: true }}
+        >
+          Add credits
+        </Link>
+      </div>
+    );
+  }
+  return (
+    <div className="card note">
+      <span className="grow">
+        <b>Try it free first.</b>{' '}
+        <span className="soft">The sandbox answers every model of the catalog without real money.</span>
+      </span>
+      <Link className="btn" to="/$org/$env/home" params={{ org: slug, env: 'sandbox' }}>
+        Open the sandbox
+      </Link>
+    </div>
+  );
+}
+
+export function FirstCall({ onDone }: { onDone: () => void }) {
+  const [made, setMade] = useState<NewKey | null>(null);
+  const [arrived, setArrived] = useState(false);
+  const waiting = made ? 'now' : 'later';
   return (
     <div className="first-call">
       <PageHead
@@ -132,34 +193,7 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
       </PageHead>
       <div className="stack">
         <ol className="card steps">
-          <Step
-            number={1}
-            state={made ? 'done' : 'now'}
-            title={made ? `${sandbox ? 'Sandbox' : 'Live'} key ready` : `Make a ${kind} key`}
-            note={
-              sandbox
-                ? 'Sandbox calls are answered by simulated models and cost nothing real.'
-                : 'Live calls are charged to the credit of your organisation.'
-            }
-          >
-            {made ? (
-              <div className="secret">
-                <code>{made.secret}</code>
-                <CopyButton text={made.secret} what="the key" />
-              </div>
-            ) : (
-              <Button
-                kind="primary"
-                icon="key"
-                busy={busy}
-                disabled={project === null}
-                onClick={() => void make()}
-              >
-                Make a {kind} key
-              </Button>
-            )}
-            <FormFault fault={fault} />
-          </Step>
+          <KeyStep made={made} onMade={setMade} />
           <Step
             number={2}
             state={arrived ? 'done' : waiting}
@@ -172,32 +206,7 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
             {made && <Arrival made={made} onArrived={() => setArrived(true)} />}
           </Step>
         </ol>
-        {sandbox ? (
-          <div className="card note">
-            <span className="grow">
-              <b>Then go live.</b>{' '}
-              <span className="soft">Add credits and make a live key. Nothing else changes.</span>
-            </span>
-            <Link
-              className="btn"
-              to="/$org/$env/credits"
-              params={{ org: slug, env: 'live' }}
-              search={{ add: true }}
-            >
-              Add credits
-            </Link>
-          </div>
-        ) : (
-          <div className="card note">
-            <span className="grow">
-              <b>Try it free first.</b>{' '}
-              <span className="soft">The sandbox answers every model of the catalog without real money.</span>
-            </span>
-            <Link className="btn" to="/$org/$env/home" params={{ org: slug, env: 'sandbox' }}>
-              Open the sandbox
-            </Link>
-          </div>
-        )}
+        <OtherEnvironment />
       </div>
     </div>
   );

@@ -199,9 +199,9 @@ function wellText(feed: Feed): string {
   return `${failed} of the last ${recent.length} calls failed.`;
 }
 
-export function HomePage() {
-  const { environment, slug, env, role } = useOrg();
-  const session = useSessionState();
+/** What the page shows, and the calls that arrive while it is open. */
+function useHome() {
+  const { environment } = useOrg();
   const [{ data, error }, again] = useQuery({ query: HomeDocument, variables: { environment } });
   const [fresh, readFigures] = useQuery({
     query: HomeFiguresAgainDocument,
@@ -213,7 +213,6 @@ export function HomePage() {
     again({ requestPolicy: 'network-only' });
     if (fresh.data) readFigures({ requestPolicy: 'network-only' });
   };
-  const [first_done, setFirstDone] = useState(false);
   const asked_at = useRef(Number.NEGATIVE_INFINITY);
   const feed = useFeed({
     read: data?.requests?.nodes,
@@ -227,6 +226,36 @@ export function HomePage() {
     },
   });
   const shown = data && fresh.data ? { ...data, ...fresh.data } : data;
+  return { data, shown, error, feed, readAgain };
+}
+
+function Actions() {
+  const { slug, env, role } = useOrg();
+  return (
+    <>
+      {may(role, 'keys') && (
+        <Link className="btn" to="/$org/$env/keys" params={{ org: slug, env }} search={{ create: true }}>
+          Create key
+        </Link>
+      )}
+      <Link
+        className="btn primary"
+        to="/$org/$env/credits"
+        params={{ org: slug, env }}
+        search={env === 'live' ? { add: true } : {}}
+      >
+        <Icon name="plus" size={15} />
+        {env === 'live' ? 'Add credits' : 'Sandbox credit'}
+      </Link>
+    </>
+  );
+}
+
+export function HomePage() {
+  const { role } = useOrg();
+  const session = useSessionState();
+  const { data, shown, error, feed, readAgain } = useHome();
+  const [first_done, setFirstDone] = useState(false);
   // The first page of an organisation without a call; it stays until its reader is done with it.
   const [first_open, setFirstOpen] = useState<boolean | null>(null);
   if (data?.requests && first_open === null) setFirstOpen(data.requests.nodes.length === 0);
@@ -241,32 +270,7 @@ export function HomePage() {
   const name = session.kind === 'signed_in' ? session.session.user.name.split(' ')[0] : '';
   return (
     <>
-      <PageHead
-        title={`${greeting(new Date())}${name ? `, ${name}` : ''}`}
-        actions={
-          <>
-            {may(role, 'keys') && (
-              <Link
-                className="btn"
-                to="/$org/$env/keys"
-                params={{ org: slug, env }}
-                search={{ create: true }}
-              >
-                Create key
-              </Link>
-            )}
-            <Link
-              className="btn primary"
-              to="/$org/$env/credits"
-              params={{ org: slug, env }}
-              search={env === 'live' ? { add: true } : {}}
-            >
-              <Icon name="plus" size={15} />
-              {env === 'live' ? 'Add credits' : 'Sandbox credit'}
-            </Link>
-          </>
-        }
-      >
+      <PageHead title={`${greeting(new Date())}${name ? `, ${name}` : ''}`} actions={<Actions />}>
         <p>{data ? wellText(feed) : <Bone width={180} />}</p>
       </PageHead>
       <div className="stack">

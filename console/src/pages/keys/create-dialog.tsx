@@ -15,7 +15,7 @@ import { Status } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useFeed } from '../../ui/use-feed.ts';
 import { microOf } from './budget.ts';
-import { type NewKey, useCreateKey, useProjects } from './create.ts';
+import { type NewKey, type NewKeyForm, useCreateKey, useProjects } from './create.ts';
 import { scopes, scopeWord } from './scopes.ts';
 
 const MODEL = 'sandbox/echo';
@@ -27,36 +27,102 @@ const expiries = [
   { value: '8760h', name: 'In a year' },
 ];
 
+type Faults = { name?: string; scopes?: string; budget?: string };
+
+/** What the form asks for, and what is wrong with it. */
+function readForm(form: FormData, chosen: ReadonlySet<Scope>): { faults: Faults; input: NewKeyForm } {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const budget = text('budget');
+  const daily = budget === '' ? null : microOf(budget);
+  const faults = {
+    ...(text('name') === '' ? { name: 'Give it a name, so that you know it again in lists and logs.' } : {}),
+    ...(chosen.size === 0 ? { scopes: 'Choose at least one.' } : {}),
+    ...(daily === undefined ? { budget: 'An amount in US dollars, like 25 or 0.50.' } : {}),
+  };
+  const input = {
+    project_id: text('project'),
+    name: text('name'),
+    scopes: scopes.map(({ value }) => value).filter((value) => chosen.has(value)),
+    ...(daily ? { budget: { dailyMicro: daily, hard: form.get('hard') !== null } } : {}),
+    ...(text('expires') === '' ? {} : { expiresIn: text('expires') }),
+  };
+  return { faults, input };
+}
+
+function ScopeChoice({
+  chosen,
+  onToggle,
+  fault,
+}: {
+  chosen: ReadonlySet<Scope>;
+  onToggle: (scope: Scope) => void;
+  fault: string | undefined;
+}) {
+  return (
+    <fieldset className="key-scopes">
+      <legend>What it may do</legend>
+      {scopes.map(({ value, name, what }) => (
+        <label className="check" key={value}>
+          <input type="checkbox" checked={chosen.has(value)} onChange={() => onToggle(value)} />
+          <span>
+            <code className="mono">{name}</code> <span className="faint">{what}</span>
+          </span>
+        </label>
+      ))}
+      {fault && (
+        <span className="fault" role="alert">
+          {fault}
+        </span>
+      )}
+    </fieldset>
+  );
+}
+
+function BudgetAndExpiry({ fault }: { fault: string | null }) {
+  return (
+    <>
+      <div className="key-pair">
+        <TextField
+          label="Daily budget"
+          name="budget"
+          inputMode="decimal"
+          placeholder="no limit"
+          hint="US dollars a day, UTC."
+          autoComplete="off"
+          fault={fault}
+        />
+        <SelectField label="Expires" name="expires">
+          {expiries.map(({ value, name }) => (
+            <option value={value} key={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      </div>
+      <label className="check">
+        <input type="checkbox" name="hard" defaultChecked />
+        <span>
+          Stop calls when the budget is spent <span className="faint">else it only warns</span>
+        </span>
+      </label>
+    </>
+  );
+}
+
 function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: () => void }) {
   const { env } = useOrg();
   const projects = useProjects();
   const { create, busy, fault } = useCreateKey();
   const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(['INFERENCE']));
-  const [faults, setFaults] = useState<{ name?: string; scopes?: string; budget?: string }>({});
+  const [faults, setFaults] = useState<Faults>({});
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (busy) return;
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '').trim();
-    const budget = text('budget');
-    const daily = budget === '' ? null : microOf(budget);
-    const wrong = {
-      ...(text('name') === ''
-        ? { name: 'Give it a name, so that you know it again in lists and logs.' }
-        : {}),
-      ...(chosen.size === 0 ? { scopes: 'Choose at least one.' } : {}),
-      ...(daily === undefined ? { budget: 'An amount in US dollars, like 25 or 0.50.' } : {}),
-    };
-    setFaults(wrong);
-    if (Object.keys(wrong).length > 0) return;
-    const made = await create({
-      project_id: text('project'),
-      name: text('name'),
-      scopes: scopes.map(({ value }) => value).filter((value) => chosen.has(value)),
-      ...(daily ? { budget: { dailyMicro: daily, hard: form.get('hard') !== null } } : {}),
-      ...(text('expires') === '' ? {} : { expiresIn: text('expires') }),
-    });
+    const read = readForm(new FormData(event.currentTarget), chosen);
+    setFaults(read.faults);
+    if (Object.keys(read.faults).length > 0) return;
+    const made = await create(read.input);
     if (made !== null) onMade(made);
   };
   const toggle = (scope: Scope) =>
@@ -85,46 +151,8 @@ function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: ()
           </option>
         ))}
       </SelectField>
-      <fieldset className="key-scopes">
-        <legend>What it may do</legend>
-        {scopes.map(({ value, name, what }) => (
-          <label className="check" key={value}>
-            <input type="checkbox" checked={chosen.has(value)} onChange={() => toggle(value)} />
-            <span>
-              <code className="mono">{name}</code> <span className="faint">{what}</span>
-            </span>
-          </label>
-        ))}
-        {faults.scopes && (
-          <span className="fault" role="alert">
-            {faults.scopes}
-          </span>
-        )}
-      </fieldset>
-      <div className="key-pair">
-        <TextField
-          label="Daily budget"
-          name="budget"
-          inputMode="decimal"
-          placeholder="no limit"
-          hint="US dollars a day, UTC."
-          autoComplete="off"
-          fault={faults.budget ?? null}
-        />
-        <SelectField label="Expires" name="expires">
-          {expiries.map(({ value, name }) => (
-            <option value={value} key={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-      </div>
-      <label className="check">
-        <input type="checkbox" name="hard" defaultChecked />
-        <span>
-          Stop calls when the budget is spent <span className="faint">else it only warns</span>
-        </span>
-      </label>
+      <ScopeChoice chosen={chosen} onToggle={toggle} fault={faults.scopes} />
+      <BudgetAndExpiry fault={faults.budget ?? null} />
       <FormFault fault={fault} />
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>

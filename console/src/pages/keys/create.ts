@@ -35,7 +35,7 @@ export function useProjects(): readonly { id: string; name: string }[] {
   }, [data, environment]);
 }
 
-type NewKeyForm = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' | 'projectId'> & {
+export type NewKeyForm = Omit<CreateKeyInput, 'environment' | 'idempotencyKey' | 'projectId'> & {
   readonly project_id: string;
 };
 

@@ -2,7 +2,7 @@
 import './keys.css';
 import { Menu } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery } from '../../api/errors.ts';
 import { type KeyRowFragment, KeysDocument } from '../../api/gen/graphql.ts';
@@ -124,6 +124,39 @@ function Rows({
   ));
 }
 
+/** Keys, or as many empty rows while none were read. */
+function KeysTable({
+  rows,
+  onRevoke,
+}: {
+  rows: readonly KeyRowFragment[] | undefined;
+  onRevoke: ((row: KeyRowFragment) => void) | null;
+}) {
+  return (
+    <Table name="Keys" busy={!rows}>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Key</th>
+          <th scope="col">Project</th>
+          <th scope="col">Status</th>
+          <th scope="col">Scopes</th>
+          <th scope="col">Last used</th>
+          <th scope="col" className="n">
+            Daily budget
+          </th>
+          <th scope="col">Expires</th>
+          <th scope="col">
+            <span className="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>{rows ? <Rows rows={rows} onRevoke={onRevoke} /> : <BoneRows rows={5} columns={9} />}</tbody>
+    </Table>
+  );
+}
+
+/** Later pages of the list, read on demand. */
 function useMore(environment: 'LIVE' | 'TEST') {
   const client = useClient();
   const [more, setMore] = useState<{ rows: readonly KeyRowFragment[]; next: string | null } | null>(null);
@@ -152,29 +185,57 @@ function useMore(environment: 'LIVE' | 'TEST') {
   return { more, busy, fault, load, markRevoked, forget };
 }
 
-export function KeysPage() {
-  const { environment, env, role, slug } = useOrg();
+/** All rows that were read, first page and later ones; `undefined` before the first. */
+function useKeys() {
+  const { environment } = useOrg();
+  const [{ data, error }, again] = useQuery({ query: KeysDocument, variables: { environment } });
+  const { more, ...later } = useMore(environment);
+  const first = data?.keys;
+  const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
+  return {
+    ...later,
+    rows: first ? [...first.nodes, ...(more?.rows ?? [])] : undefined,
+    next: more === null ? first_next : more.next,
+    error,
+    refresh: () => again({ requestPolicy: 'network-only' }),
+  };
+}
+
+/** Whether the dialog that makes a key is open: it stands in the address, and `c` opens it for who may. */
+function useCreateInAddress(allowed: boolean) {
+  const { env, slug } = useOrg();
   const { create = false } = readKeysSearch(useSearch({ from: '/$org/$env/keys' }));
   const navigate = useNavigate();
-  const [{ data, error }, again] = useQuery({ query: KeysDocument, variables: { environment } });
-  const { more, busy, fault, load, markRevoked, forget } = useMore(environment);
-  const [revoking, setRevoking] = useState<KeyRowFragment | null>(null);
-  const allowed = may(role, 'keys');
-  const setCreate = (open: boolean) =>
+  const set = (open: boolean) =>
     void navigate({
       to: '/$org/$env/keys',
       params: { org: slug, env },
       search: open ? { create: true } : {},
       replace: true,
     });
-  useShortcuts(allowed ? { c: () => setCreate(true) } : {});
+  useShortcuts(allowed ? { c: () => set(true) } : {});
+  return [create && allowed, set] as const;
+}
 
-  const first = data?.keys;
-  const rows = first ? [...first.nodes, ...(more?.rows ?? [])] : [];
-  const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
-  const next = more === null ? first_next : more.next;
-  const failed = error !== undefined && !first;
-  const none = !!first && rows.length === 0;
+function NoKeys({ action }: { action: ReactNode }) {
+  const { env, role } = useOrg();
+  return (
+    <Empty title={env === 'sandbox' ? 'No sandbox key yet' : 'No key yet'} actions={action || undefined}>
+      {may(role, 'keys')
+        ? 'Make one, paste the snippet that comes with it, and the first call appears under Requests.'
+        : `Your role, ${role}, does not make keys. Ask an owner, admin or developer.`}
+    </Empty>
+  );
+}
+
+export function KeysPage() {
+  const { env, role } = useOrg();
+  const allowed = may(role, 'keys');
+  const [create, setCreate] = useCreateInAddress(allowed);
+  const { rows, next, error, busy, fault, load, refresh, markRevoked, forget } = useKeys();
+  const [revoking, setRevoking] = useState<KeyRowFragment | null>(null);
+  const failed = error !== undefined && !rows;
+  const none = rows?.length === 0;
   const button = allowed && (
     <Button kind="primary" icon="plus" aria-keyshortcuts="c" onClick={() => setCreate(true)}>
       Create key
@@ -186,47 +247,9 @@ export function KeysPage() {
         <p>One key works with the OpenAI, Anthropic and native interfaces.</p>
       </PageHead>
       <section className="card">
-        {failed && (
-          <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
-        )}
-        {none && (
-          <Empty
-            title={env === 'sandbox' ? 'No sandbox key yet' : 'No key yet'}
-            actions={button || undefined}
-          >
-            {allowed
-              ? 'Make one, paste the snippet that comes with it, and the first call appears under Requests.'
-              : `Your role, ${role}, does not make keys. Ask an owner, admin or developer.`}
-          </Empty>
-        )}
-        {!failed && !none && (
-          <Table name="Keys" busy={!first}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Key</th>
-                <th scope="col">Project</th>
-                <th scope="col">Status</th>
-                <th scope="col">Scopes</th>
-                <th scope="col">Last used</th>
-                <th scope="col" className="n">
-                  Daily budget
-                </th>
-                <th scope="col">Expires</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {first ? (
-                <Rows rows={rows} onRevoke={allowed ? setRevoking : null} />
-              ) : (
-                <BoneRows rows={5} columns={9} />
-              )}
-            </tbody>
-          </Table>
-        )}
+        {failed && <ErrorBox fault={faultOfQuery(error)} onRetry={refresh} />}
+        {none && <NoKeys action={button} />}
+        {!failed && !none && <KeysTable rows={rows} onRevoke={allowed ? setRevoking : null} />}
         {fault && <ErrorBox fault={fault} />}
         {next && (
           <div className="table-foot">
@@ -241,12 +264,12 @@ export function KeysPage() {
           <Icon name="eye" size={13} /> Your role, {role}, reads keys and does not make or revoke them.
         </p>
       )}
-      {create && allowed && (
+      {create && (
         <CreateKeyDialog
           onClose={() => setCreate(false)}
           onMade={() => {
             forget();
-            again({ requestPolicy: 'network-only' });
+            refresh();
           }}
         />
       )}
@@ -257,7 +280,7 @@ export function KeysPage() {
           onDone={() => {
             markRevoked(revoking.id);
             setRevoking(null);
-            again({ requestPolicy: 'network-only' });
+            refresh();
           }}
         />
       )}

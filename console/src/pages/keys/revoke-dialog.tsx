@@ -15,6 +15,48 @@ const HOUR_MS = 3_600_000;
 /** A name as a page shows it: spaces in a row are one. */
 const asShown = (name: string) => name.trim().replaceAll(/\s+/g, ' ');
 
+/** How many calls a key had in the last hour; `read` is true once that has been asked. */
+function useCallsOfLastHour(key: string) {
+  const { environment } = useOrg();
+  const [since] = useState(() => new Date(Date.now() - HOUR_MS).toISOString());
+  const [{ data }] = useQuery({
+    query: KeyRecentDocument,
+    variables: {
+      environment,
+      keyId: key,
+      from: since,
+      to: new Date(Date.parse(since) + HOUR_MS).toISOString(),
+    },
+    requestPolicy: 'network-only',
+  });
+  return { calls: data?.usage?.totals.requests, read: data !== undefined };
+}
+
+function useRevoke(id: string, onDone: () => void) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const revoke = async () => {
+    setBusy(true);
+    const { data: answer, error } = await client.mutation(RevokeKeyDocument, { input: { id } }).toPromise();
+    setBusy(false);
+    if (error) return setFault(faultOfQuery(error));
+    if (answer?.revokeKey.__typename === 'RevokeKeyPayload') return onDone();
+    if (answer) setFault(faultOfUserError(answer.revokeKey));
+  };
+  return { revoke, busy, fault };
+}
+
+function Recent({ calls, read }: { calls: number | undefined; read: boolean }) {
+  return (
+    <p className="soft key-recent">
+      {calls !== undefined && `${plural(calls, 'call')} with it in the last hour.`}
+      {calls === undefined &&
+        (read ? 'How much it was used lately could not be read.' : <Bone width={220} />)}
+    </p>
+  );
+}
+
 export function RevokeKeyDialog({
   row,
   onClose,
@@ -24,37 +66,16 @@ export function RevokeKeyDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
-  const client = useClient();
-  const { environment } = useOrg();
-  const [since] = useState(() => new Date(Date.now() - HOUR_MS).toISOString());
-  const [{ data }] = useQuery({
-    query: KeyRecentDocument,
-    variables: {
-      environment,
-      keyId: row.id,
-      from: since,
-      to: new Date(Date.parse(since) + HOUR_MS).toISOString(),
-    },
-    requestPolicy: 'network-only',
-  });
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | null>(null);
+  const { calls, read } = useCallsOfLastHour(row.id);
+  const { revoke, busy, fault } = useRevoke(row.id, onDone);
   const [wrong, setWrong] = useState(false);
-  const calls = data?.usage?.totals.requests;
   const in_use = calls === undefined ? row.lastUsedAt !== null : calls > 0;
 
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = String(new FormData(event.currentTarget).get('name') ?? '');
     if (in_use && asShown(typed) !== asShown(row.name)) return setWrong(true);
-    setBusy(true);
-    const { data: answer, error } = await client
-      .mutation(RevokeKeyDocument, { input: { id: row.id } })
-      .toPromise();
-    setBusy(false);
-    if (error) return setFault(faultOfQuery(error));
-    if (answer?.revokeKey.__typename === 'RevokeKeyPayload') return onDone();
-    if (answer) setFault(faultOfUserError(answer.revokeKey));
+    void revoke();
   };
   return (
     <Dialog
@@ -63,12 +84,8 @@ export function RevokeKeyDialog({
       size={460}
       onClose={onClose}
     >
-      <form className="key-form" onSubmit={(event) => void submit(event)} noValidate>
-        <p className="soft key-recent">
-          {calls !== undefined && `${plural(calls, 'call')} with it in the last hour.`}
-          {calls === undefined &&
-            (data ? 'How much it was used lately could not be read.' : <Bone width={220} />)}
-        </p>
+      <form className="key-form" onSubmit={submit} noValidate>
+        <Recent calls={calls} read={read} />
         {in_use && (
           <TextField
             label={`Type ${row.name} to go on`}

@@ -41,6 +41,22 @@ function Verdict({ cost, charged }: { cost: Cost; charged: string }) {
   );
 }
 
+function PriceLine({ line }: { line: Cost['lines'][number] }) {
+  return (
+    <tr>
+      <td className="mono">{line.kind}</td>
+      <td className="n">{countText(line.units)}</td>
+      <td className="n">{perMillionText(line.unitPriceNano)}</td>
+      <td className="n faint wide-only">
+        {line.units} × {line.unitPriceNano} ÷ 1000
+      </td>
+      <td className="n">
+        <Money micro={line.microUsd} />
+      </td>
+    </tr>
+  );
+}
+
 export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
   if (cost === null || cost.lines.length === 0) {
     const why =
@@ -75,17 +91,7 @@ export function PriceCard({ call, cost }: { call: Call; cost: Cost | null }) {
         </thead>
         <tbody>
           {cost.lines.map((line) => (
-            <tr key={line.kind}>
-              <td className="mono">{line.kind}</td>
-              <td className="n">{countText(line.units)}</td>
-              <td className="n">{perMillionText(line.unitPriceNano)}</td>
-              <td className="n faint wide-only">
-                {line.units} × {line.unitPriceNano} ÷ 1000
-              </td>
-              <td className="n">
-                <Money micro={line.microUsd} />
-              </td>
-            </tr>
+            <PriceLine key={line.kind} line={line} />
           ))}
           <tr className="total">
             <td>Total</td>

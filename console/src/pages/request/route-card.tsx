@@ -1,6 +1,6 @@
 // The route as a picture: one track per endpoint, one axis of time for all attempts. For screen readers each track is
 // a row with its words; the bars are decoration.
-import { type CSSProperties, type ReactNode, useState } from 'react';
+import { type CSSProperties, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { durationText } from '../../ui/format/numbers.ts';
@@ -40,6 +40,14 @@ export function factsOf(call: Call): CallFacts {
   };
 }
 
+/** What all tracks of a call have in common. */
+interface Axis {
+  readonly ticks: readonly number[];
+  readonly end_ms: number;
+  /** How many attempts there were, over all endpoints. */
+  readonly attempts: number;
+}
+
 const share = (value: number) => `${Math.min(1, Math.max(0, value)) * 100}%`;
 
 /** "first token after 402 ms, then 412 tokens/s", or what went wrong. */
@@ -73,7 +81,7 @@ function BarShape({ bar: { attempt, from, wait, stream } }: { bar: Bar }) {
 }
 
 /** The words of a track, once for all its bars: inside a long bar, else beside them where there is more room. */
-function LaneLabel({
+function TrackLabel({
   bars,
   total,
   output_tokens,
@@ -107,51 +115,42 @@ function LaneLabel({
   );
 }
 
-function LaneRow({
-  track,
-  ticks,
-  end_ms,
-  total,
-  call,
-}: {
-  track: Track;
-  ticks: readonly number[];
-  end_ms: number;
-  total: number;
-  call: Call;
-}) {
-  const { fact, bars } = track;
-  const name = fact.provider ?? 'unknown';
-  let shown: ReactNode;
+/** What happened at an endpoint: its attempts, why it was left out, or that it was not needed. */
+function TrackContent({ track: { fact, bars }, axis, call }: { track: Track; axis: Axis; call: Call }) {
   if (bars.length > 0) {
-    shown = (
+    return (
       <span className="track">
-        {ticks.slice(1, -1).map((tick) => (
-          <u key={tick} style={{ left: share(tick / end_ms) }} />
+        {axis.ticks.slice(1, -1).map((tick) => (
+          <u key={tick} style={{ left: share(tick / axis.end_ms) }} />
         ))}
         {bars.map((bar) => (
           <BarShape key={bar.number} bar={bar} />
         ))}
-        <LaneLabel bars={bars} total={total} output_tokens={call.outputTokens} />
+        <TrackLabel bars={bars} total={axis.attempts} output_tokens={call.outputTokens} />
       </span>
     );
-  } else if (fact.excluded_by !== null) {
-    shown = (
+  }
+  if (fact.excluded_by !== null) {
+    return (
       <span className="track-why">
         <Status tone="mute">{fact.excluded_by.replaceAll('_', ' ')}</Status>
         {reasonText(fact.excluded_by)}
       </span>
     );
-  } else {
-    shown = (
-      <span className="track-why">
-        <Status tone="mute" shape="half">
-          not needed
-        </Status>
-        {fact.planned_at !== null && `place ${fact.planned_at} of the plan`}
-      </span>
-    );
   }
+  return (
+    <span className="track-why">
+      <Status tone="mute" shape="half">
+        not needed
+      </Status>
+      {fact.planned_at !== null && `place ${fact.planned_at} of the plan`}
+    </span>
+  );
+}
+
+function TrackRow({ track, axis, call }: { track: Track; axis: Axis; call: Call }) {
+  const { fact, bars } = track;
+  const name = fact.provider ?? 'unknown';
   return (
     <tr className="track-row" data-off={bars.length === 0 && fact.excluded_by !== null ? true : undefined}>
       <th scope="row" className="track-name">
@@ -164,7 +163,9 @@ function LaneRow({
         </span>
       </th>
       <td className="track-score num">{fact.score === null ? '–' : fact.score.toFixed(3)}</td>
-      <td className="track-cell">{shown}</td>
+      <td className="track-cell">
+        <TrackContent track={track} axis={axis} call={call} />
+      </td>
     </tr>
   );
 }
@@ -174,18 +175,66 @@ function tickText(ms: number, end_ms: number): string {
   return end_ms >= 1_000 ? `${Number((ms / 1000).toFixed(2))} s` : `${Number(ms.toFixed(1))} ms`;
 }
 
+function RouteTable({ tracks, axis, call }: { tracks: readonly Track[]; axis: Axis; call: Call }) {
+  return (
+    <table className="route">
+      <caption className="visually-hidden">Endpoints of this call, and what happened at each</caption>
+      <thead>
+        <tr className="track-head sub">
+          <th scope="col">Endpoint</th>
+          <th scope="col" className="track-score">
+            Score
+          </th>
+          <th scope="col" className="track-axis num">
+            <span className="visually-hidden">What happened</span>
+            {axis.ticks.map((tick) => (
+              <i key={tick} style={{ left: share(tick / axis.end_ms) }} aria-hidden="true">
+                {tickText(tick, axis.end_ms)}
+              </i>
+            ))}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tracks.map((track) => (
+          <TrackRow key={track.fact.endpoint} track={track} axis={axis} call={call} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Legend() {
+  return (
+    <>
+      <span>
+        <i className="key track-wait" /> waiting for the first token
+      </span>
+      <span>
+        <i className="key track-stream" /> streaming to the caller
+      </span>
+      <span>
+        <i className="key track-wait failed" /> failed, not charged
+      </span>
+    </>
+  );
+}
+
+/** "policy cheap v3 · rule nights · sort price". */
+function policyText(route: NonNullable<Call['route']>): string {
+  const policy = route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`;
+  const version = route.version ? ` v${route.version}` : '';
+  const rule = route.rule !== '-' && route.rule !== '' ? ` · rule ${route.rule}` : '';
+  return `${policy}${version}${rule} · sort ${route.sort}`;
+}
+
 export function RouteCard({ call }: { call: Call }) {
   const [raw, setRaw] = useState(false);
   const facts = factsOf(call);
   const { tracks, end_ms, ticks } = picture(facts);
-  const { route } = call;
-  const policy = route
-    ? `${route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`}${route.version ? ` v${route.version}` : ''}` +
-      `${route.rule !== '-' && route.rule !== '' ? ` · rule ${route.rule}` : ''} · sort ${route.sort}`
-    : undefined;
   const trace = call.detail?.routeTrace;
   return (
-    <Card title="Route" note={policy} flush>
+    <Card title="Route" note={call.route ? policyText(call.route) : undefined} flush>
       <p className="route-sentence">
         {explain(facts).map((part, i) =>
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one sentence have no other name
@@ -193,52 +242,10 @@ export function RouteCard({ call }: { call: Call }) {
         )}
       </p>
       {tracks.length > 0 && (
-        <table className="route">
-          <caption className="visually-hidden">Endpoints of this call, and what happened at each</caption>
-          <thead>
-            <tr className="track-head sub">
-              <th scope="col">Endpoint</th>
-              <th scope="col" className="track-score">
-                Score
-              </th>
-              <th scope="col" className="track-axis num">
-                <span className="visually-hidden">What happened</span>
-                {ticks.map((tick) => (
-                  <i key={tick} style={{ left: share(tick / end_ms) }} aria-hidden="true">
-                    {tickText(tick, end_ms)}
-                  </i>
-                ))}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {tracks.map((track) => (
-              <LaneRow
-                key={track.fact.endpoint}
-                track={track}
-                ticks={ticks}
-                end_ms={end_ms}
-                total={facts.attempts.length}
-                call={call}
-              />
-            ))}
-          </tbody>
-        </table>
+        <RouteTable tracks={tracks} axis={{ ticks, end_ms, attempts: facts.attempts.length }} call={call} />
       )}
       <div className="route-foot sub">
-        {facts.attempts.length > 0 && (
-          <>
-            <span>
-              <i className="key track-wait" /> waiting for the first token
-            </span>
-            <span>
-              <i className="key track-stream" /> streaming to the caller
-            </span>
-            <span>
-              <i className="key track-wait failed" /> failed, not charged
-            </span>
-          </>
-        )}
+        {facts.attempts.length > 0 && <Legend />}
         {typeof trace === 'string' && (
           <Button kind="quiet" aria-expanded={raw} onClick={() => setRaw(!raw)}>
             {raw ? 'Hide raw trace' : 'Raw trace'}

@@ -9,6 +9,32 @@ const statuses: readonly { value: StatusWord; name: string }[] = [
   { value: 'cancelled', name: 'cancelled' },
   { value: 'rejected', name: 'refused' },
 ];
+
+/** One filter: a value, or all of them. */
+function Choice(props: {
+  name: string;
+  all: string;
+  value: string | undefined;
+  children: readonly { value: string; name: string }[];
+  onChange: (to: string) => void;
+}) {
+  return (
+    <select
+      aria-label={props.name}
+      className="input"
+      value={props.value ?? ''}
+      onChange={(event) => props.onChange(event.target.value)}
+    >
+      <option value="">{props.all}</option>
+      {props.children.map(({ value, name }) => (
+        <option value={value} key={value}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 export function FilterBar(props: {
   search: RequestsSearch;
   rows: readonly FeedRowFragment[];
@@ -25,43 +51,15 @@ export function FilterBar(props: {
   };
   return (
     <search className="filters">
-      <select
-        aria-label="Status"
-        className="input"
-        value={search.status ?? ''}
-        onChange={(e) => set('status', e.target.value)}
-      >
-        <option value="">Every status</option>
-        {statuses.map(({ value, name }) => (
-          <option value={value} key={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="Model"
-        className="input"
-        value={search.model ?? ''}
-        onChange={(e) => set('model', e.target.value)}
-      >
-        <option value="">Every model</option>
-        {[...models].sort().map((model) => (
-          <option key={model}>{model}</option>
-        ))}
-      </select>
-      <select
-        aria-label="Key"
-        className="input"
-        value={search.key ?? ''}
-        onChange={(e) => set('key', e.target.value)}
-      >
-        <option value="">Every key</option>
-        {[...keys].map(([id, name]) => (
-          <option value={id} key={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <Choice name="Status" all="Every status" value={search.status} onChange={(to) => set('status', to)}>
+        {statuses}
+      </Choice>
+      <Choice name="Model" all="Every model" value={search.model} onChange={(to) => set('model', to)}>
+        {[...models].sort().map((model) => ({ value: model, name: model }))}
+      </Choice>
+      <Choice name="Key" all="Every key" value={search.key} onChange={(to) => set('key', to)}>
+        {[...keys].map(([value, name]) => ({ value, name }))}
+      </Choice>
       <label className="check">
         <input
           type="checkbox"

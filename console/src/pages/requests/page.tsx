@@ -159,11 +159,9 @@ function useSummary() {
   return { text, add };
 }
 
-export function RequestsPage() {
-  const { environment, slug, env } = useOrg();
-  const raw = useSearch({ from: '/$org/$env/requests' });
-  const search = useMemo(() => readRequestsSearch(raw), [raw]);
-  const navigate = useNavigate();
+/** The calls that match `search`, newest first: those that were read, and those that arrive. */
+function useRequests(search: RequestsSearch, { held, onRow }: { held: boolean; onRow: () => void }) {
+  const { environment } = useOrg();
   const variables: RequestsQueryVariables = {
     environment,
     first: PAGE,
@@ -172,10 +170,9 @@ export function RequestsPage() {
     keyId: search.key ?? null,
     fallbacksOnly: search.moved ?? null,
   };
-  const [{ data, error, fetching }, again] = useQuery({ query: RequestsDocument, variables });
+  const [{ data, error, fetching }, query] = useQuery({ query: RequestsDocument, variables });
+  const again = () => query({ requestPolicy: 'network-only' });
   const older = useOlder(variables);
-  const hold = useHold();
-  const summary = useSummary();
   const matches = useCallback((row: FeedRowFragment) => isWanted(row, search), [search]);
   const first = data?.requests;
   const read = first ? [...first.nodes, ...older.rows] : undefined;
@@ -183,9 +180,123 @@ export function RequestsPage() {
     read,
     key_id: search.key,
     matches,
-    held: hold.held,
+    held,
     off: first === undefined,
-    onBack: () => again({ requestPolicy: 'network-only' }),
+    onBack: again,
+    onRow,
+  });
+  return { data, error, fetching, again, first, older, read, feed };
+}
+
+function PauseButton({ pressed, onToggle }: { pressed: boolean; onToggle: () => void }) {
+  return (
+    <Button
+      icon={pressed ? 'player-play' : 'player-pause'}
+      aria-pressed={pressed}
+      aria-keyshortcuts="Space"
+      onClick={onToggle}
+    >
+      {pressed ? 'Resume' : 'Pause'}
+    </Button>
+  );
+}
+
+function NoCalls({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
+  const { slug, env } = useOrg();
+  if (filtered) {
+    return (
+      <Empty title="No call matches these filters" actions={<Button onClick={onClear}>Clear filters</Button>}>
+        New ones that match appear here by themselves.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title={env === 'sandbox' ? 'No sandbox call yet' : 'No call yet'}
+      actions={
+        <Link className="btn primary" to="/$org/$env/home" params={{ org: slug, env }}>
+          Make the first call
+        </Link>
+      }
+    >
+      Each call appears here within two seconds, with its route and its price. Home shows what to paste.
+    </Empty>
+  );
+}
+
+/** Calls, or as many empty rows while none were read. */
+function RequestsTable({
+  rows,
+  fresh,
+  keys,
+}: {
+  rows: readonly FeedRowFragment[] | null | undefined;
+  fresh: ReadonlySet<string>;
+  keys: ReadonlyMap<string, string>;
+}) {
+  return (
+    <Table name="Requests" busy={!rows}>
+      <thead>
+        <tr>
+          <th scope="col">Time, {zoneName(new Date())}</th>
+          <th scope="col" className="wide-only">
+            Status
+          </th>
+          <th scope="col">Model</th>
+          <th scope="col" className="n wide-only">
+            Tokens in / out
+          </th>
+          <th scope="col" className="n">
+            Cost
+          </th>
+          <th scope="col" className="n">
+            First token
+          </th>
+          <th scope="col" className="n">
+            Total
+          </th>
+          <th scope="col">Key</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows ? <Rows rows={rows} fresh={fresh} keys={keys} /> : <BoneRows rows={8} columns={8} />}
+      </tbody>
+    </Table>
+  );
+}
+
+/** The foot of the list: what the next older page needs, and why it could not be read. */
+function Older({
+  older,
+  first_next,
+}: {
+  older: ReturnType<typeof useOlder>;
+  first_next: string | null | undefined;
+}) {
+  const next = older.next === undefined ? first_next : older.next;
+  return (
+    <>
+      {older.fault && <ErrorBox fault={older.fault} />}
+      {next && (
+        <div className="table-foot">
+          <Button busy={older.busy} onClick={() => void older.load(next)}>
+            Load older
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function RequestsPage() {
+  const { slug, env } = useOrg();
+  const raw = useSearch({ from: '/$org/$env/requests' });
+  const search = useMemo(() => readRequestsSearch(raw), [raw]);
+  const navigate = useNavigate();
+  const hold = useHold();
+  const summary = useSummary();
+  const { data, error, fetching, again, first, older, read, feed } = useRequests(search, {
+    held: hold.held,
     onRow: summary.add,
   });
   useShortcuts({ ' ': hold.toggle, '.': feed.release });
@@ -194,25 +305,11 @@ export function RequestsPage() {
   const filtered = Object.keys(search).length > 0;
   const change = (next: RequestsSearch) =>
     void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: next, replace: true });
-  const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
   const none = !!first && feed.rows.length === 0;
-  const next = older.next === undefined ? first_next : older.next;
 
   return (
     <>
-      <PageHead
-        title="Requests"
-        actions={
-          <Button
-            icon={hold.pressed ? 'player-play' : 'player-pause'}
-            aria-pressed={hold.pressed}
-            aria-keyshortcuts="Space"
-            onClick={hold.toggle}
-          >
-            {hold.pressed ? 'Resume' : 'Pause'}
-          </Button>
-        }
-      >
+      <PageHead title="Requests" actions={<PauseButton pressed={hold.pressed} onToggle={hold.toggle} />}>
         <p className="row">
           <LiveMark state={feed.live} held={hold.held} /> Each call with where it went, how long it took and
           what it cost.
@@ -232,70 +329,12 @@ export function RequestsPage() {
           )}
           {fetching && data && <span className="refresh-line" aria-hidden="true" />}
         </div>
-        {error && !first && (
-          <ErrorBox fault={faultOfQuery(error)} onRetry={() => again({ requestPolicy: 'network-only' })} />
-        )}
-        {none && filtered && (
-          <Empty
-            title="No call matches these filters"
-            actions={<Button onClick={() => change({})}>Clear filters</Button>}
-          >
-            New ones that match appear here by themselves.
-          </Empty>
-        )}
-        {none && !filtered && (
-          <Empty
-            title={env === 'sandbox' ? 'No sandbox call yet' : 'No call yet'}
-            actions={
-              <Link className="btn primary" to="/$org/$env/home" params={{ org: slug, env }}>
-                Make the first call
-              </Link>
-            }
-          >
-            Each call appears here within two seconds, with its route and its price. Home shows what to paste.
-          </Empty>
-        )}
+        {error && !first && <ErrorBox fault={faultOfQuery(error)} onRetry={again} />}
+        {none && <NoCalls filtered={filtered} onClear={() => change({})} />}
         {!none && (first || !error) && (
-          <Table name="Requests" busy={!first}>
-            <thead>
-              <tr>
-                <th scope="col">Time, {zoneName(new Date())}</th>
-                <th scope="col" className="wide-only">
-                  Status
-                </th>
-                <th scope="col">Model</th>
-                <th scope="col" className="n wide-only">
-                  Tokens in / out
-                </th>
-                <th scope="col" className="n">
-                  Cost
-                </th>
-                <th scope="col" className="n">
-                  First token
-                </th>
-                <th scope="col" className="n">
-                  Total
-                </th>
-                <th scope="col">Key</th>
-              </tr>
-            </thead>
-            <tbody>
-              {first ? (
-                <Rows rows={feed.rows} fresh={feed.fresh} keys={keys} />
-              ) : (
-                <BoneRows rows={8} columns={8} />
-              )}
-            </tbody>
-          </Table>
+          <RequestsTable rows={first && feed.rows} fresh={feed.fresh} keys={keys} />
         )}
-        {older.fault && <ErrorBox fault={older.fault} />}
-        {next && (
-          <div className="table-foot">
-            <Button busy={older.busy} onClick={() => void older.load(next)}>
-              Load older
-            </Button>
-          </div>
-        )}
+        <Older older={older} first_next={first?.pageInfo.hasNextPage ? first.pageInfo.endCursor : null} />
       </section>
     </>
   );

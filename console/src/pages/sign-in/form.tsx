@@ -1,6 +1,6 @@
 // Sign in: e-mail and password, then the code of the second factor where one is set. Used by the page, and by the
 // dialog that appears when a session ends under an open page.
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { type Fault, offlineFault } from '../../api/errors.ts';
 import { proveSecondFactor, type SignIn, signIn } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -34,14 +34,52 @@ const incomplete: Fault = {
 
 type Step = { readonly kind: 'password' } | { readonly kind: 'code'; readonly mfa_token: string };
 
+function PasswordStep({ email }: { email: string }) {
+  return (
+    <>
+      <TextField
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        defaultValue={email}
+        autoFocus={email === ''}
+        required
+      />
+      <PasswordField
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        autoFocus={email !== ''}
+        required
+      />
+    </>
+  );
+}
+
+function CodeStep({ field }: { field: RefObject<HTMLInputElement | null> }) {
+  useEffect(() => field.current?.focus(), [field]);
+  return (
+    <TextField
+      ref={field}
+      label="Code"
+      name="code"
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      maxLength={12}
+      hint="Six digits from your authenticator app, or one of your recovery codes."
+      required
+    />
+  );
+}
+
 export function SignInForm({ email = '', onDone }: { email?: string; onDone: () => void }) {
   const [step, setStep] = useState<Step>({ kind: 'password' });
   const [fault, setFault] = useState<Fault | null>(null);
   const [busy, setBusy] = useState(false);
   const code = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (step.kind === 'code') code.current?.focus();
-  }, [step]);
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -70,40 +108,7 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: () 
 
   return (
     <form className="sign-in-form" onSubmit={(event) => void submit(event)} noValidate>
-      {step.kind === 'password' ? (
-        <>
-          <TextField
-            label="E-mail"
-            name="email"
-            type="email"
-            autoComplete="username"
-            autoCapitalize="none"
-            spellCheck={false}
-            defaultValue={email}
-            autoFocus={email === ''}
-            required
-          />
-          <PasswordField
-            label="Password"
-            name="password"
-            autoComplete="current-password"
-            autoFocus={email !== ''}
-            required
-          />
-        </>
-      ) : (
-        <TextField
-          key="code"
-          ref={code}
-          label="Code"
-          name="code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={12}
-          hint="Six digits from your authenticator app, or one of your recovery codes."
-          required
-        />
-      )}
+      {step.kind === 'password' ? <PasswordStep email={email} /> : <CodeStep field={code} />}
       <FormFault fault={fault} />
       <Button type="submit" kind="primary" className="wide" busy={busy}>
         {step.kind === 'password' ? 'Sign in' : 'Continue'}
