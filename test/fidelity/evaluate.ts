@@ -76,7 +76,7 @@ export function optionsFor(request: CanonicalRequest, stream: boolean): EncodeOp
 }
 
 /** Media by address in `request` as the call would fetch them for `family`. */
-function fetched(request: CanonicalRequest, family: Family): CanonicalRequest {
+export function fetched(request: CanonicalRequest, family: Family): CanonicalRequest {
   const { inlines } = adapters.get(family) ?? {};
   if (inlines === undefined) return request;
   const messages = request.messages.map((message) => ({

@@ -13,7 +13,6 @@ const isData = (path: string) => /(^|\/)(golden|fixtures|generated|histories)\//
 export const stillLonger: ReadonlySet<string> = new Set([
   'charts/svc.test.ts',
   'core/catalog/generate/table.ts',
-  'core/inference/canonical/types.ts',
   'core/inference/formats/anthropic-messages/caller/shapes.ts',
   'core/inference/formats/anthropic-messages/raw/relay.ts',
   'core/inference/formats/native/caller/native.test.ts',

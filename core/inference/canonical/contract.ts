@@ -7,6 +7,7 @@ import { ProtocolFault } from '../wire/fault.ts';
 
 export type { TargetCapabilities };
 
+import type { InAnswer, InRequest, OfAnswer, OfRequest } from './coverage.ts';
 import type {
   CanonicalAnswer,
   CanonicalEvent,
@@ -104,6 +105,8 @@ export interface PromptCounting {
 
 export interface Adapter {
   readonly family: Family;
+  /** What becomes of each member of a request; null: the family takes the form as it is, or serves tasks alone. */
+  readonly coverage: OfRequest<InRequest> | null;
   /** What those ask of the family who know no formats: catalog, routing, prices, telemetry. */
   readonly wire: WireFacts;
   /**
@@ -154,6 +157,8 @@ export interface StreamWriter {
 
 export interface Dialect {
   readonly name: DialectName;
+  /** What becomes of each member of an answer; null: the dialect asks for no answers to messages. */
+  readonly coverage: OfAnswer<InAnswer> | null;
   /**
    * Reads a parsed body into the canonical form; `headers` are lower-case. Checks every field.
    * @throws ServiceError invalid_request / unsupported_parameter with `param`.

@@ -3,11 +3,45 @@
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RoutePreferences } from '../../routing/index.ts';
+import type { Stop, Warning } from './answer.ts';
 import type { Loss } from './loss.ts';
+import type { DialectName, Family } from './names.ts';
 import type { Generation } from './parameters.ts';
+import type { CacheHint, Part } from './parts.ts';
 import type { SearchPreferences } from './search.ts';
 import type { Ranked, Task, Vector } from './tasks/task.ts';
 
+export type {
+  Candidate,
+  CanonicalAnswer,
+  CanonicalEvent,
+  Events,
+  FaultClass,
+  Stop,
+  StopReason,
+  UpstreamFault,
+  Warning,
+} from './answer.ts';
+export type {
+  AudioPart,
+  CacheHint,
+  Citation,
+  DocumentPart,
+  ImagePart,
+  Logprob,
+  MediaSource,
+  Part,
+  Parts,
+  ReasoningFormat,
+  ReasoningPart,
+  RefusalPart,
+  SearchResultPart,
+  ServerToolPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  VideoPart,
+} from './parts.ts';
 export type {
   EmbedContent,
   EmbedImage,
@@ -20,6 +54,8 @@ export type {
 export type {
   Cost,
   CostLine,
+  DialectName,
+  Family,
   Generation,
   Loss,
   Ranked,
@@ -30,139 +66,7 @@ export type {
   Vector,
 };
 
-/** Families of providers. Each format adds the name of its own in its `index.ts`. */
-// biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
-export interface Families {}
-/** Dialects of callers, likewise. */
-// biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
-export interface Dialects {}
-/** Wire format of a provider endpoint. */
-export type Family = keyof Families;
-/** Wire format of a caller. */
-export type DialectName = keyof Dialects;
 export type RoleName = 'system' | 'user' | 'assistant' | 'tool';
-
-/** A cache breakpoint after the item that carries it. */
-export interface CacheHint {
-  ttl?: '5m' | '30m' | '1h' | '24h';
-}
-
-interface Base {
-  cache?: CacheHint;
-  /** Wire fields this form does not name, kept for the family they came from. */
-  ext?: JsonObject;
-}
-
-export type MediaSource =
-  | { base64: string; media_type: string }
-  | { url: string; media_type?: string }
-  | { file_id: string; family: Family }
-  | { text: string };
-
-export type ReasoningFormat = 'anthropic-claude-v1' | 'openai-responses-v1' | 'google-gemini-v1' | 'unknown';
-
-export type Citation =
-  | {
-      kind: 'url';
-      url: string;
-      title?: string;
-      start?: number;
-      end?: number;
-      cited_text?: string;
-      opaque?: string;
-    }
-  | {
-      kind: 'char' | 'page' | 'block';
-      document: number;
-      title?: string;
-      start: number;
-      end: number;
-      cited_text: string;
-      file_id?: string;
-    }
-  | {
-      kind: 'search_result';
-      index: number;
-      source: string;
-      title?: string;
-      start: number;
-      end: number;
-      cited_text: string;
-    };
-
-export interface Logprob {
-  token: string;
-  logprob: number;
-  bytes: number[] | null;
-  top: { token: string; logprob: number; bytes: number[] | null }[];
-}
-
-export type TextPart = Base & { type: 'text'; text: string; citations?: Citation[]; logprobs?: Logprob[] };
-export type RefusalPart = Base & { type: 'refusal'; text: string };
-export type ImagePart = Base & {
-  type: 'image';
-  src: MediaSource;
-  detail?: 'auto' | 'low' | 'high' | 'original';
-};
-export type AudioPart = Base & { type: 'audio'; src: MediaSource; format?: string; transcript?: string };
-export type VideoPart = Base & { type: 'video'; src: MediaSource };
-export type DocumentPart = Base & {
-  type: 'document';
-  src: MediaSource;
-  name?: string;
-  title?: string;
-  context?: string;
-  citations?: boolean;
-};
-export type SearchResultPart = Base & {
-  type: 'search_result';
-  source: string;
-  title: string;
-  content: Part[];
-  citations?: boolean;
-};
-export type ReasoningPart = Base & {
-  type: 'reasoning';
-  text: string;
-  kind: 'full' | 'summary' | 'encrypted';
-  signature?: string;
-  /** Opaque state (redacted thinking, encrypted content); only its own family can read it. */
-  data?: string;
-  id?: string;
-  format: ReasoningFormat;
-};
-export type ToolCallPart = Base & {
-  type: 'tool_call';
-  id: string;
-  name: string;
-  /** JSON text for a function, free text for a custom tool; never parsed here, so its bytes survive. */
-  arguments: string;
-  kind: 'function' | 'custom';
-  signature?: string;
-  format?: ReasoningFormat;
-};
-export type ToolResultPart = Base & {
-  type: 'tool_result';
-  tool_call_id: string;
-  name?: string;
-  content: Part[];
-  is_error?: boolean;
-};
-/** A block of a server-side tool; can be replayed only to its family. */
-export type ServerToolPart = Base & { type: 'server_tool'; family: Family; name: string; payload: unknown };
-
-export type Part =
-  | TextPart
-  | RefusalPart
-  | ImagePart
-  | AudioPart
-  | VideoPart
-  | DocumentPart
-  | SearchResultPart
-  | ReasoningPart
-  | ToolCallPart
-  | ToolResultPart
-  | ServerToolPart;
 
 export interface Message {
   role: RoleName;
@@ -273,120 +177,6 @@ export interface CanonicalRequest {
   echo?: { members: JsonObject; encrypted_reasoning: boolean };
   /** What reading itself had to drop or ignore (`store_ignored`). */
   warnings: Warning[];
-}
-
-export type StopReason =
-  | 'end_turn'
-  | 'max_tokens'
-  | 'stop_sequence'
-  | 'tool_use'
-  | 'content_filter'
-  | 'refusal'
-  | 'pause'
-  | 'context_window'
-  | 'compaction'
-  | 'malformed'
-  | 'error';
-
-export interface Stop {
-  reason: StopReason;
-  sequence?: string;
-  /** The family's own word, kept for the record. */
-  raw?: string;
-  detail?: unknown;
-}
-
-export interface Warning {
-  code: string;
-  param?: string;
-  message: string;
-}
-
-/** Class of a provider's fault (docs/outcomes.md#faults-of-a-provider). */
-export type FaultClass =
-  | 'context_length'
-  | 'content_filter'
-  | 'client'
-  | 'auth'
-  | 'quota'
-  | 'model_missing'
-  | 'server'
-  | 'too_large'
-  | 'rate_limit'
-  | 'overloaded'
-  | 'network'
-  | 'timeout'
-  | 'protocol'
-  | 'stream'
-  | 'truncated'
-  | 'idle';
-
-/** What went wrong at a provider; the raw status and texts stay beside the class. */
-export interface UpstreamFault {
-  class: FaultClass;
-  /** The provider's HTTP status; 0 when there was none. */
-  status: number;
-  /** The provider's text, already bounded to 2,000 characters; shown to callers only for some classes. */
-  message: string;
-  code?: string;
-  type?: string;
-  param?: string;
-  retry_after_ms?: number;
-  /** For class `stream`: the class the event itself would have had as an HTTP answer. */
-  inner?: FaultClass;
-}
-
-/** One event of the canonical stream, without `seq`. Parts of one candidate never interleave. */
-export type CanonicalEvent =
-  /** Upstream accepted; carries what is known of the input (Anthropic's message_start usage). */
-  | {
-      type: 'start';
-      upstream_model?: string;
-      upstream_id?: string;
-      usage?: Partial<Usage>;
-      service_tier?: string;
-    }
-  /** `content` has empty text/arguments, except parts that come whole (server_tool, encrypted reasoning, image). */
-  | { type: 'part_start'; candidate: number; part: number; content: Part }
-  | {
-      type: 'part_delta';
-      candidate: number;
-      part: number;
-      text?: string;
-      arguments?: string;
-      data?: string;
-      signature?: string;
-      citation?: Citation;
-      logprobs?: Logprob[];
-    }
-  | { type: 'part_stop'; candidate: number; part: number }
-  | { type: 'stop'; candidate: number; stop: Stop }
-  /** Cumulative; the last one counts. */
-  | { type: 'usage'; usage: Usage; service_tier?: string }
-  /** The upstream's own end mark ([DONE], message_stop). Its absence after a stop is not a fault; before, it is a cut. */
-  | { type: 'finish' }
-  | { type: 'error'; fault: UpstreamFault };
-
-export interface Candidate {
-  index: number;
-  content: Part[];
-  /** null: the provider gave none (not charged when the answer is empty: docs/outcomes.md#empty-answer-is-free). */
-  stop: Stop | null;
-}
-
-/** A whole answer. */
-export interface CanonicalAnswer {
-  /** Of an embed task, in the order of its inputs. */
-  vectors?: Vector[];
-  /** Of a rerank task, best first. */
-  ranking?: Ranked[];
-  candidates: Candidate[];
-  /** null when the provider reported none (docs/outcomes.md#usage-missing). */
-  usage: Usage | null;
-  upstream_model?: string;
-  upstream_id?: string;
-  service_tier?: string;
-  system_fingerprint?: string;
 }
 
 /** What an error tells beside itself: which request it ended, and where the page of all codes is. */

@@ -5,7 +5,7 @@ import { countedMessages, messagesDialect, messagesRawLane } from './caller/inde
 import { anthropicMessages } from './upstream/index.ts';
 import { anthropicKind } from './upstream/kind.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly anthropic_messages: true;
   }

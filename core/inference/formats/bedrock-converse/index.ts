@@ -4,7 +4,7 @@ import type { Format } from '../format.ts';
 import { bedrockConverse } from './upstream/index.ts';
 import { bedrockKind } from './upstream/kind.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly bedrock_converse: true;
   }

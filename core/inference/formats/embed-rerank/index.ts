@@ -4,7 +4,7 @@ import type { Format } from '../format.ts';
 import { embedRerank } from './upstream/index.ts';
 import { rankingKinds } from './upstream/kinds.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly embed_rerank: true;
   }

@@ -5,7 +5,7 @@ import { nativeOf, nativeWarnings } from './caller/index.ts';
 import { nativeEmbedOf, nativeRerank } from './caller/tasks/index.ts';
 import { wiresOf } from './caller/wires.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Dialects {
     readonly native: true;
   }

@@ -5,7 +5,7 @@ import { chat, rawChat } from './caller/index.ts';
 import { openaiChat } from './upstream/index.ts';
 import { openaiKind } from './upstream/kind.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly openai_chat: true;
   }

@@ -4,7 +4,7 @@ import type { Format } from '../format.ts';
 import { completions } from './caller/index.ts';
 import { rawCompletions } from './raw/index.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Dialects {
     readonly completions: true;
   }

@@ -3,7 +3,7 @@
 import type { Format } from '../format.ts';
 import { embeddings } from './caller/index.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Dialects {
     readonly embeddings: true;
   }

@@ -7,7 +7,7 @@ import { rawResponses } from './raw/index.ts';
 import { openaiResponses } from './upstream/index.ts';
 import { responsesKind } from './upstream/kind.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly openai_responses: true;
   }

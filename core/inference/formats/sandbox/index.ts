@@ -4,7 +4,7 @@ import type { Format } from '../format.ts';
 import { sandboxAdapter } from './upstream/index.ts';
 import { sandboxKind } from './upstream/kind.ts';
 
-declare module '../../canonical/types.ts' {
+declare module '../../canonical/names.ts' {
   interface Families {
     readonly sandbox: true;
   }

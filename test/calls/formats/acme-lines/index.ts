@@ -33,6 +33,7 @@ function used({ usage }: ReplyEnd): string {
 const acme: Dialect = {
   ...openaiAnswers,
   name: DIALECT,
+  coverage: null,
   read(value, headers): CanonicalRequest {
     const { body, ...start } = readStart(value, headers);
     const lines = optionalStrings(body['lines'], 'lines') ?? [];
@@ -109,6 +110,7 @@ function decode(body: Buffer): CanonicalAnswer {
 
 const acmeLines: Adapter = {
   family: FAMILY,
+  coverage: null,
   wire: {
     in_process: false,
     needs_cap: true,

@@ -3,6 +3,7 @@
 import { isObject } from '../../../../kernel/index.ts';
 import { STEERING } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import { COVERAGE } from './coverage.ts';
 import { messagesError, messagesStatus } from './error.ts';
 import { addLimits } from './limits.ts';
 import { readMessagesRequest } from './read.ts';
@@ -14,6 +15,7 @@ export { messagesRawLane } from '../raw/index.ts';
 /** Reads and writes the Messages API of Anthropic's clients. */
 export const messagesDialect: Dialect = {
   name: 'messages',
+  coverage: COVERAGE,
   read: readMessagesRequest,
   write: writeMessage,
   writer: (meta) => new MessagesWriter(meta),

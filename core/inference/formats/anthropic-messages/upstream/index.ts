@@ -4,6 +4,7 @@ import type { Adapter } from '../../../canonical/contract.ts';
 import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { counting } from './count.ts';
+import { COVERAGE } from './coverage.ts';
 import { decodeMessage } from './decode.ts';
 import { AnthropicDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -12,6 +13,7 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/messages`. */
 export const anthropicMessages: Adapter = {
   family: 'anthropic_messages',
+  coverage: COVERAGE,
   // It writes its cache only where it is asked to.
   wire: {
     in_process: false,

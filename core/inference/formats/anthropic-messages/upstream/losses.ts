@@ -227,6 +227,13 @@ function lostOfPart(part: Part, param: string, role: string, target: Target, say
         lostOfPart(inner, `${param}.content[${i}]`, role, target, say);
       return;
     case 'tool_call':
+      if (part.signature === undefined) return;
+      return say(
+        'hint',
+        'reasoning_signature_dropped',
+        param,
+        'The signature of another provider stays behind.',
+      );
     case 'refusal':
   }
 }

@@ -2,6 +2,7 @@
 import type { Adapter } from '../../../canonical/contract.ts';
 import { classifyAnswer } from './classify.ts';
 import { counting } from './count.ts';
+import { COVERAGE } from './coverage.ts';
 import { decodeAnswer } from './decode.ts';
 import { ConverseDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -10,6 +11,7 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/model/{id}/converse` and `…/converse-stream`. */
 export const bedrockConverse: Adapter = {
   family: 'bedrock_converse',
+  coverage: COVERAGE,
   wire: {
     in_process: false,
     needs_cap: false,

@@ -104,9 +104,16 @@ function partLosses(part: Part, path: string, assistant: boolean, target: Target
       for (const [k, inner] of part.content.entries())
         partLosses(inner, `${path}.content[${k}]`, false, target, say);
       return;
+    case 'tool_call':
+      if (part.signature === undefined) return;
+      return say(
+        'hint',
+        'reasoning_signature_dropped',
+        path,
+        'The signature of another provider stays behind.',
+      );
     case 'text':
     case 'refusal':
-    case 'tool_call':
   }
 }
 

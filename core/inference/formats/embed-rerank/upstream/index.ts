@@ -22,6 +22,7 @@ function classify(status: number, headers: Readonly<Record<string, string>>, bod
 /** The adapter of family `embed_rerank`. Its answers are whole; `task` of the request is always there. */
 export const embedRerank: Adapter = {
   family: 'embed_rerank',
+  coverage: null,
   wire: {
     in_process: false,
     needs_cap: false,

@@ -5,6 +5,7 @@ import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { isVideoPage } from './content.ts';
 import { counting } from './count.ts';
+import { COVERAGE } from './coverage.ts';
 import { decodeResponse } from './decode.ts';
 import { GeminiDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -13,6 +14,7 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/models/{model}:generateContent` and `:streamGenerateContent?alt=sse`. */
 export const gemini: Adapter = {
   family: 'gemini',
+  coverage: COVERAGE,
   wire: {
     in_process: false,
     needs_cap: false,

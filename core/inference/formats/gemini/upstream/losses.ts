@@ -205,6 +205,9 @@ function partLosses(part: Part, param: string, target: Target, say: Say): void {
       return documentLosses(part, param, target, say);
     case 'search_result':
       say('behaviour', 'document_flattened', param, 'The search result is sent as text with a header.');
+      if (part.citations === true) {
+        say('behaviour', 'citations_unsupported', param, 'This endpoint cites no documents.');
+      }
       return innerLosses(part.content, param, target, say);
     case 'reasoning':
       if (part.format === FORMAT) return;

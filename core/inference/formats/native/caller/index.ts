@@ -3,6 +3,7 @@
 import { chatError } from '../../../caller/error.ts';
 import { openaiAnswers } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import { COVERAGE } from './coverage.ts';
 import { nativeParam, UNKNOWN } from './params.ts';
 import { nativeWarnings } from './pieces.ts';
 import { readNative } from './read.ts';
@@ -16,6 +17,7 @@ export { nativeWarnings };
 /** POST /v1/svc/generate, where callers may name what is of `wires`. */
 export const nativeOf = (wires: Wires): Dialect => ({
   name: 'native',
+  coverage: COVERAGE,
   read: (value, headers) => readNative(value, headers, wires),
   write: writeNative,
   writer: (meta) => new NativeWriter(meta),

@@ -5,6 +5,7 @@ import type { Dialect, RawLane } from '../../../canonical/contract.ts';
 import { rawChatRelay } from '../raw/relay.ts';
 import { rawRequest } from '../raw/request.ts';
 import { rawWhole } from '../raw/whole.ts';
+import { COVERAGE } from './coverage.ts';
 import { readChat } from './read.ts';
 import { writeChat } from './write.ts';
 import { ChatWriter } from './writer.ts';
@@ -12,6 +13,7 @@ import { ChatWriter } from './writer.ts';
 /** POST /v1/chat/completions. */
 export const chat: Dialect = {
   name: 'chat',
+  coverage: COVERAGE,
   read: readChat,
   write: writeChat,
   writer: (meta) => new ChatWriter(meta),

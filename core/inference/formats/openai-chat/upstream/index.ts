@@ -2,6 +2,7 @@
 import type { Adapter } from '../../../canonical/contract.ts';
 import { classify } from '../words/classify.ts';
 import { searchesSold } from '../words/fields.ts';
+import { COVERAGE } from './coverage.ts';
 import { decodeAnswer } from './decode.ts';
 import { ChatDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -10,6 +11,7 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_chat`. */
 export const openaiChat: Adapter = {
   family: 'openai_chat',
+  coverage: COVERAGE,
   wire: {
     in_process: false,
     needs_cap: false,

@@ -5,7 +5,16 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
-import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
+import type {
+  AudioPart,
+  CanonicalRequest,
+  DocumentPart,
+  Loss,
+  Message,
+  Part,
+  Tool,
+  VideoPart,
+} from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
 import { effortFor, has, hasPaid, isDefaultTier, paidMembers, speaks, takes } from '../words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
@@ -105,25 +114,14 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
   extLost(part.ext, path, part.type === 'document' ? SOURCE : NOTHING, lose);
   switch (part.type) {
     case 'audio':
-      if (part.format !== 'wav' && part.format !== 'mp3') {
-        lose('content', 'audio_format_unsupported', path, 'Audio must be wav or mp3 for this endpoint.');
-      }
-      break;
     case 'video':
-      if (!takes(target, 'video_url')) {
-        lose('content', 'video_unsupported', path, 'This endpoint takes no video.');
-      }
-      break;
     case 'document':
-      if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
-        lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
-      }
+      return mediaLosses(part, path, target, lose);
+    case 'search_result':
+      lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
       if (part.citations === true) {
         lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
       }
-      break;
-    case 'search_result':
-      lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
       break;
     case 'reasoning':
       if (reasoningMember(target) === null || part.signature !== undefined || part.data !== undefined) {
@@ -165,9 +163,34 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
       }
       break;
     case 'text':
+      if ((part.citations?.length ?? 0) > 0) {
+        lose('hint', 'citation_dropped', path, 'Citations of earlier answers are not sent back.');
+      }
+      break;
     case 'refusal':
     case 'image':
       break;
+  }
+}
+
+function mediaLosses(
+  part: AudioPart | VideoPart | DocumentPart,
+  path: string,
+  target: Target,
+  lose: Lose,
+): void {
+  if (part.type === 'audio' && part.format !== 'wav' && part.format !== 'mp3') {
+    lose('content', 'audio_format_unsupported', path, 'Audio must be wav or mp3 for this endpoint.');
+  }
+  if (part.type === 'video' && !takes(target, 'video_url')) {
+    lose('content', 'video_unsupported', path, 'This endpoint takes no video.');
+  }
+  if (part.type !== 'document') return;
+  if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
+    lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
+  }
+  if (part.citations === true) {
+    lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
   }
 }
 

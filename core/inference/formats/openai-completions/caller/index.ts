@@ -2,6 +2,7 @@
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import { COVERAGE } from './coverage.ts';
 import { readCompletions } from './read.ts';
 import { writeCompletion } from './write.ts';
 import { CompletionsWriter } from './writer.ts';
@@ -9,6 +10,7 @@ import { CompletionsWriter } from './writer.ts';
 /** POST /v1/completions. */
 export const completions: Dialect = {
   name: 'completions',
+  coverage: COVERAGE,
   read: readCompletions,
   write: writeCompletion,
   writer: (meta) => new CompletionsWriter(meta),

@@ -9,6 +9,7 @@ import { writeEmbeddings } from './write.ts';
 /** POST /v1/embeddings. */
 export const embeddings: Dialect = {
   name: 'embeddings',
+  coverage: null,
   read: readEmbeddings,
   write: writeEmbeddings,
   writer: noStream,

@@ -2,6 +2,7 @@
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
+import { COVERAGE } from './coverage.ts';
 import { readResponses } from './read.ts';
 import { writeResponse } from './write.ts';
 import { ResponsesWriter } from './writer.ts';
@@ -9,6 +10,7 @@ import { ResponsesWriter } from './writer.ts';
 /** POST /v1/responses. */
 export const responses: Dialect = {
   name: 'responses',
+  coverage: COVERAGE,
   read: readResponses,
   write: writeResponse,
   writer: (meta) => new ResponsesWriter(meta),

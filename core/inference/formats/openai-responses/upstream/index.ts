@@ -4,6 +4,7 @@ import type { Adapter } from '../../../canonical/contract.ts';
 import { readSearchTool } from '../words/search.ts';
 import { classifyAnswer } from './classify.ts';
 import { counting } from './count.ts';
+import { COVERAGE } from './coverage.ts';
 import { decodeResponse } from './decode.ts';
 import { ResponsesDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
@@ -12,6 +13,7 @@ import { lossesOf } from './losses.ts';
 /** The adapter of family `openai_responses`. */
 export const openaiResponses: Adapter = {
   family: 'openai_responses',
+  coverage: COVERAGE,
   wire: {
     in_process: false,
     needs_cap: false,

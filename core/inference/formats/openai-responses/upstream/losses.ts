@@ -155,12 +155,14 @@ function partLosses(
       }
       return;
     case 'search_result':
-      return lose(
-        'behaviour',
-        'document_flattened',
-        path,
-        'The search result is sent as text with a header.',
-      );
+      lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
+      if (part.citations === true) {
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+      }
+      return;
+    case 'text':
+      if ((part.citations?.length ?? 0) === 0) return;
+      return lose('hint', 'citation_dropped', path, 'Citations of earlier answers are not sent back.');
     case 'reasoning':
       if (!carried.has(part)) lose('hint', 'reasoning_signature_dropped', path, STATE_LOST);
       return;
@@ -180,8 +182,8 @@ function partLosses(
         path,
         `'${part.name}' can be replayed only to its own provider.`,
       );
-    default:
-      return;
+    case 'refusal':
+    case 'image':
   }
 }
 

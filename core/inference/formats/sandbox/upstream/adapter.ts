@@ -13,6 +13,7 @@ import { bodyText, promptTokens } from './request.ts';
 /** Writes JSON, reads canonical events as lines of JSON. */
 export const sandboxAdapter: Adapter = {
   family: 'sandbox',
+  coverage: null,
   wire: {
     in_process: true,
     needs_cap: false,

@@ -11,6 +11,7 @@ import { writeEmbed, writeRerank } from './write.ts';
 /** POST /v1/svc/embed, where callers may name what is of `wires`. */
 export const nativeEmbedOf = (wires: Wires): Dialect => ({
   name: 'native',
+  coverage: null,
   read: (value, headers) => readEmbed(value, headers, wires),
   write: writeEmbed,
   writer: noStream,
@@ -21,6 +22,7 @@ export const nativeEmbedOf = (wires: Wires): Dialect => ({
 /** POST /v1/svc/rerank. */
 export const nativeRerank: Dialect = {
   name: 'native',
+  coverage: null,
   read: readRerank,
   write: writeRerank,
   writer: noStream,

@@ -1,0 +1,46 @@
+// What becomes of each member of a canonical answer here (canonical/coverage.ts).
+import type { InAnswer, OfAnswer } from '../../../canonical/coverage.ts';
+
+export const COVERAGE: OfAnswer<InAnswer> = {
+  text: { text: 'shown', citations: 'shown', logprobs: 'hidden' },
+  refusal: { text: 'shown' },
+  image: { src: 'lost', detail: 'hidden' },
+  audio: { src: 'lost', format: 'hidden', transcript: 'hidden' },
+  video: { src: 'lost' },
+  document: { src: 'lost', name: 'hidden', title: 'hidden', context: 'hidden', citations: 'hidden' },
+  search_result: { source: 'hidden', title: 'hidden', content: 'lost', citations: 'hidden' },
+  reasoning: {
+    text: 'shown',
+    kind: 'shown',
+    signature: 'shown',
+    data: 'shown',
+    id: 'hidden',
+    format: 'shown',
+  },
+  tool_call: {
+    id: 'shown',
+    name: 'shown',
+    arguments: 'shown',
+    kind: 'shown',
+    signature: 'shown',
+    format: 'shown',
+  },
+  tool_result: { tool_call_id: 'hidden', name: 'hidden', content: 'hidden', is_error: 'hidden' },
+  server_tool: { family: 'shown', name: 'hidden', payload: 'shown' },
+  on_start: { upstream_model: 'hidden', upstream_id: 'hidden', usage: 'shown', service_tier: 'shown' },
+  on_part_start: { content: 'shown' },
+  on_part_delta: {
+    text: 'shown',
+    arguments: 'shown',
+    data: 'hidden',
+    signature: 'shown',
+    citation: 'shown',
+    logprobs: 'hidden',
+  },
+  on_part_stop: {},
+  on_stop: { stop: 'shown' },
+  on_usage: { usage: 'shown', service_tier: 'shown' },
+  on_finish: {},
+  on_error: { fault: 'hidden' },
+  stop: { reason: 'shown', sequence: 'shown', raw: 'hidden', detail: 'hidden' },
+};

@@ -1,0 +1,46 @@
+// What becomes of each member of a canonical answer here (canonical/coverage.ts).
+import type { InAnswer, OfAnswer } from '../../../canonical/coverage.ts';
+
+export const COVERAGE: OfAnswer<InAnswer> = {
+  text: { text: 'shown', citations: 'shown', logprobs: 'shown' },
+  refusal: { text: 'shown' },
+  image: { src: 'shown', detail: 'shown' },
+  audio: { src: 'shown', format: 'shown', transcript: 'shown' },
+  video: { src: 'shown' },
+  document: { src: 'shown', name: 'shown', title: 'shown', context: 'shown', citations: 'shown' },
+  search_result: { source: 'shown', title: 'shown', content: 'shown', citations: 'shown' },
+  reasoning: {
+    text: 'shown',
+    kind: 'shown',
+    signature: 'shown',
+    data: 'shown',
+    id: 'shown',
+    format: 'shown',
+  },
+  tool_call: {
+    id: 'shown',
+    name: 'shown',
+    arguments: 'shown',
+    kind: 'shown',
+    signature: 'shown',
+    format: 'shown',
+  },
+  tool_result: { tool_call_id: 'shown', name: 'shown', content: 'shown', is_error: 'shown' },
+  server_tool: { family: 'shown', name: 'shown', payload: 'shown' },
+  on_start: { upstream_model: 'shown', upstream_id: 'hidden', usage: 'hidden', service_tier: 'hidden' },
+  on_part_start: { content: 'shown' },
+  on_part_delta: {
+    text: 'shown',
+    arguments: 'shown',
+    data: 'shown',
+    signature: 'shown',
+    citation: 'shown',
+    logprobs: 'shown',
+  },
+  on_part_stop: {},
+  on_stop: { stop: 'shown' },
+  on_usage: { usage: 'shown', service_tier: 'hidden' },
+  on_finish: {},
+  on_error: { fault: 'hidden' },
+  stop: { reason: 'shown', sequence: 'shown', raw: 'hidden', detail: 'shown' },
+};

@@ -1,0 +1,46 @@
+// What becomes of each member of a canonical answer here (canonical/coverage.ts).
+import type { InAnswer, OfAnswer } from '../../../canonical/coverage.ts';
+
+export const COVERAGE: OfAnswer<InAnswer> = {
+  text: { text: 'shown', citations: 'lost', logprobs: 'shown' },
+  refusal: { text: 'shown' },
+  image: { src: 'lost', detail: 'hidden' },
+  audio: { src: 'lost', format: 'hidden', transcript: 'hidden' },
+  video: { src: 'lost' },
+  document: { src: 'lost', name: 'hidden', title: 'hidden', context: 'hidden', citations: 'hidden' },
+  search_result: { source: 'hidden', title: 'hidden', content: 'lost', citations: 'hidden' },
+  reasoning: {
+    text: 'lost',
+    kind: 'hidden',
+    signature: 'hidden',
+    data: 'lost',
+    id: 'hidden',
+    format: 'hidden',
+  },
+  tool_call: {
+    id: 'hidden',
+    name: 'lost',
+    arguments: 'hidden',
+    kind: 'hidden',
+    signature: 'hidden',
+    format: 'hidden',
+  },
+  tool_result: { tool_call_id: 'hidden', name: 'hidden', content: 'hidden', is_error: 'hidden' },
+  server_tool: { family: 'hidden', name: 'hidden', payload: 'lost' },
+  on_start: { upstream_model: 'hidden', upstream_id: 'hidden', usage: 'hidden', service_tier: 'hidden' },
+  on_part_start: { content: 'shown' },
+  on_part_delta: {
+    text: 'shown',
+    arguments: 'hidden',
+    data: 'hidden',
+    signature: 'hidden',
+    citation: 'lost',
+    logprobs: 'shown',
+  },
+  on_part_stop: {},
+  on_stop: { stop: 'shown' },
+  on_usage: { usage: 'shown', service_tier: 'hidden' },
+  on_finish: {},
+  on_error: { fault: 'hidden' },
+  stop: { reason: 'shown', sequence: 'hidden', raw: 'hidden', detail: 'hidden' },
+};
