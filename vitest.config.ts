@@ -27,6 +27,8 @@ function project(mode: string, share: boolean) {
       pool: 'forks' as const,
       // Brakes for what hangs, far above what a busy machine needs; no test tells its own bound by them.
       testTimeout: 60_000,
+      // Tests that run at once mostly wait, for providers that are slow on purpose; those alone start servers instead.
+      maxConcurrency: share ? 16 : 5,
       hookTimeout: 120_000,
       // The default second is no bound of the product: a busy machine needs longer to come to what is waited for.
       expect: { poll: { timeout: 10_000 } },

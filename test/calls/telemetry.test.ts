@@ -44,7 +44,8 @@ function spansOf(request_id: string): Promise<SentSpan[]> {
 const chat = (id: string, text: string, more: object = {}, headers: Record<string, string> = {}) =>
   world.chat(org.live_key, bodyOf(id, `${PLANTED} ${text}`, more), { headers });
 
-describe('spans', () => {
+// At once, because each waits for the gateway to send what it has gathered.
+describe.concurrent('spans', () => {
   test('of a call that succeeds: one of the server, below it one of the attempt', async () => {
     const { id, upstream } = world.model('chat');
     const reply = await chat(id, 'sim: tokens=7 cached=2').reply;

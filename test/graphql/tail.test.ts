@@ -111,7 +111,8 @@ test('a call through a real gateway arrives with its key and its route, once, an
   expect((await other.next())?.data.requestAdded.id).toBe(late.request_id);
 });
 
-test('a stream ends with its session, and its place is free again', async () => {
+// At once, because the server looks at sessions every five seconds.
+test.concurrent('a stream ends with its session, and its place is free again', async () => {
   const token = await harness.signIn(await harness.makePerson(a, 'owner'));
   const stream = await follow(token, added, { env: 'LIVE' });
   const ended = await world.tenant.inject({
@@ -124,7 +125,7 @@ test('a stream ends with its session, and its place is free again', async () => 
   expect(await stream.next()).toBeNull();
 });
 
-test.each([
+test.concurrent.each([
   ['is removed from the organisation', 'delete from org_member where user_id = $1'],
   ['gets another role', `update org_member set role = 'billing' where user_id = $1`],
 ])('a stream ends when its person %s', async (_what, statement) => {
@@ -134,7 +135,7 @@ test.each([
   expect(await stream.next()).toBeNull();
 });
 
-test('an open stream is no activity: its session goes idle, and it ends with it', async () => {
+test.concurrent('an open stream is no activity: its session goes idle, and it ends with it', async () => {
   const person = await harness.makePerson(a, 'developer');
   const stream = await follow(await harness.signIn(person), added, { env: 'LIVE' });
   // Seven seconds of patience are left: longer than until the first look at the session, shorter than to the second.
