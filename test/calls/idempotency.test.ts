@@ -1,5 +1,6 @@
 // Idempotency-Key (docs/idempotency.md#calls): a retry gets the answer of its first call for no more money.
 import { describe, expect, test } from 'vitest';
+import { AS_PROVIDER_SENT } from '../answers/record.ts';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf } from './upstream.ts';
 import {
@@ -18,8 +19,14 @@ const world = useWorld({ models: { chat: 40, messages: 20 } });
 
 const simCalls = (model: string) => world().sim.calls.filter((call) => call.model === model);
 
-function ask(org: Pick<Org, 'live_key'>, body: object, key: string, dialect: Dialect = 'chat') {
-  return send(world(), dialect, org.live_key, body, { headers: { 'idempotency-key': key } });
+function ask(
+  org: Pick<Org, 'live_key'>,
+  body: object,
+  key: string,
+  dialect: Dialect = 'chat',
+  more: Record<string, string> = {},
+) {
+  return send(world(), dialect, org.live_key, body, { headers: { 'idempotency-key': key, ...more } });
 }
 
 async function expectOneCharge(org: Org, first: Reply): Promise<void> {
@@ -382,10 +389,10 @@ test('an answer that cannot be kept for a replay is still given, paid for, and n
   const odd = { id: 'msg', type: 'message', role: 'assistant', model: upstream, content: [null] };
   const usage = { input_tokens: 10, output_tokens: 5 };
   world().script.on(upstream, 'x', refuse(200, { ...odd, stop_reason: 'end_turn', usage }));
-  const first = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages').reply;
+  const first = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages', AS_PROVIDER_SENT).reply;
   expect(first.status).toBe(200);
   await expectOneCharge(org, first);
-  const again = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages').reply;
+  const again = await ask(org, bodyOf(id, 'Hi'), 'odd', 'messages', AS_PROVIDER_SENT).reply;
   expect(errorOf(again)).not.toBeNull();
   expect(world().script.received(upstream)).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 // The table of ends (docs/outcomes.md): what the caller sees, what is charged, what the row says, in both dialects,
 // both lanes, streamed and whole.
 import { describe, expect, test } from 'vitest';
+import { AS_PROVIDER_SENT } from '../answers/record.ts';
 import { errorOf, eventsOf, type Reply, saidBy, svcOf } from './caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
 import { bodyOf, type Dialect, grammarFaults, idOf, priceOf, send, useWorld } from './world.ts';
@@ -23,11 +24,16 @@ const name = '$dialect, $lane lane, stream $stream';
 /** The kind of model whose provider puts a call of `dialect` into `lane`. */
 const kindOf = ({ dialect, lane }: Way) => ((dialect === 'chat') === (lane === 'raw') ? 'chat' : 'messages');
 
-async function run(way: Way, knobs: string, more: object = {}) {
+async function run(
+  way: Way,
+  knobs: string,
+  more: object = {},
+  headers: Readonly<Record<string, string>> = {},
+) {
   const org = await world().org();
   const model = world().model(kindOf(way));
   const body = bodyOf(model.id, `Say something. sim: ${knobs}`, { stream: way.stream, ...more });
-  const reply = await send(world(), way.dialect, org.live_key, body).reply;
+  const reply = await send(world(), way.dialect, org.live_key, body, { headers }).reply;
   if (reply.status === 200 && way.stream) {
     expect(grammarFaults(way.dialect, reply, { raw: way.lane === 'raw' })).toEqual([]);
   }
@@ -171,7 +177,7 @@ test.concurrent.each(ways)(`garbage in the middle is an error and free (${name})
 
 describe.concurrent('a complete answer without usage (docs/outcomes.md#usage-missing)', () => {
   test.each(ways)(`is counted, said so, and charged the count (${name})`, async (way) => {
-    const { reply, ended } = await run(way, 'no_usage=1 tokens=40 chunks=4');
+    const { reply, ended } = await run(way, 'no_usage=1 tokens=40 chunks=4', {}, AS_PROVIDER_SENT);
     expect(reply.status).toBe(200);
     const svc = svcOf(reply);
     expect(svc?.['warnings'].map((warning: { code: string }) => warning.code)).toEqual(['usage_estimated']);
@@ -187,7 +193,7 @@ describe.concurrent('a complete answer without usage (docs/outcomes.md#usage-mis
 
 describe.concurrent('usage that cannot be true', () => {
   test.each(ways)(`negative figures are treated as missing (${name})`, async (way) => {
-    const { reply, ended } = await run(way, 'negative_usage=1 tokens=40 chunks=4');
+    const { reply, ended } = await run(way, 'negative_usage=1 tokens=40 chunks=4', {}, AS_PROVIDER_SENT);
     expect(svcOf(reply)?.['warnings'][0].code).toBe('usage_estimated');
     expect(ended.row).toMatchObject({ usage_source: 'estimate', output_tokens: 40 });
     expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 40));
@@ -242,7 +248,8 @@ test.concurrent.each([true, false])(
       streamHead(response);
       response.end('data: [DONE]\n\n');
     });
-    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', { stream })).reply;
+    const headers = AS_PROVIDER_SENT;
+    const reply = await world().chat(org.live_key, bodyOf(id, 'Hi', { stream }), { headers }).reply;
     expect(reply.status).toBe(200);
     expect(costIn(reply)).toBe(0);
     const ended = await world().ended(org, idOf(reply));

@@ -1,6 +1,7 @@
 // A planted secret and planted content appear in no log line, metric, row or error, whatever becomes of the call.
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { expect, test } from 'vitest';
+import { AS_PROVIDER_SENT } from '../answers/record.ts';
 import type { Reply } from '../calls/caller.ts';
 import { endChunks, refuse, streamHead, textChunk, usageOf } from '../calls/upstream.ts';
 import { bodyOf, eventually, useWorld } from '../calls/world.ts';
@@ -79,7 +80,10 @@ test('nothing that is planted is found anywhere but with provider and caller', a
     true,
   );
   const odd = { id: 'x', choices: [{ index: 0, message: text }], usage: text };
-  add('odd answer', ask(plain, bodyOf(script('script', refuse(200, odd)).id, text)));
+  add(
+    'odd answer',
+    ask(plain, bodyOf(script('script', refuse(200, odd)).id, text), { headers: AS_PROVIDER_SENT }),
+  );
   const broken = script('script', (response) => {
     streamHead(response);
     response.write(`data: {"choices":[{"index":0,"delta":{"content":"${text}"}\n\n`);

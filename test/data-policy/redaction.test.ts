@@ -172,7 +172,11 @@ test.concurrent('the caller receives the answer as the provider gave it', async 
   const { id, upstream } = world().model('script');
   world().script.on(upstream, 'a', (response) => {
     streamHead(response);
-    response.write(chunk(upstream, { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }));
+    response.write(
+      chunk(upstream, {
+        choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+      }),
+    );
     response.write(textChunk(upstream, `write to ${EMAIL}`));
     response.end(endChunks(upstream, usageOf(5, 5)));
   });

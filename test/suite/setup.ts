@@ -1,8 +1,13 @@
 // Runs before every test file: what the file opened is ended with it; the clock, timers and variables of the process are
-// what they were for the file after it; and the reporter is told how much processor time it has taken.
-import { readFileSync } from 'node:fs';
+// what they were for the file after it; what gateways answered is held against the document; and the reporter is told
+// how much processor time the file has taken.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { shiftClock } from '@svc/core/kernel/clock.ts';
-import { afterAll, vi } from 'vitest';
+import { afterAll, inject, vi } from 'vitest';
+import { askForFaults } from '../answers/host.ts';
+import { recordAnswers, VARIABLE } from '../answers/record.ts';
 import { endFile } from '../support/ends.ts';
 import './durations.ts';
 
@@ -25,7 +30,20 @@ function spent_ms(): number {
   }
 }
 
+const answers = mkdtempSync(join(tmpdir(), 'svc-answers-'));
+process.env[VARIABLE] = answers;
+recordAnswers();
 const variables = { ...process.env };
+
+/** @throws Error when something was answered that /openapi.json does not describe. */
+async function checkAnswers(): Promise<void> {
+  try {
+    const faults = readdirSync(answers).length === 0 ? [] : await askForFaults(inject('answers'), answers);
+    if (faults.length > 0) throw new Error(`answers against the document:\n${faults.join('\n')}`);
+  } finally {
+    rmSync(answers, { recursive: true, force: true });
+  }
+}
 
 // The hook that was made first runs last: the file's own have stopped by then what they had started.
 // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern to learn which fixtures the hook wants.
@@ -41,4 +59,5 @@ afterAll(async ({}, file) => {
     file.meta.cpu_ms = spent - (globalThis.reported_cpu_ms ?? 0);
     globalThis.reported_cpu_ms = spent;
   }
+  await checkAnswers();
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
+import { VARIABLE } from '../answers/record.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { type KeyOptions, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
@@ -43,6 +44,9 @@ export interface GatewayProcess {
   /** The last output lines, for messages of failed tests. */
   output(): string;
 }
+
+/** Has a gateway write down what it answers, for the check of test/answers. */
+const RECORDER = new URL('../answers/preload.ts', import.meta.url).pathname;
 
 /** A fresh directory for data of one test; the operating system's temporary folder keeps it. */
 export function freshDataDir(): string {
@@ -117,7 +121,12 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     writeFileSync(file, options.providers);
     env.SVC_PROVIDERS_FILE = file;
   }
-  const command = [...(options.prefix ?? []), process.execPath, ...NODE_FLAGS, options.entry ?? ENTRY];
+  const recorder = process.env[VARIABLE] === undefined ? [] : ['--import', RECORDER];
+  const command = [
+    ...(options.prefix ?? []),
+    ...[process.execPath, ...NODE_FLAGS, ...recorder],
+    options.entry ?? ENTRY,
+  ];
   const child = spawn(command[0] as string, command.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   let exit: string | null = null;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { migrate } from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { hostAnswerCheck } from '../answers/host.ts';
 import { type EngineHost, hostEngines, type Shared } from './engines.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { startKubernetes } from './kubernetes-server.ts';
@@ -17,6 +18,8 @@ import { startTemporal } from './temporal-server.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     postgres: string;
+    /** Socket of the process that checks answers. */
+    answers: string;
   }
 }
 
@@ -61,7 +64,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgres', server.urlOf('svc_template'));
   const engines = await hostShared(dir);
   project.provide('engines', engines.socket);
+  const answers = await hostAnswerCheck(dir);
+  project.provide('answers', answers.socket);
   return async () => {
+    await answers.stop();
     await engines.stop();
     await server.stop();
     rmSync(dir, { recursive: true, force: true });

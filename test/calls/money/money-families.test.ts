@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { command as priceCheck } from '@svc/cli/commands/price-check.ts';
 import { describe, expect, test } from 'vitest';
+import { AS_PROVIDER_SENT } from '../../answers/record.ts';
 import { type Exchange, type Json, open, type Reply, svcOf } from '../caller.ts';
 import {
   ask,
@@ -67,7 +68,8 @@ const lines: readonly Line[] = [
     name: 'cache writes without a lifetime, responses on responses',
     ...{ family: 'openaiResponses', path: '/v1/responses', rates: cacheRates },
     usage: {
-      ...{ input_tokens: 1_500, output_tokens: 40 },
+      ...{ input_tokens: 1_500, output_tokens: 40, total_tokens: 1_540 },
+      output_tokens_details: { reasoning_tokens: 0 },
       input_tokens_details: { cached_tokens: 800, cache_write_tokens: 600 },
     },
     lines: [...tokens, ['cache_read', 800, 100], ['cache_write', 600, 938]],
@@ -81,7 +83,7 @@ const lines: readonly Line[] = [
   {
     name: 'a fee for the request, native on chat',
     ...{ family: 'openaiChat', path: '/v1/svc/generate', rates: ', request: "1500"' },
-    usage: { prompt_tokens: 100, completion_tokens: 40 },
+    usage: { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 },
     lines: [...tokens, ['request', 1, 1_500]],
   },
   {
@@ -94,8 +96,8 @@ const lines: readonly Line[] = [
     name: 'sound heard, raw chat',
     ...{ family: 'openaiChat', path: CHAT, rates: ', audio_input: "40"' },
     usage: {
-      ...{ prompt_tokens: 150, completion_tokens: 40 },
-      prompt_tokens_details: { audio_tokens: 50 },
+      ...{ prompt_tokens: 150, completion_tokens: 40, total_tokens: 190 },
+      prompt_tokens_details: { audio_tokens: 50, cached_tokens: 0 },
     },
     lines: [...tokens, ['audio_input', 50, 2_000]],
   },
@@ -103,7 +105,7 @@ const lines: readonly Line[] = [
     name: 'sound spoken, completions on chat',
     ...{ family: 'openaiChat', path: '/v1/completions', rates: ', audio_output: "80"' },
     usage: {
-      ...{ prompt_tokens: 100, completion_tokens: 60 },
+      ...{ prompt_tokens: 100, completion_tokens: 60, total_tokens: 160 },
       completion_tokens_details: { audio_tokens: 20 },
     },
     lines: [...tokens, ['audio_output', 20, 1_600]],
@@ -113,8 +115,8 @@ const lines: readonly Line[] = [
     ...{ family: 'openaiChat', path: CHAT },
     rates: ', audio_input: "40", audio_output: "80", reasoning: "6", request: "1500"',
     usage: {
-      ...{ prompt_tokens: 150, completion_tokens: 90 },
-      prompt_tokens_details: { audio_tokens: 50 },
+      ...{ prompt_tokens: 150, completion_tokens: 90, total_tokens: 240 },
+      prompt_tokens_details: { audio_tokens: 50, cached_tokens: 0 },
       completion_tokens_details: { audio_tokens: 20, reasoning_tokens: 30 },
     },
     lines: [
@@ -189,11 +191,16 @@ function onCall(script: Script, id: string, handler: Handler): void {
   world().script.on(`fam-${id}`, script.site, find);
 }
 
-function send(org: Org, path: string, members: Json): Exchange {
+function send(
+  org: Org,
+  path: string,
+  members: Json,
+  headers: Readonly<Record<string, string>> = {},
+): Exchange {
   return open(world().gateway.base_url, {
     path,
     body: JSON.stringify(members),
-    headers: { authorization: `Bearer ${org.live_key}` },
+    headers: { authorization: `Bearer ${org.live_key}`, ...headers },
   });
 }
 
@@ -346,7 +353,7 @@ describe('svcctl price check', () => {
         JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }),
       );
     });
-    const reply = await send(org, CHAT, bodyOf(CHAT, id, false)).reply;
+    const reply = await send(org, CHAT, bodyOf(CHAT, id, false), AS_PROVIDER_SENT).reply;
     expect(reply.status, reply.text).toBe(200);
     const ended = await world().ended(org, idOf(reply));
     expect(ended.row).toMatchObject({ input_tokens: 100, output_tokens: 0, status: 'ok' });

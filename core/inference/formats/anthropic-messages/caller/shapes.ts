@@ -289,6 +289,21 @@ const AnswerBlock = named(
         caller: Type.Optional(open('Who asks: the model itself.')),
       }),
     ),
+    named(
+      'MessagesServerToolUse',
+      Type.Object(
+        { type: kind('server_tool_use'), id: text(), name: text(), input: open('The arguments.') },
+        { description: 'A tool that the provider ran itself.' },
+      ),
+    ),
+    named(
+      'MessagesWebSearchToolResult',
+      Type.Object({
+        type: kind('web_search_tool_result'),
+        tool_use_id: text(),
+        content: Type.Union([Type.Array(open('A page that was found.')), open('Why the search failed.')]),
+      }),
+    ),
   ]),
 );
 const Answer = named(

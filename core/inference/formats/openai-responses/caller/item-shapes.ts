@@ -103,6 +103,18 @@ export const CustomCall = named(
     status: may(text()),
   }),
 );
+export const SearchCall = named(
+  'ResponsesWebSearchCall',
+  Type.Object(
+    {
+      type: kind('web_search_call'),
+      id: text(),
+      status: text(),
+      action: Type.Optional(open('What was searched, or which page was opened.')),
+    },
+    { description: 'A search that the provider made itself.' },
+  ),
+);
 const output = {
   call_id: text(),
   output: Type.Union([Type.String(), Type.Array(InputPart)]),

@@ -29,6 +29,7 @@ import {
   ReasoningItem,
   ReasoningText,
   Refusal,
+  SearchCall,
   Status,
   SummaryText,
 } from './item-shapes.ts';
@@ -142,6 +143,7 @@ const OutputItem = named(
     ReasoningItem,
     FunctionCall,
     CustomCall,
+    SearchCall,
   ]),
 );
 const Usage = named(
@@ -181,6 +183,8 @@ const Answer = named(
 );
 const sequence_number = count();
 const place = { sequence_number, output_index: count(), item_id: text() };
+const search = (type: 'in_progress' | 'searching' | 'completed', name: string) =>
+  named(name, Type.Object({ type: kind(`response.web_search_call.${type}`), ...place }));
 const whole = (type: 'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed', name: string) =>
   named(name, Type.Object({ type: kind(`response.${type}`), sequence_number, response: Answer }));
 const item = (type: 'added' | 'done', name: string) =>
@@ -295,6 +299,9 @@ const Event = named(
         'ResponseCustomInputDoneEvent',
         Type.Object({ type: kind('response.custom_tool_call_input.done'), ...place, input: text() }),
       ),
+      search('in_progress', 'ResponseSearchInProgressEvent'),
+      search('searching', 'ResponseSearchingEvent'),
+      search('completed', 'ResponseSearchCompletedEvent'),
       summaryPart('added', 'ResponseSummaryPartAddedEvent'),
       summaryPart('done', 'ResponseSummaryPartDoneEvent'),
       named(
