@@ -2,14 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { activePolicy, decide } from '../policies/index.ts';
-import {
-  type AffinityKind,
-  type AffinityMemory,
-  createAffinity,
-  createHealth,
-  type RouteInput,
-} from './index.ts';
-import { endpoint, features, input, order, run } from './test-kit.ts';
+import { type AffinityKind, type AffinityMemory, createAffinity, type RouteInput } from './index.ts';
+import { endpoint, features, healthOf, input, order, run } from './test-kit.ts';
 
 const NOW = 1_000_000;
 const three = () => [endpoint('a'), endpoint('b'), endpoint('c')];
@@ -76,7 +70,7 @@ describe('the endpoint that answered', () => {
   test('is not tried while its circuit is open, and not first for other values, models or organizations', () => {
     const memory = createAffinity();
     remember(memory, call(memory), 'b');
-    const health = createHealth();
+    const health = healthOf();
     for (let i = 0; i < 5; i++) health.failed('ep_b', 'server', NOW);
     const open = call(memory, { health });
     expect(open.first).not.toBe('b');
@@ -108,7 +102,7 @@ describe('the endpoint that answered', () => {
   test('is first though it failed of late: only an open circuit moves a conversation', () => {
     const memory = createAffinity();
     remember(memory, call(memory), 'b');
-    const health = createHealth();
+    const health = healthOf();
     for (let i = 0; i < 9; i++)
       health.succeeded('ep_b', { ttft_ms: 9, duration_ms: 9, output_tokens: 1 }, NOW);
     health.failed('ep_b', 'server', NOW);

@@ -1,4 +1,5 @@
 export { createAffinity } from './affinity.ts';
+export type { Viewer } from './health/circuit.ts';
 export { mayFollow } from './health/failover.ts';
 export { createHealth, type Figures, type Health } from './health/health.ts';
 export { affordsUnder, type Limited, withinLimits } from './limits.ts';

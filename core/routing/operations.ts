@@ -25,7 +25,7 @@ import {
 } from '../policies/index.ts';
 import { type ReserveInput, reserve } from '../pricing/index.ts';
 import { createAffinity } from './affinity.ts';
-import { createHealth, type HealthView } from './health/health.ts';
+import { createHealth, type Health } from './health/health.ts';
 import { affordsUnder, refuseDenied, tooExpensive, withinLimits } from './limits.ts';
 import { previewRoute } from './plan.ts';
 import { expectedNano } from './score.ts';
@@ -35,7 +35,7 @@ import type { RouteFeatures, RouteInput, RoutePlan } from './types.ts';
 declare module '../kernel/operation.ts' {
   interface Services {
     /** What this process has seen of endpoints; absent where it routes no calls. */
-    readonly health?: HealthView;
+    readonly health?: Health;
   }
 }
 
@@ -202,7 +202,7 @@ function routeInput(
     compat: 'warn',
     features: featuresOf(facts),
     losses: () => [],
-    health: context.services.health ?? createHealth(),
+    health: (context.services.health ?? createHealth()).seenBy({ org_id, path: facts.dialect }),
     affinity: {
       ...{ memory: createAffinity(), org_id, cache_hints: facts.has.cache },
       ...{ cache_ttl_ms: null, value: (kind) => kind },

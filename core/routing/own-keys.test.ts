@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd } from '../kernel/index.ts';
-import { choose, createHealth, type OwnKeys, type RouteInput } from './index.ts';
-import { catalogOf, drops, endpoint, input, loss, model, order, refusal, run } from './test-kit.ts';
+import { choose, type OwnKeys, type RouteInput } from './index.ts';
+import { catalogOf, drops, endpoint, healthOf, input, loss, model, order, refusal, run } from './test-kit.ts';
 
 /** An endpoint whose provider takes keys of callers. */
 function capable(name: string, over: Partial<Endpoint> = {}): Endpoint {
@@ -86,7 +86,7 @@ test('a key that rests leaves its place to the pool, or where it may not fall ba
 });
 
 test('an open circuit keeps a key without fallback waiting too, and not on the pool of another provider', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   const choice = run([capable('a'), endpoint('c')], { health, own_keys: of('a') });
   expect([plan(choice), drops(choice)]).toEqual([[], ['a:circuit', 'c:byok']]);

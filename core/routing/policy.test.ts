@@ -9,13 +9,12 @@ import {
   affordsUnder,
   choose,
   createAffinity,
-  createHealth,
   planRoute,
   previewRoute,
   type RouteInput,
   withinLimits,
 } from './index.ts';
-import { catalogOf, drops, endpoint, features, input, model, order, run } from './test-kit.ts';
+import { catalogOf, drops, endpoint, features, healthOf, input, model, order, run } from './test-kit.ts';
 
 const facts = {
   ...{ model: 'acme/large', project_id: 'prj_x', key_id: 'key_x', environment: 'live' as const },
@@ -235,7 +234,7 @@ describe('preferences', () => {
   });
 
   test('weights decide what balanced means', () => {
-    const health = createHealth();
+    const health = healthOf();
     const seen = (name: string, ttft_ms: number) => {
       for (let i = 0; i < 3; i++) {
         health.succeeded(`ep_${name}`, { ttft_ms, duration_ms: 1_000, output_tokens: 100 }, 1_000_000);
@@ -255,7 +254,7 @@ describe('preferences', () => {
   });
 
   test('an endpoint that fails more often than the policy allows is out, one not seen lately is not', () => {
-    const health = createHealth();
+    const health = healthOf();
     for (let i = 0; i < 4; i++) {
       health.succeeded('ep_a', { ttft_ms: 50, duration_ms: 100, output_tokens: 10 }, 1_000_000);
     }
@@ -294,7 +293,7 @@ describe('preferences', () => {
     const second = model([{ ...endpoint('b'), model_id: 'acme/small' }], 'acme/small');
     const policy = ruling({ fallback_models: ['acme/small', 'acme/gone'], max_attempts: 6 });
     const catalog = catalogOf(first, second);
-    const route = planRoute(catalog, { ...input({ policy }), health: createHealth() });
+    const route = planRoute(catalog, { ...input({ policy }), health: healthOf() });
     expect(route.plan.map((item) => item.endpoint.model_id)).toEqual(['acme/large', 'acme/small']);
     expect([route.max_attempts, route.policy]).toEqual([6, { name: 'p', version: 7, rule: '-' }]);
     expect(route.warnings.map(({ code }) => code)).toEqual(['policy_model_missing']);
@@ -330,7 +329,7 @@ test.each(byModel)(
 describe('refusals', () => {
   function refusalOf(policy: Ruling, over: Partial<RouteInput> = {}): ServiceError {
     try {
-      planRoute(catalogOf(model(three())), { ...input({ ...over, policy }), health: createHealth() });
+      planRoute(catalogOf(model(three())), { ...input({ ...over, policy }), health: healthOf() });
     } catch (error) {
       if (error instanceof ServiceError) return error;
       throw error;
@@ -347,7 +346,7 @@ describe('refusals', () => {
 
   test('a call at its limits passes, one token beyond is denied', () => {
     const policy = ruling({ limits: { max_tokens: 100, max_input_tokens: 1_000 } });
-    const passes = { ...input({ policy, ...features({ max_tokens: 100 }) }), health: createHealth() };
+    const passes = { ...input({ policy, ...features({ max_tokens: 100 }) }), health: healthOf() };
     expect(planRoute(catalogOf(model(three())), passes).plan).toHaveLength(3);
     expect(refusalOf(policy, features({ max_tokens: 101 })).param).toBe('max_tokens');
     expect(refusalOf(policy, features({ input_tokens_bound: 1_001 })).message).toMatch(/1001/);

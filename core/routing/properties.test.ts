@@ -2,15 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
-import {
-  choose,
-  createAffinity,
-  createHealth,
-  exclusionReasons,
-  planRoute,
-  type RouteInput,
-} from './index.ts';
-import { able, catalogOf, endpoint, features, input, loss, model } from './test-kit.ts';
+import { choose, createAffinity, exclusionReasons, planRoute, type RouteInput } from './index.ts';
+import { able, catalogOf, endpoint, features, healthOf, input, loss, model } from './test-kit.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 const regions = ['us', 'eu', 'eu-west', 'global'];
@@ -93,7 +86,7 @@ const anyInput = fc
     request_id: fc.string(),
   })
   .map(({ key, tools, lost, open, resting, throttled, remembered, ...rest }) => {
-    const health = createHealth();
+    const health = healthOf();
     for (const name of resting ?? []) health.rest(`ep_${name}`, 9_000, 1_000_000);
     const rests = (e: Endpoint) => (throttled?.includes(e.provider) ? 1 : 0);
     const memory = remembering(rest.preferences, rest.environment, remembered);
@@ -172,7 +165,7 @@ test('a call that nothing is left for is refused, with 503 exactly where an endp
     fc.property(anyEndpoints, anyInput, (endpoints, given) => {
       const one = model(endpoints);
       const catalog = { ...catalogOf(one), sandbox: catalogOf(one).models };
-      const health = given.health as ReturnType<typeof createHealth>;
+      const health = given.health as ReturnType<typeof healthOf>;
       const { plan, excluded } = choose({ catalog, models: [one] }, given);
       const refused = refusalOf(() => planRoute(catalog, { ...given, health }));
       expect(refused === null).toBe(plan.length > 0);

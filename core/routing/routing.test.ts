@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { nanoUsd } from '../kernel/index.ts';
-import { createHealth, planRoute, type RouteInput, type RouteLoss, suggestions } from './index.ts';
+import { planRoute, type RouteInput, type RouteLoss, suggestions } from './index.ts';
 import {
   able,
   catalogOf,
   drops,
   endpoint,
   features,
+  healthOf,
   input,
   loss,
   model,
@@ -45,11 +46,11 @@ test('each filter excludes with its own reason', () => {
   expect(one({}, preferences({ require: { max_price: { output: 1 } } }))).toBe(undefined);
   expect(one({}, preferences({ byok: 'only' }))).toBe('a:byok');
   expect(one({}, { rests: () => 1 })).toBe('a:rate');
-  const health = createHealth();
+  const health = healthOf();
   health.rest('ep_a', 1_000, 1_000_000);
   expect(one({}, { health })).toBe('a:capacity');
   expect(one({}, { health, now_ms: 1_001_000 })).toBe(undefined);
-  const open = createHealth();
+  const open = healthOf();
   for (let i = 0; i < 5; i++) open.failed('ep_a', 'server', 1_000_000);
   expect(one({}, { health: open, rests: () => 1 })).toBe('a:circuit');
 });
@@ -120,7 +121,7 @@ test('of equal endpoints the one that loses less behaviour comes first, for ever
 });
 
 test('sort by price, latency or throughput uses that figure alone, an unknown one counts as the best', () => {
-  const health = createHealth();
+  const health = healthOf();
   const seen = (id: string, ttft_ms: number, tps: number) =>
     health.succeeded(id, { ttft_ms, duration_ms: ttft_ms + 1000, output_tokens: tps }, 1_000_000);
   seen('ep_expensive', 100, 50);
@@ -135,7 +136,7 @@ test('sort by price, latency or throughput uses that figure alone, an unknown on
 });
 
 test('the order of the caller stands first, then healthy before degraded before unreadable signatures', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 10; i++)
     health.succeeded('ep_shaky', { ttft_ms: 1, duration_ms: 2, output_tokens: 1 }, 1_000_000);
   health.failed('ep_shaky', 'server', 1_000_000);
@@ -189,13 +190,13 @@ test('fallback models are tried in their order after all endpoints of the model,
   const small = model([endpoint('b', { model_id: 'acme/small' })], 'acme/small');
   const route = planRoute(catalogOf(large, small), {
     ...input({ preferences: { fallback_models: ['acme/small', 'acme/large'] } }),
-    health: createHealth(),
+    health: healthOf(),
   });
   expect(route.plan.map((item) => item.endpoint.model_id)).toEqual(['acme/large', 'acme/small']);
   expect(() =>
     planRoute(catalogOf(large), {
       ...input({ preferences: { fallback_models: ['acme/smal'] } }),
-      health: createHealth(),
+      health: healthOf(),
     }),
   ).toThrow(expect.objectContaining({ code: 'model_not_found', param: 'svc.route.fallback_models[0]' }));
 });
@@ -263,7 +264,7 @@ test('an empty plan is refused by what emptied it: parameter, context, cap, or t
 });
 
 test('where waiting can help the refusal is 503 and says so', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   const catalog = catalogOf(model([endpoint('a'), endpoint('b', { status: 'disabled' })]));
   expect(() => planRoute(catalog, { ...input(), health })).toThrow(
@@ -277,7 +278,7 @@ test('where waiting can help the refusal is 503 and says so', () => {
 });
 
 test('the wait told is that of the first endpoint that can be tried again', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   health.rest('ep_b', 7_500, 1_000_000);
   health.rest('ep_a', 20_000, 1_000_000);
@@ -308,12 +309,12 @@ test('the wait told is that of the first endpoint that can be tried again', () =
 test('a fallback model that is named twice is tried once', () => {
   const catalog = catalogOf(model([endpoint('a')]), model([endpoint('b')], 'acme/small'));
   const preferences = { fallback_models: ['acme/small', 'acme/small', 'acme/large'], max_attempts: 3 };
-  const { plan, spare } = planRoute(catalog, { ...input({ preferences }), health: createHealth() });
+  const { plan, spare } = planRoute(catalog, { ...input({ preferences }), health: healthOf() });
   expect([...plan, ...spare].map((item) => item.endpoint.provider)).toEqual(['a', 'b']);
 });
 
 test('one endpoint that is out for a while makes the refusal 503, whatever keeps the others out', () => {
-  const health = createHealth();
+  const health = healthOf();
   health.rest('ep_b', 1_000, 1_000_000);
   const others = [endpoint('a', { status: 'disabled' }), endpoint('c', { context_length: 10 })];
   const refused = (endpoints: Endpoint[]) => {
@@ -336,7 +337,7 @@ test('a refusal names 256 endpoints and counts the rest', () => {
 });
 
 test('a half-open circuit takes the call that is to probe it, and others only after its result', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   const catalog = catalogOf(model([endpoint('a'), endpoint('b')]));
   const at = (now_ms: number) =>

@@ -3,7 +3,15 @@
 import type { Catalog, Endpoint, Model, TargetCapabilities, WireFacts } from '../catalog/index.ts';
 import { builtIn } from '../inference/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
-import { choose, createHealth, planRoute, type RouteInput, type RouteLoss } from './index.ts';
+import {
+  choose,
+  createHealth,
+  type Health,
+  planRoute,
+  type RouteInput,
+  type RouteLoss,
+  type Viewer,
+} from './index.ts';
 
 export const able: TargetCapabilities = {
   tools: true,
@@ -103,7 +111,7 @@ export function input(over: Partial<RouteInput> = {}): RouteInput {
       signed_format: null,
     },
     losses: () => [],
-    health: createHealth(),
+    health: healthOf(),
     now_ms: 1_000_000,
     ...over,
   };
@@ -111,6 +119,18 @@ export function input(over: Partial<RouteInput> = {}): RouteInput {
 export function run(endpoints: Endpoint[], over: Partial<RouteInput> = {}) {
   const one = model(endpoints);
   return choose({ catalog: catalogOf(one), models: [one] }, input(over));
+}
+/** Health as the calls of one organisation see it, and what is noted of them. */
+export function healthOf(health: Health = createHealth(), viewer: Viewer = { org_id: 'org', path: 'chat' }) {
+  return {
+    ...health,
+    ...health.seenBy(viewer),
+    failed: (id: string, fault_class: string, now_ms: number) =>
+      health.failed(id, viewer, fault_class, now_ms),
+    probe: (id: string, now_ms: number) => health.probe(id, viewer, now_ms),
+    succeeded: (id: string, facts: Parameters<Health['succeeded']>[2], now_ms: number) =>
+      health.succeeded(id, viewer, facts, now_ms),
+  };
 }
 export const order = (choice: ReturnType<typeof run>) => choice.plan.map((item) => item.endpoint.provider);
 export const drops = (choice: ReturnType<typeof run>) =>
@@ -121,7 +141,7 @@ export const features = (over: Partial<RouteInput['features']>) => ({
 export function refusal(endpoints: Endpoint[], over: Partial<RouteInput> = {}): ServiceError {
   const full = input(over);
   try {
-    planRoute(catalogOf(model(endpoints)), { ...full, health: createHealth() });
+    planRoute(catalogOf(model(endpoints)), { ...full, health: healthOf() });
   } catch (error) {
     if (error instanceof ServiceError) return error;
     throw error;

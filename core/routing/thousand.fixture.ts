@@ -1,7 +1,7 @@
 // Decisions over a thousand endpoints, for the test and the bench figure of their cost.
 import type { Endpoint } from '../catalog/index.ts';
-import { choose, createHealth, type RouteInput } from './index.ts';
-import { able, catalogOf, endpoint, input, model } from './test-kit.ts';
+import { choose, type RouteInput } from './index.ts';
+import { able, catalogOf, endpoint, healthOf, input, model } from './test-kit.ts';
 
 const COUNT = 1_000;
 const NOW = 1_000_000;
@@ -23,7 +23,7 @@ function endpoints(): Endpoint[] {
 
 /** A process that has seen every endpoint lately, some of them failing. */
 function busyHealth() {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < COUNT; i++) {
     for (let n = 0; n < 20; n++) {
       health.succeeded(`ep_p${i}`, { ttft_ms: 100 + i, duration_ms: 900 + i, output_tokens: 50 }, NOW);

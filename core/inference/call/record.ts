@@ -1,6 +1,6 @@
 // The record of a call, filled as it runs; it becomes a request row. It never holds content.
 import { monotonicMs, nowMs } from '../../kernel/index.ts';
-import { type Route, routeOf } from '../../routing/index.ts';
+import { type Route, routeOf, type Viewer } from '../../routing/index.ts';
 import type { Warning } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
@@ -51,6 +51,11 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     warnings: redactionWarnings(incoming),
     attempts: [],
   };
+}
+
+/** Who finds an endpoint open or not: the call's organisation, on the path of its API. */
+export function viewerOf({ grant, dialect_in }: Pick<CallRecord, 'grant' | 'dialect_in'>): Viewer {
+  return { org_id: grant.org_id, path: dialect_in };
 }
 
 /** What the caller is told of redaction: nothing is taken out in silence. */
@@ -143,12 +148,14 @@ export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | '
  * An attempt begins when it is sent, not when it was written. At a half-open circuit it is the probe, unless it goes with
  * the caller's own key: how that fares may say nothing of the endpoint, and would keep the probe from all others.
  */
-export function startNow(attempt: AttemptRecord, health: CallDeps['health']): void {
+export function startNow(attempt: AttemptRecord, viewer: Viewer, health: CallDeps['health']): void {
   attempt.started_at_ms = nowMs();
   attempt.started = monotonicMs();
   const { id, own_key } = attempt.endpoint;
   if (own_key !== undefined) return;
-  if (health.circuit(id, attempt.started_at_ms) === 'half_open') health.probe(id, attempt.started_at_ms);
+  const { started_at_ms } = attempt;
+  if (health.seenBy(viewer).circuit(id, started_at_ms) === 'half_open')
+    health.probe(id, viewer, started_at_ms);
 }
 
 /** Closes an attempt's row with how it ended and how long it took. */

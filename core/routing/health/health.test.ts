@@ -1,12 +1,13 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createHealth } from '../index.ts';
+import { healthOf } from '../test-kit.ts';
 
 const T = 10_000_000;
 const fine = { ttft_ms: 100, duration_ms: 1_100, output_tokens: 50 };
 
 test('a circuit opens at the fifth failure that is more than half of the last 30 seconds, not before', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 4; i++) health.failed('e', 'server', T + i);
   expect(health.circuit('e', T + 4)).toBe('closed');
   health.failed('e', 'timeout', T + 5);
@@ -15,7 +16,7 @@ test('a circuit opens at the fifth failure that is more than half of the last 30
 });
 
 test('five failures among as many successes leave the circuit closed, one more opens it', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.succeeded('e', fine, T);
   for (let i = 0; i < 5; i++) health.failed('e', 'overloaded', T);
   expect(health.circuit('e', T)).toBe('closed');
@@ -24,23 +25,23 @@ test('five failures among as many successes leave the circuit closed, one more o
 });
 
 test('failures older than 30 seconds do not count for the circuit', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 4; i++) health.failed('e', 'server', T);
   health.failed('e', 'server', T + 31_000);
   expect(health.circuit('e', T + 31_000)).toBe('closed');
 });
 
 test("the caller's own faults never open a circuit", () => {
-  const health = createHealth();
+  const health = healthOf();
   for (const fault of ['client', 'content_filter', 'context_length', 'too_large']) {
     for (let i = 0; i < 10; i++) health.failed('e', fault, T);
   }
   expect(health.circuit('e', T)).toBe('closed');
-  expect(health.success('e', T)).toBe(null);
+  expect(health.figures('e', T)?.success ?? null).toBe(null);
 });
 
 test('after 15 seconds one probe passes; its failure opens for 15 more, its success closes, its loss frees the probe', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
   expect(health.circuit('e', T + 14_999)).toBe('open');
   expect(health.circuit('e', T + 15_000)).toBe('half_open');
@@ -56,7 +57,7 @@ test('after 15 seconds one probe passes; its failure opens for 15 more, its succ
 });
 
 test("a probe that ends with the caller's own fault keeps no other call from probing", () => {
-  const health = createHealth();
+  const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('e', 'server', T);
   health.probe('e', T + 15_000);
   health.failed('e', 'client', T + 15_100);
@@ -64,7 +65,7 @@ test("a probe that ends with the caller's own fault keeps no other call from pro
 });
 
 test('a time to rest that is no number is none, and leaves the next one its effect', () => {
-  const health = createHealth();
+  const health = healthOf();
   for (const ms of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) health.rest('e', ms, T);
   expect(health.figures('e', T)?.rest_ms ?? 0).toBe(0);
   health.rest('e', 1_000, T);
@@ -72,7 +73,7 @@ test('a time to rest that is no number is none, and leaves the next one its effe
 });
 
 test('an endpoint rests for as long as it asks, a minute at most, and takes calls again after it', () => {
-  const health = createHealth();
+  const health = healthOf();
   expect(health.figures('e', T)).toBe(null);
   health.rest('e', 5_000, T);
   expect(health.figures('e', T + 4_999)?.rest_ms).toBe(1);
@@ -91,7 +92,7 @@ test('what is remembered of an endpoint between two looks is what a fresh look f
   });
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const health = createHealth();
+      const health = healthOf();
       let now = T;
       for (const { kind, step_ms, value } of events) {
         now += step_ms;
@@ -103,12 +104,10 @@ test('what is remembered of an endpoint between two looks is what a fresh look f
         else if (kind === 'probe' && health.circuit('e', now) === 'half_open') health.probe('e', now);
         const figures = health.figures('e', now);
         if (figures === null) continue;
-        expect(figures).toMatchObject({
-          circuit: health.circuit('e', now),
-          success: health.success('e', now),
-          ttft_ms: health.ttftMs('e', now)?.p50 ?? null,
-          tokens_per_s: health.throughput('e', now),
-        });
+        const kept = { ...figures };
+        // Another organisation's look, and one of a moment that was not looked at, make it forget nothing.
+        expect({ ...health.figures('e', now) }).toEqual(kept);
+        expect(figures.circuit).toBe(health.circuit('e', now));
         expect(figures.circuit_ms > 0).toBe(figures.circuit === 'open');
       }
     }),
@@ -117,23 +116,23 @@ test('what is remembered of an endpoint between two looks is what a fresh look f
 });
 
 test('latency, throughput and success are of the last five minutes and unknown without samples', () => {
-  const health = createHealth();
-  expect(health.ttftMs('e', T)).toBe(null);
+  const health = healthOf();
+  const seen = (now: number) => {
+    const { ttft_ms = null, tokens_per_s = null, success = null } = health.figures('e', now) ?? {};
+    return { ttft_ms, tokens_per_s, success };
+  };
+  expect(seen(T).ttft_ms).toBe(null);
   for (let i = 1; i <= 100; i++) {
     health.succeeded('e', { ttft_ms: i, duration_ms: i + 1_000, output_tokens: i * 10 }, T);
   }
   health.failed('e', 'server', T);
-  expect(health.ttftMs('e', T)).toEqual({ p50: 51, p95: 96 });
   // The first answer had 10 tokens: too few to measure speed.
-  expect(health.throughput('e', T)).toBe(510);
-  expect(health.success('e', T)).toBeCloseTo(100 / 101);
-  expect(health.ttftMs('e', T + 301_000)).toBe(null);
-  expect(health.throughput('e', T + 301_000)).toBe(null);
-  expect(health.success('e', T + 301_000)).toBe(null);
+  expect(seen(T)).toMatchObject({ ttft_ms: 51, tokens_per_s: 510, success: expect.closeTo(100 / 101) });
+  expect(seen(T + 301_000)).toEqual({ ttft_ms: null, tokens_per_s: null, success: null });
 });
 
 test('an endpoint without its model counts as failing for ten minutes, or until it answers, and is told once in them', () => {
-  const health = createHealth();
+  const health = healthOf();
   const minute = 60_000;
   const well = { ttft_ms: 5, duration_ms: 1_000, output_tokens: 100 };
   for (let n = 0; n < 1_000; n++) health.succeeded('e', well, T);
@@ -149,7 +148,7 @@ test('an endpoint without its model counts as failing for ten minutes, or until 
 });
 
 test('the third answer without usage within an hour flags an endpoint, once while the flag stands', () => {
-  const health = createHealth();
+  const health = healthOf();
   const minute = 60_000;
   expect(health.unmetered('e', T)).toBe(false);
   expect(health.unmetered('e', T + minute)).toBe(false);
@@ -163,4 +162,71 @@ test('the third answer without usage within an hour flags an endpoint, once whil
   expect(health.flagged(T + 119 * minute)).toEqual(['e']);
   expect(health.flagged(T + 120 * minute)).toEqual([]);
   expect(health.circuit('e', T + 61 * minute)).toBe('closed');
+});
+
+describe('failures of one organisation', () => {
+  const a = { org_id: 'a', path: 'chat' };
+  const b = { org_id: 'b', path: 'chat' };
+  const c = { org_id: 'c', path: 'messages' };
+  const setUp = () => {
+    const health = createHealth();
+    const fail = (viewer: typeof a, times: number, at = T, fault = 'server') => {
+      for (let i = 0; i < times; i++) health.failed('e', viewer, fault, at);
+    };
+    const circuits = (at: number) => [a, b, c].map((viewer) => health.seenBy(viewer).circuit('e', at));
+    return { health, fail, circuits };
+  };
+
+  test('close the endpoint for it alone, however many they are', () => {
+    const { health, fail, circuits } = setUp();
+    fail(a, 500);
+    expect(circuits(T)).toEqual(['open', 'closed', 'closed']);
+    expect(health.seenBy(b).figures('e', T)?.circuit).toBe('closed');
+    expect(health.seenBy(a).figures('e', T)).toMatchObject({ circuit: 'open', circuit_ms: 15_000 });
+  });
+
+  test('and of a second one close it for everybody, until one call succeeds', () => {
+    const { health, fail, circuits } = setUp();
+    fail(a, 5);
+    fail(b, 4);
+    expect(circuits(T)).toEqual(['open', 'closed', 'closed']);
+    fail(b, 1);
+    expect(circuits(T)).toEqual(['open', 'open', 'open']);
+    health.probe('e', c, T + 15_000);
+    expect(circuits(T + 15_000)).toEqual(['open', 'open', 'open']);
+    health.succeeded('e', c, fine, T + 15_100);
+    expect(circuits(T + 15_100)).toEqual(['half_open', 'half_open', 'closed']);
+  });
+
+  test('that go on alone keep nobody else out: its failed probe ends what two had closed', () => {
+    const { fail, circuits } = setUp();
+    fail(a, 5);
+    fail(b, 5);
+    fail(a, 1, T + 31_000);
+    expect(circuits(T + 31_000)).toEqual(['open', 'half_open', 'closed']);
+  });
+
+  test('that a third one meets at the probe keep it closed for everybody', () => {
+    const { fail, circuits } = setUp();
+    fail(a, 5);
+    fail(b, 5);
+    fail(c, 1, T + 16_000);
+    expect(circuits(T + 16_000)).toEqual(['open', 'open', 'open']);
+  });
+
+  test('on the path of one API leave its other paths open', () => {
+    const { health, fail, circuits } = setUp();
+    fail(a, 5, T, 'protocol');
+    expect(circuits(T)).toEqual(['open', 'closed', 'closed']);
+    expect(health.seenBy({ ...a, path: 'messages' }).circuit('e', T)).toBe('closed');
+    fail(b, 5, T, 'protocol');
+    expect(circuits(T)).toEqual(['open', 'open', 'closed']);
+  });
+
+  test('are forgotten with those who called longest ago', () => {
+    const { fail, circuits } = setUp();
+    fail(a, 5);
+    for (let i = 0; i < 300; i++) fail({ org_id: `o${i}`, path: 'chat' }, 1);
+    expect(circuits(T)).toEqual(['closed', 'closed', 'closed']);
+  });
 });

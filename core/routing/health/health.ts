@@ -1,11 +1,10 @@
-// What a process has seen of each endpoint: circuit, latency, throughput, success. In memory and of this process
+// What a process has seen of each endpoint: circuits, latency, throughput, success. In memory and of this process
 // alone: a stale figure of another process would be worse than a fresh one of one's own.
+
+import { type Circuit, Circuits, type Viewer } from './circuit.ts';
 
 const BUCKET_MS = 5_000;
 const BUCKETS = 60;
-const CIRCUIT_BUCKETS = 6;
-const FAILURES_MIN = 5;
-const OPEN_MS = 15_000;
 const SAMPLES = 128;
 const WINDOW_MS = BUCKET_MS * BUCKETS;
 /** So many answers without usage within an hour flag an endpoint. */
@@ -27,7 +26,8 @@ const callersFaults: ReadonlySet<string> = new Set([
 /** An endpoint rests no longer than this, whatever it asks for: one odd answer must not take it from everybody. */
 const REST_MAX_MS = 60_000;
 
-type Circuit = 'closed' | 'open' | 'half_open';
+/** Faults that may lie in how the caller's API is carried, and say nothing of other APIs. */
+const shapeFaults: ReadonlySet<string> = new Set(['protocol']);
 
 /** All that the choice asks of one endpoint, in one look; valid until the next. */
 export interface Figures {
@@ -47,11 +47,6 @@ export interface HealthView {
   figures(endpoint_id: string, now_ms: number): Figures | null;
   /** `half_open`: one probe may pass; while it is under way the circuit reads `open`. */
   circuit(endpoint_id: string, now_ms: number): Circuit;
-  /** Share of attempts that succeeded, 0..1. */
-  success(endpoint_id: string, now_ms: number): number | null;
-  ttftMs(endpoint_id: string, now_ms: number): { p50: number; p95: number } | null;
-  /** Median output tokens per second. */
-  throughput(endpoint_id: string, now_ms: number): number | null;
 }
 
 interface Success {
@@ -61,10 +56,12 @@ interface Success {
   readonly output_tokens: number;
 }
 
-export interface Health extends HealthView {
-  succeeded(endpoint_id: string, facts: Success, now_ms: number): void;
+export interface Health {
+  /** As the calls of `viewer` see it. */
+  seenBy(viewer: Viewer): HealthView;
+  succeeded(endpoint_id: string, viewer: Viewer, facts: Success, now_ms: number): void;
   /** An attempt failed with a fault of class `fault_class`; the caller's own faults count for nothing, but end a probe. */
-  failed(endpoint_id: string, fault_class: string, now_ms: number): void;
+  failed(endpoint_id: string, viewer: Viewer, fault_class: string, now_ms: number): void;
   /** The endpoint asked to be left alone for `ms` (`retry-after` of an overloaded one): at most a minute. */
   rest(endpoint_id: string, ms: number, now_ms: number): void;
   /**
@@ -82,7 +79,7 @@ export interface Health extends HealthView {
   /** Ids of the endpoints whose provider did not know their model, the last time not ten minutes ago. */
   withoutModel(now_ms: number): string[];
   /** Takes the probe of a half-open circuit; given back when its result comes, or after 15 s. */
-  probe(endpoint_id: string, now_ms: number): void;
+  probe(endpoint_id: string, viewer: Viewer, now_ms: number): void;
 }
 
 const NO_VALUES = new Float64Array(0);
@@ -146,8 +143,7 @@ class EndpointHealth {
   private readonly stamp = new Float64Array(BUCKETS).fill(-1);
   /** Times of the last answers without usage, oldest first. */
   private readonly missing: number[] = [];
-  private opened_at: number | null = null;
-  private probe_until = 0;
+  readonly circuits = new Circuits();
   private rest_until = 0;
   private missing_until = 0;
   private missing_reported_until = 0;
@@ -202,16 +198,16 @@ class EndpointHealth {
     return this.share;
   }
 
-  figures(now_ms: number): Figures {
-    const { seen } = this;
+  figures(viewer: Viewer, now_ms: number): Figures {
+    const { seen, circuits } = this;
     if (now_ms < this.seen_until && now_ms >= this.seen_from) return seen;
-    seen.circuit = this.circuit(now_ms);
-    seen.circuit_ms = seen.circuit === 'open' ? this.opensIn(now_ms) : 0;
+    seen.circuit = circuits.state(viewer, now_ms);
+    seen.circuit_ms = seen.circuit === 'open' ? circuits.closedFor(viewer, now_ms) : 0;
     seen.rest_ms = Math.max(0, this.rest_until - now_ms);
     seen.success = this.success(now_ms);
     seen.ttft_ms = median(this.ttft.values(now_ms));
     seen.tokens_per_s = median(this.speed.values(now_ms));
-    const moving = this.opened_at !== null || seen.rest_ms > 0 || now_ms < this.missing_until;
+    const moving = !circuits.isCalm || seen.rest_ms > 0 || now_ms < this.missing_until;
     const bucket_end = (this.share_of + 1) * BUCKET_MS;
     this.seen_from = now_ms;
     this.seen_until = moving ? 0 : Math.min(bucket_end, this.ttft.holds_until, this.speed.holds_until);
@@ -224,29 +220,19 @@ class EndpointHealth {
     this.rest_until = Math.max(this.rest_until, now_ms + Math.min(ms, REST_MAX_MS));
   }
 
-  /** It answered, with a refusal that says nothing of it: another call may probe. */
-  refused(): void {
-    this.probe_until = 0;
-  }
-
-  succeeded(now_ms: number): void {
+  succeeded(viewer: Viewer, now_ms: number): void {
     this.ok[this.place(now_ms)]! += 1;
     this.share_of = -1;
     this.seen_until = 0;
-    // A success under way when the circuit opened proves as much as a probe does.
-    this.opened_at = null;
-    this.probe_until = 0;
+    this.circuits.succeeded(viewer, now_ms);
     this.missing_until = 0;
   }
 
-  failed(now_ms: number): void {
+  failed(viewer: Viewer, fault_class: string, now_ms: number): void {
     this.bad[this.place(now_ms)]! += 1;
     this.share_of = -1;
     this.seen_until = 0;
-    this.probe_until = 0;
-    const { ok, bad } = this.counts(now_ms, CIRCUIT_BUCKETS);
-    const wasOpen = this.opened_at !== null;
-    if (wasOpen || (bad >= FAILURES_MIN && bad > ok)) this.opened_at = now_ms;
+    this.circuits.failed(viewer, now_ms, { shape: shapeFaults.has(fault_class) });
   }
 
   modelMissing(now_ms: number): boolean {
@@ -273,25 +259,10 @@ class EndpointHealth {
     const enough = this.missing.length === UNMETERED_MAX;
     return enough && first !== undefined && now_ms - first < UNMETERED_WITHIN_MS;
   }
-
-  circuit(now_ms: number): Circuit {
-    if (this.opened_at === null) return 'closed';
-    if (now_ms < this.opened_at + OPEN_MS || now_ms < this.probe_until) return 'open';
-    return 'half_open';
-  }
-
-  private opensIn(now_ms: number): number {
-    return Math.max((this.opened_at ?? now_ms) + OPEN_MS, this.probe_until) - now_ms;
-  }
-
-  probe(now_ms: number): void {
-    this.probe_until = now_ms + OPEN_MS;
-  }
 }
 
 /**
- * The health of all endpoints as this process sees it. The circuit of an endpoint opens at five failures that are more
- * than half of the last 30 s, and lets one probe pass after 15 s.
+ * The health of all endpoints as this process sees it; what is open for whom: `Circuits`.
  */
 export function createHealth(): Health {
   const endpoints = new Map<string, EndpointHealth>();
@@ -304,26 +275,22 @@ export function createHealth(): Health {
     return found;
   };
   return {
-    circuit: (id, now_ms) => endpoints.get(id)?.circuit(now_ms) ?? 'closed',
-    figures: (id, now_ms) => endpoints.get(id)?.figures(now_ms) ?? null,
-    success: (id, now_ms) => endpoints.get(id)?.success(now_ms) ?? null,
-    ttftMs(id, now_ms) {
-      const values = endpoints.get(id)?.ttft.values(now_ms) ?? NO_VALUES;
-      return values.length === 0 ? null : { p50: quantile(values, 0.5), p95: quantile(values, 0.95) };
-    },
-    throughput: (id, now_ms) => median(endpoints.get(id)?.speed.values(now_ms)),
-    succeeded(id, facts, now_ms) {
+    seenBy: (viewer) => ({
+      circuit: (id, now_ms) => endpoints.get(id)?.circuits.state(viewer, now_ms) ?? 'closed',
+      figures: (id, now_ms) => endpoints.get(id)?.figures(viewer, now_ms) ?? null,
+    }),
+    succeeded(id, viewer, facts, now_ms) {
       const endpoint = of(id);
-      endpoint.succeeded(now_ms);
+      endpoint.succeeded(viewer, now_ms);
       if (facts.ttft_ms !== null) endpoint.ttft.add(facts.ttft_ms, now_ms);
       const writing_ms = facts.duration_ms - (facts.ttft_ms ?? 0);
       if (facts.output_tokens >= TOKENS_MIN && writing_ms > 0) {
         endpoint.speed.add((facts.output_tokens * 1000) / writing_ms, now_ms);
       }
     },
-    failed(id, fault_class, now_ms) {
-      if (callersFaults.has(fault_class)) endpoints.get(id)?.refused();
-      else of(id).failed(now_ms);
+    failed(id, viewer, fault_class, now_ms) {
+      if (callersFaults.has(fault_class)) endpoints.get(id)?.circuits.refused(viewer);
+      else of(id).failed(viewer, fault_class, now_ms);
     },
     rest: (id, ms, now_ms) => of(id).rest(ms, now_ms),
     unmetered: (id, now_ms) => of(id).unmetered(now_ms),
@@ -331,6 +298,6 @@ export function createHealth(): Health {
     missing: (id, now_ms) => of(id).modelMissing(now_ms),
     withoutModel: (now_ms) =>
       [...endpoints].filter(([, health]) => health.hasNoModel(now_ms)).map(([id]) => id),
-    probe: (id, now_ms) => of(id).probe(now_ms),
+    probe: (id, viewer, now_ms) => of(id).circuits.probe(viewer, now_ms),
   };
 }

@@ -16,6 +16,7 @@ import { lossesOf, lostOn } from '../attempt/losses.ts';
 import { wantedMedia } from '../attempt/media.ts';
 import type { Planned } from '../attempt/terms.ts';
 import { readAgain } from '../reading.ts';
+import { viewerOf } from '../record.ts';
 import { keepsAnswer } from '../settle/content.ts';
 import { type Idempotency, idempotencyOf } from '../settle/idempotency.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
@@ -249,7 +250,7 @@ function routeOrRefusal(
       compat: request.svc.compat,
       features,
       losses: (endpoint) => lossesOf(deps, request, endpoint),
-      health: deps.health,
+      health: deps.health.seenBy(viewerOf({ grant, dialect_in: incoming.dialect.name })),
       rests: (endpoint) => throttleMs(deps, endpoint, now_ms),
       ...(own_keys === undefined ? {} : { own_keys }),
       ...(affords === undefined ? {} : { affords }),

@@ -37,9 +37,7 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   const asked: Incoming = { ...incoming, headers };
   const record = newRecord(asked, 0);
   const scope = await scopeOf(deps, incoming.grant);
-  // A question is no probe: the next call must find a half-open circuit as it is.
-  const still = { ...deps.health, probe() {} };
-  const decision = decideCall({ ...deps, health: still }, asked, record, scope);
+  const decision = decideCall(deps, asked, record, scope);
   const { draft, request, endpoints } = decision;
   if (draft.route instanceof ServiceError && !isNoAnswer(draft.route)) throw draft.route;
   const [endpoint] = endpoints;

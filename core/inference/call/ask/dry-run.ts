@@ -39,9 +39,7 @@ export async function dryRun(deps: CallDeps, incoming: Incoming): Promise<DryRun
   const asked: Incoming = { ...incoming, headers };
   const record = newRecord(asked, 0);
   const scope = await scopeOf(deps, incoming.grant);
-  // A dry run is no probe: the next call must find a half-open circuit as it is.
-  const still = { ...deps.health, probe() {} };
-  const { draft, endpoints, request } = decideCall({ ...deps, health: still }, asked, record, scope);
+  const { draft, endpoints, request } = decideCall(deps, asked, record, scope);
   const { route } = draft;
   if (route instanceof ServiceError) throw route;
   const preview = await previewHold(deps, asked, draft, endpoints);

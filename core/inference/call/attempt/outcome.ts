@@ -1,6 +1,7 @@
 // From a provider's fault to what the caller is told (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../../kernel/index.ts';
+import type { Viewer } from '../../../routing/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
 import type { AttemptRecord, CallDeps } from '../types.ts';
 import type { Attempt } from './attempt.ts';
@@ -225,20 +226,24 @@ const ofAccount: ReadonlySet<FaultClass> = new Set([
  */
 export function blame(
   deps: CallDeps,
-  endpoint: Endpoint,
-  credential: string | null,
-  fault: UpstreamFault,
+  viewer: Viewer,
+  met: {
+    readonly endpoint: Endpoint;
+    readonly credential: string | null;
+    readonly fault: UpstreamFault;
+  },
 ): void {
+  const { endpoint, credential, fault } = met;
   if (endpoint.wire.in_process) return;
   const kind = effectiveClass(fault);
   const now = nowMs();
   if (endpoint.own_key !== undefined) {
     deps.own_keys.report(endpoint, kind, fault.retry_after_ms, now);
     // What one account is told says nothing of the endpoint for all others.
-    if (!ofAccount.has(kind)) deps.health.failed(endpoint.id, kind, now);
+    if (!ofAccount.has(kind)) deps.health.failed(endpoint.id, viewer, kind, now);
     return;
   }
-  deps.health.failed(endpoint.id, kind, now);
+  deps.health.failed(endpoint.id, viewer, kind, now);
   if (kind === 'model_missing' && deps.health.missing(endpoint.id, now)) {
     const { id: endpoint_id, provider, model_id, upstream_model } = endpoint;
     deps.log.warn(

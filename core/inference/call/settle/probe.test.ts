@@ -7,14 +7,17 @@ import type { AttemptRecord } from '../types.ts';
 
 test('an attempt at a half-open circuit is its probe; one with an own key is none', () => {
   const health = createHealth();
+  const viewer = { org_id: 'org', path: 'chat' };
+  const circuit = () => health.seenBy(viewer).circuit('ep', nowMs());
   const before = nowMs() - 20_000;
-  for (let i = 0; i < 5; i++) health.failed('ep', 'server', before);
+  for (let i = 0; i < 5; i++) health.failed('ep', viewer, 'server', before);
   const attemptAt = (endpoint: object) => ({ endpoint }) as unknown as AttemptRecord;
   startNow(
     attemptAt({ id: 'ep', own_key: { id: 'k' } } satisfies Partial<Record<keyof Endpoint, unknown>>),
+    viewer,
     health,
   );
-  expect(health.circuit('ep', nowMs())).toBe('half_open');
-  startNow(attemptAt({ id: 'ep' }), health);
-  expect(health.circuit('ep', nowMs())).toBe('open');
+  expect(circuit()).toBe('half_open');
+  startNow(attemptAt({ id: 'ep' }), viewer, health);
+  expect(circuit()).toBe('open');
 });

@@ -5,6 +5,7 @@ import { nowMs } from '../../../kernel/index.ts';
 import type { MeteredUnits, OtherUnit, OtherUnits } from '../../../ledger/index.ts';
 import { fitUsage, price, type TokenRatio } from '../../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../../canonical/types.ts';
+import { viewerOf } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
 
 /** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
@@ -132,14 +133,15 @@ export function chargeOf(
  */
 export function learn(
   deps: CallDeps,
-  call: Pick<CallRecord, 'request_id'>,
+  call: Pick<CallRecord, 'request_id' | 'grant' | 'dialect_in'>,
   attempt: AttemptRecord,
   read: { usage: Usage | null; output_bytes: number },
 ): void {
   const { endpoint, ttft_ms, duration_ms } = attempt;
   if (read.usage === null || read.usage.inconsistent === true) doubt(deps, call, attempt, read.usage);
   const output_tokens = read.usage?.output_tokens ?? 0;
-  deps.health.succeeded(endpoint.id, { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens }, nowMs());
+  const facts = { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens };
+  deps.health.succeeded(endpoint.id, viewerOf(call), facts, nowMs());
   if (read.usage !== null && read.output_bytes > 0) {
     deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
   }

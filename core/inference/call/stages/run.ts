@@ -6,7 +6,7 @@ import type { Terms } from '../admit/admit.ts';
 import type { Attempt, Pieces } from '../attempt/attempt.ts';
 import type { Kept, Lane } from '../attempt/lane.ts';
 import { attemptOutcome, blame, type CUT, isChosenLimit } from '../attempt/outcome.ts';
-import { endAttempt } from '../record.ts';
+import { endAttempt, viewerOf } from '../record.ts';
 import type { ContentKeeper } from '../settle/content.ts';
 import { estimateUsage } from '../settle/usage.ts';
 import type { Call } from './call.ts';
@@ -62,6 +62,6 @@ export function noteFailure(
   const chosen = isChosenLimit(attempt, fault, terms);
   endAttempt(record, attemptOutcome(fault), fault.class);
   // A limit of the caller's own choosing says nothing of the endpoint: one tenant must not close it for all.
-  if (!chosen) blame(call.deps, record.endpoint, credential, fault);
+  if (!chosen) blame(call.deps, viewerOf(call.record), { endpoint: record.endpoint, credential, fault });
   return chosen;
 }

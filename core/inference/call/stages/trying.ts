@@ -8,7 +8,7 @@ import type { Lane } from '../attempt/lane.ts';
 import type { FetchedMedia } from '../attempt/media.ts';
 import { type Fetch, nextLane, passUnfetched } from '../attempt/next-lane.ts';
 import { GATEWAY_FAILED, RESTARTING, refusalOf, TIME_IS_UP } from '../attempt/outcome.ts';
-import { endAttempt, forgetAttempt, startNow } from '../record.ts';
+import { endAttempt, forgetAttempt, startNow, viewerOf } from '../record.ts';
 import type { Incoming } from '../types.ts';
 import type { Stage } from './call.ts';
 import { leave } from './draining.ts';
@@ -49,7 +49,7 @@ export function tryNext(pursuit: Pursuit, last: Said | null): void {
 export function tryLane(pursuit: Pursuit, lane: Lane): void {
   const { call } = pursuit.run;
   try {
-    startNow(lane.record, call.deps.health);
+    startNow(lane.record, viewerOf(call.record), call.deps.health);
     call.record.attempts.push(lane.record);
     call.record.endpoint = lane.record.endpoint;
     const trying = new Trying(pursuit, lane);

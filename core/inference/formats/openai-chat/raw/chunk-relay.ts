@@ -177,6 +177,8 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
       if (!last) throw new ProtocolFault('a chunk is not JSON');
       return;
     }
+    // llama.cpp begins a stream of several prompts so.
+    if (value === null) return;
     if (!isObject(value)) throw new ProtocolFault('a chunk is not an object');
     if (event === 'error' || (value['error'] !== undefined && value['error'] !== null)) {
       return this.fault(streamFault(value));

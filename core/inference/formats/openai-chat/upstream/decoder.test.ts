@@ -93,6 +93,11 @@ describe('decoder of OpenAI-type streams', () => {
     expect(decode([cut.sse], []).at(-1)).toMatchObject({ type: 'error', fault: { class: 'truncated' } });
   });
 
+  it('passes over an event of null', () => {
+    const { sse } = fixtures[0]!;
+    expect(decode([Buffer.from('data: null\n\n'), sse], [])).toEqual(decode([sse], []));
+  });
+
   it('reports a chunk that is not JSON as a protocol fault', () => {
     const events = decode([Buffer.from('data: {"choices":[}\n\n')], []);
     expect(events).toEqual([

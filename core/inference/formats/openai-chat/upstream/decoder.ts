@@ -117,6 +117,8 @@ export class ChatDecoder implements StreamDecoder {
       if (!last) throw new ProtocolFault('a chunk is not JSON');
       return;
     }
+    // llama.cpp begins a stream of several prompts so.
+    if (chunk === null) return;
     if (!isObject(chunk)) throw new ProtocolFault('a chunk is not an object');
     if (event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
       this.#fail(streamFault(chunk));

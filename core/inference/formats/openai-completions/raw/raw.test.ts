@@ -235,6 +235,14 @@ describe('a stream', () => {
     );
   });
 
+  it('passes over an event of null, with which llama.cpp begins one of several prompts', () => {
+    const [, sse, n] = streams[0]!;
+    const plain = runRelay(relayOf(true, n), [Buffer.from(sse)]);
+    const relay = relayOf(true, n);
+    expect(runRelay(relay, [Buffer.from(`data: null\n\n${sse}`)])).toBe(plain);
+    expect(relay.state.fault).toBe(null);
+  });
+
   it('says the same of chunks that it copies as of those that it reads', () => {
     const pieces = fc.array(fc.tuple(fc.nat(2), fc.string({ unit: 'binary', maxLength: 12 }), fc.boolean()), {
       maxLength: 30,
