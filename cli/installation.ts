@@ -2,7 +2,7 @@
 // directory.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { createPool, type Pool, type ShardAddress, shardAddresses } from '@svc/core/db/index.ts';
 import { type Config, readConfig } from '@svc/core/kernel/index.ts';
 import { readUpFile, type UpFile } from './up/up-file.ts';
 
@@ -37,9 +37,16 @@ export function databaseUrl(): string {
   );
 }
 
+/** The ledgers of the installation, `main` first. @throws NoInstallation, or Error where two are the same. */
+export function shards(): readonly ShardAddress[] {
+  return shardAddresses(databaseUrl(), findInstallation().config.ledger_shards ?? []);
+}
+
 /** Runs `work` with a pool on the installation's database and closes it afterwards. */
 export async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool(databaseUrl(), { max: 2, application: 'svcctl' });
+  const { ledger_shards, ledger_shards_open: open } = findInstallation().config;
+  const as = { max: 2, application: 'svcctl', shards: ledger_shards, open };
+  const pool = createPool(databaseUrl(), as);
   try {
     return await work(pool);
   } finally {

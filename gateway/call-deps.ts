@@ -14,8 +14,8 @@ import {
   createTransport,
   type Formats,
 } from '@svc/core/inference/index.ts';
-import type { Db, Log } from '@svc/core/kernel/index.ts';
-import { findClaim, type LedgerClient, storeAnswer } from '@svc/core/ledger/index.ts';
+import type { Log, Shards } from '@svc/core/kernel/index.ts';
+import { findClaim, type Ledgers, storeAnswer } from '@svc/core/ledger/index.ts';
 import type { PayloadLog } from '@svc/core/payloads/index.ts';
 import type { PolicyCache } from '@svc/core/policies/index.ts';
 import { TokenRatio } from '@svc/core/pricing/index.ts';
@@ -24,9 +24,9 @@ import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 /** One object per process; `record` hears of every ended call, `replayed` of every answer given again. */
 export function createCallDeps(parts: {
   base_url: string;
-  db: Db;
+  shards: Shards;
   catalog: CatalogHandle;
-  ledger: LedgerClient;
+  ledgers: Ledgers;
   policies: PolicyCache;
   byok: ByokCache;
   payloads: PayloadLog;
@@ -40,7 +40,7 @@ export function createCallDeps(parts: {
   const ratios = new Map<string, TokenRatio>();
   return {
     base_url: parts.base_url,
-    ledger: parts.ledger,
+    ledgers: parts.ledgers,
     transport: createTransport(),
     sandbox: createSandboxUpstream(),
     credentials: createCredentials(parts.formats.kinds, credentialOf, parts.log),
@@ -73,9 +73,12 @@ export function createCallDeps(parts: {
       }
       return ratio;
     },
-    claims: {
-      find: (scope, key_hash) => findClaim(parts.db, { scope, key_hash }),
-      store: (args) => storeAnswer(parts.db, args),
+    claims(shard) {
+      const ledger = parts.shards.at(shard);
+      return {
+        find: (scope, key_hash) => findClaim(ledger, { scope, key_hash }),
+        store: (args) => storeAnswer(ledger, args),
+      };
     },
     record: parts.record,
     replayed: parts.replayed,

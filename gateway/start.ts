@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
 import { type Config, type Log, monotonicMs, nowMs, openFileMailer } from '@svc/core/kernel/index.ts';
-import { type LedgerClient, openLedger } from '@svc/core/ledger/index.ts';
+import { type Ledgers, openLedgers } from '@svc/core/ledger/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
 import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
@@ -27,14 +27,14 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly log: Log;
   /** Given by benchmarks that measure the gateway without its ledger; otherwise opened here. */
-  readonly ledger?: LedgerClient;
+  readonly ledgers?: Ledgers;
   /** Wire formats that it speaks; absent: those of the product. */
   readonly formats?: Formats;
 }
 
 /** What runs calls, beside what every program with listeners opens. */
 interface Engine {
-  readonly ledger: LedgerClient;
+  readonly ledgers: Ledgers;
   readonly policies: PolicyCache;
   readonly byok: ByokCache;
   readonly payloads: PayloadLog;
@@ -45,7 +45,7 @@ interface Engine {
 async function openEngine(
   opened: AsyncDisposableStack,
   base: Base,
-  { config, log, ledger: given, formats = builtIn }: GatewayOptions,
+  { config, log, ledgers: given, formats = builtIn }: GatewayOptions,
 ): Promise<Engine> {
   const { pool, url, name, catalog, changes, metrics, base_url } = base;
   const { root_key, egress, request_log, money_in } = base.services;
@@ -53,11 +53,11 @@ async function openEngine(
   opened.defer(() => telemetry?.close());
   const policies = opened.adopt(openPolicyCache({ changes, log, process_name: name }), (it) => it.close());
   const byok = opened.adopt(openByokCache({ changes, log, root_key }), (it) => it.close());
-  const ledger = given ?? opened.adopt(await openOwnLedger(config, base), (it) => it.close());
+  const ledgers = given ?? opened.adopt(await openOwnLedgers(config, base), (it) => it.close());
   const payloads = opened.adopt(openPayloadLog({ db: pool, log, root_key }), (it) => it.close());
   const countCall = countCalls(metrics.registry);
   const calls = createCallDeps({
-    ...{ base_url, db: pool, catalog, ledger, policies, byok, payloads, log, formats, egress },
+    ...{ base_url, shards: pool.shards, catalog, ledgers, policies, byok, payloads, log, formats, egress },
     record(record) {
       countCall(record);
       telemetry?.call(record);
@@ -76,15 +76,15 @@ async function openEngine(
   const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
-  return { ledger, policies, byok, payloads, calls };
+  return { ledgers, policies, byok, payloads, calls };
 }
 
-function watch({ metrics, services, rate }: Base, { ledger, payloads, calls }: Engine): void {
+function watch({ metrics, services, rate }: Base, { ledgers, payloads, calls }: Engine): void {
   const { limits } = rate;
   const { request_log } = services;
   metrics.watch({
     calls_running: () => calls.ticker.size,
-    settles_pending: () => ledger.pending,
+    settles_pending: () => ledgers.pending,
     upstream_connections: () => calls.transport.connections(),
     rows_lost: () => request_log.lost,
     payloads_dropped: () => payloads.dropped,
@@ -97,7 +97,7 @@ function watch({ metrics, services, rate }: Base, { ledger, payloads, calls }: E
 }
 
 /** What /readyz asks beside the database. */
-function checksOf({ pool, rate }: Base, { ledger }: Engine): Check[] {
+function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
   return [
     {
       name: 'limits',
@@ -114,7 +114,13 @@ function checksOf({ pool, rate }: Base, { ledger }: Engine): Check[] {
     {
       name: 'ledger',
       critical: true,
-      run: async () => (ledger.healthy ? null : 'the last flush did not reach PostgreSQL'),
+      run: async () => (ledgers.healthy ? null : 'the last flush did not reach PostgreSQL'),
+    },
+    {
+      // One of several: calls of other organisations go on here.
+      name: 'shards',
+      critical: false,
+      run: async () => (ledgers.away.length === 0 ? null : `no flush reaches ${ledgers.away.join(', ')}`),
     },
   ];
 }
@@ -165,9 +171,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-function openOwnLedger(config: Config, { url, name, log }: Base): Promise<LedgerClient> {
-  return openLedger({
-    url,
+function openOwnLedgers(config: Config, { pool, name, log }: Base): Promise<Ledgers> {
+  return openLedgers(pool.shards.addresses, {
     process_name: name,
     journal_dir: join(config.data_dir, 'journal'),
     log,

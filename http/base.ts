@@ -53,7 +53,9 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
   const sign_in = signInSettings(config, base_url);
   const money_in = openMoneyIn(config);
   const name = config.process_name ?? `${program}-${process.pid}`;
-  const pool = opened.adopt(createPool(url, { application: name, role: 'svc_runtime' }), (it) => it.end());
+  const { ledger_shards: shards, ledger_shards_open: open } = config;
+  const as = { application: name, role: 'svc_runtime', shards, open };
+  const pool = opened.adopt(createPool(url, as), (it) => it.end());
   const at = { host: config.metrics_host, port: config.metrics_port };
   const metrics = opened.adopt(await openMetrics({ ...at, program }), (it) => it.close());
   if (config.dev) opened.adopt(await followClock(pool, log), (it) => it.stop());

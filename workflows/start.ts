@@ -149,7 +149,9 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
   const money_in = openMoneyIn(config);
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
   await using opening = new AsyncDisposableStack();
-  const pool = opening.adopt(createPool(url, { application: name, role: 'svc_runtime' }), (it) => it.end());
+  const { ledger_shards: shards, ledger_shards_open: open } = config;
+  const as = { application: name, role: 'svc_runtime', shards, open };
+  const pool = opening.adopt(createPool(url, as), (it) => it.end());
   await pool.ping();
   if (config.dev) opening.adopt(await followClock(pool, log), (it) => it.stop());
   let running: { link: Link; relay: Relay } | null = null;

@@ -1,6 +1,6 @@
 // Grants credit to an organisation's book, recorded in the ledger with the reason.
 import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
-import { credit } from '@svc/core/ledger/index.ts';
+import { bookedCredit, orderCredit } from '@svc/core/ledger/index.ts';
 import { type Command, DAYS_MAX } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
@@ -43,18 +43,18 @@ export const command: Command = {
       const context = await staffContext(pool);
       const org = await getOrg(context, input.get('org'));
       const at = context.now();
-      const made = await context.transaction((context) =>
-        credit(context.db, {
-          book_id: environment === 'live' ? org.live_book_id : org.sandbox_book_id,
-          amount_micro_usd,
-          kind: 'grant',
-          granted: true,
-          expires_at: days === null ? null : new Date(at.getTime() + days * DAY_MS),
-          // The ULID keeps two grants for one reason two: a reference is booked once.
-          ref_type: 'staff',
-          ref_id: `${newUlid()} ${input.get('reason')}`,
-        }),
-      );
+      const book_id = environment === 'live' ? org.live_book_id : org.sandbox_book_id;
+      const { reference } = await orderCredit(context, org.shard, {
+        book_id,
+        amount_micro_usd,
+        kind: 'grant',
+        granted: true,
+        expires_at: days === null ? null : new Date(at.getTime() + days * DAY_MS),
+        // The ULID keeps two grants for one reason two: a reference is booked once.
+        ref_type: 'staff',
+        ref_id: `${newUlid()} ${input.get('reason')}`,
+      });
+      const made = await bookedCredit(context, { book_id, reference });
       const text = `granted ${amount_micro_usd} micro-USD to ${org.slug} (${environment}), ledger entry ${made.seq}`;
       return { json: { lot_id: made.lot_id, seq: made.seq }, text };
     });

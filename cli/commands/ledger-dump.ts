@@ -1,16 +1,25 @@
-// Writes one snapshot of the ledger to files that `svcctl ledger verify --dump` checks without a database.
-import { resolve } from 'node:path';
+// Writes one snapshot of the ledger to files that `svcctl ledger verify --dump` checks without a database; of several
+// ledgers one snapshot each, in a folder by the shard's name.
+import { join, resolve } from 'node:path';
 import { dumpLedger } from '@svc/core/ledger/index.ts';
 import type { Command } from '../command.ts';
-import { databaseUrl } from '../installation.ts';
+import { shards } from '../installation.ts';
 
 export const command: Command = {
   positionals: [{ name: 'DIR', doc: 'folder to write to, made when it is missing', required: true }],
   example: 'svcctl ledger dump backup/ledger-2026-11-21',
   async run(input) {
     const dir = resolve(input.positionals[0] as string);
-    const rows = await dumpLedger(databaseUrl(), dir);
-    const lines = Object.entries(rows).map(([table, count]) => `${table.padEnd(12)} ${count}`);
-    return { json: { dir, rows }, text: [...lines, `written to ${dir}`].join('\n') };
+    const known = shards();
+    const rows: Record<string, number> = {};
+    const lines: string[] = [];
+    for (const { name, url } of known) {
+      const to = known.length === 1 ? dir : join(dir, name);
+      for (const [table, count] of Object.entries(await dumpLedger(url, to)))
+        rows[known.length === 1 ? table : `${name}.${table}`] = count;
+      lines.push(`written to ${to}`);
+    }
+    const counts = Object.entries(rows).map(([table, count]) => `${table.padEnd(12)} ${count}`);
+    return { json: { dir, rows }, text: [...counts, ...lines].join('\n') };
   },
 };

@@ -1,18 +1,39 @@
-// Proves that the money is right, or says where it is not. Works on the database, or on a dump without one.
+// Proves that the money is right, or says where it is not. Works on the database, or on a dump without one. Each ledger
+// of the installation is read by itself: no snapshot holds over several databases, and no book is in two.
 import { resolve } from 'node:path';
-import { type VerifyReport, verifyLedger } from '@svc/core/ledger/index.ts';
+import { type Finding, type VerifyReport, verifyLedger } from '@svc/core/ledger/index.ts';
 import type { Command, Input } from '../command.ts';
 import { staffContext } from '../context.ts';
-import { databaseUrl, withDatabase } from '../installation.ts';
+import { shards, withDatabase } from '../installation.ts';
 import { getOrg } from '../lookup.ts';
 
-async function verify(input: Input): Promise<VerifyReport> {
+interface Report extends Omit<VerifyReport, 'findings'> {
+  readonly findings: readonly (Finding & { readonly shard?: string })[];
+}
+
+/** All ledgers, or that of one organisation. */
+async function verifyShards(org: string | null): Promise<Report> {
+  const known = shards();
+  const found =
+    org === null ? null : await withDatabase(async (pool) => getOrg(await staffContext(pool), org));
+  const options = found === null ? {} : { org_id: found.id };
+  const sum = { ok: true, books: 0, entries: 0, meters: 0, more: 0 };
+  const findings: Report['findings'][number][] = [];
+  for (const { name, url } of known) {
+    if (found !== null && name !== found.shard) continue;
+    const report = await verifyLedger({ url }, options);
+    sum.ok &&= report.ok;
+    for (const count of ['books', 'entries', 'meters', 'more'] as const) sum[count] += report[count];
+    findings.push(...report.findings.map((one) => (known.length === 1 ? one : { shard: name, ...one })));
+  }
+  return { ...sum, findings };
+}
+
+function verify(input: Input): Promise<Report> {
   const org = input.find('org');
   const dump = input.find('dump');
-  if (dump !== null) return verifyLedger({ dump: resolve(dump) }, org === null ? {} : { org_id: org });
-  if (org === null) return verifyLedger({ url: databaseUrl() });
-  const org_id = await withDatabase(async (pool) => (await getOrg(await staffContext(pool), org)).id);
-  return verifyLedger({ url: databaseUrl() }, { org_id });
+  if (dump === null) return verifyShards(org);
+  return verifyLedger({ dump: resolve(dump) }, org === null ? {} : { org_id: org });
 }
 
 export const command: Command = {
@@ -25,7 +46,10 @@ export const command: Command = {
     const report = await verify(input);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     const { books, entries, meters, findings, more } = report;
-    const lines = findings.map(({ book_id, check, message }) => `book ${book_id}: ${check}: ${message}`);
+    const lines = findings.map(({ shard, book_id, check, message }) => {
+      const book = shard === undefined ? `book ${book_id}` : `book ${book_id} of ${shard}`;
+      return `${book}: ${check}: ${message}`;
+    });
     if (more > 0) lines.push(`and ${more} more`);
     const counts = `${books} books, ${entries} entries, ${meters} metered calls (${seconds} s)`;
     lines.push(report.ok ? `right: ${counts}` : `NOT RIGHT: ${findings.length + more} findings in ${counts}`);

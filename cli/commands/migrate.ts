@@ -1,15 +1,22 @@
-// Brings the database to this release.
-import { migrate } from '@svc/core/db/index.ts';
+// Brings the database to this release, and every further ledger.
+import { MAIN, migrate, migrateLedger } from '@svc/core/db/index.ts';
 import type { Command } from '../command.ts';
-import { databaseUrl } from '../installation.ts';
+import { databaseUrl, shards } from '../installation.ts';
 
 export const command: Command = {
   async run() {
     const { applied, newer } = await migrate(databaseUrl());
+    const all = { applied: [...applied], newer: [...newer] };
+    for (const { name, url } of shards()) {
+      if (name === MAIN) continue;
+      const done = await migrateLedger(url);
+      all.applied.push(...done.applied.map((one) => `${one} of ${name}`));
+      all.newer.push(...done.newer.map((one) => `${one} of ${name}`));
+    }
     const lines = [
-      ...applied.map((name) => `applied ${name}`),
-      ...newer.map((name) => `warning: of a later release, compatible with this one: ${name}`),
+      ...all.applied.map((name) => `applied ${name}`),
+      ...all.newer.map((name) => `warning: of a later release, compatible with this one: ${name}`),
     ];
-    return { json: { applied, newer }, text: lines.length === 0 ? 'up to date' : lines.join('\n') };
+    return { json: all, text: lines.length === 0 ? 'up to date' : lines.join('\n') };
   },
 };

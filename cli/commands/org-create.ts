@@ -1,6 +1,6 @@
 // Makes an organisation with its books and a default project per environment.
 import { createOrg, type PlanId, planIds } from '@svc/core/orgs/index.ts';
-import { type Command, NAME, SLUG } from '../command.ts';
+import { type Command, NAME, SLUG, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
 
@@ -22,19 +22,28 @@ export const command: Command = {
       value: 'enterprise',
       choices: planIds,
     },
+    shard: {
+      type: 'text',
+      doc: 'ledger for its books; one of those that are open unless given',
+      value: 'NAME',
+    },
   },
   example: 'svcctl org create --slug acme --name Acme --country US',
   async run(input) {
     const billing_country = input.get('country');
     const plan_id = input.get('plan') as PlanId;
-    const json = await withDatabase(async (pool) =>
-      createOrg(await staffContext(pool), {
+    const shard = input.find('shard');
+    const json = await withDatabase(async (pool) => {
+      if (shard !== null && !pool.shards.names.includes(shard))
+        throw new UsageError(`there is no shard ${JSON.stringify(shard)}: ${pool.shards.names.join(', ')}`);
+      return createOrg(await staffContext(pool), {
         slug: input.get('slug'),
         name: input.get('name'),
         billing_country,
         plan_id,
-      }),
-    );
+        ...(shard === null ? {} : { shard }),
+      });
+    });
     const text = `organization  ${json.id}  ${json.slug}\nproject       ${json.project_id}  live\nproject       ${json.test_project_id}  test`;
     return { json, text };
   },

@@ -1,7 +1,8 @@
 // Recomputes the charge of one call: the price function over the units of its metering record and the price version
 // it names must give the cost that was settled, to the micro-dollar.
 import { findPriceVersion } from '@svc/core/catalog/index.ts';
-import { isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
+import type { Pool } from '@svc/core/db/index.ts';
+import { isRequestId, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Metered, meteredUsage, readMeter } from '@svc/core/ledger/index.ts';
 import { type Recomputed, recompute } from '@svc/core/pricing/index.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -21,6 +22,15 @@ function verdictOf(metered: Metered, { exact, cost }: Recomputed): { ok: boolean
   return { ok: true, sentence };
 }
 
+/** A request id does not say whose call it was: it is looked for in one ledger after the other. */
+async function findMeter({ shards }: Pool, id: RequestId): Promise<Metered | null> {
+  for (const name of shards.names) {
+    const metered = await readMeter(shards.at(name), id);
+    if (metered !== null) return metered;
+  }
+  return null;
+}
+
 export const command: Command = {
   positionals: [
     { name: 'REQUEST_ID', doc: 'id of the call, 26 characters (x-svc-request-id)', required: true },
@@ -29,7 +39,7 @@ export const command: Command = {
     const id = input.positionals[0] as string;
     if (!isRequestId(id)) throw new UsageError(`${JSON.stringify(id)} is not a request id`);
     return withDatabase(async (pool) => {
-      const metered = await readMeter(pool, id);
+      const metered = await findMeter(pool, id);
       if (metered === null) throw new ServiceError('not_found', `No call ${id} was settled.`);
       const version = await findPriceVersion(pool, metered.price_no);
       if (version === null)

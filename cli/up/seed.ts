@@ -6,7 +6,7 @@ import { createPool } from '@svc/core/db/index.ts';
 import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
-import { credit } from '@svc/core/ledger/index.ts';
+import { orderCredit } from '@svc/core/ledger/index.ts';
 import { createOrg, findFirstOwner, findOrg } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
@@ -52,8 +52,8 @@ function readDemo(path: string): DemoOrg[] {
 async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
   // No plan's limits: the demo is there to be tried under load too. Keys take limits of their own.
   const made = await createOrg(context, { ...org, plan_id: 'enterprise' });
-  const { live_book_id } = await getOrg(context, made.id);
-  await credit(context.db, {
+  const { shard, live_book_id } = await getOrg(context, made.id);
+  await orderCredit(context, shard, {
     book_id: live_book_id,
     amount_micro_usd: LIVE_GRANT_MICRO_USD,
     kind: 'grant',

@@ -15,10 +15,10 @@ async function findMeter(
   caller: KeyCaller | MemberCaller,
   id: RequestId,
 ): Promise<Metered | null> {
-  const meter = await readMeter(context.db, id);
-  if (meter === null) return null;
   const org = await findOrg(context.db, caller.org_id);
   if (org === null) return null;
+  const meter = await readMeter(context.shards.at(org.shard), id);
+  if (meter === null) return null;
   const books =
     caller.environment === 'test' ? [org.sandbox_book_id] : [org.live_book_id, org.sandbox_book_id];
   return books.includes(meter.book_id) ? meter : null;

@@ -135,7 +135,9 @@ export const getLimitsOperation = operation({
     const found = await keysInUse(context, environment);
     const keys = found.map(({ key }) => key);
     // Of the ledger, as budgets are: rows of requests come a moment later, and the month would lag behind its own day.
-    const spend = await readKeySpend(context.db, [...new Set(keys.map((key) => key.chain_no))]);
+    const spend = await readKeySpend(context.shards.at(org.shard), [
+      ...new Set(keys.map((key) => key.chain_no)),
+    ]);
     const spent = new Map(spend.map((one) => [one.no, one]));
     const { left, rejected, live } = await counters(context, keys, { plan, environment });
     const { capacity, analytics } = await capacityOf(context, environment);

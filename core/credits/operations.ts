@@ -15,7 +15,7 @@ import {
   ServiceError,
   walkPage,
 } from '../kernel/index.ts';
-import { credit, ENTRY_KINDS, readBalance, readEntries } from '../ledger/index.ts';
+import { catchUp, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
 import { findOrg, type Org, SANDBOX_CREDIT } from '../orgs/index.ts';
 import { displayBalance } from '../topups/index.ts';
 import { viewBalance, viewEntry } from './balance.ts';
@@ -71,7 +71,8 @@ export const getBalanceOperation = operation({
   example: balanceExample,
   async run(context) {
     const { org, book_id } = await bookOf(context);
-    return viewBalance(await readBalance(context.db, book_id), displayBalance(context, org));
+    const ledger = context.shards.at(org.shard);
+    return viewBalance(await readBalance(ledger, book_id), displayBalance(context, org));
   },
 });
 
@@ -92,13 +93,13 @@ export const listEntriesOperation = operation({
   example: { object: 'list', data: [entryExample], next_cursor: '' },
   async run(context, input) {
     const { org, book_id } = await bookOf(context);
+    const ledger = context.shards.at(org.shard);
     const kind = input.kind ?? null;
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
       bound: `credits.ledger ${book_id} ${kind ?? ''}`,
       cursor: input.cursor,
       limit: input.limit ?? DEFAULT_LIMIT,
-      read: (after, limit) =>
-        readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit }),
+      read: (after, limit) => readEntries(ledger, { book_id, before_seq: after?.at ?? null, kind, limit }),
       placeOf: (entry) => ({ at: entry.seq, id: '' }),
     });
     const shown = rows.map(viewEntry);
@@ -132,7 +133,8 @@ export const refillSandboxOperation = operation({
       const { org } = await bookOf(context);
       const book_id = org.sandbox_book_id;
       const display = displayBalance(context, org);
-      const before = await readBalance(context.db, book_id);
+      const ledger = context.shards.at(org.shard);
+      const before = await readBalance(ledger, book_id);
       if (before.available_micro_usd + before.held_micro_usd >= SANDBOX_CREDIT)
         return viewBalance(before, display);
       const now = context.now();
@@ -148,10 +150,12 @@ export const refillSandboxOperation = operation({
           },
         );
       }
-      const present = await readBalance(context.db, book_id);
+      // What the refill before this one has ordered may still be on its way.
+      await catchUp(context, book_id);
+      const present = await readBalance(ledger, book_id);
       const missing = SANDBOX_CREDIT - present.available_micro_usd - present.held_micro_usd;
       if (missing <= 0) return viewBalance(present, display);
-      await credit(context.db, {
+      await orderCredit(context, org.shard, {
         book_id,
         kind: 'grant',
         amount_micro_usd: microUsd(missing),
@@ -160,7 +164,13 @@ export const refillSandboxOperation = operation({
         ref_type: 'staff',
         ref_id: `refill ${context.request_id}`,
       });
-      return viewBalance(await readBalance(context.db, book_id), display);
+      // It is booked when this transaction has ended, before the answer goes out.
+      const filled = {
+        available_micro_usd: microUsd(present.available_micro_usd + missing),
+        held_micro_usd: present.held_micro_usd,
+        granted_micro_usd: microUsd(present.granted_micro_usd + missing),
+      };
+      return viewBalance(filled, display);
     }),
 });
 

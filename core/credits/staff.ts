@@ -17,7 +17,7 @@ import {
   Time,
   walkPage,
 } from '../kernel/index.ts';
-import { credit, ENTRY_KINDS, readBalance, readEntries } from '../ledger/index.ts';
+import { bookedCredit, ENTRY_KINDS, orderCredit, readBalance, readEntries } from '../ledger/index.ts';
 import { findOrg, type Org, searchOrgs } from '../orgs/index.ts';
 import { viewEntry } from './balance.ts';
 import { EntryView } from './schema.ts';
@@ -137,7 +137,7 @@ export const getStaffBalanceOperation = operation({
     context.transaction(async (context) => {
       const org = await getOrg(context, id);
       await writeAudit(context, { action: 'staff.credits.get', ...auditTargetOf(org) });
-      const balance = await readBalance(context.db, bookOf(org, environment));
+      const balance = await readBalance(context.shards.at(org.shard), bookOf(org, environment));
       return {
         available_micro_usd: balance.available_micro_usd,
         held_micro_usd: balance.held_micro_usd,
@@ -165,14 +165,14 @@ export const listStaffEntriesOperation = operation({
     context.transaction(async (context) => {
       const org = await getOrg(context, input.id);
       const book_id = bookOf(org, input.environment);
+      const ledger = context.shards.at(org.shard);
       const kind = input.kind ?? null;
       await writeAudit(context, { action: 'staff.credits.ledger', ...auditTargetOf(org) });
       const { rows, next_cursor, cursorAt } = await walkPage(context, {
         bound: `staff.credits.ledger ${book_id} ${kind ?? ''}`,
         cursor: input.cursor,
         limit: input.limit ?? 50,
-        read: (after, limit) =>
-          readEntries(context.db, { book_id, before_seq: after?.at ?? null, kind, limit }),
+        read: (after, limit) => readEntries(ledger, { book_id, before_seq: after?.at ?? null, kind, limit }),
         placeOf: (entry) => ({ at: entry.seq, id: '' }),
       });
       return page(rows.map(viewEntry), next_cursor, cursorAt);
@@ -206,8 +206,8 @@ export const grantCreditOperation = operation({
     balance: { available_micro_usd: 5_000_000, held_micro_usd: 0, granted_micro_usd: 5_000_000 },
     replay: false,
   },
-  run: (context, input) =>
-    context.transaction(async (context) => {
+  async run(context, input) {
+    const { org, book_id, reference, replay } = await context.transaction(async (context) => {
       const org = await getOrg(context, input.id);
       if (input.amount_micro > GRANT_MAX_MICRO_USD) {
         throw new ServiceError(
@@ -216,57 +216,59 @@ export const grantCreditOperation = operation({
           { param: 'amount_micro', details: { limit_micro_usd: GRANT_MAX_MICRO_USD } },
         );
       }
-      const book_id = bookOf(org, input.environment);
-      const days = input.expires_days ?? null;
-      const made = await credit(context.db, {
-        book_id,
-        amount_micro_usd: microUsd(input.amount_micro),
-        kind: 'grant',
-        granted: true,
-        expires_at: days === null ? null : new Date(context.now().getTime() + days * DAY_MS),
-        ref_type: 'staff',
-        ref_id: `grant ${input.reference}`,
-      });
-      if (made.replay)
-        await refuseOtherAmount(context, { book_id, seq: made.seq, amount: input.amount_micro });
-      else {
-        const { amount_micro, reference, environment = 'live' } = input;
-        const after = { amount_micro, reference, environment, seq: made.seq };
-        await writeAudit(context, {
-          action: 'staff.credits.grant',
-          ...auditTargetOf(org),
-          after,
-          reason: input.reason,
-        });
-      }
-      const balance = await readBalance(context.db, book_id);
-      return {
-        seq: made.seq,
-        lot_id: made.lot_id,
-        balance: {
-          available_micro_usd: balance.available_micro_usd,
-          held_micro_usd: balance.held_micro_usd,
-          granted_micro_usd: balance.granted_micro_usd,
-        },
-        replay: made.replay,
-      };
-    }),
+      return { org, ...(await orderGrant(context, org, input)) };
+    });
+    const { seq, lot_id } = await bookedCredit(context, { book_id, reference });
+    const balance = await readBalance(context.shards.at(org.shard), book_id);
+    return {
+      seq,
+      lot_id,
+      balance: {
+        available_micro_usd: balance.available_micro_usd,
+        held_micro_usd: balance.held_micro_usd,
+        granted_micro_usd: balance.granted_micro_usd,
+      },
+      replay,
+    };
+  },
 });
 
+interface Grant {
+  readonly amount_micro: number;
+  readonly reason: string;
+  readonly reference: string;
+  readonly environment?: Environment;
+  readonly expires_days?: number;
+}
+
 /** A reference names one grant: used again with another amount it is a mistake, not a repetition. */
-async function refuseOtherAmount(
+async function orderGrant(
   context: Context,
-  grant: { book_id: number; seq: number; amount: number },
-): Promise<void> {
-  const [first] = await readEntries(context.db, {
-    book_id: grant.book_id,
-    before_seq: grant.seq + 1,
-    limit: 1,
+  org: Org,
+  grant: Grant,
+): Promise<{ book_id: number; reference: string; replay: boolean }> {
+  const { amount_micro, reason, environment = 'live' } = grant;
+  const book_id = bookOf(org, environment);
+  const days = grant.expires_days ?? null;
+  const { reference, lot_id, replay, amount_micro_usd } = await orderCredit(context, org.shard, {
+    book_id,
+    amount_micro_usd: microUsd(amount_micro),
+    kind: 'grant',
+    granted: true,
+    expires_at: days === null ? null : new Date(context.now().getTime() + days * DAY_MS),
+    ref_type: 'staff',
+    ref_id: `grant ${grant.reference}`,
   });
-  if (first?.amount_micro_usd === grant.amount) return;
-  throw new ServiceError('idempotency_conflict', 'This reference granted another amount before.', {
-    param: 'reference',
-  });
+  if (amount_micro_usd !== amount_micro) {
+    throw new ServiceError('idempotency_conflict', 'This reference granted another amount before.', {
+      param: 'reference',
+    });
+  }
+  if (!replay) {
+    const after = { amount_micro, reference: grant.reference, environment, lot_id };
+    await writeAudit(context, { action: 'staff.credits.grant', ...auditTargetOf(org), after, reason });
+  }
+  return { book_id, reference, replay };
 }
 
 export const staffCreditOperations = [

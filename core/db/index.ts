@@ -3,4 +3,13 @@ export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
 export { createPool, type Pool } from './pool.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
-export { inLedgerSchema, ledgerNaming, ledgerSchemaOf, withLedgerSchema } from './shard.ts';
+export {
+  eachShard,
+  inLedgerSchema,
+  ledgerNaming,
+  ledgerSchemaOf,
+  MAIN,
+  type ShardAddress,
+  shardAddresses,
+  withLedgerSchema,
+} from './shard.ts';

@@ -1,8 +1,8 @@
 // The pool of the management side. The ledger's lanes have connections of their own (core/ledger/batch/batcher.ts),
 // so that a slow list never stands in the way of a hold.
 import pg from 'pg';
-import type { Db, Statement } from '../kernel/index.ts';
-import { ledgerNaming, ledgerSchemaOf } from './shard.ts';
+import type { Db, Shards, Statement } from '../kernel/index.ts';
+import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardAddresses } from './shard.ts';
 
 const INT8 = 20;
 /** PostgreSQL bigint as number; @throws RangeError past 2^53-1, which is above any balance. */
@@ -14,12 +14,38 @@ function parseInt8(text: string): number {
 pg.types.setTypeParser(INT8, parseInt8 as (value: string) => unknown);
 
 export interface Pool extends Db {
+  /** The ledgers of the installation whose own database this is; their pools are opened by the first look and end with it. */
+  readonly shards: PoolShards;
   /** Runs `work` on one connection between begin and commit; a throw rolls back. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** Milliseconds of a `select 1`; rejects when the server cannot be reached. */
   ping(): Promise<number>;
   end(): Promise<void>;
 }
+
+/** Each shard has connections of its own: one that is busy or away keeps nobody from the others. */
+interface PoolShards extends Shards {
+  at(name: string): Pool;
+  /** With their addresses, for what keeps connections beside these. */
+  readonly addresses: readonly ShardAddress[];
+}
+
+interface ShardOptions {
+  /** Beside `main`, which is in the pool's own database. */
+  readonly shards?: readonly ShardAddress[] | null;
+  /** Which of all take new organisations; all when absent or null. */
+  readonly open?: readonly string[] | null;
+}
+
+interface PoolOptions extends ShardOptions {
+  readonly max?: number;
+  readonly application?: string;
+  readonly role?: string;
+  readonly answer_ms?: number;
+}
+
+/** For books, credits, windows and pages of entries; calls have connections of their own. */
+const SHARD_POOL = { max: 4, answer_ms: 10_000 };
 
 function bind(client: pg.Pool | pg.PoolClient, named: (text: string) => string): Db {
   return {
@@ -39,10 +65,7 @@ function bind(client: pg.Pool | pg.PoolClient, named: (text: string) => string):
  * queues without end. The ledger is where `url` says (shard.ts). With `role` every session acts as that role: `svc_runtime` has no right to change history. With
  * `answer_ms` a statement that is not answered for so long fails, and its connection goes: it may lead nowhere.
  */
-export function createPool(
-  url: string,
-  options: { max?: number; application?: string; role?: string; answer_ms?: number } = {},
-): Pool {
+export function createPool(url: string, options: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? 8,
@@ -58,8 +81,10 @@ export function createPool(
   pool.on('error', () => {});
   const named = ledgerNaming(ledgerSchemaOf(url));
   const db = bind(pool, named);
+  const shards = openShards(url, options);
   return {
     query: db.query,
+    shards,
     async transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
       const client = await pool.connect();
       let broken: Error | undefined;
@@ -89,6 +114,40 @@ export function createPool(
       await pool.query('select 1');
       return performance.now() - start;
     },
-    end: () => pool.end(),
+    async end() {
+      await shards.end();
+      await pool.end();
+    },
+  };
+}
+
+/** @throws Error on names that are doubled or not listed. */
+function openShards(url: string, options: PoolOptions): PoolShards & { end(): Promise<void> } {
+  const addresses = shardAddresses(url, options.shards ?? []);
+  const names = addresses.map(({ name }) => name);
+  const open = options.open ?? names;
+  const unknown = open.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`no shard of the ledger is called ${unknown}`);
+  const { application = 'svc', role } = options;
+  const pools = new Map<string, Pool>();
+  return {
+    ...{ addresses, names, open },
+    at(name) {
+      let pool = pools.get(name);
+      if (pool !== undefined) return pool;
+      const address = addresses.find((one) => one.name === name);
+      if (address === undefined) throw new Error(`no shard of the ledger is called ${name}`);
+      const label = name === MAIN ? application : `${application} ${name}`;
+      pool = createPool(address.url, {
+        ...SHARD_POOL,
+        application: label,
+        ...(role === undefined ? {} : { role }),
+      });
+      pools.set(name, pool);
+      return pool;
+    },
+    async end() {
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
   };
 }

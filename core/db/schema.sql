@@ -15,6 +15,8 @@ alter default privileges in schema public grant delete, insert, select, update o
 
 create sequence public.api_key_no as integer increment 1 minvalue 1 maxvalue 2147483647 start 1;
 
+create sequence public.book_no as bigint increment 1 minvalue 1 maxvalue 9223372036854775807 start 1;
+
 create sequence public.policy_activation_no as bigint increment 1 minvalue 1 maxvalue 9223372036854775807 start 1;
 
 create sequence public.project_no as integer increment 1 minvalue 1 maxvalue 2147483647 start 1;
@@ -88,7 +90,7 @@ create table ledger.block (
 grant select on ledger.block to svc_runtime;
 
 create table ledger.book (
-  book_id bigint not null generated always as identity,
+  book_id bigint not null,
   org_id text not null,
   environment smallint not null,
   available bigint not null default 0,
@@ -117,6 +119,7 @@ create table ledger.budget (
   cap bigint,
   hard boolean not null default true,
   alerts smallint[] not null default '{50,80,100}'::smallint[],
+  version bigint not null default 0,
   constraint one_budget_per_subject PRIMARY KEY (kind, subject),
   constraint budget_is_of_key_or_project CHECK ((kind = ANY (ARRAY[1, 2]))),
   constraint cap_never_negative CHECK ((cap >= 0)),
@@ -536,6 +539,28 @@ create table public.invoice_counter (
 );
 grant insert, select, update on public.invoice_counter to svc_runtime;
 
+create table public.ledger_task (
+  task_no bigint not null generated always as identity,
+  shard text not null,
+  book_id bigint not null,
+  kind text not null,
+  reference text,
+  content jsonb not null,
+  result jsonb,
+  applied_at timestamp with time zone,
+  tries integer not null default 0,
+  next_at timestamp with time zone not null,
+  fault text,
+  created_at timestamp with time zone not null,
+  constraint ledger_task_pkey PRIMARY KEY (task_no),
+  constraint applied_iff_answered CHECK (((applied_at IS NULL) = (result IS NULL))),
+  constraint ledger_task_kind_is_known CHECK ((kind = ANY (ARRAY['open_book'::text, 'credit'::text, 'set_budget'::text, 'resume_budget'::text]))),
+  constraint reference_iff_credit CHECK (((reference IS NOT NULL) = (kind = 'credit'::text)))
+);
+CREATE UNIQUE INDEX ledger_task_credits_once ON public.ledger_task USING btree (book_id, reference) WHERE (reference IS NOT NULL);
+CREATE INDEX ledger_task_waiting ON public.ledger_task USING btree (book_id, task_no) WHERE (applied_at IS NULL);
+grant delete, insert, select, update on public.ledger_task to svc_runtime;
+
 create table public.org (
   id text not null,
   slug text not null,
@@ -553,8 +578,9 @@ create table public.org (
   settings jsonb not null default '{}'::jsonb,
   data_policy jsonb not null,
   pepper bytea not null,
-  live_book_id bigint not null,
-  sandbox_book_id bigint not null,
+  shard text not null default 'main'::text,
+  live_book_id bigint not null default nextval('book_no'::regclass),
+  sandbox_book_id bigint not null default nextval('book_no'::regclass),
   parent_org_id text,
   reseller_tier_id text,
   created_at timestamp with time zone not null,
@@ -573,6 +599,7 @@ create table public.org (
   constraint org_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 120))),
   constraint org_pepper_check CHECK ((octet_length(pepper) = 32)),
   constraint org_plan_id_check CHECK ((plan_id = ANY (ARRAY['payg'::text, 'team'::text, 'scale'::text, 'enterprise'::text]))),
+  constraint org_shard_check CHECK ((shard ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
   constraint org_slug_check CHECK ((slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint org_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'closed'::text]))),
   constraint org_tax_status_check CHECK ((tax_status = ANY (ARRAY['gst_registered'::text, 'unregistered'::text, 'sez'::text, 'overseas'::text]))),
@@ -1688,22 +1715,18 @@ $function$
 ;
 revoke execute on function ledger.next_alert from public;
 
-CREATE OR REPLACE FUNCTION ledger.open_book(p_org text, p_environment smallint, p_low_mark bigint)
- RETURNS bigint
+CREATE OR REPLACE FUNCTION ledger.open_book(p_book bigint, p_org text, p_environment smallint, p_low_mark bigint)
+ RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
--- The book of (org, environment), made when it is missing.
-declare
-  v_book bigint;
+-- Makes the book; again it does nothing. Another book of (org, environment) is refused by its constraint.
 begin
-  insert into ledger.book (org_id, environment, low_mark) values (p_org, p_environment, p_low_mark)
-  on conflict do nothing returning book_id into v_book;
-  if v_book is null then
-    select book_id into strict v_book from ledger.book where org_id = p_org and environment = p_environment;
-  end if;
-  return v_book;
+  insert into ledger.book (book_id, org_id, environment, low_mark) values (p_book, p_org, p_environment, p_low_mark)
+  on conflict (book_id) do nothing;
+  perform from ledger.book where book_id = p_book and org_id = p_org and environment = p_environment;
+  if not found then raise exception 'the book is another one' using errcode = '22L01'; end if;
 end $function$
 ;
 revoke execute on function ledger.open_book from public;
@@ -1799,16 +1822,20 @@ end $function$
 ;
 revoke execute on function ledger.release_run from public;
 
-CREATE OR REPLACE FUNCTION ledger.resume(p_kind smallint, p_subject integer, p_start date)
+CREATE OR REPLACE FUNCTION ledger.resume(p_kind smallint, p_subject integer, p_start date, p_version bigint)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
--- Lifts the hard rule for the rest of one window; false when there is no hard window to lift.
+-- Lifts the hard rule for the rest of one window; false when there is no hard window to lift, or an order of a higher
+-- `p_version` has been carried out.
 begin
   perform from ledger.book b join ledger.win w using (book_id)
   where w.kind = p_kind and w.subject = p_subject and w.start = p_start for no key update of b;
+  update ledger.budget set version = greatest(version, p_version)
+  where kind = p_kind and subject = p_subject and (p_version is null or version <= p_version);
+  if not found then return false; end if;
   update ledger.win set hard = false, exhausted_at = null
   where kind = p_kind and subject = p_subject and start = p_start and hard;
   return found;
@@ -1817,22 +1844,27 @@ end $function$
 revoke execute on function ledger.resume from public;
 grant execute on function ledger.resume to svc_runtime;
 
-CREATE OR REPLACE FUNCTION ledger.set_budget(p_book bigint, p_kind smallint, p_subject integer, p_cap bigint, p_hard boolean, p_alerts smallint[], p_today date)
+CREATE OR REPLACE FUNCTION ledger.set_budget(p_book bigint, p_kind smallint, p_subject integer, p_cap bigint, p_hard boolean, p_alerts smallint[], p_today date, p_version bigint)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 -- Sets the budget and the window that holds `p_today`. Thresholds above the new share of the cap are armed again.
+-- Does nothing once an order of a higher `p_version` has been carried out; null is nobody's order.
 declare
   v_start date := case p_kind when 1 then p_today else date_trunc('month', p_today::timestamp)::date end;
   w ledger.win;
 begin
   perform from ledger.book where book_id = p_book for no key update;
   if not found then raise exception 'unknown book' using errcode = '22L01'; end if;
-  insert into ledger.budget (kind, subject, book_id, cap, hard, alerts)
-  values (p_kind, p_subject, p_book, p_cap, p_hard, p_alerts)
-  on conflict (kind, subject) do update set cap = p_cap, hard = p_hard, alerts = p_alerts
+  perform from ledger.budget b
+  where b.kind = p_kind and b.subject = p_subject and b.book_id = p_book and b.version > p_version;
+  if found then return; end if;
+  insert into ledger.budget (kind, subject, book_id, cap, hard, alerts, version)
+  values (p_kind, p_subject, p_book, p_cap, p_hard, p_alerts, coalesce(p_version, 0))
+  on conflict (kind, subject) do update set cap = p_cap, hard = p_hard, alerts = p_alerts,
+    version = greatest(budget.version, p_version)
   where budget.book_id = p_book;
   if not found then raise exception 'the subject belongs to another book' using errcode = '22L01'; end if;
   select * into w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = v_start;

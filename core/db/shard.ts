@@ -1,6 +1,44 @@
 // Where a ledger is: the address of a database and, as its parameter `ledger_schema`, the schema in it; without the
 // parameter `ledger`. Statements and migrations are written for that name, and another one is put in its place.
 
+import type { Db, Shards } from '../kernel/index.ts';
+
+/** The shard in the product's own database; the only one unless others are configured. */
+export const MAIN = 'main';
+
+/** A ledger by the name that rows of organisations have. */
+export interface ShardAddress {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** `main` at `url`, then `others`. @throws Error when two have one name or one place. */
+export function shardAddresses(url: string, others: readonly ShardAddress[]): readonly ShardAddress[] {
+  const all = [{ name: MAIN, url }, ...others];
+  const places = all.map(({ url }) => `${new URL(url).host}${new URL(url).pathname} ${ledgerSchemaOf(url)}`);
+  for (const [i, { name }] of all.entries()) {
+    if (all.findIndex((one) => one.name === name) !== i) throw new Error(`two shards are called ${name}`);
+    const first = places.indexOf(places[i] as string);
+    if (first !== i) throw new Error(`the shards ${all[first]?.name} and ${name} are the same ledger`);
+  }
+  return all;
+}
+
+/**
+ * Does `work` at each ledger, all at once, and sums what it returns. One that fails keeps none of the others from it.
+ * @throws what failed, after all have ended.
+ */
+export async function eachShard(
+  shards: Shards,
+  work: (ledger: Db, name: string) => Promise<number>,
+): Promise<number> {
+  const ended = await Promise.allSettled(shards.names.map((name) => work(shards.at(name), name)));
+  const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} shards of the ledger failed`);
+  return ended.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0);
+}
+
 const LEDGER = 'ledger';
 const PARAMETER = 'ledger_schema';
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;

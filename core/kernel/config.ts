@@ -62,6 +62,21 @@ const flag: Parse<boolean> = (t) => {
   throw new RangeError('expected 1, 0, true or false');
 };
 
+const SHARD_NAME = /^[a-z][a-z0-9_]{0,39}$/;
+/** Each `name=address`, with white space between: an address may have any other character in it. */
+const shardList: Parse<readonly { readonly name: string; readonly url: string }[]> = (t) =>
+  t
+    .trim()
+    .split(/\s+/)
+    .map((item) => {
+      const at = item.indexOf('=');
+      const [name, url] = [item.slice(0, at), item.slice(at + 1)];
+      if (!SHARD_NAME.test(name) || name === 'main' || !/^postgres(ql)?:$/.test(protocolOf(url)))
+        throw new RangeError('expected name=postgres://… with spaces between, no name `main`');
+      return { name, url };
+    });
+const protocolOf = (url: string) => (URL.canParse(url) ? new URL(url).protocol : '');
+
 /** Every setting of the product: name in code → variable, default and meaning. Documented in docs/configuration.md. */
 export const settings = {
   data_dir: setting('SVC_DATA_DIR', 'directory of the embedded database, journals and up.json', '.svc', text),
@@ -83,6 +98,19 @@ export const settings = {
     null,
     optional,
     true,
+  ),
+  ledger_shards: setting<readonly { readonly name: string; readonly url: string }[] | null>(
+    'SVC_LEDGER_SHARDS',
+    'further ledgers beside `main`, each name=address, with spaces between; ?ledger_schema= names the schema there',
+    null,
+    shardList,
+    true,
+  ),
+  ledger_shards_open: setting<readonly string[] | null>(
+    'SVC_LEDGER_SHARDS_OPEN',
+    'ledgers that take new organizations, with commas between; unset: all, `main` too',
+    null,
+    list((name) => SHARD_NAME.test(name), 'names of shards, with commas between'),
   ),
   redis_url: setting('SVC_REDIS_URL', 'Redis for limits across processes', null, optional, true),
   temporal_address: setting('SVC_TEMPORAL_ADDRESS', 'Temporal frontend', null, optional),

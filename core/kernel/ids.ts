@@ -80,6 +80,17 @@ export function ulidMs(ulid: string): number {
   return ms;
 }
 
+/** `n` as so many Crockford characters, the lowest bits where it has more. */
+export function crockford(n: number, length: number): string {
+  let text = '';
+  let left = n;
+  for (let i = 0; i < length; i++) {
+    text = ALPHABET[left % 32] + text;
+    left = Math.floor(left / 32);
+  }
+  return text;
+}
+
 /** 26 Crockford characters of `digest` (at least 17 bytes): the stable part of an endpoint id. */
 export function crockford26(digest: Uint8Array): string {
   let text = '';

@@ -12,6 +12,7 @@ export { csv } from './csv.ts';
 export { deriveKey, type Walk, walkPage } from './cursor.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
+  crockford,
   crockford26,
   type Id,
   isId,
@@ -56,6 +57,7 @@ export {
   type Scope,
   type Services,
   type SessionCaller,
+  type Shards,
   type StaffCaller,
   type StaffRole,
   type Statement,

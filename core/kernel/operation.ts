@@ -104,6 +104,16 @@ export interface Db {
   query<Row>(statement: Statement): Promise<{ rows: Row[]; rowCount: number }>;
 }
 
+/** The ledgers of the installation, each one in a schema of its own. */
+export interface Shards {
+  /** All that the configuration lists; `main` is in the product's own database. */
+  readonly names: readonly string[];
+  /** Those that take the books of new organisations. */
+  readonly open: readonly string[];
+  /** Its connections. @throws Error on a name that the configuration does not list. */
+  at(name: string): Db;
+}
+
 /**
  * Process-wide parts that operations may ask for. Each concept adds its own by declaration merging, so that
  * the kernel knows none of them.
@@ -115,6 +125,8 @@ export interface Context {
   readonly request_id: RequestId;
   readonly caller: Caller;
   readonly db: Db;
+  /** Never part of `transaction`: what moves there is ordered here and done after the commit (core/ledger/tasks). */
+  readonly shards: Shards;
   readonly log: Log;
   readonly services: Services;
   /** Network address of the caller, null where there is none (`svcctl`, workflows). */
@@ -123,8 +135,11 @@ export interface Context {
   newId<K extends Kind>(kind: K): Id<K>;
   /** Runs `work` in one transaction; inside, `context.db` is that transaction. A throw rolls back. */
   transaction<T>(work: (context: Context) => Promise<T>): Promise<T>;
-  /** Runs `effect` once the outermost transaction has committed (at once outside one). */
-  afterCommit(effect: () => void): void;
+  /**
+   * Runs `effect` once the outermost transaction has committed (at once outside one), with a context outside any; the
+   * transaction's promise resolves when it has ended.
+   */
+  afterCommit(effect: (context: Context) => void | Promise<void>): void | Promise<void>;
   /** Sets a header of the answer (`x-svc-analytics-lag-s`). No effect where the surface has none. */
   header(name: string, value: string): void;
   /** A header of the request (lower-case `name`), null when absent or where the surface has none. */

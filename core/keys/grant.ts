@@ -48,6 +48,7 @@ export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
     environment: key.environment,
     scopes: key.scopes,
     subject: {
+      shard: facts.shard,
       book_id: is_live ? facts.live_book_id : facts.sandbox_book_id,
       key_no: key.chain_no,
       project_no: is_live ? facts.live_no : facts.sandbox_no,

@@ -11,7 +11,7 @@ import {
   type Scope,
   ServiceError,
 } from '../kernel/index.ts';
-import { setBudget } from '../ledger/index.ts';
+import { orderBudget } from '../ledger/index.ts';
 import { findProject, lockOrg, type Org, type Project, planLimits } from '../orgs/index.ts';
 import { statusAt } from './grant.ts';
 import {
@@ -48,9 +48,9 @@ interface IssueInput {
   readonly at?: Date;
 }
 
-/** Writes the budget of a rotation chain into the ledger, whose windows enforce it. */
+/** Orders the budget of a rotation chain, which the windows of the ledger enforce. */
 async function applyBudget(context: Context, org: Org, key: KeyRow): Promise<void> {
-  await setBudget(context.db, {
+  await orderBudget(context, org.shard, {
     book_id: key.environment === 'live' ? org.live_book_id : org.sandbox_book_id,
     subject: { key_no: key.chain_no },
     cap_micro_usd: key.budget_daily_micro === null ? null : microUsd(key.budget_daily_micro),

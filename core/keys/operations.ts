@@ -15,7 +15,8 @@ import {
   ServiceError,
   walkPage,
 } from '../kernel/index.ts';
-import { resumeBudget } from '../ledger/index.ts';
+import { orderResumption } from '../ledger/index.ts';
+import { findOrg } from '../orgs/index.ts';
 import { issueKey, rotateKey } from './issue.ts';
 import { patchKey } from './patch.ts';
 import { CreateKeyInput, KeyView, KeyWithSecret, keyExample, keyStatuses, PatchKeyInput } from './schema.ts';
@@ -157,14 +158,16 @@ const patchKeyOperation = operation({
   errors: ['state_conflict', 'unsupported_version'],
   request: { name: 'checkout service', budget: { daily_micro: 10_000_000 }, limits: { rpm: null } },
   example: keyExample,
-  run: (context, input) =>
-    context.transaction(async (context) => {
+  async run(context, input) {
+    const changed = await context.transaction(async (context) => {
       const key = await getRow(context, input.id, lockKey);
       const changed = await patchKey(context, key, input);
       await record(context, 'keys.update', key, changesOf(key, changed, SETTINGS));
       context.afterCommit(() => context.services.key_ring.forget(key.id));
-      return viewKey(context, changed);
-    }),
+      return changed;
+    });
+    return viewKey(context, changed);
+  },
 });
 
 export const deleteKeyOperation = operation({
@@ -177,14 +180,16 @@ export const deleteKeyOperation = operation({
   output: KeyView,
   errors: [],
   example: { ...keyExample, status: 'revoked', revoked_at: '2026-11-21T11:00:00.000Z' },
-  run: (context, { id }) =>
-    context.transaction(async (context) => {
+  async run(context, { id }) {
+    const revoked = await context.transaction(async (context) => {
       const key = await getRow(context, id, lockKey);
       const revoked = await revokeKey(context.db, { org_id: key.org_id, id: key.id, at: context.now() });
       await record(context, 'keys.revoke', key);
       context.afterCommit(() => context.services.key_ring.forget(key.id));
-      return viewKey(context, revoked);
-    }),
+      return revoked;
+    });
+    return viewKey(context, revoked);
+  },
 });
 
 const rotateKeyOperation = operation({
@@ -227,15 +232,21 @@ const resumeKeyOperation = operation({
   output: KeyView,
   errors: ['state_conflict'],
   example: keyExample,
-  run: (context, { id }) =>
-    context.transaction(async (context) => {
+  async run(context, { id }) {
+    const resumed = await context.transaction(async (context) => {
       const key = await getRow(context, id, lockKey);
-      if (!(await resumeBudget(context.db, { key_no: key.chain_no }))) {
+      const org = await findOrg(context.db, key.org_id);
+      if (org === null) throw notFound();
+      const book_id = key.environment === 'live' ? org.live_book_id : org.sandbox_book_id;
+      const place = { shard: org.shard, book_id };
+      if (!(await orderResumption(context, place, { key_no: key.chain_no }))) {
         throw new ServiceError('state_conflict', 'No hard budget holds this key back in the present window.');
       }
       await record(context, 'keys.resume', key);
-      return viewKey(context, key);
-    }),
+      return key;
+    });
+    return viewKey(context, resumed);
+  },
 });
 
 export const keyOperations = [

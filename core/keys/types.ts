@@ -1,6 +1,6 @@
 // A key as the hot path holds it: one immutable object per key in a bounded cache, dropped on invalidation.
 import type { Environment, Id, KeyCaller, Scope } from '../kernel/index.ts';
-import type { Subject } from '../ledger/index.ts';
+import type { PlacedSubject } from '../ledger/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
 
 interface KeyLimits {
@@ -27,7 +27,7 @@ export interface KeyGrant {
   readonly key_id: Id<'key'>;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  readonly subject: Subject;
+  readonly subject: PlacedSubject;
   /** Both hold: the key's own, and its plan's over the whole organisation. */
   readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
   /** Org policy and key policy combined. */

@@ -1,6 +1,7 @@
 // A stored key as callers see it.
 import type { Context, Environment, KeyCaller, MemberCaller } from '../kernel/index.ts';
 import { type BudgetWindow, readWindows } from '../ledger/index.ts';
+import { ledgerOf } from '../orgs/index.ts';
 import { statusAt } from './grant.ts';
 import type { KeyView } from './schema.ts';
 import type { KeyRow } from './types.ts';
@@ -49,10 +50,12 @@ function view(context: Context, key: KeyRow, window: BudgetWindow | undefined): 
   };
 }
 
-/** `keys` on the wire in the same order, with the status they have now; one look at the ledger's windows for all. */
+/** `keys` of one organisation on the wire in the same order, with the status they have now; one look at the ledger's windows for all. */
 export async function viewKeys(context: Context, keys: readonly KeyRow[]): Promise<KeyView[]> {
-  if (keys.length === 0) return [];
-  const windows = await readWindows(context.db, { key_nos: [...new Set(keys.map((key) => key.chain_no))] });
+  const [first] = keys;
+  if (first === undefined) return [];
+  const ledger = await ledgerOf(context, first.org_id);
+  const windows = await readWindows(ledger, { key_nos: [...new Set(keys.map((key) => key.chain_no))] });
   const by_no = new Map(windows.map((window) => [window.no, window]));
   return keys.map((key) => view(context, key, by_no.get(key.chain_no)));
 }

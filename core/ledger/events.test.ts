@@ -188,8 +188,9 @@ test('an exhausted window goes on when its budget is raised, when it is resumed,
   await setBudget(db, { ...budget, cap_micro_usd: microUsd(20) });
   expect(await hold()).toEqual({ status: 'ok' });
   expect(await hold()).toEqual({ status: 'budget_exhausted', scope: 'key' });
-  expect(await resumeBudget(db, { key_no: subject.key_no })).toBe(true);
-  expect(await resumeBudget(db, { key_no: subject.key_no })).toBe(false);
+  const today = { subject: { key_no: subject.key_no }, start: new Date(nowMs()).toISOString().slice(0, 10) };
+  expect(await resumeBudget(db, today)).toBe(true);
+  expect(await resumeBudget(db, today)).toBe(false);
   expect(await hold()).toEqual({ status: 'ok' });
   shiftClock(86_400_000);
   expect(await hold()).toEqual({ status: 'ok' });

@@ -25,6 +25,7 @@ export {
   readWindows,
   readWriteoff,
 } from './read-store.ts';
+export { openLedgers } from './shards/ledgers.ts';
 export {
   type Budget,
   type Credited,
@@ -39,13 +40,25 @@ export {
   setBudget,
   setLowMark,
 } from './store.ts';
+export { applyDueTasks } from './tasks/apply.ts';
+export {
+  bookedCredit,
+  catchUp,
+  orderBook,
+  orderBudget,
+  orderCredit,
+  orderResumption,
+} from './tasks/order.ts';
+export { readTaskBacklog } from './tasks/store.ts';
 export type {
   Balance,
   Hold,
   IdempotencyClaim,
   LedgerClient,
+  Ledgers,
   MeteredUnits,
   OtherUnits,
+  PlacedSubject,
   Settle,
   Subject,
 } from './types.ts';

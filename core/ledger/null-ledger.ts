@@ -1,9 +1,11 @@
 // The ledger that benchmarks put in place of the real one, to see what money costs.
+import { MAIN } from '../db/index.ts';
 import type { MicroUsd } from '../kernel/index.ts';
-import type { LedgerClient } from './types.ts';
+import { ledgersOf } from './shards/ledgers.ts';
+import type { LedgerClient, Ledgers } from './types.ts';
 
-/** A ledger that grants everything and keeps nothing, for benchmarks; answers once per turn of the event loop. */
-export function openNullLedger(): LedgerClient {
+/** One shard, `main`, of a ledger that grants everything and keeps nothing, for benchmarks; answers once per turn of the event loop. */
+export function openNullLedger(): Ledgers {
   let waiting: (() => void)[] = [];
   const next = <T>(value: T) =>
     new Promise<T>((resolve) => {
@@ -17,7 +19,7 @@ export function openNullLedger(): LedgerClient {
       waiting.push(() => resolve(value));
     });
   const empty = 0 as MicroUsd;
-  return {
+  const client: LedgerClient = {
     hold: () => next({ status: 'ok' }),
     extend: () => next('ok'),
     settle: ({ cost_micro_usd }) => next({ status: 'settled', charged_micro_usd: cost_micro_usd }),
@@ -33,4 +35,5 @@ export function openNullLedger(): LedgerClient {
     healthy: true,
     close: async () => {},
   };
+  return ledgersOf(new Map([[MAIN, client]]));
 }

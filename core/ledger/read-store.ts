@@ -5,7 +5,7 @@ import { ENTRY_KINDS, type EntryKind, kindNumber, OTHER_UNITS, type OtherUnit } 
 import type { Balance, MeteredUnits, MeterOutcome, OtherUnits, Subject } from './types.ts';
 
 /** First UTC day (`YYYY-MM-DD`) of the window of `kind` (1 key per day, 2 project per month) that holds `at_ms`. */
-export function windowStart(kind: number, at_ms: number): string {
+function windowStart(kind: number, at_ms: number): string {
   const day = new Date(at_ms).toISOString().slice(0, 10);
   return kind === 1 ? day : `${day.slice(0, 7)}-01`;
 }

@@ -10,7 +10,6 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import { type DEBIT_KINDS, type EntryKind, kindNumber } from './kinds.ts';
-import { windowStart } from './read-store.ts';
 
 const ENVIRONMENT_NUMBER = { live: 1, test: 2 } as const;
 
@@ -18,20 +17,21 @@ function toIso(date: Date): string {
   return date.toISOString();
 }
 
-/**
- * The number of the book of (org, environment), made when it is missing. `low_mark_micro_usd` (null: off) is where
- * `credits.low` fires; it is set only when the book is made.
- */
-export async function openBook(
-  db: Db,
-  args: { org_id: string; environment: Environment; low_mark_micro_usd?: MicroUsd | null },
-): Promise<number> {
-  const { rows } = await db.query<{ book_id: number }>({
+export interface NewBook {
+  readonly book_id: number;
+  readonly org_id: string;
+  readonly environment: Environment;
+  /** Where `credits.low` fires; null: nowhere. */
+  readonly low_mark_micro_usd: MicroUsd | null;
+}
+
+/** Makes a book under the number that its organisation has for it; again it does nothing. */
+export async function openBook(db: Db, book: NewBook): Promise<void> {
+  await db.query({
     name: 'ledger.open_book',
-    text: 'select ledger.open_book($1, $2, $3) as book_id',
-    values: [args.org_id, ENVIRONMENT_NUMBER[args.environment], args.low_mark_micro_usd ?? null],
+    text: 'select ledger.open_book($1, $2, $3, $4)',
+    values: [book.book_id, book.org_id, ENVIRONMENT_NUMBER[book.environment], book.low_mark_micro_usd],
   });
-  return rows[0]!.book_id;
 }
 
 /** The number of the book of (org, environment), or null. */
@@ -74,7 +74,9 @@ export interface Reference {
   readonly ref_id: string;
 }
 
-interface Credit extends Reference {
+export interface Credit extends Reference {
+  /** Of the lot that it brings; chosen here when absent. */
+  readonly lot_id?: Id<'lot'>;
   readonly book_id: number;
   readonly kind: EntryKind;
   readonly amount_micro_usd: MicroUsd;
@@ -105,7 +107,7 @@ export async function credit(db: Db, credit: Credit): Promise<Credited> {
              from ledger.credit($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
       credit.book_id,
-      newId('lot'),
+      credit.lot_id ?? newId('lot'),
       credit.amount_micro_usd,
       credit.granted,
       credit.expires_at === null ? 'infinity' : toIso(credit.expires_at),
@@ -209,12 +211,15 @@ function subjectOf(subject: Budget['subject']): [kind: number, no: number] {
   return 'key_no' in subject ? [1, subject.key_no] : [2, subject.project_no];
 }
 
-/** Sets a budget and the window that runs now, under the book's lock. */
-export async function setBudget(db: Db, budget: Budget): Promise<void> {
+/**
+ * Sets a budget and the window that runs now, under the book's lock. Nothing once an order of a higher `version` has
+ * been here; null is no order.
+ */
+export async function setBudget(db: Db, budget: Budget, version: number | null = null): Promise<void> {
   const [kind, no] = subjectOf(budget.subject);
   await db.query({
     name: 'ledger.set_budget',
-    text: 'select ledger.set_budget($1, $2, $3, $4, $5, $6, $7)',
+    text: 'select ledger.set_budget($1, $2, $3, $4, $5, $6, $7, $8)',
     values: [
       budget.book_id,
       kind,
@@ -223,17 +228,29 @@ export async function setBudget(db: Db, budget: Budget): Promise<void> {
       budget.hard ?? true,
       [...(budget.alerts ?? [50, 80, 100])].sort((a, b) => a - b),
       toIso(new Date(nowMs())).slice(0, 10),
+      version,
     ],
   });
 }
 
-/** Lifts the hard rule of the window that runs now; false when none was hard. */
-export async function resumeBudget(db: Db, subject: Budget['subject']): Promise<boolean> {
+/** A window of a hard budget that is to hold nothing back for its rest. */
+export interface Resumption {
+  readonly subject: Budget['subject'];
+  /** First UTC day of the window, `YYYY-MM-DD`. */
+  readonly start: string;
+}
+
+/** Lifts the hard rule of a window; false when it was not hard, or an order of a higher `version` has been here. */
+export async function resumeBudget(
+  db: Db,
+  { subject, start }: Resumption,
+  version: number | null = null,
+): Promise<boolean> {
   const [kind, no] = subjectOf(subject);
   const { rows } = await db.query<{ resumed: boolean }>({
     name: 'ledger.resume_budget',
-    text: 'select ledger.resume($1, $2, $3) as resumed',
-    values: [kind, no, windowStart(kind, nowMs())],
+    text: 'select ledger.resume($1, $2, $3, $4) as resumed',
+    values: [kind, no, start, version],
   });
   return rows[0]!.resumed;
 }

@@ -21,6 +21,11 @@ export interface IdempotencyClaim {
   readonly fingerprint: Buffer;
 }
 
+/** A subject, and the shard of the ledger that its book is in. */
+export interface PlacedSubject extends Subject {
+  readonly shard: string;
+}
+
 export interface Hold extends Subject {
   readonly request_id: RequestId;
   readonly amount_micro_usd: MicroUsd;
@@ -88,7 +93,20 @@ export interface Balance {
   readonly granted_micro_usd: MicroUsd;
 }
 
-/** The ledger as a running gateway uses it. */
+/** The ledgers of an installation, as a running gateway uses them. */
+export interface Ledgers {
+  /** The one with the books of that shard. @throws Error on a name that the configuration does not list. */
+  at(shard: string): LedgerClient;
+  /** Settles not yet acknowledged, over all. */
+  readonly pending: number;
+  /** Shards whose last flush did not reach PostgreSQL. */
+  readonly away: readonly string[];
+  /** Whether any of them answers. */
+  readonly healthy: boolean;
+  close(): Promise<void>;
+}
+
+/** One ledger. */
 export interface LedgerClient {
   hold(hold: Hold): Promise<HoldResult>;
   /** Raises a hold to a new total. `missing`: settled, swept or lost. */

@@ -11,6 +11,7 @@ import {
   now,
   type RequestId,
   type Services,
+  type Shards,
 } from '../kernel/index.ts';
 
 interface ContextParts {
@@ -24,6 +25,8 @@ interface ContextParts {
   readonly requestHeader?: (name: string) => string | null;
 }
 
+type Effect = Parameters<Context['afterCommit']>[0];
+
 class OperationContext implements Context {
   readonly request_id: RequestId;
   readonly caller: Caller;
@@ -31,17 +34,19 @@ class OperationContext implements Context {
   readonly services: Services;
   readonly client_ip: string | null;
   readonly db: Db;
+  readonly shards: Shards;
   readonly #parts: ContextParts;
   /** Effects waiting for the commit; null outside a transaction. */
-  readonly #effects: (() => void)[] | null;
+  readonly #effects: Effect[] | null;
 
-  constructor(parts: ContextParts, db: Db, effects: (() => void)[] | null) {
+  constructor(parts: ContextParts, db: Db, effects: Effect[] | null) {
     this.request_id = parts.request_id;
     this.caller = parts.caller;
     this.log = parts.log;
     this.services = parts.services;
     this.client_ip = parts.client_ip ?? null;
     this.db = db;
+    this.shards = parts.pool.shards;
     this.#parts = parts;
     this.#effects = effects;
   }
@@ -57,17 +62,17 @@ class OperationContext implements Context {
   async transaction<T>(work: (context: Context) => Promise<T>): Promise<T> {
     // Inside one, work joins it: a part of an operation never commits without the whole.
     if (this.#effects !== null) return work(this);
-    const effects: (() => void)[] = [];
+    const effects: Effect[] = [];
     const result = await this.#parts.pool.transaction((db) =>
       work(new OperationContext(this.#parts, db, effects)),
     );
-    for (const effect of effects) effect();
+    for (const effect of effects) await effect(this);
     return result;
   }
 
-  afterCommit(effect: () => void): void {
-    if (this.#effects === null) effect();
-    else this.#effects.push(effect);
+  afterCommit(effect: Effect): void | Promise<void> {
+    if (this.#effects === null) return effect(this);
+    this.#effects.push(effect);
   }
 
   header(name: string, value: string): void {

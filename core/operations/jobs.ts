@@ -1,12 +1,12 @@
 // The periodic work of an installation, led by one process at a time.
 import { dropOldDays, prepareDays, type RequestLog, rollUpUsage } from '../analytics/index.ts';
-import type { Pool } from '../db/index.ts';
+import { eachShard, type Pool } from '../db/index.ts';
 import type { Egress } from '../egress/index.ts';
 import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
-import { expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
+import { applyDueTasks, expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
@@ -100,23 +100,26 @@ export function startJobs(parts: JobParts): Jobs {
 }
 
 function moneyJobs(parts: JobParts): Job[] {
-  const { pool, request_log, cell } = parts;
+  const { pool, request_log, cell, log } = parts;
+  const { shards } = pool;
   return [
     {
       name: 'sweep_holds',
       every_ms: 5 * SECOND,
-      async run() {
-        const swept = await sweepOnce(pool);
-        // Their calls died with a process: the caller finds them as `gateway_lost`.
-        for (const hold of swept) {
-          const owner = await findSubjectOwner(pool, hold);
-          if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));
-        }
-        return swept.length;
-      },
+      run: () =>
+        eachShard(shards, async (ledger) => {
+          const swept = await sweepOnce(ledger);
+          // Their calls died with a process: the caller finds them as `gateway_lost`.
+          for (const hold of swept) {
+            const owner = await findSubjectOwner(pool, hold);
+            if (owner !== null) request_log.write(lostRow(owner, hold.request_id, cell));
+          }
+          return swept.length;
+        }),
     },
+    { name: 'ledger_tasks', every_ms: SECOND, run: () => applyDueTasks(pool, log) },
     { name: 'rail_tasks', every_ms: 5 * SECOND, run: () => runRailTasks(jobContext(parts)) },
-    { name: 'expire_lots', every_ms: HOUR, run: () => expireLots(pool) },
+    { name: 'expire_lots', every_ms: HOUR, run: () => eachShard(shards, (ledger) => expireLots(ledger)) },
   ];
 }
 
@@ -126,7 +129,11 @@ function upkeepJobs(pool: Pool): Job[] {
     { name: 'purge_quotes', every_ms: HOUR, run: () => purgeQuotes(pool, now()) },
     { name: 'purge_rail_events', every_ms: HOUR, run: () => purgeRailEvents(pool, now()) },
     { name: 'purge_workflows', every_ms: HOUR, run: () => purgeWorkflows(pool, now()) },
-    { name: 'purge_claims', every_ms: HOUR, run: () => purgeClaims(pool) },
+    {
+      name: 'purge_claims',
+      every_ms: HOUR,
+      run: () => eachShard(pool.shards, (ledger) => purgeClaims(ledger)),
+    },
     { name: 'purge_sign_in', every_ms: HOUR, run: () => purgeSignIn(pool, now()) },
     { name: 'purge_answers', every_ms: HOUR, run: () => purgeAnswers(pool, now()) },
     { name: 'purge_payloads', every_ms: HOUR, run: () => purgePayloads(pool, now()) },
@@ -143,7 +150,11 @@ function upkeepJobs(pool: Pool): Job[] {
       every_ms: 6 * HOUR,
       run: () => preparePayloadDays(pool, { first: dayAfter(0), last: dayAfter(2) }),
     },
-    { name: 'meter_partitions', every_ms: 6 * HOUR, run: () => makeMeterPartitions(pool) },
+    {
+      name: 'meter_partitions',
+      every_ms: 6 * HOUR,
+      run: () => eachShard(pool.shards, makeMeterPartitions),
+    },
   ];
 }
 

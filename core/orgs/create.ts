@@ -7,7 +7,8 @@ import {
   ServiceError,
   secureBytes,
 } from '../kernel/index.ts';
-import { credit, openBook, setBudget } from '../ledger/index.ts';
+import { orderBook, orderBudget, orderCredit } from '../ledger/index.ts';
+import { placeFor } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
 import { countProjects, findProject, insertOrg, insertProject } from './store.ts';
 import type { Org, OrgDataPolicy, OrgKind, Project } from './types.ts';
@@ -34,11 +35,13 @@ interface NewOrg {
   readonly billing_country: string;
   readonly kind?: OrgKind;
   readonly plan_id?: PlanId;
+  /** The ledger that its books are to be in; one of those that are open when absent. */
+  readonly shard?: string;
 }
 
 /**
- * Makes an organisation with both books, play credit of 100 USD and a default project per environment, in one
- * transaction. @throws ServiceError already_exists when the slug is taken.
+ * Makes an organisation and a default project per environment in one transaction, which orders its books and the play
+ * credit of 100 USD. @throws ServiceError already_exists when the slug is taken.
  */
 export function createOrg(
   context: Context,
@@ -47,12 +50,7 @@ export function createOrg(
   return context.transaction(async (context) => {
     const id = context.newId('org');
     const at = context.now();
-    const live_book_id = await openBook(context.db, {
-      org_id: id,
-      environment: 'live',
-      low_mark_micro_usd: LOW_BALANCE,
-    });
-    const sandbox_book_id = await openBook(context.db, { org_id: id, environment: 'test' });
+    const shard = org.shard ?? placeFor(id, context.shards);
     const made = await insertOrg(context.db, {
       id,
       slug: org.slug,
@@ -63,14 +61,18 @@ export function createOrg(
       billing_currency: org.billing_country === 'IN' ? 'INR' : 'USD',
       data_policy: DEFAULT_DATA_POLICY,
       pepper: secureBytes(32),
-      live_book_id,
-      sandbox_book_id,
+      shard,
       at,
     });
-    if (!made) {
+    if (made === null) {
       throw new ServiceError('already_exists', 'The slug is taken. Choose another one.', { param: 'slug' });
     }
-    await credit(context.db, {
+    const { live_book_id, sandbox_book_id } = made;
+    const live_book = { book_id: live_book_id, org_id: id, low_mark_micro_usd: LOW_BALANCE };
+    await orderBook(context, shard, { ...live_book, environment: 'live' });
+    const sandbox_book = { book_id: sandbox_book_id, org_id: id, low_mark_micro_usd: null };
+    await orderBook(context, shard, { ...sandbox_book, environment: 'test' });
+    await orderCredit(context, shard, {
       book_id: sandbox_book_id,
       amount_micro_usd: SANDBOX_CREDIT,
       kind: 'grant',
@@ -79,14 +81,14 @@ export function createOrg(
       ref_type: 'staff',
       ref_id: `sandbox ${id}`,
     });
-    const books = { id, live_book_id, sandbox_book_id };
+    const books = { id, shard, live_book_id, sandbox_book_id };
     const live = await addProject(context, books, { slug: 'default', name: 'Default', environment: 'live' });
     const test = await addProject(context, books, { slug: 'sandbox', name: 'Sandbox', environment: 'test' });
     return { id, slug: org.slug, project_id: live, test_project_id: test };
   });
 }
 
-type Books = Pick<Org, 'id' | 'live_book_id' | 'sandbox_book_id'>;
+type Books = Pick<Org, 'id' | 'shard' | 'live_book_id' | 'sandbox_book_id'>;
 type NewProject = { readonly slug: string; readonly name: string; readonly environment: Environment };
 
 async function addProject(context: Context, org: Books, project: NewProject): Promise<Id<'project'>> {
@@ -104,7 +106,7 @@ async function addProject(context: Context, org: Books, project: NewProject): Pr
     { book_id: org.sandbox_book_id, project_no: numbers.sandbox_no },
   ];
   for (const { book_id, project_no } of numbered) {
-    await setBudget(context.db, { book_id, subject: { project_no }, cap_micro_usd: null });
+    await orderBudget(context, org.shard, { book_id, subject: { project_no }, cap_micro_usd: null });
   }
   return id;
 }

@@ -8,6 +8,7 @@ export {
 export { createOrg, createProject, DEFAULT_DATA_POLICY, SANDBOX_CREDIT } from './create.ts';
 export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
+export { ledgerOf } from './place.ts';
 export { type PlanId, planIds, planLimits } from './plans.ts';
 export { findDataPolicy, type StoredDataPolicy, setDataPolicy } from './policy-store.ts';
 export { listProjectsOperation, ProjectView, projectStatuses } from './projects.ts';
@@ -18,6 +19,7 @@ export {
   findProject,
   findProjectId,
   lockOrg,
+  readShard,
   searchOrgs,
   setOrgStatus,
 } from './store.ts';

@@ -2,7 +2,7 @@
 import type { Db, Environment, Id } from '../kernel/index.ts';
 import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project, SecuritySettings } from './types.ts';
 
-/** Inserts an organisation; false when its slug is taken (constraint `org_slug_once`). */
+/** Inserts an organisation and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
   db: Db,
   org: {
@@ -15,18 +15,18 @@ export async function insertOrg(
     billing_currency: string;
     data_policy: OrgDataPolicy;
     pepper: Buffer;
-    live_book_id: number;
-    sandbox_book_id: number;
+    shard: string;
     at: Date;
   },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<Pick<Org, 'live_book_id' | 'sandbox_book_id'> | null> {
+  const { rows } = await db.query<Pick<Org, 'live_book_id' | 'sandbox_book_id'>>({
     name: 'orgs.insert',
     text: `
       insert into org (id, slug, name, kind, plan_id, billing_country, billing_currency, data_policy, pepper,
-                       live_book_id, sandbox_book_id, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
-      on conflict (slug) do nothing`,
+                       shard, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+      on conflict (slug) do nothing
+      returning live_book_id, sandbox_book_id`,
     values: [
       org.id,
       org.slug,
@@ -37,12 +37,22 @@ export async function insertOrg(
       org.billing_currency,
       JSON.stringify(org.data_policy),
       org.pepper,
-      org.live_book_id,
-      org.sandbox_book_id,
+      org.shard,
       org.at,
     ],
   });
-  return rowCount === 1;
+  return rows[0] ?? null;
+}
+
+/** The shard of an organisation's books. @throws Error when there is no such organisation. */
+export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
+  const { rows } = await db.query<{ shard: string }>({
+    name: 'orgs.read_shard',
+    text: 'select shard from org where id = $1',
+    values: [org_id],
+  });
+  if (rows[0] === undefined) throw new Error(`there is no organization ${org_id}`);
+  return rows[0].shard;
 }
 
 /** The organisation with this id or slug; null when there is none. */
@@ -51,7 +61,7 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
     name: 'orgs.find',
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             live_book_id, sandbox_book_id, created_at
+             shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 or slug = $1`,
     values: [id_or_slug],
   });
@@ -59,7 +69,7 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
 }
 
 /** An organisation with everything its members may read. */
-export interface OrgRecord extends Omit<Org, 'settings' | 'live_book_id' | 'sandbox_book_id'> {
+export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id'> {
   readonly legal_name: string | null;
   readonly gstin: string | null;
   readonly tax_status: 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
@@ -88,7 +98,7 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
     name: 'orgs.lock',
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             live_book_id, sandbox_book_id, created_at
+             shard, live_book_id, sandbox_book_id, created_at
         from org where id = $1 for no key update`,
     values: [org_id],
   });
@@ -118,7 +128,7 @@ export async function findGrantFacts(
   const { rows } = await db.query<GrantFacts>({
     name: 'orgs.find_grant_facts',
     text: `
-      select org.status, org.plan_id, org.data_policy, org.pepper, org.live_book_id, org.sandbox_book_id,
+      select org.status, org.plan_id, org.data_policy, org.pepper, org.shard, org.live_book_id, org.sandbox_book_id,
              project.live_no, project.sandbox_no
         from org join project on project.org_id = org.id
        where org.id = $1 and project.id = $2`,
@@ -209,7 +219,7 @@ export async function searchOrgs(db: Db, args: { q: string; limit: number }): Pr
     name: 'orgs.search',
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, data_policy, settings,
-             live_book_id, sandbox_book_id, created_at
+             shard, live_book_id, sandbox_book_id, created_at
         from org
        where id = $1 or starts_with(slug, lower($1)) or position(lower($1) in lower(name)) > 0
        order by (id = $1 or slug = lower($1)) desc, slug

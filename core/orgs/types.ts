@@ -26,6 +26,8 @@ export interface Org {
   readonly billing_currency: string;
   readonly data_policy: OrgDataPolicy;
   readonly settings: { readonly security?: { readonly key_default_expiry_days?: number } };
+  /** The ledger that its books are in. */
+  readonly shard: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
   readonly created_at: Date;
@@ -54,6 +56,7 @@ export interface GrantFacts {
   readonly plan_id: string;
   readonly data_policy: OrgDataPolicy;
   readonly pepper: Buffer;
+  readonly shard: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
   readonly live_no: number;

@@ -2,7 +2,8 @@
 // Callback, poll, cancel and expiry all come through here, each with the top-up locked in its transaction.
 import { issueTopupInvoice } from '../invoices/index.ts';
 import { type Context, microUsd } from '../kernel/index.ts';
-import { credit, writeEvent } from '../ledger/index.ts';
+import { orderCredit, writeEvent } from '../ledger/index.ts';
+import { readShard } from '../orgs/index.ts';
 import { signalWorkflow } from '../workflow-starts/index.ts';
 import { type Decision, decideTopup } from './decide.ts';
 import { addStaffItem, addTask } from './rail-store.ts';
@@ -17,7 +18,7 @@ export function topupWorkflowId(id: Topup['id']): string {
 async function book(context: Context, topup: Topup, payment: Captured): Promise<CallbackAnswer> {
   const { db } = context;
   const at = context.now();
-  const credited = await credit(db, {
+  const credited = await orderCredit(context, await readShard(db, topup.org_id), {
     book_id: topup.book_id,
     kind: 'topup',
     amount_micro_usd: microUsd(topup.credits_micro),

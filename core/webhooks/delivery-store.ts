@@ -16,13 +16,14 @@ export interface NewEvent {
   readonly at: Date;
 }
 
-/** Stores the bytes of events. */
-export async function insertEvents(db: Db, events: readonly NewEvent[]): Promise<void> {
-  await db.query({
+/** Stores the bytes of events; returns the ids of those that were not there. */
+export async function insertEvents(db: Db, events: readonly NewEvent[]): Promise<Id<'event'>[]> {
+  const { rows } = await db.query<{ id: Id<'event'> }>({
     name: 'webhooks.insert_events',
     text: `
       insert into webhook_event (id, org_id, type, body, created_at)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])`,
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+      on conflict (id) do nothing returning id`,
     values: [
       events.map(({ id }) => id),
       events.map(({ org_id }) => org_id),
@@ -31,6 +32,7 @@ export async function insertEvents(db: Db, events: readonly NewEvent[]): Promise
       events.map(({ at }) => at),
     ],
   });
+  return rows.map(({ id }) => id);
 }
 
 /** Queues one delivery of each stored event to every active endpoint that wants it; returns how many. */

@@ -1,61 +1,97 @@
-// SQL of the outboxes as their consumer sees them: that of the installation, which `writeEvent` writes, and that of the
-// ledger, which its functions write.
-import type { Db } from '../kernel/index.ts';
+// SQL of the outboxes as their consumer sees them: that of the installation, which `writeEvent` writes, and that of
+// each ledger, which its functions write.
+import { eachShard } from '../db/index.ts';
+import type { Db, Shards } from '../kernel/index.ts';
 
-const OUTBOXES = ['public.outbox', 'ledger.outbox'] as const;
-export type Outbox = (typeof OUTBOXES)[number];
+type Outbox = 'public.outbox' | 'ledger.outbox';
 
-export interface OutboxRow {
+export interface Fact {
   readonly outbox_id: number;
   readonly org_id: string;
   readonly topic: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly created_at: Date;
-  /** Whether an active endpoint subscribes to it now. */
-  readonly wanted: boolean;
 }
 
-/** The outboxes in which a fact waits: a look without a transaction, for the many times that none does. */
-export async function waitingOutboxes(db: Db): Promise<Outbox[]> {
-  const { rows } = await db.query<{ installation: boolean; ledger: boolean }>({
-    name: 'webhooks.has_facts',
-    text: `select exists (select from public.outbox) as installation, exists (select from ledger.outbox) as ledger`,
+/** Whether a fact waits: a look without a transaction, for the many times that none does. */
+export async function hasFacts(db: Db, outbox: Outbox): Promise<boolean> {
+  const { rows } = await db.query<{ waiting: boolean }>({
+    name: `webhooks.has_facts ${outbox}`,
+    text: `select exists (select from ${outbox}) as waiting`,
   });
-  const { installation, ledger } = rows[0]!;
-  return OUTBOXES.filter((outbox) => (outbox === 'public.outbox' ? installation : ledger));
+  return rows[0]!.waiting;
 }
 
-/** The oldest facts, at most `limit`, held until the transaction ends; another relay gets others. */
-export async function takeOutbox(db: Db, outbox: Outbox, limit: number): Promise<OutboxRow[]> {
-  const { rows } = await db.query<OutboxRow>({
-    name: `webhooks.take_outbox ${outbox}`,
+/** The oldest facts of the installation, at most `limit`, held until the transaction ends; another relay gets others. */
+export async function takeFacts(db: Db, limit: number): Promise<Fact[]> {
+  const { rows } = await db.query<Fact>({
+    name: 'webhooks.take_facts',
     text: `
-      select o.outbox_id, o.org_id, o.topic, o.payload, o.created_at,
-             exists (select from webhook w
-                      where w.org_id = o.org_id and w.status = 'active'
-                        and (o.topic = any (w.events) or '*' = any (w.events))) as wanted
-        from ${outbox} o order by o.outbox_id limit $1
-         for update of o skip locked`,
+      select outbox_id, org_id, topic, payload, created_at from public.outbox order by outbox_id limit $1
+         for update skip locked`,
     values: [limit],
   });
   return rows;
 }
 
+/** The oldest facts of a ledger, at most `limit`. Another relay may read the same. */
+export async function readFacts(ledger: Db, limit: number): Promise<Fact[]> {
+  const { rows } = await ledger.query<Fact>({
+    name: 'webhooks.read_facts',
+    text: `select outbox_id, org_id, topic, payload, created_at from ledger.outbox order by outbox_id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+/** Those of `facts` that an active endpoint subscribes to now. */
+export async function wantedFacts(db: Db, facts: readonly Fact[]): Promise<Fact[]> {
+  const { rows } = await db.query<{ place: number }>({
+    name: 'webhooks.wanted_facts',
+    text: `
+      select f.place::int as place
+        from unnest($1::text[], $2::text[]) with ordinality as f(org_id, topic, place)
+       where exists (select from webhook w
+                      where w.org_id = f.org_id and w.status = 'active'
+                        and (f.topic = any (w.events) or '*' = any (w.events)))
+       order by 1`,
+    values: [facts.map(({ org_id }) => org_id), facts.map(({ topic }) => topic)],
+  });
+  return rows.map(({ place }) => facts[place - 1] as Fact);
+}
+
 /** Deletes facts that were relayed. */
-export async function deleteOutbox(db: Db, outbox: Outbox, outbox_ids: readonly number[]): Promise<void> {
+export async function deleteFacts(db: Db, outbox: Outbox, facts: readonly Fact[]): Promise<void> {
   await db.query({
-    name: `webhooks.delete_outbox ${outbox}`,
+    name: `webhooks.delete_facts ${outbox}`,
     text: `delete from ${outbox} where outbox_id = any ($1)`,
-    values: [outbox_ids],
+    values: [facts.map(({ outbox_id }) => outbox_id)],
   });
 }
 
 /** Facts that wait, and when the oldest of them happened (null: none waits). */
-export async function readBacklog(db: Db): Promise<{ waiting: number; oldest_at: Date | null }> {
-  const { rows } = await db.query<{ waiting: number; oldest_at: Date | null }>({
-    name: 'webhooks.backlog',
-    text: `select count(*)::int as waiting, min(created_at) as oldest_at
-             from (select created_at from public.outbox union all select created_at from ledger.outbox) o`,
+interface Backlog {
+  readonly waiting: number;
+  readonly oldest_at: Date | null;
+}
+
+async function readOne(db: Db, outbox: Outbox): Promise<Backlog> {
+  const { rows } = await db.query<Backlog>({
+    name: `webhooks.backlog ${outbox}`,
+    text: `select count(*)::int as waiting, min(created_at) as oldest_at from ${outbox}`,
   });
-  return rows[0] ?? { waiting: 0, oldest_at: null };
+  return rows[0]!;
+}
+
+/** Over all outboxes. */
+export async function readBacklog(pool: Db & { readonly shards: Shards }): Promise<Backlog> {
+  let { waiting, oldest_at } = await readOne(pool, 'public.outbox');
+  await eachShard(pool.shards, async (ledger) => {
+    const one = await readOne(ledger, 'ledger.outbox');
+    waiting += one.waiting;
+    if (one.oldest_at !== null && (oldest_at === null || one.oldest_at < oldest_at))
+      oldest_at = one.oldest_at;
+    return one.waiting;
+  });
+  return { waiting, oldest_at };
 }

@@ -1,10 +1,10 @@
-// From the outbox to deliveries: each fact becomes one event, an event one delivery per endpoint that wants it, and the
-// fact's row goes, all in one transaction. So no fact is lost, and none becomes two events.
-import type { Pool } from '../db/index.ts';
-import { type Db, type Id, newId, now } from '../kernel/index.ts';
+// From the outboxes to deliveries: each fact becomes one event, an event one delivery per endpoint that wants it, and
+// the fact's row goes. No fact is lost, and none becomes two events.
+import { eachShard, type Pool } from '../db/index.ts';
+import { crockford, type Db, type Id, newId, now, sha256 } from '../kernel/index.ts';
 import { findProjectId } from '../orgs/index.ts';
 import { fanOut, insertEvents, type NewEvent } from './delivery-store.ts';
-import { deleteOutbox, type Outbox, type OutboxRow, takeOutbox, waitingOutboxes } from './outbox-store.ts';
+import { deleteFacts, type Fact, hasFacts, readFacts, takeFacts, wantedFacts } from './outbox-store.ts';
 import { ATTEMPTS_MAX } from './schedule.ts';
 
 const BATCH = 200;
@@ -30,11 +30,7 @@ export function eventBody(event: {
 }
 
 /** `payload` with the ids that subscribers know in place of the numbers that the ledger counts under. */
-async function dataOf(
-  db: Db,
-  payload: OutboxRow['payload'],
-  nameKey: KeyNamer,
-): Promise<Record<string, unknown>> {
+async function dataOf(db: Db, payload: Fact['payload'], nameKey: KeyNamer): Promise<Record<string, unknown>> {
   const { scope, key_no, project_no, ...rest } = payload;
   if (typeof key_no === 'number') {
     const owner = await nameKey(db, { key_no });
@@ -46,47 +42,82 @@ async function dataOf(
   return payload;
 }
 
-async function relayBatch(
+/** Stores the facts that are wanted as events and queues their deliveries; returns how many. */
+async function store(
   db: Db,
-  outbox: Outbox,
-  nameKey: KeyNamer,
-): Promise<{ taken: number; queued: number }> {
-  const facts = await takeOutbox(db, outbox, BATCH);
-  if (facts.length === 0) return { taken: 0, queued: 0 };
+  facts: readonly Fact[],
+  by: { nameKey: KeyNamer; idOf: (fact: Fact) => Id<'event'> },
+): Promise<number> {
   const events: NewEvent[] = [];
-  for (const { org_id, topic: type, payload, created_at: at, wanted } of facts) {
-    if (!wanted) continue;
-    const id = newId('event');
-    const data = await dataOf(db, payload, nameKey);
+  for (const fact of await wantedFacts(db, facts)) {
+    const { org_id, topic: type, created_at: at } = fact;
+    const id = by.idOf(fact);
+    const data = await dataOf(db, fact.payload, by.nameKey);
     events.push({ id, org_id, type, body: eventBody({ id, type, org_id, at, data }), at });
   }
-  let queued = 0;
-  if (events.length > 0) {
-    await insertEvents(db, events);
-    const event_ids = events.map(({ id }) => id);
-    queued = await fanOut(db, { event_ids, attempts_max: ATTEMPTS_MAX, at: now() });
-  }
-  await deleteOutbox(
-    db,
-    outbox,
-    facts.map(({ outbox_id }) => outbox_id),
-  );
+  if (events.length === 0) return 0;
+  const event_ids = await insertEvents(db, events);
+  return fanOut(db, { event_ids, attempts_max: ATTEMPTS_MAX, at: now() });
+}
+
+interface Done {
+  readonly taken: number;
+  readonly queued: number;
+}
+
+/** The installation's own: event and deletion of its fact are one transaction. */
+function relayOwn(pool: Pool, nameKey: KeyNamer): Promise<Done> {
+  return pool.transaction(async (db) => {
+    const facts = await takeFacts(db, BATCH);
+    if (facts.length === 0) return { taken: 0, queued: 0 };
+    const queued = await store(db, facts, { nameKey, idOf: () => newId('event') });
+    await deleteFacts(db, 'public.outbox', facts);
+    return { taken: facts.length, queued };
+  });
+}
+
+/** A ledger's, which may be in another database: its fact goes after the event has come, and names it. */
+async function relayLedger(
+  pool: Pool,
+  { ledger, shard }: { ledger: Db; shard: string },
+  nameKey: KeyNamer,
+): Promise<Done> {
+  const facts = await readFacts(ledger, BATCH);
+  if (facts.length === 0) return { taken: 0, queued: 0 };
+  const idOf = (fact: Fact) => ledgerEventId(shard, fact);
+  const queued = await pool.transaction((db) => store(db, facts, { nameKey, idOf }));
+  await deleteFacts(ledger, 'ledger.outbox', facts);
   return { taken: facts.length, queued };
 }
 
-async function empty(pool: Pool, outbox: Outbox, nameKey: KeyNamer): Promise<number> {
+/**
+ * The id of the event of a ledger's fact: when it happened, its number there and the shard, so that a fact that is read
+ * again is the same event. Facts of one ledger and millisecond stay in their order.
+ */
+function ledgerEventId(
+  shard: string,
+  { outbox_id, created_at }: Pick<Fact, 'outbox_id' | 'created_at'>,
+): Id<'event'> {
+  const of_shard = sha256(shard).readUInt32BE(0);
+  return `evt_${crockford(created_at.getTime(), 10)}${crockford(outbox_id, 10)}${crockford(of_shard, 6)}`;
+}
+
+async function empty(relay: () => Promise<Done>): Promise<number> {
   let queued = 0;
   for (let batch = 0; batch < BATCHES_MAX; batch++) {
-    const done = await pool.transaction((db) => relayBatch(db, outbox, nameKey));
+    const done = await relay();
     queued += done.queued;
     if (done.taken < BATCH) break;
   }
   return queued;
 }
 
-/** Empties the outboxes into deliveries; returns how many were queued. A job; two at once take different facts. */
+/** Empties the outboxes into deliveries; returns how many were queued. A job; two at once make no event twice. */
 export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
-  let queued = 0;
-  for (const outbox of await waitingOutboxes(pool)) queued += await empty(pool, outbox, nameKey);
-  return queued;
+  const own = (await hasFacts(pool, 'public.outbox')) ? await empty(() => relayOwn(pool, nameKey)) : 0;
+  const ledgers = await eachShard(pool.shards, async (ledger, shard) => {
+    if (!(await hasFacts(ledger, 'ledger.outbox'))) return 0;
+    return empty(() => relayLedger(pool, { ledger, shard }, nameKey));
+  });
+  return own + ledgers;
 }

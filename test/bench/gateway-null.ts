@@ -5,7 +5,7 @@ import { openNullLedger } from '@svc/core/ledger/index.ts';
 import { startGateway } from '../../gateway/start.ts';
 
 const config = readConfig();
-const gateway = await startGateway({ config, log: createLog('warn', 'gateway'), ledger: openNullLedger() });
+const gateway = await startGateway({ config, log: createLog('warn', 'gateway'), ledgers: openNullLedger() });
 process.once('SIGTERM', () => {
   void gateway.stop().then(() => process.exit(0));
 });

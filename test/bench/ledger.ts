@@ -47,15 +47,18 @@ interface Spread {
   readonly keys_per_project: number;
 }
 
+let made = 0;
+
 /** One hot book with 40 keys in 5 projects, or many books with 8 keys in 2 projects; half of the budgets are hard. */
 async function fill(url: string, spread: Omit<Spread, 'first_book'>, name: string): Promise<Spread> {
   const pool = createPool(url, { max: 4 });
   const { books, keys_per_book, keys_per_project } = spread;
-  let first_book = 0;
+  const first_book = made + 1;
   await pool.transaction(async (db) => {
     for (let i = 0; i < books; i++) {
-      const book_id = await openBook(db, { org_id: `org_${name}_${i}`, environment: 'live' });
-      if (i === 0) first_book = book_id;
+      const book_id = ++made;
+      const org_id = `org_${name}_${i}`;
+      await openBook(db, { book_id, org_id, environment: 'live', low_mark_micro_usd: null });
       await credit(db, {
         book_id,
         kind: 'topup',

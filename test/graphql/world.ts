@@ -56,6 +56,7 @@ function counted(pool: Pool, statements: string[]): Pool {
   });
   return {
     ...pool,
+    shards: { ...pool.shards, at: (name) => counted(pool.shards.at(name), statements) },
     query: counting(pool).query,
     transaction: (work) => pool.transaction((db) => work(counting(db))),
   };

@@ -1,5 +1,5 @@
 // Organisations and keys for tests, made by the product's own functions.
-import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { createPool, type Pool, type ShardAddress } from '@svc/core/db/index.ts';
 import {
   type Context,
   type Environment,
@@ -62,8 +62,12 @@ export function staffContext(pool: Pool): Context {
   });
 }
 
-async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool(url, { max: 2, application: 'svc-test' });
+async function withPool<T>(
+  url: string,
+  shards: readonly ShardAddress[],
+  work: (pool: Pool) => Promise<T>,
+): Promise<T> {
+  const pool = createPool(url, { max: 2, application: 'svc-test', shards });
   try {
     return await work(pool);
   } finally {
@@ -73,12 +77,12 @@ async function withPool<T>(url: string, work: (pool: Pool) => Promise<T>): Promi
 
 let credits = 0;
 
-/** Credits a book with a grant that does not expire. */
+/** Credits a book of the ledger at `url` with a grant that does not expire. */
 export function grantCredits(
-  database_url: string,
+  url: string,
   grant: { readonly book_id: number; readonly amount_micro_usd: number },
 ): Promise<void> {
-  return withPool(database_url, async (pool) => {
+  return withPool(url, [], async (pool) => {
     await pool.transaction((db) =>
       credit(db, {
         book_id: grant.book_id,
@@ -119,24 +123,32 @@ async function makeKeys(
 /** An organisation on a plan without limits, with credit, live keys as asked for and a test key. */
 export function provision(options: {
   readonly database_url: string;
+  /** Further ledgers, and which of all has its books; `main` when absent. */
+  readonly shards?: readonly ShardAddress[];
+  readonly shard?: string;
   readonly slug?: string;
   readonly live_micro_usd: number;
   readonly keys?: readonly KeyOptions[];
   /** Hard monthly budget of the project. */
   readonly project_monthly_micro?: number;
 }): Promise<Provisioned> {
-  return withPool(options.database_url, async (pool) => {
+  return withPool(options.database_url, options.shards ?? [], async (pool) => {
     const context = staffContext(pool);
-    const slug = options.slug ?? 'test';
-    const made = await createOrg(context, { slug, name: slug, billing_country: 'US', plan_id: 'enterprise' });
+    const { slug = 'test', shard = 'main' } = options;
+    const made = await createOrg(context, {
+      ...{ slug, name: slug, shard },
+      billing_country: 'US',
+      plan_id: 'enterprise',
+    });
+    const { url } = pool.shards.addresses.find(({ name }) => name === shard) as ShardAddress;
     const org = (await findOrg(pool, made.id)) as Org;
     const project = (await findProject(pool, { org_id: org.id, id: made.project_id })) as Project;
     if (options.live_micro_usd > 0) {
       const grant = { book_id: org.live_book_id, amount_micro_usd: options.live_micro_usd };
-      await grantCredits(options.database_url, grant);
+      await grantCredits(url, grant);
     }
     if (options.project_monthly_micro !== undefined) {
-      await setBudget(pool, {
+      await setBudget(pool.shards.at(shard), {
         book_id: org.live_book_id,
         subject: { project_no: project.live_no },
         cap_micro_usd: microUsd(options.project_monthly_micro),

@@ -1,6 +1,8 @@
 -- compatible_from: 0005
 -- Organisations and their projects.
 
+-- Numbers of the ledger's books, over all its shards.
+create sequence book_no;
 create table org (
   id text primary key check (id ~ '^org_[0-9A-HJKMNP-TV-Z]{26}$'),
   slug text not null check (slug ~ '^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$'),
@@ -20,8 +22,10 @@ create table org (
   data_policy jsonb not null,
   -- Plain: it hides the callers' end-user ids from providers, not from a reader of this database.
   pepper bytea not null check (octet_length(pepper) = 32),
-  live_book_id bigint not null unique,
-  sandbox_book_id bigint not null unique,
+  -- Where its books are: a name of the configuration, `main` for the ledger in this database.
+  shard text not null default 'main' check (shard ~ '^[a-z][a-z0-9_]{0,39}$'),
+  live_book_id bigint not null unique default nextval('book_no'),
+  sandbox_book_id bigint not null unique default nextval('book_no'),
   parent_org_id text references org,
   reseller_tier_id text,
   created_at timestamptz not null,

@@ -3,7 +3,7 @@ import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import type { Log, RequestId } from '../../kernel/index.ts';
 import type { KeyGrant } from '../../keys/index.ts';
-import type { Claim, LedgerClient } from '../../ledger/index.ts';
+import type { Claim, Ledgers } from '../../ledger/index.ts';
 import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
 import type { PolicyCache } from '../../policies/index.ts';
@@ -137,7 +137,7 @@ export interface CallRecord {
 export interface CallDeps {
   /** Public address of the gateway: errors name the page of their code below it. */
   readonly base_url: string;
-  readonly ledger: LedgerClient;
+  readonly ledgers: Ledgers;
   readonly transport: Transport;
   /** The in-process upstream of the sandbox, behind the same exchange as HTTP. */
   readonly sandbox: SandboxUpstream;
@@ -160,8 +160,8 @@ export interface CallDeps {
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
   /** Whole answers whose caller left, for its retry. */
   readonly drained: Drained;
-  /** Idempotency claims after their hold (core/ledger). */
-  readonly claims: {
+  /** Idempotency claims of a shard after their hold (core/ledger). */
+  claims(shard: string): {
     find(scope: string, key_hash: Buffer): Promise<Claim | null>;
     store(args: {
       request_id: RequestId;

@@ -35,11 +35,18 @@ let serial = 0;
 /** A book of a fresh organisation with `amount` paid, and one key and project (or more) without budgets. */
 export async function makeBook(
   db: Db,
-  args: { amount?: number; keys?: readonly number[]; projects?: readonly number[]; org?: string } = {},
+  args: {
+    amount?: number;
+    keys?: readonly number[];
+    projects?: readonly number[];
+    org?: string;
+    book_id?: number;
+  } = {},
 ): Promise<number> {
   serial++;
   const org_id = args.org ?? `org_T${process.pid}_${serial}`;
-  const book_id = await openBook(db, { org_id, environment: 'live' });
+  const { book_id = serial } = args;
+  await openBook(db, { book_id, org_id, environment: 'live', low_mark_micro_usd: null });
   const { keys = [book_id * 10 + 1], projects = [book_id * 10 + 1] } = args;
   for (const key_no of keys) await setBudget(db, { book_id, subject: { key_no }, cap_micro_usd: null });
   for (const project_no of projects)

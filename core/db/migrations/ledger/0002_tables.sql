@@ -32,7 +32,8 @@ insert into ledger.unit_kind (kind, name) values
 
 -- Fill factors leave room on the page for HOT updates: with many books per page a full page ends them.
 create table ledger.book (
-  book_id bigint generated always as identity primary key,
+  -- Chosen by the installation, over all its ledgers: it is in the organisation's row before the book is here.
+  book_id bigint primary key,
   org_id text not null,
   environment smallint not null constraint environment_is_live_or_test check (environment in (1, 2)),
   available bigint not null default 0 constraint available_never_negative check (available >= 0),
@@ -92,6 +93,8 @@ create table ledger.budget (
   cap bigint constraint cap_never_negative check (cap >= 0),
   hard boolean not null default true,
   alerts smallint[] not null default '{50,80,100}',
+  -- Number of the order that last changed it: an earlier one that comes late changes nothing.
+  version bigint not null default 0,
   constraint one_budget_per_subject primary key (kind, subject)
 );
 

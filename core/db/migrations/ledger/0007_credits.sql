@@ -1,18 +1,14 @@
 -- compatible_from: 0007
 -- Books, and what moves credit beside calls: credits, debits, expiry.
 
-create function ledger.open_book(p_org text, p_environment smallint, p_low_mark bigint) returns bigint
+create function ledger.open_book(p_book bigint, p_org text, p_environment smallint, p_low_mark bigint) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
--- The book of (org, environment), made when it is missing.
-declare
-  v_book bigint;
+-- Makes the book; again it does nothing. Another book of (org, environment) is refused by its constraint.
 begin
-  insert into ledger.book (org_id, environment, low_mark) values (p_org, p_environment, p_low_mark)
-  on conflict do nothing returning book_id into v_book;
-  if v_book is null then
-    select book_id into strict v_book from ledger.book where org_id = p_org and environment = p_environment;
-  end if;
-  return v_book;
+  insert into ledger.book (book_id, org_id, environment, low_mark) values (p_book, p_org, p_environment, p_low_mark)
+  on conflict (book_id) do nothing;
+  perform from ledger.book where book_id = p_book and org_id = p_org and environment = p_environment;
+  if not found then raise exception 'the book is another one' using errcode = '22L01'; end if;
 end $$;
 
 create function ledger.set_low_mark(p_book bigint, p_low_mark bigint) returns void
@@ -123,18 +119,24 @@ begin
 end $$;
 
 create function ledger.set_budget(
-  p_book bigint, p_kind smallint, p_subject int, p_cap bigint, p_hard boolean, p_alerts smallint[], p_today date
+  p_book bigint, p_kind smallint, p_subject int, p_cap bigint, p_hard boolean, p_alerts smallint[], p_today date,
+  p_version bigint
 ) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 -- Sets the budget and the window that holds `p_today`. Thresholds above the new share of the cap are armed again.
+-- Does nothing once an order of a higher `p_version` has been carried out; null is nobody's order.
 declare
   v_start date := case p_kind when 1 then p_today else date_trunc('month', p_today::timestamp)::date end;
   w ledger.win;
 begin
   perform from ledger.book where book_id = p_book for no key update;
   if not found then raise exception 'unknown book' using errcode = '22L01'; end if;
-  insert into ledger.budget (kind, subject, book_id, cap, hard, alerts)
-  values (p_kind, p_subject, p_book, p_cap, p_hard, p_alerts)
-  on conflict (kind, subject) do update set cap = p_cap, hard = p_hard, alerts = p_alerts
+  perform from ledger.budget b
+  where b.kind = p_kind and b.subject = p_subject and b.book_id = p_book and b.version > p_version;
+  if found then return; end if;
+  insert into ledger.budget (kind, subject, book_id, cap, hard, alerts, version)
+  values (p_kind, p_subject, p_book, p_cap, p_hard, p_alerts, coalesce(p_version, 0))
+  on conflict (kind, subject) do update set cap = p_cap, hard = p_hard, alerts = p_alerts,
+    version = greatest(budget.version, p_version)
   where budget.book_id = p_book;
   if not found then raise exception 'the subject belongs to another book' using errcode = '22L01'; end if;
   select * into w from ledger.win t where t.kind = p_kind and t.subject = p_subject and t.start = v_start;
@@ -147,12 +149,16 @@ begin
   where t.kind = p_kind and t.subject = p_subject and t.start = v_start;
 end $$;
 
-create function ledger.resume(p_kind smallint, p_subject int, p_start date) returns boolean
+create function ledger.resume(p_kind smallint, p_subject int, p_start date, p_version bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
--- Lifts the hard rule for the rest of one window; false when there is no hard window to lift.
+-- Lifts the hard rule for the rest of one window; false when there is no hard window to lift, or an order of a higher
+-- `p_version` has been carried out.
 begin
   perform from ledger.book b join ledger.win w using (book_id)
   where w.kind = p_kind and w.subject = p_subject and w.start = p_start for no key update of b;
+  update ledger.budget set version = greatest(version, p_version)
+  where kind = p_kind and subject = p_subject and (p_version is null or version <= p_version);
+  if not found then return false; end if;
   update ledger.win set hard = false, exhausted_at = null
   where kind = p_kind and subject = p_subject and start = p_start and hard;
   return found;

@@ -63,7 +63,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
     if (spent !== undefined) await spent;
     money = await claimAndHold(deps, incoming, draft, route);
   } catch (refusal) {
-    return { replay: await replayInstead(deps, refusal, draft) };
+    return { replay: await replayInstead(deps, incoming, refusal, draft) };
   }
   if ('replay' in money) return money;
   const plan = plannedOf(
@@ -141,7 +141,8 @@ async function claimAndHold(
     const money = await holdMoney(deps, incoming, draft, route);
     if (money !== 'claimed') return money;
     if (draft.idempotency === null) throw new Error('a hold without an Idempotency-Key was claimed');
-    const found = await findReplay(deps.claims.find, draft.idempotency);
+    const claims = deps.claims(incoming.grant.subject.shard);
+    const found = await findReplay(claims.find, draft.idempotency);
     // null: the first call failed uncharged meanwhile and its key is free; this one executes anew.
     if (found !== null) return { replay: replayOf(found, draft) };
   }
@@ -151,11 +152,17 @@ async function claimAndHold(
  * The answer of an earlier call with the same key, which needs neither credit nor an endpoint.
  * @throws `refusal` where there is none, or why that answer cannot be given.
  */
-async function replayInstead(deps: CallDeps, refusal: unknown, draft: Draft): Promise<Replayed> {
+async function replayInstead(
+  deps: CallDeps,
+  incoming: Incoming,
+  refusal: unknown,
+  draft: Draft,
+): Promise<Replayed> {
   const { idempotency } = draft;
   const known = refusal instanceof ServiceError && !refusal.code.startsWith('idempotency_');
   if (idempotency === null || !known || refusal.code === 'service_unavailable') throw refusal;
-  const found = await findReplay(deps.claims.find, idempotency);
+  const claims = deps.claims(incoming.grant.subject.shard);
+  const found = await findReplay(claims.find, idempotency);
   if (found === null) throw refusal;
   return replayOf(found, draft);
 }
@@ -187,7 +194,7 @@ function termsOf(
       total: route.timeouts.total_ms < TOTAL_MS,
     },
     watch: new HoldWatch({
-      ledger: deps.ledger,
+      ledger: deps.ledgers.at(incoming.grant.subject.shard),
       subject: incoming.grant.subject,
       request_id: incoming.request_id,
       output_held: first.output_held,

@@ -162,7 +162,8 @@ function firstAttempt(
   },
 ): Draft['first'] {
   const { draft, plan, request, endpoints, record, text } = facts;
-  const available = deps.ledger.availableHint(incoming.grant.subject.book_id);
+  const { shard, book_id } = incoming.grant.subject;
+  const available = deps.ledgers.at(shard).availableHint(book_id);
   if (available === null && !draft.cap_given) return null;
   const planned = capsOf(
     endpoints,

@@ -1,6 +1,7 @@
 // Holds the money of a drafted call. Two rounds at most: the remembered balance may be stale, the committed one decides.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type MicroUsd, microUsd, type RequestId, ServiceError, ulidMs } from '../../../kernel/index.ts';
+import type { LedgerClient } from '../../../ledger/index.ts';
 import {
   affordableTokens,
   type EndpointReserve,
@@ -32,23 +33,24 @@ export async function holdMoney(
 ): Promise<Money | 'claimed'> {
   const { idempotency } = draft;
   const { subject } = incoming.grant;
+  const ledger = deps.ledgers.at(subject.shard);
   let endpoints = route.plan.map((item) => item.endpoint);
-  let available = deps.ledger.availableHint(subject.book_id);
+  let available = ledger.availableHint(subject.book_id);
   // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
   let committed = available === null && !draft.cap_given;
-  if (committed) available = await availableNow(deps, subject.book_id);
+  if (committed) available = await availableNow(ledger, subject.book_id);
   for (let again = false; ; again = true) {
     let hold_input: ReserveInput = { ...draft.hold_input, available_micro_usd: available };
     let wanted = reserve(endpoints, hold_input);
     if (!committed && isCutByCredit(wanted, endpoints)) {
       // What is remembered may lie before a top-up that another process booked.
       committed = true;
-      available = await availableNow(deps, subject.book_id);
+      available = await availableNow(ledger, subject.book_id);
       hold_input = { ...hold_input, available_micro_usd: available };
       wanted = reserve(endpoints, hold_input);
     }
     if (wanted.status === 'ok') {
-      const result = await deps.ledger.hold({
+      const result = await ledger.hold({
         ...subject,
         request_id: incoming.request_id,
         amount_micro_usd: wanted.amount_micro_usd,
@@ -59,7 +61,7 @@ export async function holdMoney(
       if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
     }
     // The hint may be stale either way: the committed balance decides once more before the caller is refused.
-    available = await availableNow(deps, subject.book_id);
+    available = await availableNow(ledger, subject.book_id);
     committed = true;
     if (again || !mayFit(wanted, hold_input, available)) {
       // What the caller's own key costs may be there although the pool's price is not.
@@ -88,16 +90,17 @@ export async function previewHold(
   draft: Pick<Draft, 'hold_input'>,
   endpoints: readonly Endpoint[],
 ): Promise<HoldPreview> {
-  const { book_id } = incoming.grant.subject;
+  const { shard, book_id } = incoming.grant.subject;
+  const ledger = deps.ledgers.at(shard);
   const preview = (available: number) => {
     const hold_input: ReserveInput = { ...draft.hold_input, available_micro_usd: available };
     return { wanted: reserve(endpoints, hold_input), hold_input, available_micro_usd: available };
   };
-  const hint = deps.ledger.availableHint(book_id);
-  const first = preview(hint ?? (await availableNow(deps, book_id)));
+  const hint = ledger.availableHint(book_id);
+  const first = preview(hint ?? (await availableNow(ledger, book_id)));
   const fits = first.wanted.status === 'ok' && first.wanted.amount_micro_usd <= first.available_micro_usd;
   const stands = fits && !isCutByCredit(first.wanted, endpoints);
-  return hint === null || stands ? first : preview(await availableNow(deps, book_id));
+  return hint === null || stands ? first : preview(await availableNow(ledger, book_id));
 }
 
 /** Whether credit lowers a cap on `endpoints`, or leaves one of them out. */
@@ -111,8 +114,8 @@ function mayFit(wanted: ReturnType<typeof reserve>, hold_input: ReserveInput, av
   return hold_input.max_tokens === null && available !== hold_input.available_micro_usd;
 }
 
-async function availableNow(deps: CallDeps, book_id: number): Promise<number> {
-  return (await askBefore(deps.ledger.balance(book_id))).available_micro_usd;
+async function availableNow(ledger: LedgerClient, book_id: number): Promise<number> {
+  return (await askBefore(ledger.balance(book_id))).available_micro_usd;
 }
 
 function holdRefusal(

@@ -84,7 +84,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
     end = { ...end, cost: record.cost };
   }
   const outcome = how.fault === undefined ? 'ok' : 'error';
-  const result = await deps.ledger.settle({
+  const result = await deps.ledgers.at(record.grant.subject.shard).settle({
     ...record.grant.subject,
     request_id: record.request_id,
     cost_micro_usd: microUsd(end.cost.total_micro_usd),
@@ -112,7 +112,9 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
   try {
     const sealed_answer = sealed(s, end);
     return await keepBeside(
-      deps.claims.store({ request_id: record.request_id, http_status: 200, sealed_answer }),
+      deps
+        .claims(record.grant.subject.shard)
+        .store({ request_id: record.request_id, http_status: 200, sealed_answer }),
     );
   } catch (error) {
     // The charge does not wait for it, nor for an answer that metering could read and we cannot: a retry is then told
@@ -128,7 +130,8 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
  */
 async function isReplaced({ deps, record }: Settlement, { claim: ours }: Idempotency): Promise<boolean> {
   const { scope, key_hash } = ours;
-  const claim = await keepBeside(deps.claims.find(scope, key_hash)).catch(() => null);
+  const claims = deps.claims(record.grant.subject.shard);
+  const claim = await keepBeside(claims.find(scope, key_hash)).catch(() => null);
   return claim !== null && claim.request_id !== record.request_id;
 }
 

@@ -91,7 +91,8 @@ export class Call implements Watched, Reattachable {
 
   /** Gives the held money back. */
   release(): void {
-    this.deps.ledger.release(this.record.grant.subject, this.record.request_id);
+    const { grant, request_id } = this.record;
+    this.deps.ledgers.at(grant.subject.shard).release(grant.subject, request_id);
   }
 
   /** The last of a call: its row, and nobody knows it any more. */

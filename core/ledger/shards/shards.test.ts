@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createPool, migrateLedger, type Pool, withLedgerSchema } from '../db/index.ts';
-import { microUsd } from '../kernel/index.ts';
-import { dumpLedger, type LedgerHandle, verifyLedger } from './index.ts';
-import { sweepOnce } from './lease-store.ts';
-import { compareWithModel, interleave } from './model/run.ts';
-import { readBalance, readEntries, readMeter } from './read-store.ts';
-import { credit, debit, expireLots, makeMeterPartitions } from './store.ts';
+import { createPool, migrateLedger, type Pool, withLedgerSchema } from '../../db/index.ts';
+import { microUsd } from '../../kernel/index.ts';
+import { dumpLedger, type LedgerHandle, verifyLedger } from '../index.ts';
+import { sweepOnce } from '../lease-store.ts';
+import { compareWithModel, interleave } from '../model/run.ts';
+import { readBalance, readEntries, readMeter } from '../read-store.ts';
+import { credit, debit, expireLots, makeMeterPartitions } from '../store.ts';
 import {
   holdOf,
   journalDirectory,
@@ -21,7 +21,7 @@ import {
   settleOf,
   subjectOf,
   UNITS,
-} from './testing/testing.ts';
+} from '../testing/testing.ts';
 
 const at = (database: string) =>
   Object.assign(new URL(inject('postgres')), { pathname: `/${database}` }).href;
@@ -50,7 +50,7 @@ beforeAll(async () => {
     await migrateLedger(url);
     const pool = createPool(url);
     const journal = journalDirectory();
-    const book = await makeBook(pool, { amount: 10_000 });
+    const book = await makeBook(pool, { amount: 10_000, book_id: 1 });
     open.push({ url, pool, journal, book, ledger: await openTestLedger(url, journal.dir, PATIENT) });
   }
 });

@@ -1,0 +1,54 @@
+// A client for each ledger of the installation. A call goes to that of its organisation; the others know nothing of it.
+import { MAIN, type ShardAddress } from '../../db/index.ts';
+import { type LedgerOptions, openLedger } from '../client.ts';
+import type { LedgerClient, Ledgers } from '../types.ts';
+
+/** `clients` by shard, as one. */
+export function ledgersOf(clients: ReadonlyMap<string, LedgerClient>): Ledgers {
+  const all = [...clients];
+  return {
+    at(shard) {
+      const client = clients.get(shard);
+      if (client === undefined) throw new Error(`no shard of the ledger is called ${shard}`);
+      return client;
+    },
+    get pending() {
+      return all.reduce((sum, [, client]) => sum + client.pending, 0);
+    },
+    get away() {
+      return all.filter(([, client]) => !client.healthy).map(([name]) => name);
+    },
+    get healthy() {
+      return all.some(([, client]) => client.healthy);
+    },
+    async close() {
+      await Promise.all(all.map(([, client]) => client.close()));
+    },
+  };
+}
+
+/** Where the journals of a shard are: those of the product's own ledger in the directory itself. */
+function journalDirectoryOf(journal_dir: string, shard: string): string {
+  return shard === MAIN ? journal_dir : `${journal_dir}-${shard}`;
+}
+
+/**
+ * Opens the ledgers at `addresses`, each with its lease, its connections and its journal.
+ * @throws Error when one of them cannot be reached; none is left open then.
+ */
+export async function openLedgers(
+  addresses: readonly ShardAddress[],
+  options: Omit<LedgerOptions, 'url'>,
+): Promise<Ledgers> {
+  const clients = new Map<string, LedgerClient>();
+  try {
+    for (const { name, url } of addresses) {
+      const journal_dir = journalDirectoryOf(options.journal_dir, name);
+      clients.set(name, await openLedger({ ...options, url, journal_dir }));
+    }
+  } catch (error) {
+    await ledgersOf(clients).close();
+    throw error;
+  }
+  return ledgersOf(clients);
+}

@@ -1,0 +1,21 @@
+// Which ledger an organisation's books are in: decided when it is made, read from its row ever after.
+import { type Context, type Db, type Id, type Shards, sha256 } from '../kernel/index.ts';
+import { readShard } from './store.ts';
+
+/**
+ * The shard of a new organisation: one of those that are open, each as likely as the others, the same one whenever it
+ * is asked for this id. @throws Error where none is open.
+ */
+export function placeFor(id: Id<'org'>, { open }: Pick<Shards, 'open'>): string {
+  const shard = open[sha256(id).readUInt32BE(0) % open.length];
+  if (shard === undefined) throw new Error('no shard of the ledger is open to new organizations');
+  return shard;
+}
+
+/** The ledger with the books of `org_id`. Its row is not asked where there is but one. */
+export async function ledgerOf(context: Pick<Context, 'db' | 'shards'>, org_id: Id<'org'>): Promise<Db> {
+  const { db, shards } = context;
+  const [only, ...others] = shards.names;
+  const name = only !== undefined && others.length === 0 ? only : await readShard(db, org_id);
+  return shards.at(name);
+}
