@@ -13,7 +13,7 @@ help:
 	@echo 'make check    types, lint and the rules of test/tidy'
 	@echo 'make format   rewrite sources in the house format'
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
-	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s)'
+	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
 	@echo 'make catalog  write the committed catalog anew from its sources'
 	@echo 'make schema   write core/db/schema.sql anew from the migrations'
@@ -38,7 +38,7 @@ bench:
 	@$(install) all && exec $(node) test/bench/main.ts
 
 crash:
-	@$(install) all && exec $(node) test/crash/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED))
+	@$(install) all && exec $(node) test/crash/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHARDS),--shards $(SHARDS))
 
 tools:
 	@$(install) all && exec $(node) cli/tools/main.ts

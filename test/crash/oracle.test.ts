@@ -31,7 +31,13 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
   };
   const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
   const witnesses = seen.map(witness);
-  return judge({ witnesses, served: new Map([[1, served]]), state, verified, holds_may_be_lost: false });
+  return judge({
+    witnesses,
+    served: new Map([[1, served]]),
+    state,
+    verified: [verified],
+    holds_may_be_lost: false,
+  });
 }
 
 describe('is accepted', () => {

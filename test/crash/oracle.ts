@@ -44,8 +44,18 @@ export interface LedgerState {
   readonly holds: number;
 }
 
-/** Reads the ledger in one snapshot. */
-export async function readLedger(client: pg.Client): Promise<LedgerState> {
+/** Several ledgers as one: no book, key or request id is in two. */
+export function together(states: readonly LedgerState[]): LedgerState {
+  return {
+    charges: new Map(states.flatMap(({ charges }) => [...charges])),
+    books: states.flatMap(({ books }) => books),
+    windows: states.flatMap(({ windows }) => windows),
+    holds: states.reduce((sum, { holds }) => sum + holds, 0),
+  };
+}
+
+/** Reads the ledger in `schema` in one snapshot. */
+export async function readLedger(client: pg.Client, schema: string): Promise<LedgerState> {
   await client.query('begin isolation level repeatable read read only');
   try {
     const charges = await client.query<Omit<Charge, 'request_id'> & { id: string }>(`
@@ -53,20 +63,20 @@ export async function readLedger(client: pg.Client): Promise<LedgerState> {
              coalesce(m.key_no, 0) as key_no, coalesce(m.cost, 0) as cost, coalesce(m.estimated, false) as estimated,
              coalesce(e.charged, 0)::bigint as charged, coalesce(e.n, 0)::int as entries,
              coalesce(w.amount, 0)::bigint as written_off
-        from ledger.meter m
+        from ${schema}.meter m
         full join (select request_id, min(book_id) as book_id, -sum(amount) as charged, count(*) as n
-                     from ledger.entry where request_id is not null group by request_id) e
+                     from ${schema}.entry where request_id is not null group by request_id) e
           on e.request_id = m.request_id
-        left join (select request_id, sum(amount) as amount from ledger.writeoff group by request_id) w
+        left join (select request_id, sum(amount) as amount from ${schema}.writeoff group by request_id) w
           on w.request_id = coalesce(m.request_id, e.request_id)`);
     const books = await client.query<BookState>(`
       select b.book_id, b.available, b.held, coalesce(sum(e.amount) filter (where e.request_id is null), 0)::bigint as credited,
              (-coalesce(sum(e.amount) filter (where e.request_id is not null), 0))::bigint as charged
-        from ledger.book b left join ledger.entry e using (book_id) group by b.book_id`);
+        from ${schema}.book b left join ${schema}.entry e using (book_id) group by b.book_id`);
     const windows = await client.query<WindowState>(
-      'select kind, subject, spent, held, case when hard then cap end as hard_cap from ledger.win',
+      `select kind, subject, spent, held, case when hard then cap end as hard_cap from ${schema}.win`,
     );
-    const holds = await client.query<{ n: number }>('select count(*)::int as n from ledger.hold');
+    const holds = await client.query<{ n: number }>(`select count(*)::int as n from ${schema}.hold`);
     return {
       charges: new Map(
         charges.rows.map(({ id, ...rest }) => [ulidOf(id), { ...rest, request_id: ulidOf(id) }]),
@@ -210,7 +220,8 @@ export interface Evidence {
   readonly witnesses: readonly Witness[];
   readonly served: ReadonlyMap<number, Served>;
   readonly state: LedgerState;
-  readonly verified: VerifyReport;
+  /** Of each ledger. */
+  readonly verified: readonly VerifyReport[];
 }
 
 /** Everything that is not as promised, one sentence each; empty when all is well. */
@@ -236,7 +247,7 @@ export function judge({ witnesses, served, state, verified, holds_may_be_lost }:
   const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
   faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
   if (!holds_may_be_lost) faults.push(...judgeOverruns(state));
-  for (const finding of verified.findings)
+  for (const finding of verified.flatMap(({ findings }) => findings))
     faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);
   return faults;
 }

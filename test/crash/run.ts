@@ -3,7 +3,7 @@ import { verifyLedger } from '@svc/core/ledger/index.ts';
 import { type Callers, openCallers, type Witness } from './caller.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { type FaultKind, faultKinds, type PlannedFault, planFault, strike } from './faults.ts';
-import { isQuiet, judge, type LedgerState, readLedger } from './oracle.ts';
+import { isQuiet, judge, type LedgerState, readLedger, together } from './oracle.ts';
 import { planCall } from './plan.ts';
 import { servedBy } from './provider.ts';
 import { openWorld, type World } from './world.ts';
@@ -14,6 +14,8 @@ export interface CrashOptions {
   readonly calls?: number;
   readonly in_flight?: number;
   readonly kinds?: readonly FaultKind[];
+  /** Ledgers: one, or three in two databases. */
+  readonly shards?: 1 | 3;
   /** How long a round may take to come to rest before it is judged as it is. */
   readonly quiet_ms_max?: number;
   /** Statements that break the ledger on purpose (mutations). */
@@ -81,7 +83,7 @@ async function untilQuiet(
 ): Promise<{ state: LedgerState; ms: number }> {
   const start = performance.now();
   for (;;) {
-    const state = await world.withDatabase(readLedger);
+    const state = together(await world.withLedgers(readLedger));
     const ms = performance.now() - start;
     if (isQuiet(witnesses, state) || ms > ms_max) return { state, ms };
     await pause(100);
@@ -107,7 +109,7 @@ function describe(report: RoundReport): string {
 export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const draw = drawFrom(options.seed);
   const calls = options.calls ?? 400;
-  const world = await openWorld({ mutate: options.mutate ?? [] });
+  const world = await openWorld({ mutate: options.mutate ?? [], shards: options.shards ?? 1 });
   const callers = openCallers();
   const witnesses: Witness[] = [];
   const rounds: RoundReport[] = [];
@@ -128,7 +130,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
       });
       witnesses.push(...seen);
       const { state, ms } = await untilQuiet(world, witnesses, options.quiet_ms_max);
-      const verified = await verifyLedger({ url: world.database_url });
+      const verified = await Promise.all(world.ledgers.map(({ url }) => verifyLedger({ url })));
       holds_may_be_lost ||= kind !== 'gateway';
       const served = servedBy(world.provider);
       const faults = judge({ witnesses, served, state, verified, holds_may_be_lost });
@@ -137,7 +139,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
       options.progress?.(describe(report));
       if (faults.length > 0) break;
     }
-    const state = await world.withDatabase(readLedger);
+    const state = together(await world.withLedgers(readLedger));
     return {
       seed: options.seed,
       rounds,

@@ -4,7 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type Postgres } from '@svc/cli/tools/postgres.ts';
-import { migrate } from '@svc/core/db/index.ts';
+import {
+  inLedgerSchema,
+  ledgerSchemaOf,
+  migrate,
+  migrateLedger,
+  type ShardAddress,
+  withLedgerSchema,
+} from '@svc/core/db/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
@@ -21,19 +28,18 @@ export const BUDGET_MICRO = 400_000;
 export interface World {
   readonly provider: Sim;
   readonly database_url: string;
+  /** The ledgers, each one an address with its schema. */
+  readonly ledgers: readonly ShardAddress[];
   /** Secrets of the keys that calls are sent with. */
   readonly keys: readonly string[];
-  /** An organisation that cannot run dry, with a key that has a hard daily budget, and one that will. */
-  readonly rich: Provisioned;
-  readonly poor: Provisioned;
   /** Address of a gateway; of the other one while it is down, as a load balancer would have it. */
   origin(gateway: 0 | 1): string;
   killGateway(gateway: 0 | 1): Promise<void>;
   startGateway(gateway: 0 | 1): Promise<void>;
   killPostgres(): Promise<void>;
   startPostgres(): Promise<void>;
-  /** Runs `work` on a fresh connection. */
-  withDatabase<T>(work: (client: pg.Client) => Promise<T>): Promise<T>;
+  /** Runs `work` on a fresh connection to each ledger. */
+  withLedgers<T>(work: (client: pg.Client, schema: string) => Promise<T>): Promise<T[]>;
   /** Directory of a gateway's journal. */
   dataDir(gateway: 0 | 1): string;
   output(): string;
@@ -43,6 +49,8 @@ export interface World {
 export interface WorldOptions {
   /** Statements run after the migrations: what a mutation breaks. */
   readonly mutate?: readonly string[];
+  /** Ledgers: one, or three in two databases with organisations in each. */
+  readonly shards?: 1 | 3;
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -53,6 +61,35 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   } finally {
     await client.end();
   }
+}
+
+/** Two ledgers more, one beside the installation's own and one in a database that holds nothing else. */
+async function makeShards(postgres: Postgres): Promise<ShardAddress[]> {
+  await withClient(postgres.url, (client) => client.query('create database crash_two'));
+  const shards = [
+    { name: 'a', url: withLedgerSchema(postgres.urlOf('crash'), 'ledger_a') },
+    { name: 'b', url: withLedgerSchema(postgres.urlOf('crash_two'), 'ledger_b') },
+  ];
+  for (const { url } of shards) await migrateLedger(url);
+  return shards;
+}
+
+/**
+ * An organisation that cannot run dry, with a key that has a hard daily budget, and one that will; of several ledgers
+ * each has one of them or both. Returns the secrets of their keys.
+ */
+async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): Promise<string[]> {
+  const isOne = shards.length === 0;
+  const rich = (slug: string, shard: string) =>
+    provision({
+      ...{ database_url, slug, shards, shard, live_micro_usd: RICH_MICRO },
+      keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
+    });
+  const poor = (slug: string, shard: string) =>
+    provision({ database_url, slug, shards, shard, live_micro_usd: POOR_MICRO });
+  const made: Provisioned[] = [await rich('rich', isOne ? 'main' : 'a'), await poor('poor', 'main')];
+  if (!isOne) made.push(await rich('rich-b', 'b'), await poor('poor-b', 'b'));
+  return made.flatMap(({ keys }) => keys.map((key) => key.secret));
 }
 
 /** Brings the world up. The caller closes it. */
@@ -67,15 +104,17 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   await withClient(postgres.url, (client) => client.query('create database crash'));
   await migrate(database_url);
   const provider = await startCrashProvider();
-  const rich = await provision({
-    database_url,
-    slug: 'rich',
-    live_micro_usd: RICH_MICRO,
-    keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
-  });
-  const poor = await provision({ database_url, slug: 'poor', live_micro_usd: POOR_MICRO });
-  await withClient(database_url, async (client) => {
-    for (const statement of options.mutate ?? []) await client.query(statement);
+  const shards = options.shards === 3 ? await makeShards(postgres) : [];
+  const ledgers = [{ name: 'main', url: database_url }, ...shards];
+  const keys = await makeOrgs(database_url, shards);
+  const withLedgers = async <T>(work: (client: pg.Client, schema: string) => Promise<T>): Promise<T[]> => {
+    const all: T[] = [];
+    for (const { url } of ledgers)
+      all.push(await withClient(url, (client) => work(client, ledgerSchemaOf(url))));
+    return all;
+  };
+  await withLedgers(async (client, schema) => {
+    for (const statement of options.mutate ?? []) await client.query(inLedgerSchema(statement, schema));
   });
   const gateways: (GatewayProcess | null)[] = [null, null];
   const ports = [await freePort(), await freePort()];
@@ -89,7 +128,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       data_dir: dataDir(gateway),
       name: `crash-${gateway}`,
       port: ports[gateway] as number,
-      env: { CRASH_API_KEY: 'sk-crash', SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS) },
+      env: {
+        CRASH_API_KEY: 'sk-crash',
+        SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS),
+        SVC_LEDGER_SHARDS: shards.map(({ name, url }) => `${name}=${url}`).join(' '),
+      },
     });
   };
   const killGateway = async (gateway: 0 | 1): Promise<void> => {
@@ -102,9 +145,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   return {
     provider,
     database_url,
-    keys: [...rich.keys.map((key) => key.secret), ...poor.keys.map((key) => key.secret)],
-    rich,
-    poor,
+    ledgers,
+    keys,
     origin: (gateway) => {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
@@ -119,7 +161,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     startPostgres: async () => {
       postgres ??= await start();
     },
-    withDatabase: (work) => withClient(database_url, work),
+    withLedgers,
     dataDir,
     output: () =>
       gateways
