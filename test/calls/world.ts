@@ -2,6 +2,8 @@
 // takes models and an organisation of its own, so that tests neither see each other's circuits nor each other's money.
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import type { Formats } from '@svc/core/inference/index.ts';
+import type { Log } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
@@ -11,7 +13,6 @@ import { readBook, ulidOf } from '../support/books.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   freshDataDir,
-  type GatewayOptions,
   type GatewayProcess,
   startGatewayHere,
   startGatewayProcess,
@@ -281,6 +282,9 @@ export interface WorldOptions {
   readonly extras?: (parts: { sim: Sim; script: ScriptedUpstream }) => Extras;
   /** The gateway runs in the test's own process, whose clock the test can move. */
   readonly here?: boolean;
+  /** Of a gateway `here`: other formats than the product's, and who is told what it logs. */
+  readonly formats?: Formats;
+  readonly log?: Log;
 }
 
 /** Opens a world; the caller closes it. */
@@ -291,8 +295,10 @@ export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
   const sim = await startProviderSim();
   const script = await startScriptedUpstream();
   const hung = await startHung();
-  const options: GatewayOptions = {
+  const options: Parameters<typeof startGatewayHere>[0] = {
     database_url,
+    ...(wanted.formats === undefined ? {} : { formats: wanted.formats }),
+    ...(wanted.log === undefined ? {} : { log: wanted.log }),
     providers: providersYaml(
       { sim, script, dead_port: await closedPort(), hung },
       copiesOf,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
+import type { Log } from '@svc/core/kernel/index.ts';
 import { VARIABLE } from '../answers/record.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { type KeyOptions, type Provisioned, provision } from './provision.ts';
@@ -173,7 +174,7 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
  * running calls cut off.
  */
 export async function startGatewayHere(
-  options: GatewayOptions & { readonly formats?: Formats },
+  options: GatewayOptions & { readonly formats?: Formats; readonly log?: Log },
 ): Promise<GatewayProcess> {
   const [{ startGateway }, { readConfig, silentLog }] = await Promise.all([
     import('@svc/gateway/start.ts'),
@@ -201,7 +202,7 @@ export async function startGatewayHere(
   }
   const gateway = await startGateway({
     config: readConfig(env),
-    log: silentLog,
+    log: options.log ?? silentLog,
     ...(options.formats === undefined ? {} : { formats: options.formats }),
   });
   let end: (code: number | null) => void = () => {};

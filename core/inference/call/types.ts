@@ -78,7 +78,7 @@ export interface AttemptRecord {
   started: number;
   outcome: AttemptOutcome | null;
   http_status: number;
-  error_class: FaultClass | 'client_gone' | 'gateway_lost' | '';
+  error_class: FaultClass | 'client_gone' | 'gateway_lost' | 'gateway_defect' | '';
   ttft_ms: number | null;
   duration_ms: number | null;
   output_tokens: number;

@@ -83,6 +83,7 @@ const faults: Readonly<Record<string, string>> = {
   content_filter: 'filtered the content',
   client_gone: 'was left by the caller',
   gateway_lost: 'was lost with its gateway process',
+  gateway_defect: 'met a defect of the gateway',
 };
 
 /** "was overloaded": what became of an attempt, to follow a provider's name. */

@@ -3,11 +3,11 @@
 import { monotonicMs, ServiceError } from '../../../kernel/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
-import { GATEWAY_FAILED, RESTARTING } from '../attempt/outcome.ts';
+import { RESTARTING } from '../attempt/outcome.ts';
 import { endAttempt } from '../record.ts';
 import type { Incoming } from '../types.ts';
 import type { Stage } from './call.ts';
-import { cancel, failInStream, refuse } from './ends.ts';
+import { cancel, failByDefect, failInStream, refuse } from './ends.ts';
 import { noteFailure, type Run, reachedOf, type Try } from './run.ts';
 import { settleComplete, settleCut, settleLeft } from './settling.ts';
 
@@ -93,11 +93,9 @@ class Draining implements Stage, AttemptListener {
   }
 
   crashed(attempt: Attempt, error: unknown): void {
-    endAttempt(attempt.record, 'error', 'protocol');
-    if (!this.isStreamWithContent()) return this.refuse(error);
-    const { deps, record } = this.run.call;
-    deps.log.error({ request_id: record.request_id, error }, 'relay failed');
-    failInStream(this.run, this.now, GATEWAY_FAILED, null);
+    if (this.isStreamWithContent()) return failByDefect(this.run, this.now, error, null);
+    endAttempt(attempt.record, 'error', 'gateway_defect');
+    this.refuse(error);
   }
 
   private isStreamWithContent(): boolean {

@@ -4,6 +4,8 @@ import type { Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, StreamFault } from '../../canonical/types.ts';
 import { refusalFor } from '../answer/defect.ts';
 import { emptyUsage, noCost } from '../answer/reply.ts';
+import { GATEWAY_FAILED } from '../attempt/outcome.ts';
+import { endAttempt } from '../record.ts';
 import { soundUsage } from '../settle/usage.ts';
 import type { CallRecord } from '../types.ts';
 import type { Call } from './call.ts';
@@ -79,6 +81,17 @@ export function failInStream(run: Run, now: Try, fault: StreamFault, shown: Rela
   record.tool_calls = attempt.state?.tool_calls ?? 0;
   const cost = noCost(attempt.record.endpoint);
   tellFault(run, now, { fault, shown, end: { usage, cost, warnings: record.warnings } });
+}
+
+/**
+ * Reading the answer of an attempt met a defect of ours after content: it says nothing of the endpoint and is tried
+ * nowhere else (docs/outcomes.md#gateway-defect).
+ */
+export function failByDefect(run: Run, now: Try, error: unknown, shown: Relay | null): void {
+  const { deps, record } = run.call;
+  endAttempt(now.attempt.record, 'error', 'gateway_defect');
+  deps.log.error({ request_id: record.request_id, error }, 'relay failed');
+  failInStream(run, now, GATEWAY_FAILED, shown);
 }
 
 /** Tells the caller a fault, with what it cost where it cost something. */

@@ -3,11 +3,11 @@
 import type { Relay } from '../../canonical/contract.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
-import { GATEWAY_FAILED, RESTARTING, streamFaultOf, TIME_IS_UP } from '../attempt/outcome.ts';
+import { RESTARTING, streamFaultOf, TIME_IS_UP } from '../attempt/outcome.ts';
 import { endAttempt } from '../record.ts';
 import type { Stage } from './call.ts';
 import { leave } from './draining.ts';
-import { failInStream } from './ends.ts';
+import { failByDefect, failInStream } from './ends.ts';
 import { noteFailure, type Run, reachedOf, type Try } from './run.ts';
 import { settleComplete, settleCut, settleTimeIsUp } from './settling.ts';
 
@@ -39,11 +39,8 @@ export class Streaming implements Stage, AttemptListener {
     failInStream(run, now, streamFaultOf(run.call.deps, fault, attempt.record.endpoint), relay);
   }
 
-  crashed(attempt: Attempt, error: unknown): void {
-    const { deps, record } = this.run.call;
-    endAttempt(attempt.record, 'error', 'protocol');
-    deps.log.error({ request_id: record.request_id, error }, 'relay failed');
-    failInStream(this.run, this.now, GATEWAY_FAILED, this.relay);
+  crashed(_attempt: Attempt, error: unknown): void {
+    failByDefect(this.run, this.now, error, this.relay);
   }
 
   roomAgain(): void {

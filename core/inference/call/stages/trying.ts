@@ -7,12 +7,12 @@ import type { Tries } from '../attempt/failover.ts';
 import type { Lane } from '../attempt/lane.ts';
 import type { FetchedMedia } from '../attempt/media.ts';
 import { type Fetch, nextLane, passUnfetched } from '../attempt/next-lane.ts';
-import { GATEWAY_FAILED, RESTARTING, refusalOf, TIME_IS_UP } from '../attempt/outcome.ts';
+import { RESTARTING, refusalOf, TIME_IS_UP } from '../attempt/outcome.ts';
 import { endAttempt, forgetAttempt, startNow, viewerOf } from '../record.ts';
 import type { Incoming } from '../types.ts';
 import type { Stage } from './call.ts';
 import { leave } from './draining.ts';
-import { cancel, failInStream, refuse } from './ends.ts';
+import { cancel, failByDefect, refuse } from './ends.ts';
 import { noteFailure, type Run, reachedOf, type Said, type Try } from './run.ts';
 import { settleComplete, settleCut, settleTimeIsUp } from './settling.ts';
 import { Streaming } from './streaming.ts';
@@ -121,11 +121,11 @@ class Trying implements Stage, AttemptListener {
   }
 
   crashed(attempt: Attempt, error: unknown): void {
-    endAttempt(attempt.record, 'error', 'protocol');
-    const { call, terms } = this.run;
-    if (!terms.stream || attempt.state?.semantic !== true) return giveUp(this.pursuit, this.now, error);
-    call.deps.log.error({ request_id: call.record.request_id, error }, 'relay failed');
-    failInStream(this.run, this.now, GATEWAY_FAILED, null);
+    if (this.run.terms.stream && attempt.state?.semantic === true) {
+      return failByDefect(this.run, this.now, error, null);
+    }
+    endAttempt(attempt.record, 'error', 'gateway_defect');
+    giveUp(this.pursuit, this.now, error);
   }
 
   left(): void {
