@@ -53,6 +53,7 @@ async function prepareTools(): Promise<string[]> {
   await prepare('python', async () => {
     env['SVC_PYTHON_BIN'] = await ensurePythonClients(sayTool);
     env['SVC_PYTHON_LANGCHAIN_BIN'] = await ensurePythonClients(sayTool, 'langchain');
+    env['SVC_PYTHON_GENERATOR_BIN'] = await ensurePythonClients(sayTool, 'generator');
   });
   // Not what only builds another: that is found when the other is built.
   const quick = toolNames.filter((name) => tools[name].source.kind !== 'go' && !tools[name].needed_for);

@@ -1,5 +1,5 @@
-// A Python with the official OpenAI and Anthropic clients, and one with LangChain, for tests that call the gateway as
-// a Python program would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not
+// A Python with the official OpenAI and Anthropic clients, one with LangChain, and one with a generator of clients and a
+// type checker, for tests that call the gateway as a Python program would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not
 // into the system, and a two-line launcher shows them to Python.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,10 @@ const sets = {
   langchain: {
     variable: 'SVC_PYTHON_LANGCHAIN_BIN',
     packages: ['langchain-openai==1.6.7', 'langchain-anthropic==1.6.1', 'langchain-core==1.7.2'],
+  },
+  generator: {
+    variable: 'SVC_PYTHON_GENERATOR_BIN',
+    packages: ['openapi-python-client==0.29.1', 'mypy==2.4.1'],
   },
 } as const;
 type PythonSet = keyof typeof sets;

@@ -45,7 +45,10 @@ export const UsageView = named(
   'Usage',
   Type.Object({
     object: Type.Literal('usage'),
-    range: Type.Object({ ...Window, granularity: oneOf(usageGranularities, 'UsageGranularity') }),
+    range: named(
+      'UsagePeriod',
+      Type.Object({ ...Window, granularity: oneOf(usageGranularities, 'UsageGranularity') }),
+    ),
     group_by: nullable(oneOf(usageGroupings, 'UsageGrouping')),
     totals: Figures,
     series: Type.Array(Type.Object({ bucket: Time, ...figures }), {

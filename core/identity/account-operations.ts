@@ -234,7 +234,7 @@ export const recoveryCodesOperation = operation({
   summary: 'Make ten new recovery codes, with a code of the second factor; the old ones stop working',
   audience: proven,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
-  output: named('RecoveryCodes', Type.Object({ recovery_codes: RecoveryCodes })),
+  output: named('NewRecoveryCodes', Type.Object({ recovery_codes: RecoveryCodes })),
   errors: ['invalid_totp', 'state_conflict', 'too_many_attempts', 'reauthentication_required', 'csrf_failed'],
   request: { code: '492039' },
   example: { recovery_codes: codesExample },

@@ -119,7 +119,7 @@ test('an error is described with all that it has, and what any caller of a route
   ] as const) {
     const answer = await harness.call('GET', path, options);
     expect([answer.statusCode, statuses.get(id)]).toEqual([status, expect.arrayContaining([`${status}`])]);
-    expect(closed('Error').Errors(answer.json())[1]).toEqual([]);
+    expect(closed('Refusal').Errors(answer.json())[1]).toEqual([]);
   }
   const refused = await harness.call('GET', '/v1/messages');
   expect([refused.statusCode, closed('MessagesError').Errors(refused.json())[1]]).toEqual([405, []]);
@@ -147,7 +147,7 @@ describe.each(described.map((item) => [item.operation.operationId, item] as cons
     expect(statuses).toEqual(expect.arrayContaining(['401', '403', '500']));
     for (const status of statuses.filter((status) => Number(status) >= 400)) {
       expect(operation.responses[status]?.content?.['application/json']?.schema).toEqual({
-        $ref: `#/components/schemas/${path.startsWith('/v1/messages') ? 'MessagesError' : 'Error'}`,
+        $ref: `#/components/schemas/${path.startsWith('/v1/messages') ? 'MessagesError' : 'Refusal'}`,
       });
     }
   });

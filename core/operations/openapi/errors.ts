@@ -64,7 +64,7 @@ function envelope(inner: Json, beside: Json, description: string): Json {
 }
 
 /** What an error looks like: ours, or as clients of the messages routes read it. */
-export type Envelope = 'Error' | 'MessagesError';
+export type Envelope = 'Refusal' | 'MessagesError';
 
 const REQUEST_ID = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
 
@@ -84,7 +84,7 @@ export class ErrorResponses {
       description: 'What programs match on; explained at [/docs/errors](/docs/errors).',
     });
     components.add(
-      'Error',
+      'Refusal',
       envelope(
         { ...members, request_id: requestId },
         {},
@@ -106,12 +106,12 @@ export class ErrorResponses {
   }
 
   /** The responses of `declared`, one for each status. */
-  of(declared: readonly ErrorCode[], form: Envelope = 'Error'): Record<string, Json> {
+  of(declared: readonly ErrorCode[], form: Envelope = 'Refusal'): Record<string, Json> {
     const messages = builtIn.dialects.get('/v1/messages');
     const by_status = new Map<number, Set<ErrorCode>>();
     for (const code of declared) {
       const error = new ServiceError(code, '');
-      const status = form === 'Error' ? error.status : (messages?.status(error) ?? error.status);
+      const status = form === 'Refusal' ? error.status : (messages?.status(error) ?? error.status);
       by_status.set(status, (by_status.get(status) ?? new Set()).add(code));
     }
     const sorted = [...by_status].sort(([a], [b]) => a - b);
@@ -132,7 +132,7 @@ export class ErrorResponses {
   }
 
   #example(code: ErrorCode, form: Envelope): Json {
-    const name = form === 'Error' ? code : `messages_${code}`;
+    const name = form === 'Refusal' ? code : `messages_${code}`;
     this.examples[name] ??= this.#made(code, form);
     return { $ref: `#/components/examples/${name}` };
   }
@@ -140,11 +140,11 @@ export class ErrorResponses {
   #made(code: ErrorCode, form: Envelope): Json {
     const { type } = codes[code];
     const meaning = this.#meanings.get(code) ?? code;
-    const details = form === 'Error' ? {} : { error_code: code };
+    const details = form === 'Refusal' ? {} : { error_code: code };
     const shared = { message: meaning, type, code, param: null, details };
     const doc_url = docUrl(code, { base_url: this.#base_url });
     const value =
-      form === 'Error'
+      form === 'Refusal'
         ? { error: { ...shared, request_id: REQUEST_ID, doc_url } }
         : { type: 'error', request_id: REQUEST_ID, error: { ...shared, doc_url } };
     return { summary: meaning, value };

@@ -65,7 +65,7 @@ export function describeInference(route: InferenceRoute, parts: Parts): Json {
       ...answers(shape, parts),
       ...parts.errors.of(
         [...route.errors, 'authentication_required', 'invalid_api_key'],
-        route.path.startsWith('/v1/messages') ? 'MessagesError' : 'Error',
+        route.path.startsWith('/v1/messages') ? 'MessagesError' : 'Refusal',
       ),
     },
   };

@@ -119,7 +119,7 @@ const Output = named(
               {
                 type: kind('json_schema'),
                 name: may(Type.String({ maxLength: 64 })),
-                schema: open('The JSON schema of the answer.'),
+                schema: named('JsonSchema', open('A JSON schema.')),
                 strict: may(flag()),
               },
               closed,

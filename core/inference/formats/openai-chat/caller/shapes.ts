@@ -22,67 +22,7 @@ import {
 } from '../../../caller/shapes.ts';
 import { cache, kind, Message, ReasoningDetail, ToolCall } from './message-shapes.ts';
 import { EFFORTS, THINKING, VERBOSITIES } from './read.ts';
-import { ALLOWED_MODES, CHOICES } from './tools.ts';
-
-const FunctionOf = named(
-  'ChatFunction',
-  Type.Object({
-    name: text(),
-    description: may(text()),
-    parameters: may(open('JSON schema of the arguments.')),
-    strict: may(flag(), 'Whether arguments always fit the schema.'),
-  }),
-);
-const Tool = named(
-  'ChatTool',
-  Type.Union(
-    [
-      named('ChatFunctionTool', Type.Object({ type: kind('function'), function: FunctionOf, ...cache })),
-      named(
-        'ChatCustomTool',
-        Type.Object({
-          type: kind('custom'),
-          custom: Type.Object({
-            name: text(),
-            description: may(text()),
-            format: may(open('Grammar of the input.')),
-          }),
-          ...cache,
-        }),
-      ),
-    ],
-    { description: 'Hosted tools of a compatible server go up as they are.' },
-  ),
-);
-const Reference = named(
-  'ChatToolReference',
-  Type.Union([
-    Type.Object({ type: kind('function'), function: Type.Object({ name: text() }) }),
-    Type.Object({ type: kind('custom'), custom: Type.Object({ name: text() }) }),
-  ]),
-);
-const ToolChoice = named(
-  'ChatToolChoice',
-  Type.Union([
-    oneOf(CHOICES, 'ToolChoiceWord'),
-    Reference,
-    Type.Object({
-      type: kind('allowed_tools'),
-      allowed_tools: Type.Object({
-        mode: may(oneOf(ALLOWED_MODES, 'AllowedToolsMode')),
-        tools: Type.Array(Reference),
-      }),
-    }),
-  ]),
-);
-const JsonSchemaFormat = Type.Object({
-  type: kind('json_schema'),
-  json_schema: Type.Object({ name: text(), schema: may(open('The JSON schema.')), strict: may(flag()) }),
-});
-const ResponseFormat = named(
-  'ChatResponseFormat',
-  Type.Union([Type.Object({ type: oneOf(['text', 'json_object'], 'PlainFormat') }), JsonSchemaFormat]),
-);
+import { ResponseFormat, Tool, ToolChoice } from './tool-shapes.ts';
 
 const Body = named(
   'ChatCompletionsBody',

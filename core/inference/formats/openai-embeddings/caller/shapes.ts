@@ -48,7 +48,7 @@ export const embeddingsShape: CallShape = {
       object: Type.Literal('list'),
       data: Type.Array(
         named(
-          'Embedding',
+          'EmbeddingEntry',
           Type.Object({ object: Type.Literal('embedding'), index: count(), embedding: EmbeddingVector }),
         ),
       ),

@@ -62,23 +62,29 @@ const ToolChoice = named(
   Type.Union([
     oneOf(['auto', 'none', 'required'], 'ToolChoiceWord'),
     Reference,
-    Type.Object({
-      type: kind('allowed_tools'),
-      mode: may(oneOf(['auto', 'required'], 'AllowedToolsMode')),
-      tools: Type.Array(Reference),
-    }),
+    named(
+      'ResponsesAllowedToolsChoice',
+      Type.Object({
+        type: kind('allowed_tools'),
+        mode: may(oneOf(['auto', 'required'], 'AllowedToolsMode')),
+        tools: Type.Array(Reference),
+      }),
+    ),
   ]),
 );
 const Format = named(
   'ResponsesTextFormat',
   Type.Union([
-    Type.Object({ type: oneOf(['text', 'json_object'], 'PlainFormat') }),
-    Type.Object({
-      type: kind('json_schema'),
-      name: text(),
-      schema: may(open('The JSON schema of the answer.')),
-      strict: may(flag()),
-    }),
+    named('ResponsesPlainFormat', Type.Object({ type: oneOf(['text', 'json_object'], 'PlainFormat') })),
+    named(
+      'ResponsesJsonSchemaFormat',
+      Type.Object({
+        type: kind('json_schema'),
+        name: text(),
+        schema: may(named('JsonSchema', open('A JSON schema.'))),
+        strict: may(flag()),
+      }),
+    ),
   ]),
 );
 const Summary = () => oneOf(['auto', 'concise', 'detailed', 'none'], 'ResponsesSummary');
@@ -160,7 +166,7 @@ const Usage = named(
   }),
 );
 const Answer = named(
-  'Response',
+  'ResponsesAnswer',
   Type.Object(
     {
       id: text('The request id.'),

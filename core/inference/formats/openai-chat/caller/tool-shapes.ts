@@ -1,0 +1,86 @@
+// Tools and forms of an answer as POST /v1/chat/completions takes them, for the document of the interface.
+import { Type } from 'typebox';
+import { named, oneOf } from '../../../../kernel/index.ts';
+import { flag, may, open, text } from '../../../caller/shapes.ts';
+import { cache, kind } from './message-shapes.ts';
+import { ALLOWED_MODES, CHOICES } from './tools.ts';
+
+const FunctionOf = named(
+  'ChatFunction',
+  Type.Object({
+    name: text(),
+    description: may(text()),
+    parameters: may(open('JSON schema of the arguments.')),
+    strict: may(flag(), 'Whether arguments always fit the schema.'),
+  }),
+);
+export const Tool = named(
+  'ChatTool',
+  Type.Union(
+    [
+      named('ChatFunctionTool', Type.Object({ type: kind('function'), function: FunctionOf, ...cache })),
+      named(
+        'ChatCustomTool',
+        Type.Object({
+          type: kind('custom'),
+          custom: Type.Object({
+            name: text(),
+            description: may(text()),
+            format: may(open('Grammar of the input.')),
+          }),
+          ...cache,
+        }),
+      ),
+    ],
+    { description: 'Hosted tools of a compatible server go up as they are.' },
+  ),
+);
+const ToolName = named('ChatToolName', Type.Object({ name: text() }));
+const Reference = named(
+  'ChatToolReference',
+  Type.Union([
+    named('ChatFunctionReference', Type.Object({ type: kind('function'), function: ToolName })),
+    named('ChatCustomToolReference', Type.Object({ type: kind('custom'), custom: ToolName })),
+  ]),
+);
+export const ToolChoice = named(
+  'ChatToolChoice',
+  Type.Union([
+    oneOf(CHOICES, 'ToolChoiceWord'),
+    Reference,
+    named(
+      'ChatAllowedToolsChoice',
+      Type.Object({
+        type: kind('allowed_tools'),
+        allowed_tools: named(
+          'ChatAllowedTools',
+          Type.Object({
+            mode: may(oneOf(ALLOWED_MODES, 'AllowedToolsMode')),
+            tools: Type.Array(Reference),
+          }),
+        ),
+      }),
+    ),
+  ]),
+);
+const JsonSchemaFormat = named(
+  'ChatJsonSchemaFormat',
+  Type.Object({
+    type: kind('json_schema'),
+    json_schema: named(
+      'ChatJsonSchema',
+      Type.Object({
+        name: text(),
+        schema: may(named('JsonSchema', open('A JSON schema.'))),
+        strict: may(flag()),
+      }),
+    ),
+  }),
+);
+export const ResponseFormat = named(
+  'ChatResponseFormat',
+  Type.Union([
+    named('ChatPlainFormat', Type.Object({ type: oneOf(['text', 'json_object'], 'PlainFormat') })),
+    JsonSchemaFormat,
+  ]),
+);
