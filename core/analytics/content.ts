@@ -1,4 +1,5 @@
-// Stored content of a call for who may see it (docs/sign-in.md#roles); each look is an entry in the audit log.
+// The stored content of a call, for callers who may read it (docs/sign-in.md#roles). Each reading is an entry in the
+// audit log.
 import { writeAudit } from '../identity/index.ts';
 import { type Context, orgCaller, type Role } from '../kernel/index.ts';
 import { findKeyMaker } from '../keys/index.ts';
@@ -8,7 +9,7 @@ import type { StoredRow } from './types.ts';
 
 const readers: readonly Role[] = ['owner', 'admin', 'developer'];
 
-/** A person by their role, a key by what its creator is now; a key of `svcctl` is the owner's. */
+/** A person's role; for a key, the present role of its creator. A key made by `svcctl` counts as the owner's. */
 async function maySee(context: Context): Promise<boolean> {
   const caller = orgCaller(context);
   if (caller.kind === 'session') return readers.includes(caller.role);
@@ -18,7 +19,7 @@ async function maySee(context: Context): Promise<boolean> {
   return membership !== null && readers.includes(membership.role);
 }
 
-/** What became of the content of `row`, and the content itself where it is there and the caller may see it. */
+/** The state of the content of `row`, with the content itself where it is available and the caller may read it. */
 export async function readContent(
   context: Context,
   row: StoredRow,

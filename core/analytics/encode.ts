@@ -16,7 +16,7 @@ function text(value: string): string {
 const QUOTED_MAX = 4_096;
 const quoted = new Map<string, string>();
 
-/** `text` of a value that comes again and again: names, ids of keys and endpoints, user agents. */
+/** As `text`, with a cache for values that repeat: names, ids of keys and endpoints, user agents. */
 function word(value: string): string {
   let known = quoted.get(value);
   if (known === undefined) {
@@ -27,7 +27,9 @@ function word(value: string): string {
   return known;
 }
 
-/** What jsonb refuses in JSON: U+0000 is cut out, half of a surrogate pair becomes U+FFFD; other escapes stay. */
+/**
+ * Removes from JSON what jsonb refuses: U+0000 is dropped, half of a surrogate pair becomes U+FFFD. Other escapes stay.
+ */
 function json(value: unknown): string {
   if (value === null || value === undefined) return '';
   const body = JSON.stringify(value);

@@ -1,6 +1,6 @@
-// New rows of organisations that somebody watches, while they watch. Rows are found by polling (a NOTIFY would take
-// a lock over all commits) and come late by the length of their call, because `ts` is its start: the last half minute
-// is read each second, the last quarter of an hour each ten.
+// New rows of organisations, as long as somebody watches. Rows are found by polling, since a NOTIFY would take a lock
+// across all commits. A row appears when its call has ended but carries the time of its start, so the last half minute
+// is read every second and the last quarter of an hour every ten seconds.
 import type { Pool } from '../db/index.ts';
 import { type Environment, type Id, type Log, nowMs, ServiceError } from '../kernel/index.ts';
 import { listArrivals } from './read-store.ts';
@@ -32,13 +32,13 @@ interface FeedOptions {
 const INTERVAL_MS = 1_000;
 const NEAR_MS = 30_000;
 const FAR_MS = 15 * 60_000;
-/** Every tenth poll looks back far. */
+/** Every tenth poll looks back a quarter of an hour. */
 const FAR_EVERY = 10;
 /** Rows of one poll; a busier organisation sees a part of its calls, newest first. */
 const ROWS_MAX = 200;
-/** Rows that wait for a slow reader; then the oldest are left out. */
+/** Rows that may wait for a slow reader; beyond that the oldest are left out. */
 const QUEUE_MAX = 1_000;
-/** Ids remembered, so that no row is told twice: more than a far look can find. */
+/** Ids that are remembered, so that no row is sent twice: more than the longest look back can find. */
 const KNOWN_MAX = 5_000;
 
 interface Reader {
@@ -55,7 +55,7 @@ class Channel {
   #timer: NodeJS.Timeout | null = null;
   #polls = 0;
   #open = true;
-  /** Resolves once what was there before the first reader is known. */
+  /** Resolves once the rows from before the first reader are known. */
   readonly primed: Promise<void>;
 
   constructor(watch: Watch, options: FeedOptions) {
@@ -73,7 +73,7 @@ class Channel {
     this.#polls++;
     try {
       const rows = await this.#read(this.#polls % FAR_EVERY === 0 ? FAR_MS : NEAR_MS, ROWS_MAX);
-      for (const row of rows.reverse()) this.#tell(row);
+      for (const row of rows.reverse()) this.#send(row);
     } catch (error) {
       this.#options.log.warn({ error, org_id: this.#watch.org_id }, 'the tail of requests cannot be read');
     }
@@ -92,7 +92,7 @@ class Channel {
     return rows.map(viewRow);
   }
 
-  #tell(row: RowView): void {
+  #send(row: RowView): void {
     for (const reader of this.readers) {
       reader.queue.push(row);
       if (reader.queue.length > QUEUE_MAX) reader.queue.shift();
@@ -115,7 +115,7 @@ interface Following {
   readonly channel: Channel;
   readonly reader: Reader;
   readonly signal: AbortSignal;
-  /** Gives the place back; once. */
+  /** Gives the reader's place back; once. */
   leave(): void;
 }
 
@@ -146,7 +146,7 @@ class Feed implements RequestFeed {
     const reader: Reader = { queue: [], wake: null };
     const channel = this.#enter(watch, reader);
     let left = false;
-    // A stream whose reader went before its first row is never iterated: its signal frees the place too.
+    // A stream whose reader left before the first row is never iterated, so the signal must free its place as well.
     const leave = () => {
       if (left) return;
       left = true;

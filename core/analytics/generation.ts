@@ -1,4 +1,4 @@
-// The generation record: cost from the ledger, which has it before the answer ends, timings and attempts from
+// The generation record: the cost from the ledger, which is there before the answer ends, and timings and attempts from
 // analytics, which follow within a second.
 import { type Catalog, type Endpoint, findPriceVersion } from '../catalog/index.ts';
 import { type Context, type KeyCaller, type MemberCaller, type RequestId, ulidMs } from '../kernel/index.ts';
@@ -26,8 +26,8 @@ async function findMeter(
 
 /**
  * The bill of a metered call, recomputed from its units and the price version in force at its admission. `lines` is
- * empty where the answer was insured, and where the units do not give the settled cost (a record from before all of
- * them were metered): a total without proof is shown as such, never as invented lines.
+ * empty where the answer was insured, and where the units do not add up to the settled cost (a record from before all
+ * of them were metered): such a total is shown without lines.
  */
 async function costOf(context: Context, meter: Metered): Promise<Cost> {
   const version = await findPriceVersion(context.db, meter.price_no);
@@ -40,7 +40,7 @@ async function costOf(context: Context, meter: Metered): Promise<Cost> {
   if (version === null) return cost;
   const bill = recompute(meteredUsage(meter), version, meter.cost_micro_usd);
   if (!bill.exact) return cost;
-  // As in the answer: only generation always has lines of input and output.
+  // As in the answer of the call: only generation always has lines for input and output.
   const isTask = endpointOf(context.services.catalog(), meter)?.task !== undefined;
   const { lines } = bill.cost;
   return { ...cost, lines: isTask ? lines.filter(({ units }) => units > 0) : lines };
@@ -54,7 +54,7 @@ function endpointOf(catalog: Catalog, meter: Metered): Endpoint | null {
   return null;
 }
 
-/** Where a call went, from the catalog of today; the row knows better once it is there. */
+/** Where a call went, by the present catalog; the row replaces this once it is there. */
 function resolvedBy(catalog: Catalog, meter: Metered | null): Generation['resolved'] & { model: string } {
   const endpoint = meter === null ? null : endpointOf(catalog, meter);
   return {

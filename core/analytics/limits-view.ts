@@ -18,7 +18,7 @@ import { countCapacity } from './usage-store.ts';
 
 declare module '../kernel/operation.ts' {
   interface Services {
-    /** Where calls are counted; absent where none are taken. */
+    /** The limit store; absent in programs that take no calls. */
     readonly limits?: LimitStore;
   }
 }
@@ -62,7 +62,7 @@ type Live = View['keys'][number]['live'];
 const NOTHING: Live = { rpm_remaining: null, tpm_remaining: null, concurrency_in_use: 0 };
 const NONE = { rpm: 0, tpm: 0, concurrency: 0 };
 
-/** What is left of the limits of `keys`, and what was refused; `live` false where that is not the whole truth. */
+/** What is left of the limits of `keys`, and what was refused; `live` is false where the counters are incomplete. */
 async function counters(
   context: Context,
   keys: readonly KeyRow[],
@@ -134,7 +134,8 @@ export const getLimitsOperation = operation({
     const plan = planLimits(org.plan_id);
     const found = await keysInUse(context, environment);
     const keys = found.map(({ key }) => key);
-    // Of the ledger, as budgets are: rows of requests come a moment later, and the month would lag behind its own day.
+    // From the ledger, like budgets: request rows come a moment later, so a month from them could be less than its last
+    // day.
     const spend = await readKeySpend(context.shards.at(org.shard), [
       ...new Set(keys.map((key) => key.chain_no)),
     ]);

@@ -50,7 +50,7 @@ class Writer implements RequestLog {
 
   write(row: RequestRow): void {
     this.#queue.push(row);
-    // A database that is slow, not away: the oldest rows go to disk and memory stays bounded.
+    // The database is slow but not away: the oldest rows go to disk, so that memory stays bounded.
     if (this.#queue.length > QUEUE_MAX) this.#spill(this.#queue.splice(0, BATCH_MAX));
     if (this.#queue.length >= BATCH_MAX) void this.#drain();
     else this.#schedule(WAIT_MS);
@@ -113,7 +113,7 @@ class Writer implements RequestLog {
     if (!this.#away) await this.#countReplays();
   }
 
-  /** After the rows, so that those of this process are there. */
+  /** After the rows, so that the rows of this process are there to be counted on. */
   async #countReplays(): Promise<void> {
     try {
       await this.#replays.flush((counts) => addReplays(this.#db, counts));
@@ -148,7 +148,7 @@ class Writer implements RequestLog {
     }
   }
 
-  /** A row that PostgreSQL refuses costs itself, not its neighbours. */
+  /** Drops only the row that PostgreSQL refuses and stores the rest of its batch. */
   async #insertOneByOne(batch: readonly RequestRow[], cause: unknown): Promise<boolean> {
     if (batch.length === 1) {
       this.#lost++;

@@ -1,5 +1,5 @@
-// Sums of hours that are over (the job `roll_up_usage`). An hour is sealed when no ordinary row of it can still come;
-// a row that comes later all the same, from a spool, has its hour summed anew in the transaction that writes it.
+// Sums of hours that are over (the job `roll_up_usage`). An hour is sealed when all its rows should have come. For a
+// row that comes later nevertheless, from a spool, the transaction that writes it sums its hour again.
 import type { Pool } from '../db/index.ts';
 import { type Environment, type Id, ulidMs } from '../kernel/index.ts';
 import { insertRows } from './store.ts';
@@ -8,9 +8,11 @@ import { dropHour, findFirstHour, lockSeal, resumHour, sealUntil, unsealFrom } f
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A row has the time of its call's begin and is written at its end, ten minutes and ten of draining later at most. */
+/**
+ * A row carries the start of its call and is written at its end: at most ten minutes later, and ten more when draining.
+ */
 const LATE_MS = 30 * 60_000;
-/** Later than `LATE_MS` by what clocks of two processes and a slow transaction may differ. */
+/** `LATE_MS` and a margin for clocks of two processes that differ and for a slow transaction. */
 const SEAL_AFTER_MS = 45 * 60_000;
 
 /** Whether a row of the call `request_id` may belong to a sealed hour at `now_ms`. */
@@ -44,7 +46,7 @@ export async function rollUpUsage(pool: Pool, now: Date): Promise<number> {
   for (let more = true; more; ) {
     more = await pool.transaction(async (db) => {
       const from = (await lockSeal(db)) ?? (await findFirstHour(db, target)) ?? target;
-      // A test clock was set back: hours that begin anew are open again.
+      // A test clock was set back: the hours after it are open again.
       if (from > target) {
         await unsealFrom(db, target);
         return false;

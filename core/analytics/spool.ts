@@ -1,12 +1,12 @@
-// Rows on disk while PostgreSQL is away: one file per batch, oldest first, deleted once its rows are in. A file
-// that a killed process left behind is taken up by whoever starts next on the directory.
+// Rows on disk while PostgreSQL is away: one file per batch, read oldest first and deleted once its rows are stored.
+// Files that a killed process left are taken over by the next process that starts with the same directory.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUlid, ulidMs } from '../kernel/index.ts';
 import type { RequestRow } from './types.ts';
 
 const NAME = /^rows-([0-9A-HJKMNP-TV-Z]{26})\.json$/;
-/** 2,000 batches of at most 500 rows, about 1 GB: then rows are given up, which metering can rebuild. */
+/** 2,000 batches of at most 500 rows, about 1 GB. Beyond that rows are dropped; they can be rebuilt from metering. */
 const FILES_MAX = 2_000;
 
 export interface Spool {
@@ -40,7 +40,7 @@ export async function openSpool(dir: string): Promise<Spool> {
         try {
           return { name, batch: JSON.parse(await readFile(join(dir, name), 'utf8')) as RequestRow[] };
         } catch {
-          // Taken by another process, or cut by a full disk: either way it is not ours to insert.
+          // Another process has taken it, or a full disk has cut it: in both cases it cannot be inserted.
           names.shift();
           await rename(join(dir, name), join(dir, `${name}.unreadable`)).catch(() => {});
         }

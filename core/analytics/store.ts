@@ -18,12 +18,12 @@ const ATTEMPT_COLUMNS = `
 const ALL_OF_ROW = ROW_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
 const ALL_OF_ATTEMPT = ATTEMPT_COLUMNS.split(',').map((name) => `${name.trim()} = excluded.${name.trim()}`);
 
-/** Whether `row` is the sweeper's, of a call whose process it took for dead. */
+/** Whether `row` was written by the sweeper, for a call whose process seemed to be dead. */
 function isLost({ attempt_rows: [attempt] }: RequestRow): boolean {
   return attempt?.error_class === 'gateway_lost';
 }
 
-/** One statement cannot write a row twice: of a call that is in `batch` as lost and as ended the latter. */
+/** Leaves one row per call, since a statement cannot write a row twice: of a lost and an ended one, the ended. */
 function oncePerCall(batch: readonly RequestRow[]): readonly RequestRow[] {
   if (!batch.some(isLost)) return batch;
   const ended = new Set(batch.filter((row) => !isLost(row)).map(({ request_id }) => request_id));
@@ -86,7 +86,7 @@ export async function prepareDays(db: Db, args: { first: string; last: string })
 }
 
 const DAY_MS = 86_400_000;
-/** How long a row can be looked up, and how long what was tried for it. */
+/** For how many days rows of calls can be looked up, and rows of attempts. */
 export const KEPT_DAYS = { rows: 400, attempts: 90 } as const;
 
 /** Drops the days of rows and of attempts that are past their time at `at`; returns how many partitions went. A job. */
@@ -119,7 +119,7 @@ export async function findRow(
   return rows[0] ?? null;
 }
 
-/** The attempts of one call in order; the caller has found the row, and with it the right to see them. */
+/** The attempts of one call in order. The caller has found the row already, and so may see them. */
 export async function listAttempts(db: Db, request_id: string): Promise<StoredAttempt[]> {
   const { rows } = await db.query<StoredAttempt>({
     name: 'analytics.list_attempts',

@@ -1,4 +1,4 @@
-// One row per call and one per attempt. What they say of how a call ended: docs/outcomes.md.
+// One row per call and one per attempt. How a row shows the end of a call is in docs/outcomes.md.
 import type { Environment, Id, RequestId } from '../kernel/index.ts';
 import type { Route } from '../routing/index.ts';
 
@@ -27,7 +27,7 @@ export interface AttemptRow {
   readonly output_tokens: number;
 }
 
-/** What the call path hands over once a call has ended; `ts` is the time inside `request_id`. */
+/** A call as the call path reports it at its end; `ts` is the time inside `request_id`. */
 export interface RequestRow {
   readonly request_id: RequestId;
   readonly org_id: Id<'org'>;
@@ -95,11 +95,11 @@ export type StoredAttempt = Omit<AttemptRow, 'ts_ms'> & { readonly ts: Date };
 export interface RequestLog {
   /** Takes a row; never waits and never fails a call. */
   write(row: RequestRow): void;
-  /** Counts that the answer of `request_id` was given again; its row may be on its way still. Never waits. */
+  /** Counts a replay of the answer of `request_id`, whose row may not be written yet. Never waits. */
   replayed(request_id: RequestId): void;
   /** Whole seconds between now and the oldest row of this process that cannot be read yet; 0 when none. */
   lag_s(): number;
-  /** Rows given up: the queue was full and the disk refused them. They can be rebuilt from metering. */
+  /** Rows dropped because the queue was full and the disk refused them. They can be rebuilt from metering. */
   readonly lost: number;
   /** Resolves when what was queued at the call is readable or spooled. */
   flush(): Promise<void>;

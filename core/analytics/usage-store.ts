@@ -115,7 +115,9 @@ export async function sumUsage(
   return rows;
 }
 
-/** Holds the seal until the transaction ends and returns its end; null before the first. Hours before it are sealed. */
+/**
+ * Locks the seal until the transaction ends and returns its time: hours before it are sealed; null before the first.
+ */
 export async function lockSeal(db: Db): Promise<Date | null> {
   const { rows } = await db.query<{ until: Date | null }>({
     name: 'analytics.lock_seal',
@@ -134,7 +136,9 @@ export async function findFirstHour(db: Db, before: Date): Promise<Date | null> 
   return rows[0]?.hour ?? null;
 }
 
-/** Sums the hours of `[from, until)`, which no seal covers yet, and moves the seal to `until`; returns the sums made. */
+/**
+ * Sums the hours of `[from, until)`, which no seal covers yet, and moves the seal to `until`; returns the sums made.
+ */
 export async function sealUntil(db: Db, args: { from: Date; until: Date }): Promise<number> {
   const { rows } = await db.query<{ sums: number }>({
     name: 'analytics.seal_hours',
@@ -173,7 +177,7 @@ export async function dropHour(
   });
 }
 
-/** Sums one hour of one organisation from its rows. */
+/** Sums one hour of one organisation again from its rows. */
 export async function resumHour(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment; hour: Date },
@@ -189,7 +193,7 @@ export async function resumHour(
   });
 }
 
-/** Calls since `since` that ended because no provider had room for them. */
+/** Calls since `since` that ended because no provider had capacity. */
 export async function countCapacity(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment; since: Date },

@@ -1,5 +1,5 @@
-// Sums of request rows over a range: totals, series and groups of one set of figures, so that they add
-// up to each other. Hours that are over are read from their roll-ups.
+// Sums of request rows over a range. Totals, series and groups come from the same figures, so that they agree. Hours
+// that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
 import {
   invalid,
@@ -216,7 +216,7 @@ export const getUsageOperation = operation({
     }
     const range = usageRange(input, context.now().getTime());
     const asked = input.environment ?? caller.environment;
-    // A test key that asks for live figures sees what it may see of them: none.
+    // A test key may not see live figures, so it gets zeros.
     const hidden = caller.environment === 'test' && caller.kind === 'key' && asked === 'live';
     const filter: UsageFilter = {
       org_id: caller.org_id,

@@ -1,12 +1,12 @@
-// The provider keys of a process: still sealed, and dropped when they change, so that a deleted key is not used again. A
-// key is opened when a call first wants it, and kept in memory alone.
+// The cache of provider keys in a process. Keys are held encrypted and dropped when they change, so that a deleted key
+// is not used again. A key is decrypted when a call first needs it, and the secret is kept in memory only.
 
 import { type Id, type Log, monotonicMs, now } from '../kernel/index.ts';
 import { type Changes, OrgCache } from '../runtime/index.ts';
 import { readSealedKeys, type SealedKey, touchByokKeys } from './cache-store.ts';
 import { openProviderKey } from './seal.ts';
 
-/** Shorter than the second within which a deleted key must be out of use. */
+/** Shorter than a second, because a deleted key must be out of use within a second. */
 const TRUST_MS = 900;
 const TOUCH_MS = 3_000;
 
@@ -29,7 +29,7 @@ export interface ByokCache {
   /**
    * The keys of an organisation; a promise where they must be read first.
    * @throws ServiceError service_unavailable (from the promise) when they cannot be read: a call that an own key should
-   * answer must not be billed to the pool because nobody looked.
+   * answer must not be billed to the pool instead.
    */
   keysOf(org_id: Id<'org'>): OrgKeys | Promise<OrgKeys>;
   /** A call was sent with the key. */

@@ -1,4 +1,4 @@
-// Provider keys of an organisation: read, bring, change, delete, try out.
+// Provider keys of an organisation: list, add, change, delete, validate.
 import { Type } from 'typebox';
 import { OWN_KEY_FEE_BPS, type Provider } from '../catalog/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -41,11 +41,11 @@ declare module '../kernel/operation.ts' {
 
 const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
-/** Keys serve the whole organisation: a test key changes none. */
+/** Provider keys serve the whole organisation, live calls included, so a test key may not change them. */
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const KEYS_MAX = 100;
 
-/** What can stand in a header: printable ASCII without blanks. The longest are keys with a session token. */
+/** Secrets are sent in headers: printable ASCII without blanks. Keys with a session token are the longest. */
 const Secret = Type.String({
   minLength: 8,
   maxLength: 8_192,
@@ -168,7 +168,7 @@ const createByokOperation = operation({
       refuseUnusable(context, capableProvider(context, provider_id), secret);
       const caller = orgCaller(context);
       const { org_id } = caller;
-      // Of two that bring the last one at once, one waits and is refused.
+      // When two requests add the last allowed key at the same time, one waits for the lock and is refused.
       await lockOrg(context.db, org_id);
       if ((await listByokKeys(context.db, org_id)).length >= KEYS_MAX) {
         throw new ServiceError(
@@ -213,7 +213,7 @@ const patchByokOperation = operation({
   example: { key: byokExample },
   run: (context, { id, label, fallback_to_pool, secret }) =>
     context.transaction(async (context) => {
-      // Labels of an organisation are given one after the other, as in `byok.create`.
+      // The lock lets only one label of an organisation be set at a time, as in `byok.create`.
       if (label !== undefined) await lockOrg(context.db, orgCaller(context).org_id);
       const before = await getKey(context, id, lockByokKey);
       const at = context.now();
@@ -284,11 +284,11 @@ const validateByokOperation = operation({
       const accepted = ok ? 'active' : found.status;
       const noted = await noteProbe(context.db, {
         ...{ org_id: found.org_id, id: found.id, secret_sealed },
-        // An answer that says nothing of the key leaves what is known of it.
+        // An answer that says nothing about the key changes nothing.
         status: rejected ? 'rejected' : accepted,
         validated_at: ok ? context.now() : null,
       });
-      // Deleted or replaced meanwhile: what was learned is about a secret that is gone.
+      // The key was deleted or replaced meanwhile, so the result is about a secret that is gone.
       const key = noted ?? (await getKey(context, id, findByokKey));
       await audit(context, 'byok.validate', key, { after: { ok, status } });
       return { validation: { ok, provider_id: provider.id, status, models }, key: viewByok(key) };

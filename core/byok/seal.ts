@@ -2,7 +2,7 @@
 import { deriveKey, open, seal } from '../kernel/index.ts';
 
 const TAIL = 4;
-/** Of a shorter secret four characters would be too much. */
+/** Four characters would reveal too much of a shorter secret. */
 const HINT_MIN = 12;
 
 function bindingOf(byok_id: string): string {
@@ -19,7 +19,7 @@ export function openProviderKey(root_key: Uint8Array, byok_id: string, sealed: U
   return open(deriveKey(root_key, 'byok secret'), sealed, bindingOf(byok_id)).toString();
 }
 
-/** What is shown of a secret ever after: its last four characters, or none of a short one. */
+/** The part of a secret that may be shown: its last four characters, or nothing of a short one. */
 export function hintOf(secret: string): string {
   return secret.length < HINT_MIN ? '...' : `...${secret.slice(-TAIL)}`;
 }

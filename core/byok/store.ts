@@ -96,7 +96,7 @@ export async function updateByokKey(db: Db, key: ByokRow, at: Date): Promise<Byo
   return rows[0] as ByokRow;
 }
 
-/** Puts another secret in place of the old one, of which nothing is kept; nobody has asked the provider of it yet. */
+/** Replaces the secret. Nothing of the old one is kept, and the new one counts as not yet validated. */
 export async function replaceSecret(
   db: Db,
   key: Pick<ByokRow, 'org_id' | 'id' | 'hint'> & { readonly secret_sealed: Buffer; readonly at: Date },

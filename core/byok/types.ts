@@ -1,4 +1,4 @@
-// A key that an organisation brings for a provider, and what a process may ask a provider with one.
+// A provider key of an organisation, and what a process asks the provider about it.
 import type { Provider } from '../catalog/index.ts';
 import type { Id } from '../kernel/index.ts';
 
@@ -20,7 +20,7 @@ export interface ByokRow {
   readonly validated_at: Date | null;
 }
 
-/** What a provider answered to a question that costs nothing. */
+/** The result of a probe: a request that costs nothing. */
 export interface Probe {
   /** HTTP status; 0: there was no answer. */
   readonly status: number;
@@ -28,11 +28,11 @@ export interface Probe {
   readonly ok: boolean;
   /** The provider refused the key itself. */
   readonly rejected: boolean;
-  /** Models that the provider lists for the key; null: it does not tell. */
+  /** How many models the provider lists for the key; null when it does not say. */
   readonly models: number | null;
 }
 
-/** What only those who speak to providers know of their keys. */
+/** What is known about keys only where providers are called. */
 export interface ProviderKeys {
   /** Why `secret` can be no key of `provider`, as the end of a sentence; null: it can be one. */
   faultOf(provider: Provider, secret: string): string | null;

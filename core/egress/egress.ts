@@ -1,5 +1,6 @@
-// The one way out to addresses that users gave: names are resolved here, every address is checked at every
-// connection, and the socket goes to a checked one, so that a name that changes its mind leads nowhere.
+// The only way to send requests to addresses that users give. Names are resolved here, every address is checked at
+// every connection, and the socket connects to a checked address, so that a name that later resolves elsewhere gains
+// nothing.
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, Client } from 'undici';
@@ -20,7 +21,7 @@ export interface EgressRequest {
   readonly total_ms: number;
   /** What is read of the body at most; then the connection is closed. */
   readonly body_bytes_max: number;
-  /** Ends it as if its time were over. */
+  /** Aborts the exchange, with the same result as a timeout. */
   readonly signal?: AbortSignal;
 }
 
@@ -56,9 +57,9 @@ interface Resolved {
 
 class BlockedAddress extends Error {}
 
-/** c-ares and not getaddrinfo: a slow name server of one user must not fill the threads that all others resolve on. */
+/** Uses c-ares instead of getaddrinfo, whose few threads one user's slow name server could block for all others. */
 const RESOLVER = { timeout: 1_000, tries: 2 } as const;
-/** A registration does not wait longer for the DNS. */
+/** The longest that storing an address waits for the DNS. */
 const CHECK_MS = 2_500;
 const TLS_CODE =
   /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|HOSTNAME_MISMATCH|EPROTO$)/;
@@ -75,13 +76,13 @@ function faultOf(error: unknown): EgressFault {
   if (text === 'UND_ERR_CONNECT_TIMEOUT' || text === 'ETIMEDOUT') return 'timeout';
   if (DNS_CODES.has(text)) return 'dns';
   if (TLS_CODE.test(text)) return 'tls';
-  // Refused, reset, closed, or no HTTP: nobody there speaks with us.
+  // The connection was refused, reset or closed, or the other side does not speak HTTP.
   return 'refused';
 }
 
 /** All addresses of `host`, IPv4 first. @throws the DNS error when there is none. */
 async function resolve(resolver: Resolver, host: string): Promise<Resolved[]> {
-  // RFC 6761: never asked of a server.
+  // RFC 6761: these names are never looked up at a server.
   if (host === 'localhost' || host.endsWith('.localhost')) {
     return [
       { address: '127.0.0.1', family: 4 },
@@ -106,7 +107,7 @@ function connectorOf(
   const lookup: LookupFunction = (name, options, callback) => {
     resolve(resolver, name.replace(/\.$/, '').toLowerCase()).then(
       (found) => {
-        // One private address among public ones is an attempt, not an accident.
+        // A private address among public ones is taken for an attack, so the whole host is refused.
         const refused = found.map(({ address }) => refuse(address)).find((error) => error !== null);
         const [first] = found;
         if (refused !== undefined || first === undefined) callback(refused ?? new Error('no address'), '', 4);
@@ -139,7 +140,7 @@ async function readSome(
       if (size > max) return { body: Buffer.concat(parts), complete: false };
     }
   } catch {
-    // The status has been received; a body that breaks afterwards does not take it back.
+    // The status was received, so a body that breaks off afterwards does not turn the exchange into a failure.
     return { body: Buffer.concat(parts), complete: false };
   }
   return { body: Buffer.concat(parts), complete: true };
@@ -151,7 +152,7 @@ async function exchange(
   request: EgressRequest,
 ): Promise<EgressResponse> {
   const url = new URL(request.url);
-  // A connection of its own: none that was checked for one user's address is ever used for another's.
+  // Each exchange has its own connection: one that was checked for an address is never reused for another.
   const client = new Client(url.origin, {
     connect: connectorOf(resolver, rules, request.connect_ms),
     headersTimeout: 0,
@@ -192,7 +193,9 @@ async function refusalOf(resolver: Resolver, rules: GuardRules, text: string): P
   return is_refused ? 'leads to an address that is not public' : null;
 }
 
-/** The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read. */
+/**
+ * The guarded client of a process. Names are asked of `dns_servers`, or of the machine's; its hosts file is not read.
+ */
 export function openEgress(
   config: Pick<Config, 'allow_insecure_webhooks' | 'egress_allow' | 'dns_servers'>,
 ): Egress {

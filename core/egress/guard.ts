@@ -1,11 +1,11 @@
-// Which addresses of others this service may call (docs/webhooks.md#addresses): the form of a URL, and the network
-// behind it. Pure; who connects is egress.ts, which asks again for every address at every connection.
+// Which addresses given by users may be called (docs/webhooks.md#addresses): the form of a URL, and the network of an
+// address. Pure: egress.ts connects, and asks here for every address at every connection.
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.parse>;
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Addresses that are not the public Internet. */
+/** Addresses that are not on the public Internet. */
 const REFUSED_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

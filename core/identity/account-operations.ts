@@ -83,10 +83,10 @@ export const changePasswordOperation = operation({
       const at = context.now();
       await setPassword(context.db, { id: person.id, password_hash, at });
       await endSessions(context.db, { user_id: person.id, except: session.id });
-      // A sign-in that got past the old password must not finish.
+      // A sign-in that passed with the old password must not finish.
       await endChallenges(context.db, person.id);
       const made = await renewSession(context, session, { proved_at: at });
-      // The end of the log is the last lock of every transaction: whoever ends this session writes there too.
+      // The end of the audit log is the last lock of every transaction; what ends this session writes to the log too.
       await writeAudit(context, { action: 'auth.password.change', org_id: session.org_id });
       return made;
     });
@@ -95,7 +95,7 @@ export const changePasswordOperation = operation({
 });
 
 /**
- * Asks for a code of the second factor in force: a password and a stolen session must not be enough to replace it.
+ * Asks for a code of the present second factor: a password and a stolen session must not be enough to replace it.
  * @throws ServiceError invalid_request without a code, invalid_totp, too_many_attempts.
  */
 async function proveFactor(context: Context, person: Person, code: string | undefined): Promise<void> {

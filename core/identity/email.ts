@@ -5,7 +5,10 @@ import { invalid } from '../kernel/index.ts';
 const LENGTH_MAX = 254;
 const LOCAL = /^[^\s@"(),:;<>[\\\]\u0000-\u001f\u007f]{1,64}$/;
 
-/** The form in which addresses are compared: lower case (ASCII), domain in its IDNA form; null for what is none. */
+/**
+ * The form in which addresses are compared: lower case (ASCII), domain in its IDNA form; null for text that is no
+ * address.
+ */
 export function emailKey(email: string): string | null {
   const at = email.lastIndexOf('@');
   const local = email.slice(0, at);
@@ -15,7 +18,7 @@ export function emailKey(email: string): string | null {
   return key.length > LENGTH_MAX || email.length > LENGTH_MAX ? null : key;
 }
 
-/** As `emailKey`. @throws ServiceError invalid_request for what is no address. */
+/** As `emailKey`. @throws ServiceError invalid_request for text that is no address. */
 export function getEmailKey(email: string): string {
   const key = emailKey(email);
   if (key === null) throw invalid('email', 'format', 'This is not an e-mail address.');

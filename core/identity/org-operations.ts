@@ -28,7 +28,7 @@ async function openOrgs(context: Context): Promise<OrgView[]> {
   const role_of = new Map<string, Role | null>();
   if (caller.kind === 'session') {
     for (const membership of await listMemberships(db, caller.user_id)) {
-      // What entering would refuse is not told here either; sign-in names it to a chooser.
+      // Organisations that the session may not enter are not listed; the answer of a sign-in names them.
       if (barredBy(caller, membership, client_ip) === undefined)
         role_of.set(membership.org_id, membership.role);
     }

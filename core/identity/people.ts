@@ -1,4 +1,4 @@
-// Making people and staff by hand (`svcctl`, the seed of `make up`), with passwords nobody chose.
+// Making people and staff by hand (`svcctl`, the seed of `make up`), with generated passwords.
 import {
   type Context,
   type Id,

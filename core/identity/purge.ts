@@ -1,4 +1,4 @@
-// What sign-in leaves behind and nobody needs any more.
+// Deletes rows of sign-in that are no longer needed.
 import type { Db } from '../kernel/index.ts';
 import { purgeSessions } from './sessions/store.ts';
 import { purgeAttempts } from './sign-in/store.ts';

@@ -5,9 +5,11 @@ import { documented, idOf, lineOf, named, nullable, oneOf, staffRoles, Time } fr
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 const transports = ['cookie', 'bearer'] as const;
 
-/** Passwords are bounded before anything is computed from them; what a new one must be is said by `weak_password`. */
+/**
+ * Passwords are bounded before anything is computed from them. What a new one must fulfil is checked in password.ts.
+ */
 export const PasswordIn = Type.String({ minLength: 1, maxLength: 1_024 });
-/** What an address is is decided in email.ts: any script, so more than the format of that name says. */
+/** What counts as an address is decided in email.ts: any script is allowed, so the format is documented but not checked. */
 export const EmailIn = documented(lineOf(254, 3), { format: 'email' });
 export const CodeIn = lineOf(32);
 export const TransportIn = Type.Optional(oneOf(transports, 'SessionTransport'));
@@ -42,7 +44,7 @@ const OrgOfSession = named(
   }),
 );
 
-/** Who is signed in, where, and what they may do: what a console asks first. */
+/** Who is signed in, in which organisation and with which role: the first thing a console asks. */
 export const SignedInView = named(
   'SessionState',
   Type.Object({

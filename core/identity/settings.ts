@@ -18,7 +18,7 @@ declare module '../kernel/operation.ts' {
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-/** Listening on every address says nothing about the name people use. */
+/** A server that listens on every address does not know by which name people reach it. */
 const ANYWHERE = /^(?:0\.0\.0\.0|\[::\])$/;
 
 type Facts = Pick<

@@ -17,7 +17,7 @@ export interface Person {
   readonly created_at: Date;
 }
 
-/** A living session with what each request asks of it. */
+/** A session with everything that a request needs to know of it. */
 export interface SessionRow {
   readonly id: Id<'session'>;
   readonly user_id: Id<'user'>;
@@ -46,7 +46,7 @@ export interface StaffMember {
   readonly status: 'active' | 'disabled';
 }
 
-/** What a request brings for the check of its session. */
+/** The parts of a request that its session check needs. */
 export interface SessionProof {
   readonly token: string;
   /** From `?environment=test`. */
@@ -55,6 +55,6 @@ export interface SessionProof {
   readonly org_override: string | null;
   readonly at: Date;
   readonly ip: string | null;
-  /** Asked by the service itself while a stream is open: no act of the person, so the session goes on idling. */
+  /** A check by the service itself while a stream is open: no act of the person, so it does not count as activity. */
   readonly passive?: true;
 }

@@ -1,5 +1,5 @@
-// Who is behind a session token. Every request asks the database, so that ending a session, a membership or a role
-// acts at the next request of every process.
+// Finds the person of a session token. Every request asks the database, so that the end of a session, a membership or a
+// role takes effect at the next request in every process.
 import {
   type Db,
   isId,
@@ -22,7 +22,7 @@ function ended(): ServiceError {
   return new ServiceError('session_expired', 'The session has ended. Sign in again.');
 }
 
-/** Why a session may do nothing in an organisation from `ip`; undefined when nothing bars it. */
+/** Why a session may not act in an organisation from `ip`; undefined when it may. */
 export function barredBy(
   session: Pick<SessionRow, 'two_factor'>,
   membership: Membership | null,
@@ -38,8 +38,8 @@ export function barredBy(
 
 /**
  * The person behind a session token, in the organisation it stands in or the one that `org_override` names.
- * @throws ServiceError authentication_required for what has not the form of a token, session_expired for one that is
- * not in force, not_found when the person is no member of `org_override`.
+ * @throws ServiceError authentication_required for text without the form of a token, session_expired for a token that
+ * is not valid, not_found when the person is no member of `org_override`.
  */
 export async function verifySession(db: Db, proof: SessionProof): Promise<SessionCaller> {
   const { token, at, org_override } = proof;

@@ -42,7 +42,10 @@ export function viewSession(session: SessionRow, current: string | null): Sessio
   };
 }
 
-/** Everything a console asks first; `org_id` is the organisation acted in, where `x-svc-org` names another one. */
+/**
+ * The answer to a console's first question. `org_id` is the organisation of this request, also where `x-svc-org` names
+ * it.
+ */
 export async function viewSignedIn(
   context: Context,
   session: SessionRow,

@@ -1,4 +1,4 @@
-// Issuing a document: number and row in the transaction of the fact it documents.
+// Issuing a document: its number and row are written in the transaction of what it documents.
 import type { Context, Id } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
 import { documentNumber, financialYear } from './number.ts';
@@ -17,7 +17,7 @@ interface TopupInvoice {
 }
 
 /**
- * Issues the document of a booked top-up and tells `invoice.issued`. Call it last in the booking transaction: it
+ * Issues the document of a booked top-up and emits `invoice.issued`. Call it last in the booking transaction: it
  * locks the supplier's counter until the commit. @throws an error of PostgreSQL when the top-up has one already.
  */
 export async function issueTopupInvoice(

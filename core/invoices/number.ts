@@ -13,8 +13,8 @@ export function financialYear(at: Date): string {
 }
 
 /**
- * Number `no` of `series` in `fy`: at least five digits. @throws RangeError when it would pass sixteen characters;
- * the supplier then needs a new series before it can issue on.
+ * Number `no` of `series` in `fy`: at least five digits. @throws RangeError when it would exceed sixteen characters;
+ * the supplier then needs a new series before more documents can be issued.
  */
 export function documentNumber(args: { series: string; fy: string; no: number }): string {
   const number = `${args.series}/${args.fy}/${String(args.no).padStart(5, '0')}`;

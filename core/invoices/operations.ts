@@ -1,4 +1,4 @@
-// Reading documents. A test key sees none: documents are about money, and money is live.
+// Reading documents. A test key sees none, because documents are about real money.
 import { Type } from 'typebox';
 import {
   type Context,
@@ -84,7 +84,7 @@ const example = {
   sent_at: null,
 } as const;
 
-/** Whether the caller sees documents at all. */
+/** Whether the caller may see documents. */
 function seesDocuments(context: Context): boolean {
   return orgCaller(context).environment === 'live';
 }

@@ -1,4 +1,4 @@
-// Who supplies, and at which rate of tax: business settings that staff set before real money comes in.
+// The supplier and the rate of tax: settings that staff must set before real money is taken.
 import { readSetting } from '../db/index.ts';
 import type { Db } from '../kernel/index.ts';
 import type { Billing } from '../orgs/index.ts';
@@ -25,7 +25,7 @@ export const DEMO_SUPPLIER: Supplier = {
 export async function readSupplier(db: Db): Promise<{ supplier: Supplier; is_demo: boolean }> {
   const set = await readSetting<Partial<Supplier>>(db, 'supplier');
   if (set === null) return { supplier: DEMO_SUPPLIER, is_demo: true };
-  // What a real supplier leaves out is absent, never the demo's.
+  // A field that a real supplier leaves out is absent, and never filled from the demo supplier.
   const bare = { gstin: null, pan: null, lut: null, series: 'INV', sac: '998315' } as const;
   return { supplier: { ...bare, ...(set as Supplier), supplier_id: 'platform' }, is_demo: false };
 }

@@ -49,7 +49,7 @@ interface Recipient {
   readonly gstin: string | null;
 }
 
-/** Everything about tax that a price was told with; kept with the top-up, so that its document says the same. */
+/** The tax decision behind a quoted price; stored with the top-up, so that its document says the same. */
 export interface TaxTerms extends TaxParts {
   readonly decision: TaxDecision;
   readonly supplier: Supplier;

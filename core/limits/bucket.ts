@@ -1,5 +1,5 @@
 // The arithmetic of a token bucket (docs/limits.md): capacity is the limit of a minute, the refill is continuous.
-// The Lua of `script.ts` does the same in Redis; the contract test holds both to one model.
+// The Lua of `scripts.ts` does the same in Redis; the contract test holds both to one model.
 import type { Gauge } from './types.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,7 +16,10 @@ export function levelAt(bucket: Bucket, limit: number, now_ms: number): number {
   return grown < limit ? grown : limit;
 }
 
-/** Whether `units` may go out at `level`. More than a whole minute's worth passes a full bucket, or it never could. */
+/**
+ * Whether `units` may be taken at `level`. A full bucket also grants more than its capacity, since such a request could
+ * never pass otherwise.
+ */
 export function covers(level: number, limit: number, units: number): boolean {
   return level >= (units < limit ? units : limit);
 }
@@ -37,7 +40,7 @@ export function gaugeOf(level: number, limit: number): Gauge {
   };
 }
 
-/** The gauge with less left; a null has no limit at all. */
+/** The gauge with less left; null means no limit. */
 export function tighter(a: Gauge | null, b: Gauge | null): Gauge | null {
   if (a === null || b === null) return a ?? b;
   return a.remaining <= b.remaining ? a : b;

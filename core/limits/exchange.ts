@@ -1,13 +1,13 @@
-// What the scripts of `scripts.ts` are asked, and what their answers mean: keys, arguments, gauges, refusals.
+// The arguments of the scripts in `scripts.ts` and the meaning of their answers: keys, limits, gauges, refusals.
 import { within } from '../kernel/index.ts';
 import { gaugeOf, tighter, waitMs } from './bucket.ts';
 import { CONCURRENCY_WAIT_MS } from './memory.ts';
 import type { Gauges, LimitName, LimitRefusal, LimitScope, LimitSubject } from './types.ts';
 
-/** A Redis slower than this is as good as lost: the caller waits for it. */
+/** A Redis slower than this counts as lost, because a caller waits for it. */
 const PATIENCE_MS = 250;
 
-/** What Redis answers to `asked`. @throws Error when there is none in time, or what Redis refused with. */
+/** What Redis answers to `asked`. @throws Error when no answer comes in time, or the error of Redis. */
 export function inTime<T>(asked: Promise<T>): Promise<T> {
   return within(PATIENCE_MS, asked, 'Redis');
 }
@@ -46,7 +46,10 @@ export function limitArgs(limits: readonly (number | null)[]): string[] {
   return limits.map((limit) => (limit === null ? '' : String(limit)));
 }
 
-/** The gauges that a script's answer means. `levels`: requests of key and plan, tokens of key and plan; empty where there is no limit. */
+/**
+ * The gauges that a script's answer means. `levels`: requests of key and plan, tokens of key and plan; empty where
+ * there is no limit.
+ */
 export function gaugesOf({ key_rates, plan_rates }: LimitSubject, levels: readonly string[]): Gauges {
   const gauge = (level: string | undefined, limit: number | null) =>
     level === undefined || level === '' || limit === null ? null : gaugeOf(Number(level), limit);

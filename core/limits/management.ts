@@ -1,8 +1,8 @@
-// How often one caller may ask of management: all that is no inference (docs/limits.md#requests-beside-inference).
+// The limit of management requests, all that are no inference (docs/limits.md#requests-beside-inference).
 import { ServiceError } from '../kernel/index.ts';
 import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
 
-/** Whose requests are counted together. */
+/** The caller whose requests are counted together. */
 export type ManagementScope = 'key' | 'session' | 'address';
 
 const none: Rates = { rpm: null, tpm: null, concurrency: null };

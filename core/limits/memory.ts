@@ -16,7 +16,7 @@ import type {
   Rejections,
 } from './types.ts';
 
-/** What a caller told "too many at once" is asked to wait. */
+/** How long a caller who has too many calls at once is asked to wait. */
 export const CONCURRENCY_WAIT_MS = 1_000;
 const SWEEP_AT_LEAST = 10_000;
 
@@ -81,7 +81,7 @@ class MemoryLimits implements MemoryLimitStore {
     const plan = this.#side('plan', subject.plan, subject.plan_rates, now_ms);
     key.meter.running++;
     plan.meter.running++;
-    // Its refusals are counted by the store that it came from.
+    // Refusals of such a call are counted by the Redis store that it came from.
     return new Slot(key, plan, {
       clock: this.#clock,
       gauges: standingOf(key, plan, now_ms),
@@ -115,7 +115,7 @@ class MemoryLimits implements MemoryLimitStore {
     return { scope, rates, meter };
   }
 
-  /** Forgets who has not called for so long that every bucket is full again. */
+  /** Forgets keys and plans without calls for so long that their buckets are full again. */
   #sweep(now_ms: number): void {
     for (const [id, { requests, tokens, running }] of this.#meters) {
       const touched = Math.max(requests.at_ms, tokens.at_ms);
@@ -224,7 +224,9 @@ function gauge(side: Side, kind: 'requests' | 'tokens', now_ms: number): Gauge |
   return limit === null ? null : gaugeOf(levelAt(side.meter[kind], limit, now_ms), limit);
 }
 
-/** A store for one process. `clock` gives rising milliseconds; the kernel's monotonic one unless a test moves its own. */
+/**
+ * A store for one process. `clock` gives rising milliseconds; the kernel's monotonic one unless a test moves its own.
+ */
 export function openMemoryLimits(clock: () => number = monotonicMs): MemoryLimitStore {
   return new MemoryLimits(clock);
 }

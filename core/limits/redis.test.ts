@@ -31,8 +31,8 @@ async function enterAll(store: LimitStore, subject: LimitSubject, calls: number)
   return entered.filter((one) => !isRefusal(one)) as LimitSlot[];
 }
 
-// A Redis that a busy machine keeps waiting for a quarter of a second is left at the wrong moment for these tests, as it
-// must be: noise only takes from them, so that one good run of three is proof.
+// A Redis that a busy machine keeps waiting for a quarter of a second is left at the wrong moment for these tests, as
+// it must be: noise only takes from them, so that one good run of three is proof.
 const again = { retry: 2 };
 
 test(

@@ -1,5 +1,6 @@
 // Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
-// every limit (limit ÷ processes last seen) in its own memory: never open without bound, never closed for everyone.
+// every limit (limit ÷ processes last seen) in its own memory, so that limits stay bounded and calls are still
+// admitted.
 import { Redis } from 'ioredis';
 import { type Log, newUlid, nowMs } from '../kernel/index.ts';
 import {
@@ -30,13 +31,13 @@ import {
 
 /** How often running calls renew their place within a lease. */
 const RENEWALS = 3;
-/** Heartbeat, and how soon a Redis that is back is noticed. */
+/** Time between heartbeats, and so until a Redis that is back is noticed. */
 const BEAT_MS = 1_000;
 const PROCESS_MS = 5_000;
 /** Until Redis has said how many processes there are. */
 const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
-/** Counts of refusals are kept a little longer than they count. */
+/** Counts of refusals are kept in Redis a little longer than the 24 hours that are shown. */
 const REJECTED_SECONDS = 26 * 3_600;
 
 interface RedisLimitsOptions {
@@ -141,7 +142,7 @@ class RedisLimits implements LimitStore {
   }
 
   async rejections({ plan }: Pick<LimitSubject, 'plan'>): Promise<Rejections> {
-    // What waits for the next beat, or for Redis to be back, counts already.
+    // Includes refusals that have not been sent to Redis yet.
     const here = this.#rejected.of(plan, nowMs());
     if (this.#lost) return here;
     const hours = countedHours(nowMs()).map((hour) => inTime(this.#redis.hgetall(rejectedKey(plan, hour))));
@@ -153,7 +154,7 @@ class RedisLimits implements LimitStore {
     return sumRejections([here, ...found]);
   }
 
-  /** Counts a refusal; one flood of them is one write a second. */
+  /** Counts a refusal in memory; counts are written to Redis once a second, however many there are. */
   refused({ plan }: LimitSubject, limit: LimitName): void {
     this.#rejected.count(plan, limit, nowMs());
   }
@@ -171,12 +172,12 @@ class RedisLimits implements LimitStore {
   forget(slot: SharedSlot, keys: Keys, id: string): void {
     this.#running.delete(slot);
     if (this.#lost) return;
-    // Two commands of one pipeline; a lost one is made good by the lease.
+    // Two commands of one pipeline. If one is lost, the lease frees the place later.
     this.#redis.zrem(keys.running[0], id).catch(() => {});
     this.#redis.zrem(keys.running[1], id).catch(() => {});
   }
 
-  /** The part of every limit that this process may give out alone; at least one of whatever is allowed at all. */
+  /** The part of every limit that this process may grant by itself; at least one where the limit is not zero. */
   shareOf(subject: LimitSubject): LimitSubject {
     const part = (limit: number | null) =>
       limit === null || limit === 0 ? limit : Math.max(1, Math.floor(limit / this.#processes));
@@ -242,7 +243,7 @@ class RedisLimits implements LimitStore {
   #lose(reason: string): void {
     if (this.#lost || this.#closed) return;
     this.#lost = true;
-    // What runs already counts against this process's share.
+    // Calls that run already count against this process's share.
     for (const slot of this.#running) slot.moveHere();
     this.#log.warn({ reason, processes: this.#processes }, 'Redis is lost: limits are kept by local share');
   }
@@ -266,13 +267,16 @@ class RedisLimits implements LimitStore {
   #sendRejected(): void {
     for (const { plan, hour, limit, count } of this.#rejected.take()) {
       const key = rejectedKey(plan, hour);
-      // A count is no limit: what a failing Redis does not take is lost.
+      // These counts enforce nothing, so those that a failing Redis does not take are lost.
       this.#redis.hincrby(key, limit, count).catch(() => {});
       this.#redis.expire(key, REJECTED_SECONDS).catch(() => {});
     }
   }
 
-  /** Lengthens the leases of all running calls; `back`: also tells a Redis that came back empty who is running. */
+  /**
+   * Lengthens the leases of all running calls; `back`: also for a Redis that came back empty, which then knows what is
+   * running.
+   */
   async #renew(back = false): Promise<void> {
     if ((this.#lost && !back) || this.#running.size === 0) return;
     const groups = new Map<string, { keys: Keys; ids: string[] }>();
@@ -385,7 +389,10 @@ class SharedSlot implements LimitSlot {
   }
 }
 
-/** The store of an installation with several gateway processes. Never throws: without Redis it starts on its share. */
+/**
+ * The store of an installation with several gateway processes. Never throws: without Redis it starts with its local
+ * share.
+ */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<LimitStore> {
   const store = new RedisLimits(options);
   await store.start();

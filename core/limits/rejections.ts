@@ -4,7 +4,7 @@ import type { LimitName, Rejections } from './types.ts';
 const HOUR_MS = 3_600_000;
 /** A day is this many hours back, the present one included. */
 const HOURS = 24;
-/** Plans counted by one process at once; beyond it the counts begin anew. */
+/** Most plans that one process counts; beyond that its counts start again. */
 const PLANS_MAX = 100_000;
 
 /** Number of the hour that `now_ms` is in. */
@@ -55,7 +55,7 @@ export class RejectionCounts {
     return sumRejections(countedHours(now_ms).map((hour) => hours?.get(hour) ?? {}));
   }
 
-  /** All counts, which are then forgotten here: for whoever adds them up over processes. */
+  /** Takes all counts out, to be added up over processes. */
   take(): { plan: string; hour: number; limit: LimitName; count: number }[] {
     const taken = [...this.#plans].flatMap(([plan, hours]) =>
       [...hours].flatMap(([hour, counts]) =>

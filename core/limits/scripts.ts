@@ -1,6 +1,6 @@
-// What Redis decides, each as one script: between a look and a debit no other process gets in. Time is the server's,
-// so that processes with different clocks share one truth. Plain Redis 7 commands only. The arithmetic is that of
-// `bucket.ts`.
+// The decisions made in Redis, each as one script, so that no other process comes between check and debit. Time is that
+// of the Redis server, so that processes with different clocks agree. Plain Redis 7 commands only. The arithmetic is
+// that of `bucket.ts`.
 
 const BUCKETS = `
 local t = redis.call('TIME')
@@ -86,7 +86,10 @@ end
 return { refused, tostring(levels[1]), tostring(levels[2]) }
 `;
 
-/** KEYS as ENTER without the plan's running calls; ARGV rpm ×2, tpm ×2. Returns the four levels and the key's running calls. */
+/**
+ * KEYS as ENTER without the plan's running calls; ARGV rpm ×2, tpm ×2. Returns the four levels and the key's running
+ * calls.
+ */
 export const LOOK = `${BUCKETS}
 local levels = { '', '', '', '' }
 for i = 1, 4 do

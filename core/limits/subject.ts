@@ -1,4 +1,4 @@
-// Whose buckets a key's calls are counted in.
+// Which buckets the calls of a key are counted in.
 import { type Environment, ServiceError } from '../kernel/index.ts';
 import type { KeyGrant, KeyRow } from '../keys/index.ts';
 import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
@@ -35,7 +35,9 @@ export function subjectOf(grant: KeyGrant): LimitSubject {
   };
 }
 
-/** The same without a limit of calls at once: for what is free and over at once, and counts as a request alone. */
+/**
+ * The same without the limit of concurrent calls: for requests that are free and short, and count as a request only.
+ */
 export function requestSubjectOf(grant: KeyGrant): LimitSubject {
   const subject = subjectOf(grant);
   return {

@@ -1,5 +1,5 @@
-// What a limit store decides. Two of them keep the same contract (`contract.test.ts`): one in the memory of a single
-// process, one in Redis for many.
+// The decisions of a limit store. Two of them keep the same contract (`contract.test.ts`): one in the memory of a
+// single process, one in Redis for many.
 
 /** Limits of a key or a plan; null is no limit of its own. */
 export interface Rates {
@@ -11,9 +11,9 @@ export interface Rates {
   readonly concurrency: number | null;
 }
 
-/** Whose call it is. All keys of a rotation chain share one `key`. */
+/** The buckets of a call. All keys of a rotation chain share one `key`. */
 export interface LimitSubject {
-  /** Keeps what one decision touches on one Redis shard. */
+  /** Keeps the keys of one decision on one Redis shard. */
   readonly org_id: string;
   readonly key: string;
   readonly key_rates: Rates;
@@ -34,7 +34,7 @@ export interface Gauge {
   readonly reset_ms: number;
 }
 
-/** The tighter of key and plan for each bucket; null where neither has the limit. */
+/** The stricter of key and plan for each bucket; null where neither has the limit. */
 export interface Gauges {
   readonly requests: Gauge | null;
   readonly tokens: Gauge | null;
@@ -68,18 +68,18 @@ export interface LimitStore {
    * Answers at once where nothing has to be asked.
    */
   enter(subject: LimitSubject): LimitSlot | LimitRefusal | Promise<LimitSlot | LimitRefusal>;
-  /** Buckets of key and plan as they stand, without taking anything (`GET /v1/limits`). */
+  /** The present buckets of key and plan, without taking anything (`GET /v1/limits`). */
   look(subject: LimitSubject): Promise<LimitView>;
   /** Calls of the plan of `subject` that were refused within 24 hours, a second late over processes. */
   rejections(subject: Pick<LimitSubject, 'plan'>): Promise<Rejections>;
-  /** `exact`: one truth for all processes. `local_share`: Redis is away and this process keeps to its part. */
+  /** `exact`: limits are shared by all processes. `local_share`: Redis is away and this process enforces its share. */
   readonly mode: 'exact' | 'local_share';
   /** Processes that share the limits, as last heard. */
   readonly processes: number;
   close(): Promise<void>;
 }
 
-/** What is left to the key's own limits or, where it has none, to its plan's. */
+/** What is left of the key's own limits or, where it has none, of its plan's. */
 export interface LimitView {
   readonly rpm_remaining: number | null;
   readonly tpm_remaining: number | null;

@@ -1,6 +1,6 @@
-// The asynchronous writer: content is redacted, sealed and stored after its call has ended, of each organisation one at
-// a time and the organisations beside each other, in bounded memory. Unlike request rows it is never spooled: the disk
-// of a gateway is no place for content.
+// The asynchronous writer: content is redacted, encrypted and stored after its call has ended, one payload of an
+// organisation at a time and several organisations in parallel, in bounded memory. Unlike request rows it is never
+// spooled, because content must not be stored on a gateway's disk.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs } from '../kernel/index.ts';
 import { type RedactionSettings, redactBody } from '../redaction/index.ts';
@@ -8,14 +8,14 @@ import { sealPayload } from './sealing.ts';
 import { insertPayloads, preparePayloadDays, type SealedPayload } from './store.ts';
 import type { NewPayload, PayloadLog, PayloadSlot } from './types.ts';
 
-/** Requests of running calls that will be kept, and ended calls that wait. */
+/** Bytes of running calls whose content will be kept, and of ended calls that wait. */
 const WAITING_MAX = 67_108_864;
-/** Of these what organisations may have beyond `SMALL`: the rest is for such as have little. */
+/** How many of these may be used by organisations with more than `SMALL`; the rest is reserved for the others. */
 const SHARED_MAX = 50_331_648;
 const SMALL = 1_048_576;
-/** What one organisation may have; a single call may have more. */
+/** How many bytes of one organisation may wait; a single call may have more. */
 const ORG_MAX = 16_777_216;
-/** Assumed for an answer that is not there yet. */
+/** The size assumed for an answer that has not come yet. */
 const ANSWER_BYTES = 65_536;
 const BATCH_MAX = 50;
 const BATCH_BYTES = 4_194_304;
@@ -36,7 +36,7 @@ interface PayloadLogOptions {
 interface Line {
   readonly org_id: string;
   readonly queue: NewPayload[];
-  /** That wait or may come, until they are stored or given up. */
+  /** Bytes that wait or are reserved, until they are stored or dropped. */
   bytes: number;
   sealing: boolean;
 }
@@ -82,7 +82,7 @@ class Writer implements PayloadLog {
     const full = this.#closed ? 'closed' : this.#isFull(line, room);
     if (full !== null) {
       this.#dropped++;
-      this.#tell(org_id, full);
+      this.#warn(org_id, full);
       return null;
     }
     this.#lines.set(org_id, line);
@@ -110,13 +110,13 @@ class Writer implements PayloadLog {
     this.#forget(line);
   }
 
-  /** A line in which nothing is left is none. */
+  /** Forgets an organisation that has nothing waiting any more. */
   #forget({ org_id, bytes, queue, sealing }: Line): void {
     if (bytes === 0 && queue.length === 0 && !sealing) this.#lines.delete(org_id);
   }
 
-  /** One line of the log a minute: whoever drops calls drops many. */
-  #tell(org_id: string, reason: string): void {
+  /** At most one line in the process log a minute, since dropped calls come in great numbers. */
+  #warn(org_id: string, reason: string): void {
     const now_ms = monotonicMs();
     if (now_ms - this.#reported_ms < TELL_MS) return;
     this.#reported_ms = now_ms;
@@ -161,7 +161,7 @@ class Writer implements PayloadLog {
 
   async #sealAll(line: Line): Promise<void> {
     while (line.queue.length > 0 && !this.#batch_is_full) {
-      // Behind whatever the call has still to do, and in turns with the other organisations.
+      // After everything that the call still has to do, and taking turns with other organisations.
       await new Promise((done) => setImmediate(done));
       await this.#sealOne(line, line.queue.shift() as NewPayload);
       this.#store();
@@ -170,7 +170,7 @@ class Writer implements PayloadLog {
     this.#forget(line);
   }
 
-  /** Into the batch, or dropped: one that cannot be read or redacted is not kept. */
+  /** Adds a payload to the batch, or drops it when it cannot be read or redacted. */
   async #sealOne(line: Line, payload: NewPayload): Promise<void> {
     const { request_id, org_id, redact, bytes } = payload;
     try {
@@ -183,12 +183,12 @@ class Writer implements PayloadLog {
     } catch (error) {
       this.#take(line, -bytes);
       this.#dropped++;
-      // The error's own message may quote what it could not read.
+      // The error's message could quote the content.
       this.#log.warn({ request_id, kind: (error as Error).name }, 'content of a call was not kept');
     }
   }
 
-  /** Begins to store what is sealed, unless that is under way or PostgreSQL is waited for. */
+  /** Begins to store sealed payloads, unless that is under way or it waits for PostgreSQL. */
   #store(): void {
     if (this.#storing || this.#timer !== null || this.#batch.length === 0) return;
     this.#storing = true;
@@ -201,7 +201,7 @@ class Writer implements PayloadLog {
       const batch = this.#batch;
       this.#batch = [];
       this.#batch_bytes = 0;
-      // There is room in the next one, and it fills while this one is stored.
+      // The next batch is filled while this one is stored.
       for (const line of this.#lines.values()) this.#seal(line);
       const left = await this.#insert(batch);
       away = left.length > 0;
@@ -217,7 +217,7 @@ class Writer implements PayloadLog {
     }, RETRY_MS);
   }
 
-  /** Stores `batch`, gives up of it what PostgreSQL refuses, and returns what is left because PostgreSQL is away. */
+  /** Stores `batch` without the payloads that PostgreSQL refuses, and returns those that remain while it is away. */
   async #insert(batch: readonly Sealed[]): Promise<readonly Sealed[]> {
     try {
       await this.#prepare();
@@ -236,7 +236,7 @@ class Writer implements PayloadLog {
     return [];
   }
 
-  /** One by one: what is refused takes nothing of others with it. */
+  /** Stores payloads one by one, so that one that is refused does not affect the others. */
   async #insertEach(batch: readonly Sealed[]): Promise<readonly Sealed[]> {
     for (let i = 0; i < batch.length; i++) {
       const left = await this.#insert(batch.slice(i, i + 1));

@@ -6,7 +6,9 @@ import { deletePayloads, dropEmptyDays, findNextOrg } from './store.ts';
 const DAY_MS = 86_400_000;
 const BATCH = 1_000;
 
-/** Content of calls begun before `erased_ms` is gone because logging was switched off, before `expired_ms` by its age. */
+/**
+ * Content of calls begun before `erased_ms` is gone because logging was switched off, before `expired_ms` by its age.
+ */
 export function voidBefore(
   policy: StoredDataPolicy,
   now_ms: number,
@@ -18,7 +20,10 @@ export function voidBefore(
   };
 }
 
-/** Deletes content whose time is up or whose organisation logs no more; returns how many payloads. An hourly job. */
+/**
+ * Deletes content that has expired or whose organisation has switched logging off; returns how many payloads. An hourly
+ * job.
+ */
 export async function purgePayloads(pool: Pool, now: Date): Promise<number> {
   let deleted = 0;
   for (let org_id = await findNextOrg(pool, ''); org_id !== null; org_id = await findNextOrg(pool, org_id)) {

@@ -1,4 +1,4 @@
-// The form in which content lies at rest: JSON, deflated, sealed under a key of the key ring and bound to its request.
+// The stored form of content: JSON, deflated, encrypted under a key of the key ring and bound to its request.
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { deriveKey, open, seal } from '../kernel/index.ts';
@@ -7,7 +7,7 @@ import type { Payload, PayloadTexts } from './types.ts';
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** Larger content is not kept: its place holds two nulls. */
+/** Larger content is not kept; two nulls are stored instead. */
 const CONTENT_MAX = 4_194_304;
 const NOTHING: PayloadTexts = { request: null, response: null };
 

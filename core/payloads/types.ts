@@ -5,7 +5,7 @@ import type { RedactionSettings } from '../redaction/index.ts';
 export const payloadStates = ['available', 'none', 'pending', 'expired', 'erased'] as const;
 export type PayloadState = (typeof payloadStates)[number];
 
-/** JSON texts of what a call asked and was answered; null where there is none. */
+/** Request and response of a call as JSON texts; null where there is none. */
 export interface PayloadTexts {
   readonly request: string | null;
   readonly response: string | null;
@@ -23,7 +23,7 @@ export interface NewPayload {
   texts(): PayloadTexts;
 }
 
-/** A call's room in the log: one of the two is called, once. */
+/** Space for a call in the log; exactly one of the two methods is called, once. */
 export interface PayloadSlot {
   write(payload: NewPayload): void;
   /** The call has nothing to keep. */
@@ -33,11 +33,11 @@ export interface PayloadSlot {
 /** The writer of one process. Bounded: a store that is behind costs payloads, never memory or calls. */
 export interface PayloadLog {
   /**
-   * Room for a call of `org_id` whose request has `bytes`; null while too much waits, of this organisation or in all,
+   * Space for a call of `org_id` whose request has `bytes`; null while too much waits, of this organisation or in all,
    * which is counted and logged.
    */
   open(org_id: Id<'org'>, bytes: number): PayloadSlot | null;
-  /** Calls not kept although their organisation asked for it. */
+  /** Calls that were not kept although their organisation asked for it. */
   readonly dropped: number;
   /** Bytes that wait or may come. */
   readonly waiting_bytes: number;

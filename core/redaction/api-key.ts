@@ -58,7 +58,7 @@ function tokenEnd(text: string, at: number, first: number): number {
   return third - second - 1 < PART_MIN ? -1 : third;
 }
 
-/** The last first part that was seen to fail: each later start in it fails too, and is not walked again. */
+/** The last first part that failed: a start inside it fails as well, so it is not scanned again. */
 interface Failed {
   from: number;
   to: number;
@@ -97,7 +97,7 @@ function findPrivateKey(text: string, from: number, footer: [from: number, to: n
     footer[0] = FOOTER.exec(text)?.index ?? Number.POSITIVE_INFINITY;
     footer[1] = FOOTER.lastIndex;
   }
-  // Without a footer behind its header no later one has one either.
+  // When one header has no footer after it, no later header has one either.
   return footer[0] === Number.POSITIVE_INFINITY ? NONE : [header.index, footer[1]];
 }
 
@@ -112,7 +112,10 @@ function formAt(text: string, at: number): Span | null {
   return FORM_HERE.test(text) ? [at, FORM_HERE.lastIndex] : null;
 }
 
-/** Secrets of known forms. The end of a match is a boundary: of keys that stand without a gap each is found. */
+/**
+ * Secrets of known forms. The end of a match counts as a boundary, so that keys without a gap between them are all
+ * found.
+ */
 export const scanApiKeys: Scan = (text) => {
   const failed: Failed = { from: 0, to: 0 };
   const footer: [number, number] = [-1, -1];

@@ -6,7 +6,9 @@ import type { Redactor, Tally } from './redactor.ts';
 const QUOTE = 34;
 const COMMA = 44;
 const ID = /^[\w.:-]{1,256}$/;
-/** Ids of tool calls and answers as providers make them; another `id` may be anything, and is looked at. */
+/**
+ * Forms of ids that providers make for tool calls and answers; any other `id` may hold personal data and is scanned.
+ */
 const KNOWN_ID = /^(?:call|toolu|srvtoolu|fc|ctc|rs|msg|chatcmpl|functions|tool|tooluse)[_.-][\w.:-]{1,200}$/;
 const WORD = /^[a-z0-9_]{1,40}$/;
 const DATA_URL = /^data:[\w.+/;=-]{1,120};base64,/;
@@ -14,7 +16,7 @@ const NOT_BASE64 = /[^A-Za-z0-9+/=_-]/;
 const NOT_LINES = /[^A-Za-z0-9+/=\r\n]/;
 /** Lengths of lines in which MIME and PEM have base64, and command line tools and Python write it. */
 const LINE_LENGTHS: readonly number[] = [64, 76];
-/** Shorter ones are looked at like text: they cost nothing, and a secret can have the form of base64. */
+/** Shorter strings are scanned like text: that costs little, and a secret can have the form of base64. */
 const BASE64_MIN = 1_024;
 
 const callIds: ReadonlySet<string> = new Set(['tool_call_id', 'tool_use_id', 'call_id']);
@@ -23,7 +25,7 @@ const opaque: ReadonlySet<string> = new Set([
   // A provider's own state, sealed or signed: a changed character makes it worthless.
   ...['signature', 'thought_signature', 'thoughtSignature', 'encrypted_content'],
 ]);
-/** What a tool is called with is content, whatever its keys are named. */
+/** The arguments of a tool call are content, whatever their keys are named. */
 const contents: ReadonlySet<string> = new Set(['input', 'arguments', 'args']);
 
 interface Frame {
@@ -86,7 +88,7 @@ class Walk {
   readonly #redactor: Redactor;
   readonly #tally: Tally;
   readonly #spared: ReadonlySet<string>;
-  /** The text is what a tool is called with: all of it is content, and numbers count as text. */
+  /** The text is the arguments of a tool call: all of it is content, and numbers are scanned as text. */
   readonly #inside: boolean;
   readonly #stack: Frame[] = [];
   #out: string[] | null = null;
@@ -110,7 +112,7 @@ class Walk {
       const c = text.charCodeAt(i);
       if (c === QUOTE) {
         const end = stringEndIn(text, i + 1);
-        // Not JSON: whoever parses it says so.
+        // Not JSON: the parser that reads it later refuses it.
         if (end < 0) return text;
         if (expects_key) {
           (this.#stack.at(-1) as Frame).key = decoded(text, i + 1, end) ?? '';
@@ -147,7 +149,7 @@ class Walk {
     });
   }
 
-  /** Tags begin here, or what a tool is called with; a property of that name in a schema is none. */
+  /** Whether tags or arguments of a tool call begin here; a property of that name in a JSON schema does not count. */
   #opensContent(key: string): boolean {
     const stack = this.#stack;
     if (key === 'metadata') return true;
@@ -179,7 +181,7 @@ class Walk {
     if (redacted !== value) this.#replace(from, end + 1, JSON.stringify(redacted));
   }
 
-  /** JSON in a string stays JSON: a marker in place of a number is a string there. */
+  /** JSON inside a string stays valid: a marker that replaces a number there becomes a string. */
   #arguments(value: string): string {
     if (!isJson(value)) return this.#redactor.text(value, this.#tally);
     return new Walk(value, {
@@ -218,7 +220,9 @@ function isJson(value: string): boolean {
   }
 }
 
-/** The JSON text `text` with its strings redacted, but for the paths in `spared`; what is not JSON comes back as it is. */
+/**
+ * The JSON text `text` with its strings redacted, but for the paths in `spared`; what is not JSON comes back as it is.
+ */
 export function redactJson(
   redactor: Redactor,
   text: string,

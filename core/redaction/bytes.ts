@@ -1,4 +1,4 @@
-// A whole body at once: what both the call's own thread and the worker run.
+// Redaction of a whole body, run both by the call's own thread and by the worker.
 import { isUtf8 } from 'node:buffer';
 import { redactJson } from './body.ts';
 import { type Redactor, Tally } from './redactor.ts';
@@ -16,7 +16,7 @@ export function redactBytes(redactor: Redactor, body: Buffer, spared: readonly s
   const tally = new Tally();
   const text = body.toString('utf8');
   const redacted = redactJson(redactor, text, tally, new Set(spared));
-  // Of bytes that are no UTF-8 the text is another than the one looked at, so the text is what goes on.
+  // Bytes that are no UTF-8 differ from the decoded text that was scanned, so the scanned text is sent.
   const same = redacted === text && isUtf8(body);
   const { redactions, unscanned } = tally;
   return { body: same ? body : Buffer.from(redacted), redactions, unscanned };

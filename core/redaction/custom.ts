@@ -1,12 +1,17 @@
-// Patterns of an organisation's own, in an engine without backtracking: no text can make one explode.
+// An organisation's own patterns, run by an engine without backtracking, so that no text can make one take forever.
 import { RE2JS } from 're2js';
 import { ServiceError } from '../kernel/index.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type Scan } from './types.ts';
 
-/** Texts on which a pattern that can match nothing shows it: at an edge, between words, at a line's end. */
+/**
+ * Texts on which a pattern that can match the empty string does so: at an edge, between words, at the end of a line.
+ */
 const PROBES = ['', 'a', ' a ', 'a b', '1', '-', '\n', 'a\nb', 'Aa1_ é\t'];
 
-/** Steps that the patterns of a list may have once their repeats are written out: each is memory, and time per character. */
+/**
+ * Steps that the patterns of a list may have once their repeats are written out: each is memory, and time per
+ * character.
+ */
 const STEPS_MAX = 20_000;
 
 function refusal(param: string, message: string): ServiceError {
@@ -66,7 +71,7 @@ export function scanPattern(pattern: string, check: () => void): Scan {
     while (matcher.find()) {
       const from = matcher.start();
       const to = matcher.end();
-      // What matches nothing at some rare place replaces nothing.
+      // An empty match in some rare place replaces nothing.
       if (to > from) {
         spans ??= [];
         spans.push(from, to);

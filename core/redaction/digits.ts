@@ -2,7 +2,9 @@
 // check beside its form, so that an order number is not taken for a card.
 import type { Scan } from './types.ts';
 
-/** A whole row of digits, each at most one space or hyphen from the next: what lies inside is never a match of its own. */
+/**
+ * A whole row of digits, each at most one space or hyphen from the next: what lies inside is never a match of its own.
+ */
 const ROW = /\d(?:[ -]?\d){11,}/g;
 const AADHAAR = /^[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}$/;
 const PAN = /\b[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]\b/g;
@@ -18,7 +20,9 @@ function isGap(code: number): boolean {
   return code === 32 || code === 45;
 }
 
-/** Whether a digit stands before `from` or behind `to`, also across one space or hyphen; `least` is where text begins. */
+/**
+ * Whether a digit stands before `from` or behind `to`, also across one space or hyphen; `least` is where text begins.
+ */
 function isBesideDigit(text: string, from: number, to: number, least: number): boolean {
   if (from > least) {
     const before = text.charCodeAt(from - 1);
@@ -90,8 +94,8 @@ function isAadhaar(row: string): boolean {
 }
 
 /**
- * Every match of `pattern` that `holds`, told its place and the end of the match before, which is a boundary; one that
- * does not hold is looked into from its second character on.
+ * Every match of `pattern` for which `holds` is true; it gets the match's place and the end of the previous match,
+ * which is a boundary. In a match that does not hold, the search goes on at its second character.
  */
 function matches(
   text: string,
@@ -112,7 +116,7 @@ function matches(
   return spans;
 }
 
-/** Rows of twelve digits and more that `is`; a row stands between its neighbours as a whole or not at all. */
+/** Rows of twelve or more digits for which `is` is true; a row is taken as a whole or not at all. */
 function rows(is: (row: string) => boolean): Scan {
   return (text) => {
     let spans: number[] | null = null;

@@ -1,5 +1,6 @@
 // Where a body is redacted: presets in the call's own thread, where they take microseconds; patterns and very large
-// bodies in a worker that is started with the first of them. A body that cannot be redacted is refused, never let by.
+// bodies in a worker that is started with the first of them. A body that cannot be redacted is refused and never sent
+// as it is.
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../kernel/index.ts';
 import { type RedactedBody, redactBytes } from './bytes.ts';
@@ -11,7 +12,7 @@ import type { Job, Outcome } from './worker.ts';
 const OWN_THREAD_MAX = 262_144;
 /** Bytes of one organisation that may wait for the worker; one body may, whatever its size. */
 const ORG_MAX = 67_108_864;
-/** Bytes of all that may wait; whoever has none waiting may have one body wait in any case. */
+/** Bytes of all organisations that may wait; an organisation without a waiting body may add one in any case. */
 const WAITING_MAX = 268_435_456;
 const TIMES: PoolTimes = { patience_ms: 2_000, lost_ms: 6_000 };
 const REDACTORS_MAX = 64;
@@ -63,7 +64,9 @@ export class RedactionPool {
   #worker: Worker | null = null;
   #running: Waiting | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** By organisation, the one whose turn it is first: large bodies and slow patterns make their own one wait. */
+  /**
+   * By organisation, the next in turn first, so that large bodies and slow patterns only delay their own organisation.
+   */
   readonly #lines = new Map<string, Line>();
   /** The line that was served last. */
   #served = '';
@@ -100,7 +103,7 @@ export class RedactionPool {
     });
   }
 
-  /** The first of the line whose turn it is; the one served last stands behind all others by now. */
+  /** The first body of the next organisation in turn; the one served last is now behind all others. */
   #first(): Waiting | undefined {
     const served = this.#lines.get(this.#served);
     if (served !== undefined) {
@@ -162,7 +165,7 @@ export class RedactionPool {
     this.#next();
   }
 
-  /** The worker is gone, or goes now: what it worked on fails, what waits gets another one. */
+  /** The worker has ended or is ended now: its present body fails, and waiting bodies get a new worker. */
   #lost(worker: Worker, error: ServiceError): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
@@ -195,8 +198,8 @@ function redactorOf(settings: RedactionSettings): Redactor {
 }
 
 /**
- * `body`, a JSON text of the organisation that `of` names, without what `settings` names. What is not JSON comes back as it
- * is. A promise where the worker does it, in which each waits for one body of each other organisation at most.
+ * `body`, a JSON text of the organisation that `of` names, without what `settings` names. What is not JSON comes back
+ * as it is. A promise where the worker does it, in which each waits for one body of each other organisation at most.
  * @throws ServiceError (or rejects) invalid_pattern when the patterns take too long, service_unavailable.
  */
 export function redactBody(

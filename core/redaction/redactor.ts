@@ -1,5 +1,5 @@
-// Text in, text without what the organisation's policy names out. Pure but for the clock that ends patterns which
-// take too long.
+// Removes from a text what the organisation's policy names. Pure, apart from the clock that ends patterns which take
+// too long.
 import { scanApiKeys } from './api-key.ts';
 import { scanPattern } from './custom.ts';
 import { scanAadhaar, scanCards, scanPans, scanPhones } from './digits.ts';
@@ -22,15 +22,17 @@ const scans: Readonly<Record<Preset, Scan>> = {
   phone: scanPhones,
 };
 
-/** What stands where text was dropped unseen. */
+/** Replaces text that was dropped without being scanned. */
 const UNSCANNED = '[REDACTED:unscanned]';
 const MARKER = /\[REDACTED:(?:api_key|email|card|aadhaar|pan|phone|pattern_\d{1,2}|unscanned)\]/g;
-/** A match can uncover one that an earlier pass had to leave (a word boundary beside it); so often it is looked for. */
+/** Most passes: replacing a match can make another one visible, for example by a new word boundary next to it. */
 const ROUNDS_MAX = 8;
 /** Strings so short are structure more often than content; they have a reserve of their own behind the budget. */
 const SHORT = 64;
 const RESERVE_CHARACTERS = 262_144;
-/** Of a string cut by the budget this much before the cut is dropped too: half a secret would be there to read. */
+/**
+ * When the budget cuts a string, this much before the cut is dropped too, since it could be the first half of a secret.
+ */
 const MARGIN = 4_096;
 
 interface Pass {
@@ -48,7 +50,7 @@ interface Piece {
   readonly round: number;
 }
 
-/** What of one call has been looked at, and what came of it. */
+/** How much of one call has been scanned, and what was found. */
 export class Tally {
   redactions = 0;
   unscanned = 0;
@@ -85,7 +87,7 @@ function split(piece: Piece, spans: readonly number[], pass: Pass, round: number
   return pieces;
 }
 
-/** Markers that stand in the text already: what was redacted once is not looked into again. */
+/** Markers that are in the text already: redacted text is not scanned again. */
 function piecesOf(text: string): Piece[] {
   const whole: Piece = { text, marker: false, from: 0, round: 0 };
   if (!text.includes('[REDACTED:')) return [whole];

@@ -1,4 +1,4 @@
-// What is redacted, and what came of it (docs/data-policy.md#redaction).
+// The settings and the result of redaction (docs/data-policy.md#redaction).
 
 /** In the order in which they are applied; matches of an earlier one are not looked into by a later one. */
 export const presets = ['api_key', 'email', 'card', 'aadhaar', 'pan', 'phone'] as const;

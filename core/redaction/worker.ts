@@ -1,5 +1,5 @@
-// The thread in which patterns run: they are linear in the text for one search, but a text can be made for which each
-// of many searches walks it all, and a call's own thread must not stand still for that.
+// The thread in which patterns run. One search is linear in the text, but a text can be crafted so that each of many
+// searches scans all of it, and that must not block the thread of a call.
 import { parentPort } from 'node:worker_threads';
 import { monotonicMs, ServiceError } from '../kernel/index.ts';
 import { redactBytes } from './bytes.ts';
@@ -16,7 +16,7 @@ export interface Job {
   readonly patience_ms: number;
 }
 
-/** What came of it; `fault` is a message without content. */
+/** The result; `fault` is a message without content. */
 export type Outcome =
   | {
       readonly id: number;

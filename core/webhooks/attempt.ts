@@ -1,4 +1,4 @@
-// One attempt: sign, send, and write down what came of it for the delivery and for its endpoint.
+// One attempt: sign, send, and record the result for the delivery and for its endpoint.
 
 import type { Egress, EgressResponse } from '../egress/index.ts';
 import { findPeople } from '../identity/index.ts';
@@ -21,10 +21,12 @@ import type { Claimed, WebhookRow } from './types.ts';
 
 const CONNECT_MS = 3_000;
 const TOTAL_MS = 10_000;
-/** Read for politeness and kept nowhere: a receiver that is cut off may think it failed. */
+/**
+ * How much of the answer is read, though nothing of it is kept: a receiver that is cut off may take that for a failure.
+ */
 const ANSWER_BYTES_MAX = 65_536;
 
-/** What an attempt writes with: the pool of a process, or an operation's context. */
+/** The parts that an attempt needs, from a process or from an operation's context. */
 export interface Transactor extends Db {
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
 }
@@ -34,13 +36,13 @@ export interface AttemptParts {
   readonly egress: Egress;
   readonly root_key: Uint8Array;
   readonly log: Log;
-  /** Tells owners, admins and the creator of an endpoint that it was switched off. */
+  /** Notifies owners, admins and the creator of an endpoint that it was disabled. */
   readonly mailer?: Mailer | undefined;
   /** Milliseconds until an attempt counts as failed; ten seconds unless a test cannot wait. */
   readonly total_ms?: number;
 }
 
-/** What an attempt came to, for metrics. `lost`: another process or a deletion had the last word. */
+/** The result of an attempt, for metrics. `lost`: another process took the delivery over, or it was deleted. */
 export type Outcome = 'delivered' | 'queued' | 'failed' | 'dropped' | 'lost';
 
 function secretsOf(root_key: Uint8Array, claimed: Claimed): string[] {
@@ -53,7 +55,7 @@ function resultOf(answer: EgressResponse, latency_ms: number): AttemptResult {
   if (answer.fault !== null) return { code: 0, latency_ms, error: answer.fault, retry_after_ms: null };
   const { status: code, headers } = answer;
   const error = code >= 300 && code < 400 ? 'redirect' : '';
-  // An HTTP date is by the clock of the machines.
+  // An HTTP date refers to the machine's clock, not to the development clock.
   return {
     code,
     latency_ms,
@@ -91,7 +93,7 @@ interface Recorded {
 async function record(db: Db, claimed: Claimed, result: AttemptResult): Promise<Recorded> {
   const at = now();
   const { id, lease, webhook_id, org_id } = claimed;
-  // The endpoint before its delivery: everybody locks in this order.
+  // Every transaction locks the endpoint before its delivery.
   const webhook = await lockWebhook(db, { org_id, id: webhook_id });
   if (webhook === null) return { outcome: 'lost', disabled: null };
   const health = judgeEndpoint(result, webhook, at);
@@ -104,7 +106,7 @@ async function record(db: Db, claimed: Claimed, result: AttemptResult): Promise<
   const entry = { at: at.toISOString(), code, latency_ms, error };
   if (!(await endAttempt(db, { id, lease, status, next_at, entry, at })))
     return { outcome: 'lost', disabled: null };
-  // A test of an endpoint that is switched off says nothing about its service.
+  // A test of a disabled endpoint does not change its health.
   const disable = webhook.status === 'active' ? health.disable : null;
   const { failing_since, failed_attempts } = webhook.status === 'active' ? health : webhook;
   await noteAttempt(db, { id: webhook_id, failing_since, failed_attempts, disable, at });
@@ -150,8 +152,8 @@ async function tell(
 }
 
 /**
- * Makes the attempt that `claimed` is leased for and records it. Whatever the receiver does is a result; throws only
- * when the database cannot be written, and then the lease lapses and the event is sent again under the same id.
+ * Makes the attempt that `claimed` is leased for and records it. Everything that the receiver does becomes a result.
+ * Throws only when the database cannot be written; then the lease ends and the event is sent again under the same id.
  */
 export async function attemptDelivery(parts: AttemptParts, claimed: Claimed): Promise<Outcome> {
   const is_test = claimed.attempts_max === 1;
@@ -164,7 +166,7 @@ export async function attemptDelivery(parts: AttemptParts, claimed: Claimed): Pr
   if (disabled !== null) {
     const { id: webhook, org_id: org } = disabled.webhook;
     parts.log.warn({ webhook, org, reason: disabled.reason }, 'webhook endpoint disabled');
-    // The fact stands whether or not a mail can be sent.
+    // The endpoint is disabled whether or not the mail can be sent.
     await tell(parts, disabled).catch((error: unknown) =>
       parts.log.error({ error, webhook }, 'mail not sent'),
     );

@@ -1,5 +1,5 @@
-// The delivery worker of a process: takes what is due, at most so many at once, and never waits for a slow receiver
-// before it takes the next.
+// The delivery worker of a process: takes deliveries that are due, a bounded number at once, and does not wait for a
+// slow receiver before it takes the next.
 import { newUlid, now } from '../kernel/index.ts';
 import { type AttemptParts, attemptDelivery, type Outcome } from './attempt.ts';
 import { claimDeliveries } from './delivery-store.ts';
@@ -12,15 +12,17 @@ export const IN_FLIGHT_PER_ENDPOINT_MAX = 4;
 export interface Deliverer {
   /** Attempts under way. */
   readonly in_flight: number;
-  /** Attempts by what they came to, for metrics. */
+  /** Attempts by result, for metrics. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
-  /** Starts what is due and has room; returns how many. What ends makes room and takes on by itself. */
+  /**
+   * Starts due deliveries while there is room and returns how many. Each attempt that ends starts the next by itself.
+   */
   pump(): Promise<number>;
-  /** Takes nothing more and waits for what is under way. */
+  /** Starts nothing more and waits for running attempts. */
   stop(): Promise<void>;
 }
 
-/** A worker that takes on by itself while `mayTake()`: while its process leads. */
+/** A worker that starts deliveries by itself while `mayTake()` is true, which it is while its process leads. */
 export function createDeliverer(parts: AttemptParts & { readonly mayTake: () => boolean }): Deliverer {
   /** Attempts under way by endpoint; none is 0. */
   const runs = new Map<string, number>();
@@ -70,7 +72,7 @@ export function createDeliverer(parts: AttemptParts & { readonly mayTake: () => 
     return claimed.length;
   }
 
-  /** One claim at a time; who asks meanwhile is served by one more. */
+  /** One claim at a time; requests that come during it share one further claim. */
   function pump(): Promise<number> {
     if (taking !== null) {
       again = true;

@@ -1,4 +1,4 @@
-// Deliveries: the log, a test, sending again.
+// Operations on deliveries: list, read, test, redeliver.
 import { Type } from 'typebox';
 import { egressOf } from '../egress/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -95,7 +95,7 @@ const getDeliveryOperation = operation({
   },
 });
 
-/** Sending something to somebody is an act like any other. */
+/** Sending a test or a redelivery is recorded in the audit log. */
 function auditSent(
   context: Context,
   action: string,
@@ -112,7 +112,7 @@ function beginTest(context: Context, webhook_id: string): Promise<Claimed> {
     const { db } = context;
     const webhook = await getWebhook(context, webhook_id, lockWebhook);
     const { id, org_id } = webhook;
-    // A button must not become a way to flood somebody.
+    // The test must not become a way to flood a receiver.
     if ((await countRunning(db, id)) >= IN_FLIGHT_PER_ENDPOINT_MAX) {
       throw new ServiceError(
         'rate_limit_exceeded',

@@ -42,7 +42,7 @@ export async function fanOut(
 ): Promise<number> {
   const { rowCount } = await db.query({
     name: 'webhooks.fan_out',
-    // The lock waits for an endpoint that is being deleted or switched off, and then sees that it is.
+    // The lock waits for a change of the endpoint that is under way, and then sees whether it was deleted or disabled.
     text: `
       insert into webhook_delivery (webhook_id, org_id, event_id, status, attempts_max, next_at, created_at)
       select w.id, w.org_id, e.id, 'queued', $2, $3, $3
@@ -163,10 +163,10 @@ const CLAIMED = `
   w.previous_secret_sealed, w.previous_secret_expires_at`;
 
 /**
- * Leases at most `limit` deliveries that are due at `at` to `lease`, so that with those that this process already `runs`
- * at an endpoint it has at most `per_endpoint` there: endpoints with fewest under way first, the oldest of each first,
- * so that a long queue of slow endpoints keeps no other endpoint waiting. What a dead process holds keeps nobody from
- * an endpoint. Two claimers get different rows; a lease that lapsed is claimed again.
+ * Leases at most `limit` deliveries that are due at `at` to `lease`, so that with those that this process already
+ * `runs` at an endpoint it has at most `per_endpoint` there: endpoints with fewest under way first, the oldest of each
+ * first, so that a long queue of slow endpoints keeps no other endpoint waiting. What a dead process holds keeps nobody
+ * from an endpoint. Two claimers get different rows; a lease that lapsed is claimed again.
  */
 export async function claimDeliveries(
   db: Db,
@@ -235,7 +235,7 @@ export async function readClaimed(db: Db, args: { id: number; lease: string }): 
   return rows[0] as Claimed;
 }
 
-/** Ends an attempt; false when the lease was lost to another process, whose word then counts. */
+/** Ends an attempt; false when the lease was lost to another process, whose result then counts. */
 export async function endAttempt(
   db: Db,
   args: {
@@ -263,7 +263,7 @@ export async function endAttempt(
   return rowCount === 1;
 }
 
-/** Drops a delivery whose lease one holds, without an attempt: its endpoint was switched off meanwhile. */
+/** Drops a leased delivery without an attempt, because its endpoint was disabled meanwhile. */
 export async function dropClaimed(db: Db, args: { id: number; lease: string }): Promise<void> {
   await db.query({
     name: 'webhooks.drop_claimed',
@@ -282,7 +282,9 @@ export async function dropQueued(db: Db, webhook_id: Id<'webhook'>): Promise<voi
   });
 }
 
-/** Deletes ended deliveries made before `before`, and events of that age that none is left of; returns how many rows. */
+/**
+ * Deletes ended deliveries made before `before`, and events of that age without a delivery; returns how many rows.
+ */
 export async function purgeDeliveries(db: Db, before: Date): Promise<number> {
   const deliveries = await db.query({
     name: 'webhooks.purge_deliveries',

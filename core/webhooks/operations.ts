@@ -40,7 +40,7 @@ import { type WebhookRow, webhookStatuses } from './types.ts';
 
 const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
-/** Endpoints serve live and test keys alike: a test key changes none. */
+/** Endpoints get events of live calls too, so a test key may not change them. */
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const WEBHOOKS_MAX = 20;
 const OVERLAP_MS = 24 * 3_600_000;
@@ -166,7 +166,7 @@ const createWebhookOperation = operation({
     return context.transaction(async (context) => {
       const caller = orgCaller(context);
       const { org_id } = caller;
-      // Of two that make the twentieth at once, one waits and is refused.
+      // When two requests create the twentieth endpoint at the same time, one waits for the lock and is refused.
       await lockOrg(context.db, org_id);
       if ((await countWebhooks(context.db, org_id)) >= WEBHOOKS_MAX) {
         throw new ServiceError(
@@ -225,7 +225,7 @@ const patchWebhookOperation = operation({
   request: { events: ['*'], status: 'active' },
   example: webhookExample,
   async run(context, input) {
-    // Who may not see the endpoint learns nothing of its new address either.
+    // The endpoint is looked up first: a caller who may not see it must not learn whether the new address is allowed.
     const seen = await getWebhook(context, input.id, findWebhook);
     if (input.events !== undefined) refuseUnknownEvents(input.events);
     if (input.url !== undefined && input.url !== seen.url) await refuseUnsafeUrl(context, input.url);
@@ -273,7 +273,10 @@ const deleteWebhookOperation = operation({
     }),
 });
 
-/** The present secret, until `ends_at`, and what it replaced and still signs: rotated twice a day, both are in use. */
+/**
+ * The present secret, which signs until `ends_at`, and earlier ones that still sign: after two rotations in a day both
+ * do.
+ */
 async function replacedSecrets(
   context: Context,
   id: Id<'webhook'>,

@@ -13,7 +13,7 @@ export interface Fact {
   readonly created_at: Date;
 }
 
-/** Whether a fact waits: a look without a transaction, for the many times that none does. */
+/** Whether a fact waits. Asked without a transaction, because most of the time there is none. */
 export async function hasFacts(db: Db, outbox: Outbox): Promise<boolean> {
   const { rows } = await db.query<{ waiting: boolean }>({
     name: `webhooks.has_facts ${outbox}`,

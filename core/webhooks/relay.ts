@@ -8,7 +8,7 @@ import { deleteFacts, type Fact, hasFacts, readFacts, takeFacts, wantedFacts } f
 import { ATTEMPTS_MAX } from './schedule.ts';
 
 const BATCH = 200;
-/** Batches of one run, so that a long backlog does not keep the leader from stopping. */
+/** Most batches of one run, so that the leader can stop during a long backlog. */
 const BATCHES_MAX = 50;
 
 /** Which key the ledger's number stands for; null when its rows are gone. `findSubjectOwner` of keys. */
@@ -17,7 +17,7 @@ type KeyNamer = (
   subject: { key_no: number },
 ) => Promise<{ readonly key_id: Id<'key'>; readonly project_id: Id<'project'> } | null>;
 
-/** The body of an event: written once, sent as it is ever after. */
+/** The body of an event: written once, and sent unchanged in every attempt. */
 export function eventBody(event: {
   readonly id: Id<'event'>;
   readonly type: string;
@@ -112,7 +112,9 @@ async function empty(relay: () => Promise<Done>): Promise<number> {
   return queued;
 }
 
-/** Empties the outboxes into deliveries; returns how many were queued. A job; two at once make no event twice. */
+/**
+ * Empties the outboxes into deliveries; returns how many were queued. A job; two that run at once make no event twice.
+ */
 export async function relayOutbox(pool: Pool, nameKey: KeyNamer): Promise<number> {
   const own = (await hasFacts(pool, 'public.outbox')) ? await empty(() => relayOwn(pool, nameKey)) : 0;
   const ledgers = await eachShard(pool.shards, async (ledger, shard) => {

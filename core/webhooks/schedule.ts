@@ -1,11 +1,11 @@
-// What follows from an attempt, as data and pure functions: when the next one is, and when an endpoint is given up
+// What follows from an attempt, as data and pure functions: when the next one is due, and when an endpoint is disabled
 // (docs/webhooks.md#answering).
 import type { EgressFault } from '../egress/index.ts';
 
 /** Seconds after the failure of attempt 1, 2, ...: ten attempts in about three days. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 export const ATTEMPTS_MAX = RETRY_SECONDS.length + 1;
-/** Either side of the schedule, so that what failed together does not come back together. */
+/** Random shift in either direction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 const FAILING_MS_MAX = 5 * 24 * 3_600_000;
@@ -28,7 +28,7 @@ function isTaken(result: AttemptResult): boolean {
 
 /**
  * Milliseconds that `header` of an answer with `status` asks to wait: of 429 and 503 alone, seconds or a date, at most
- * 24 hours; null when there is nothing to obey.
+ * 24 hours; null when it asks for nothing.
  */
 export function readRetryAfter(status: number, header: unknown, now_ms: number): number | null {
   if ((status !== 429 && status !== 503) || typeof header !== 'string') return null;
@@ -50,7 +50,7 @@ type DeliveryVerdict =
   | { readonly status: 'failed' }
   | { readonly status: 'dropped' };
 
-/** What becomes of a delivery after its attempt `attempt`; `is_active` is whether its endpoint still is. */
+/** The state of a delivery after its attempt `attempt`; `is_active` says whether its endpoint is still active. */
 export function judgeDelivery(
   result: AttemptResult,
   delivery: { readonly attempt: number; readonly attempts_max: number; readonly is_active: boolean },

@@ -11,7 +11,7 @@ export function newWebhookSecret(): string {
   return PREFIX + secureBytes(SECRET_BYTES).toString('base64');
 }
 
-/** What is shown of a secret ever after: prefix and last four characters. */
+/** The part of a secret that may be shown later: its prefix and last four characters. */
 export function secretHint(secret: string): string {
   return `${PREFIX}...${secret.slice(-4)}`;
 }
@@ -30,13 +30,16 @@ export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uin
   return open(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
 }
 
-/** A secret that was replaced, and until when it signs beside those that came after it. */
+/** A replaced secret, and until when it signs together with its successors. */
 interface Replaced {
   readonly secret: string;
   readonly until_ms: number;
 }
 
-/** Each further one is a signature in every request; who rotates more often loses the oldest. */
+/**
+ * At most this many replaced secrets sign, since each adds a signature to every request; beyond that the oldest is
+ * dropped.
+ */
 const REPLACED_MAX = 5;
 
 /** `replaced`, newest first, as stored: sealed together, at most five. */
@@ -48,7 +51,10 @@ export function sealReplaced(
   return sealSecret(root_key, webhook_id, JSON.stringify(replaced.slice(0, REPLACED_MAX)));
 }
 
-/** Of what `sealReplaced` sealed, the secrets that sign at `at_ms`. A bare secret, as once stored, signs until `ends_at`. */
+/**
+ * Of what `sealReplaced` sealed, the secrets that sign at `at_ms`. A bare secret, as once stored, signs until
+ * `ends_at`.
+ */
 export function openReplaced(
   root_key: Uint8Array,
   webhook_id: string,

@@ -125,7 +125,9 @@ export async function readSecrets(
   return found;
 }
 
-/** Puts a fresh secret in place; those in `previous_sealed` sign beside it, the last of them until `previous_ends_at`. */
+/**
+ * Puts a fresh secret in place; those in `previous_sealed` sign beside it, the last of them until `previous_ends_at`.
+ */
 export async function rotateSecret(
   db: Db,
   args: {
@@ -153,7 +155,7 @@ export async function rotateSecret(
   return rows[0] as WebhookRow;
 }
 
-/** Notes an attempt at `at` with what it says of the endpoint's health; `disable` switches an active one off. */
+/** Records an attempt at `at` in the endpoint's health; `disable` disables an active one. */
 export async function noteAttempt(
   db: Db,
   args: EndpointHealth & { id: Id<'webhook'>; disable: 'gone' | 'failing' | null; at: Date },

@@ -53,7 +53,7 @@ export interface Claimed {
   readonly lease: string;
   readonly webhook_id: Id<'webhook'>;
   readonly org_id: Id<'org'>;
-  /** Whether the endpoint is still served. */
+  /** Whether the endpoint is active. */
   readonly is_active: boolean;
   readonly url: string;
   readonly event_id: Id<'event'>;

@@ -1,4 +1,4 @@
-// Whether workflows run: what the last worker said, and whether what was asked for is being told to Temporal. Read by
+// Whether workflows run: the last heartbeat of a worker, and whether starts are being sent to Temporal. Read by
 // programs that do not know Temporal (`/readyz` of the gateway).
 import { readSetting, writeSetting } from '../db/index.ts';
 import { type Db, machineMs, now } from '../kernel/index.ts';
@@ -7,7 +7,7 @@ import { readWaiting } from './store.ts';
 const NAME = 'workflows.worker';
 /** Six beats. */
 const SILENT_MS = 30_000;
-/** A start is told within a second where all works. */
+/** Where all works, a start is sent within a second. */
 const WAITING_MS = 30_000;
 
 interface Beat {
@@ -18,17 +18,17 @@ interface Beat {
 }
 
 interface WorkflowHealth {
-  /** Seconds since a worker last said something; null: none ever did. */
+  /** Seconds since the last heartbeat of a worker; null when there was none. */
   readonly beat_seconds: number | null;
-  /** What it said of Temporal. */
+  /** Whether that worker reached Temporal. */
   readonly temporal: boolean;
   readonly waiting: number;
   readonly oldest_waiting_seconds: number | null;
-  /** Null when workflows run, else what is wrong. */
+  /** Null when workflows run; otherwise what is wrong. */
   readonly trouble: string | null;
 }
 
-/** Says that `worker` lives, and whether it reaches Temporal. */
+/** Writes a heartbeat of `worker`, with whether it reaches Temporal. */
 export async function beat(
   db: Db,
   worker: { readonly worker: string; readonly temporal: boolean },
@@ -49,7 +49,7 @@ function troubleOf(health: Omit<WorkflowHealth, 'trouble'>): string | null {
   return null;
 }
 
-/** How workflows fare, from the last beat and the oldest start that waits. */
+/** The state of workflows, from the last heartbeat and the oldest start that waits. */
 export async function readWorkflowHealth(db: Db): Promise<WorkflowHealth> {
   const said = await readSetting<Beat>(db, NAME);
   const { waiting, oldest_at } = await readWaiting(db);

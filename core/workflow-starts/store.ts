@@ -1,7 +1,10 @@
 // SQL of workflow starts and signals.
 import type { Db } from '../kernel/index.ts';
 
-/** A workflow that a committed fact wants. `args` are ids and integers only: Temporal keeps them readable. */
+/**
+ * A workflow to start once the transaction has committed. `args` are ids and integers only: Temporal keeps them
+ * readable.
+ */
 export interface WorkflowStart {
   readonly workflow_id: string;
   readonly type: string;
@@ -15,7 +18,7 @@ interface WorkflowSignal {
   readonly args: Readonly<Record<string, string | number>>;
 }
 
-/** A signal with the start of the workflow that shall hear it. */
+/** A signal with the start of the workflow that receives it. */
 export interface WaitingSignal extends WorkflowSignal {
   readonly start: WorkflowStart;
 }
@@ -49,7 +52,10 @@ export async function signalWorkflow(
   });
 }
 
-/** At most `limit` workflows not yet started, oldest first. Two takers may get the same: a second start is no start. */
+/**
+ * At most `limit` workflows not yet started, oldest first. Two readers may get the same ones: Temporal refuses the
+ * second start.
+ */
 export async function takeStarts(db: Db, limit = 100): Promise<WorkflowStart[]> {
   const { rows } = await db.query<WorkflowStart>({
     name: 'workflow_starts.take',
@@ -85,7 +91,7 @@ export async function takeSignals(db: Db, limit = 100): Promise<WaitingSignal[]>
   return rows;
 }
 
-/** Notes that a signal was sent, or that its workflow has ended and needs it no more. */
+/** Notes that a signal was sent, or that its workflow has ended and no longer needs it. */
 export async function markSignalled(db: Db, args: { signal_id: number; at: Date }): Promise<void> {
   await db.query({
     name: 'workflow_starts.mark_signalled',
@@ -94,7 +100,7 @@ export async function markSignalled(db: Db, args: { signal_id: number; at: Date 
   });
 }
 
-/** When the oldest workflow that Temporal was not yet told of was asked for, and how many there are. */
+/** When the oldest start was written that was not yet sent to Temporal, and how many there are. */
 export async function readWaiting(db: Db): Promise<{ waiting: number; oldest_at: Date | null }> {
   const { rows } = await db.query<{ waiting: number; oldest_at: Date | null }>({
     name: 'workflow_starts.waiting',
@@ -105,12 +111,12 @@ export async function readWaiting(db: Db): Promise<{ waiting: number; oldest_at:
   return rows[0] as { waiting: number; oldest_at: Date | null };
 }
 
-/** Days after their last word for which rows of a kind are kept; a kind that may run for longer is not in here. */
+/** How many days rows of a kind are kept after they were sent; a kind whose workflows may run longer is not listed. */
 const KEPT_DAYS: Readonly<Record<string, number>> = { topUp: 90 };
 
 /**
- * Forgets starts and signals of workflows that have ended long before `at`; returns how many rows. What Temporal was not
- * told of stays, however old. An hourly job.
+ * Forgets starts and signals of workflows that have ended long before `at`; returns how many rows. Rows that
+ * were not sent stay, however old they are. An hourly job.
  */
 export async function purgeWorkflows(db: Db, at: Date): Promise<number> {
   let purged = 0;

@@ -8,9 +8,9 @@ const CITED = /\]\((#[^)\s]+)\)|(?<![\w./:*<>{}$@-])((?:\.{1,2}\/)*[\w-][\w./-]*
 
 /** Addresses of other sites. */
 const FOREIGN = /https?:\/\/\S+/g;
-/** Tests of the rules show them what is not there. */
+/** The tests of these rules contain citations that lead nowhere, on purpose. */
 const plants = (path: string) => /^test\/tidy\/.*\.test\.ts$/.test(path);
-/** Writes a page of this folder. */
+/** Programs that write a page, with the folder that its links are relative to. */
 const WRITES: Readonly<Record<string, string>> = { 'test/fidelity/page.ts': 'docs' };
 
 const blanked = (text: string) => text.replace(/[^\n]/g, ' ');

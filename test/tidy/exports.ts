@@ -1,5 +1,5 @@
-// Exports that nobody imports. By the word alone: a name that stands in no other file is surely unused, and a name that
-// two files happen to share is given the benefit of the doubt.
+// Exports that no other file uses. Names are compared as words: a name that occurs in no other file is unused for
+// certain; one that another file happens to contain for another reason is not reported.
 import { scan } from './scan.ts';
 import { type Fault, isProduction, lineAt, type Rule, type Source } from './sources.ts';
 
@@ -48,7 +48,7 @@ function filesByWord(sources: readonly Source[]): Map<string, Set<string>> {
 
 const isDoor = (path: string) => path.endsWith('/index.ts');
 
-/** Of the files that name an export, those that make use of it. */
+/** Of the files that contain the name of an export, those that use it. */
 function usersOf(source: Source, { listed }: Export, files: ReadonlySet<string>): string[] {
   const folder = source.path.slice(0, source.path.lastIndexOf('/') + 1);
   return [...files].filter((path) => {

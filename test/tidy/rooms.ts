@@ -3,8 +3,9 @@ import { ownImports } from './imports.ts';
 import { type Fault, isProduction, type Source } from './sources.ts';
 
 /**
- * Rooms of inference and the rooms that each may use; files beside them may use all. What formats share by accident of
- * their makers stands in the `words/` of one of them, what they share by nature in a room that all may use.
+ * Rooms of inference and the rooms that each may use; files beside them may use all. What some formats share because
+ * their vendors copied each other is in the `words/` of one of them; what all formats need is in a room that all may
+ * use.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   wire: [],

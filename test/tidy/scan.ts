@@ -1,4 +1,4 @@
-// A small scanner for TypeScript that tells comments and strings from code, so that a rule about code does not
+// A small scanner that separates comments and strings from code in TypeScript, so that a rule about code does not
 // trip over a comment that explains it. Line breaks stay, so that line numbers stay.
 
 export interface Scanned {

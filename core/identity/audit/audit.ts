@@ -11,7 +11,7 @@ const PAGE = 1_000;
 interface AuditEntry {
   /** Operation name, `keys.rotate`. */
   readonly action: string;
-  /** Whose log it stands in; null for what concerns no organisation. */
+  /** The organisation whose log it is in; null for what concerns none. */
   readonly org_id: string | null;
   readonly target?: { readonly type: string; readonly id: string; readonly display?: string };
   /** Changed fields alone, secrets as `"[redacted]"`. */
@@ -19,7 +19,7 @@ interface AuditEntry {
   readonly after?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
   readonly outcome?: 'ok' | 'denied';
-  /** Who acted where the caller is not them yet: a sign-in. */
+  /** The actor, where the caller is not signed in yet. */
   readonly actor?: Actor;
 }
 
@@ -52,7 +52,7 @@ function hashOf(entry: Omit<AuditRow, 'id' | 'hash'>): Buffer {
   return sha256(Buffer.concat([prev_hash, Buffer.from(canonicalJson({ ...rest, at: at.toISOString() }))]));
 }
 
-/** `value` as it is read back from a JSON column: what the hash covers is what is stored. */
+/** `value` as it is read back from a JSON column, so that the hash covers exactly what is stored. */
 function asStored(value: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> | null {
   return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }
@@ -96,7 +96,7 @@ export function writeAudit(context: Context, entry: AuditEntry): Promise<void> {
   });
 }
 
-/** Of `fields`, those that differ, as `before` and `after` of an entry. */
+/** Those of `fields` that differ, as `before` and `after` of an entry. */
 export function changesOf<T extends object>(
   old: T,
   next: T,
@@ -117,8 +117,8 @@ interface AuditFault {
 
 /**
  * Recomputes every chain as of one moment: how many entries there are, and the places where one is missing, altered, or
- * cut off at the end. Entries that are written meanwhile are no faults. It reads in pages, so that a long log needs no
- * more memory than a short one.
+ * cut off at the end. Entries that are written during the check are no faults. It reads in pages, so that a long log
+ * needs no more memory than a short one.
  */
 export function verifyAudit(pool: Pool): Promise<{ entries: number; faults: AuditFault[] }> {
   return pool.transaction(async (db) => {

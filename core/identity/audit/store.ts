@@ -29,7 +29,7 @@ const COLUMNS = `
   id, org_id, day::text as day, chain_seq, at, actor_type, actor_id, actor_display, action, target_type, target_id,
   target_display, before, after, reason, ip_prefix, user_agent, request_id, outcome, prev_hash, hash`;
 
-/** Locks the end of a chain until the transaction ends, made with `first` when the day has none yet. */
+/** Locks the end of a chain until the transaction ends; creates it with `first` when the day has none yet. */
 export async function lockChain(
   db: Db,
   chain: { org_id: string; day: string; first: Buffer },
@@ -81,7 +81,7 @@ export async function appendEntry(db: Db, entry: Omit<AuditRow, 'id'>): Promise<
   });
 }
 
-/** Lets all that the open transaction reads be of one moment; its first statement. */
+/** Makes all reads of the open transaction see one moment; must be its first statement. */
 export async function freeze(db: Db): Promise<void> {
   await db.query({
     name: 'identity.freeze_audit',

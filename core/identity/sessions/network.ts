@@ -25,7 +25,7 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
 
 /**
  * The client's address: the socket's, or where that is a trusted proxy the rightmost hop of `X-Forwarded-For` that is
- * none. A hop that is no address ends the walk at the proxy that reported it.
+ * none. A hop that is no address ends the walk; the proxy that reported it counts as the client.
  */
 export function clientAddress(
   socket_ip: string | null,

@@ -16,7 +16,10 @@ const SESSIONS_MAX = 20;
 const STAFF_HOURS = 8;
 const STAFF_IDLE_HOURS = 0.5;
 
-/** How many hours a session of someone with these memberships lasts: what the strictest organisation says. */
+/**
+ * How many hours a session of someone with these memberships lasts: the shortest time that one of the organisations
+ * sets.
+ */
 function sessionHours(memberships: readonly Membership[]): number {
   const asked = memberships.flatMap(({ security }) => security.session_hours ?? []);
   return Math.min(720, Math.max(1, asked.length === 0 ? DEFAULT_HOURS : Math.min(...asked)));
@@ -44,7 +47,7 @@ export function deliver(
   return {};
 }
 
-/** Ends the session whose cookie the browser gives up for a new one, whoever's it is. */
+/** Ends the session whose cookie the browser is about to replace, whoever it belongs to. */
 async function endReplaced(context: Context, who: 'session' | 'staff'): Promise<void> {
   const name = context.services.sign_in.cookies[who];
   const end = who === 'staff' ? endHeldStaffSession : endHeldSession;
@@ -87,7 +90,7 @@ export async function openSession(
 }
 
 /**
- * Replaces the caller's token of `session` and what `change` says; the old token ends at once.
+ * Replaces the caller's token of `session` and applies `change`; the old token ends at once.
  * @throws ServiceError session_expired when the session ended or its token was replaced meanwhile.
  */
 export async function renewSession(

@@ -1,4 +1,4 @@
-// SQL of sessions. A row is a living session; ending one deletes it.
+// SQL of sessions. A session exists as long as its row; ending it deletes the row.
 import type { Db, Id } from '../../kernel/index.ts';
 import type { SessionRow } from '../types.ts';
 
@@ -9,7 +9,7 @@ const COLUMNS = `
 const LIVING = `session.expires_at > $2
          and session.last_seen_at + session.idle_seconds * interval '1 second' > $2`;
 
-/** The session of the token with this hash, living at `at`; null when there is none. */
+/** The session of the token with this hash, valid at `at`; null when there is none. */
 export async function findSessionByHash(db: Db, hash: Buffer, at: Date): Promise<SessionRow | null> {
   const { rows } = await db.query<SessionRow>({
     name: 'identity.find_session_by_hash',
@@ -106,7 +106,8 @@ export async function endOldestSessions(db: Db, user_id: Id<'user'>, keep: numbe
 
 /**
  * Gives a session a new token and what else changed; the old token ends at once. False when it had ended already, by
- * the session's end or by another rotation: the `where` is the lock, of rotations of one token at once one gets the row.
+ * the session's end or by another rotation: the `where` is the lock, of rotations of one token at once one gets the
+ * row.
  */
 export async function rotateSession(
   db: Db,

@@ -1,5 +1,5 @@
-// Passwords that everybody tries first. Of the 10,000 commonest only those of twelve or more characters matter, since
-// shorter ones fall to the rule of length; to them come common words that are lengthened by digits or by themselves.
+// Common passwords. Of the 10,000 most common only those with twelve or more characters are listed, since shorter ones
+// are refused for their length; common words that are lengthened by digits or by repetition are refused as well.
 // Source: frequency list of zxcvbn 4.4.2 (MIT, (c) 2012-2016 Dan Wheeler and Dropbox, Inc.), leaked passwords.
 
 const long = `
@@ -68,7 +68,9 @@ function setOf(text: string): ReadonlySet<string> {
 const LONG = setOf(long);
 const WORDS = setOf(words);
 
-/** Whether `password` (lower case) is a common one, a common word with digits or marks around it, or one repeated. */
+/**
+ * Whether `password` (lower case) is a common password, a common word with digits or marks around it, or a repetition.
+ */
 export function isCommon(password: string): boolean {
   if (LONG.has(password)) return true;
   // abcabcabcabc, 111111111111

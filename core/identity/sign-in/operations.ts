@@ -35,10 +35,10 @@ import { ownSession, sessionCaller, viewSession, viewSignedIn } from '../view.ts
 import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
 import { beginAttempt } from './throttle.ts';
 
-/** Whoever is signed in, a second factor missing or not. */
+/** Every signed-in person, also one whose organisation asks for a second factor that is not set up. */
 export const anyone = { kind: 'session', roles: 'any', without_second_factor: true } as const;
 
-/** Hands a session's new token over and shows the session. */
+/** Answers with a session and its new token. */
 export async function answerWith(context: Context, made: { session: SessionRow; token: string }) {
   return {
     ...deliver(context, made.session, made.token),

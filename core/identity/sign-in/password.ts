@@ -3,13 +3,13 @@ import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { ServiceError, secureBytes } from '../../kernel/index.ts';
 import { isCommon } from './common-passwords.ts';
 
-/** argon2id: 19 MiB, two passes, one lane, 16-byte salt, 32-byte output. */
+/** argon2id: 19 MiB, two passes, parallelism 1, 16-byte salt, 32-byte output. */
 const PARAMETERS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const AT_ONCE = 4;
 const QUEUE_MAX = 64;
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 128;
-/** Verified where no account is, so that the answer takes as long as for one: made once, of a password nobody has. */
+/** The hash of a random password, verified when an account does not exist, so that the answer takes equally long. */
 let dummy: Promise<string> | null = null;
 
 let running = 0;
@@ -24,7 +24,7 @@ async function throughGate<T>(work: () => Promise<T>): Promise<T> {
         retry_after_ms: 1_000,
       });
     }
-    // Whoever ends hands its place over: nobody slips in between.
+    // A computation that ends hands its place to the next in the queue, so that no new one gets in first.
     await new Promise<void>((go) => waiting.push(go));
   } else running++;
   try {
@@ -50,7 +50,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether `password` is the one behind `stored`; null does the same work for no account and is false.
+ * Whether `password` is the one behind `stored`; null stands for no account: it
+ * costs the same work and is false.
  * @throws ServiceError too_many_attempts when too many are computed at once.
  */
 export function checkPassword(stored: string | null, password: string): Promise<boolean> {
@@ -61,7 +62,7 @@ export function checkPassword(stored: string | null, password: string): Promise<
   });
 }
 
-/** Whether `stored` was made with weaker parameters than today's: it is made anew at the next sign-in. */
+/** Whether `stored` was made with weaker parameters than the present ones; then it is replaced at the next sign-in. */
 export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost } = parseOptions(stored);
   return memoryCost < PARAMETERS.memoryCost || timeCost < PARAMETERS.timeCost;
@@ -81,7 +82,7 @@ export function refuseWeakPassword(password: string, about: { email: string; par
   }
   if (isCommon(lower)) throw weak('common', 'This password is among the commonest.', about.param);
   const local = (about.email.split('@', 1)[0] as string).toLowerCase();
-  // A name of one or two letters is inside of everything.
+  // A name of one or two letters occurs in too many passwords.
   if (local.length >= 3 && lower.includes(local)) {
     throw weak('email', 'The password must not hold the name of the e-mail address.', about.param);
   }

@@ -21,15 +21,17 @@ import { hashRecoveryCode, openTotp, stepOfCode } from './totp.ts';
 /** How long a sign-in may wait for its second factor. */
 const CHALLENGE_MS = 5 * 60_000;
 
-/** Who acted where no account has the address that was typed; the address itself is not kept. */
+/** The actor in the audit log when no account has the address that was typed; the address itself is not stored. */
 export const NOBODY = { type: 'system', id: null, display: 'nobody' } as const;
 
-/** Whether `error` refuses a judged password; one that was not even judged leaves no trace to fill the log with. */
+/**
+ * Whether a password was checked and wrong. Attempts that were throttled first are not logged: they could fill the log.
+ */
 export function isWrongPassword(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'invalid_credentials';
 }
 
-/** The one answer to a wrong address, a wrong password and both. */
+/** The same answer to a wrong address, a wrong password and both. */
 export function invalidCredentials(): ServiceError {
   return new ServiceError('invalid_credentials', 'E-mail and password do not match. Check both.');
 }
@@ -41,7 +43,9 @@ export function invalidTotp(attempts_left: number): ServiceError {
   });
 }
 
-/** What answers a second step that was guessed out, lapsed, or never begun: no code helps any more. */
+/**
+ * The answer to a second step that has no guesses left, has expired, or was never begun: no code is accepted any more.
+ */
 export function signInEnded(): ServiceError {
   return new ServiceError('invalid_totp', 'This sign-in has ended. Begin again with the password.', {
     details: { attempts_left: 0 },
@@ -49,7 +53,7 @@ export function signInEnded(): ServiceError {
 }
 
 /**
- * Judges a password under the throttle of `kind`; a wrong one is counted, a right one leaves the attempt to settle.
+ * Checks a password under the throttle of `kind`. A wrong one is counted; for a correct one the caller ends the attempt.
  * @throws ServiceError invalid_credentials, too_many_attempts.
  */
 export async function provePassword(
@@ -120,7 +124,7 @@ export async function signIn(
     stored: person?.password_hash ?? null,
     password: input.password,
   }).catch(async (error: unknown) => {
-    // Of an unknown account too: an answer that comes sooner would tell which accounts exist.
+    // Also for an unknown account: a faster answer would reveal which accounts exist.
     if (isWrongPassword(error)) await recordRefusal(context, 'auth.login', person);
     throw error;
   });
@@ -128,8 +132,8 @@ export async function signIn(
   const proven_hash = await strengthen(context, person, input.password);
   const made = await context.transaction(async (context) => {
     const present = await lockPerson(context.db, person.id);
-    // Changed since it was checked: the old password signs nobody in any more, nor does it skip a new second factor.
-    // A challenge too is opened under the lock, or it would outlive the change that ends all challenges.
+    // The account may have changed since the check: an old password must not sign in, nor get past a new second factor.
+    // A challenge is opened under the same lock, since otherwise it could outlive a change that ends all challenges.
     if (present?.password_hash !== proven_hash) return null;
     if (present.totp_secret !== null) return { mfa_token: await openChallenge(context, person.id) };
     const { transport } = input;
@@ -138,13 +142,16 @@ export async function signIn(
     return made;
   });
   if (made === null) throw invalidCredentials();
-  // Half a sign-in clears nothing: whoever has the password alone must not reset the count of wrong codes.
+  // The password alone clears no counts: a thief of the password must not be able to reset the count of wrong codes.
   if ('mfa_token' in made) await attempt.withdraw();
   else await attempt.succeed();
   return made;
 }
 
-/** Whether `code` is a code by time or a recovery code of the person, used up by asking; of two at once one is right. */
+/**
+ * Whether `code` is a valid time-based or recovery code of the person. It is used up; of two requests at once, one
+ * wins.
+ */
 export async function takeCode(context: Context, person: Person, code: string): Promise<boolean> {
   const { root_key } = context.services;
   if (person.totp_secret === null) return false;
@@ -164,8 +171,8 @@ function actorOf(person: Person) {
 }
 
 /**
- * Opens a challenge of the second step for one guess.
- * @throws ServiceError invalid_totp when it is unknown, lapsed or guessed out; too_many_attempts.
+ * Takes one guess of a challenge of the second step.
+ * @throws ServiceError invalid_totp when it is unknown, expired or has no guess left; too_many_attempts.
  */
 export async function beginGuess(
   context: Context,

@@ -1,4 +1,4 @@
-// SQL of half-done sign-ins and of counted failures (docs/sign-in.md#failures).
+// SQL of sign-ins that wait for their second factor, and of failure counters (docs/sign-in.md#failures).
 import type { Db } from '../../kernel/index.ts';
 
 /** Stores the challenge of a sign-in that waits for its second factor. */
@@ -13,7 +13,7 @@ export async function insertChallenge(
   });
 }
 
-/** Whose challenge this is, at `at` and with guesses left; null when there is none. */
+/** The person of a challenge that is valid at `at` and has guesses left; null when there is none. */
 export async function findChallenge(
   db: Db,
   args: { hash: Buffer; at: Date },
@@ -26,7 +26,10 @@ export async function findChallenge(
   return rows[0] ?? null;
 }
 
-/** Counts a guess before it is judged; how many are left after it, null when there was none. The fifth ends it. */
+/**
+ * Counts a guess before it is checked. Returns how many are left, null when none was; the fifth guess ends the
+ * challenge.
+ */
 export async function countGuess(db: Db, args: { hash: Buffer; at: Date }): Promise<number | null> {
   const { rows } = await db.query<{ left: number }>({
     name: 'identity.count_guess',
@@ -57,8 +60,8 @@ export interface ThrottleKey {
 }
 
 /**
- * Takes one of `max` places of the window that began less than `window_s` ago: counts the attempt before it is judged,
- * so that a hundred at once are no more than a hundred in a row. False while locked or when no place is left.
+ * Takes one of `max` places of the window that began less than `window_s` ago: counts the attempt before it is checked,
+ * so that a hundred in parallel get no further than a hundred in a row. False while locked or when no place is left.
  */
 export async function takeAttempt(
   db: Db,
@@ -83,7 +86,10 @@ export async function takeAttempt(
   return rowCount === 1;
 }
 
-/** Locks what has failed `max` times in its window: `first_s` seconds, twice as long each further time, at most `most_s`. */
+/**
+ * Locks what has failed `max` times in its window: `first_s` seconds, twice as long each further time, at most
+ * `most_s`.
+ */
 export async function lockWhenFull(
   db: Db,
   key: ThrottleKey,
@@ -123,7 +129,7 @@ export async function returnAttempt(db: Db, key: ThrottleKey): Promise<void> {
   });
 }
 
-/** Forgets the failures of one who has proved themselves. */
+/** Forgets the failures of an account after a successful sign-in. */
 export async function clearAttempts(db: Db, key: ThrottleKey): Promise<void> {
   await db.query({
     name: 'identity.clear_attempts',
@@ -148,7 +154,7 @@ export async function purgeAttempts(db: Db, at: Date): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Ends the half-done sign-ins of a person. */
+/** Ends all challenges of a person. */
 export async function endChallenges(db: Db, subject: string): Promise<void> {
   await db.query({
     name: 'identity.end_challenges',

@@ -1,4 +1,4 @@
-// How many failed sign-ins an account and an address have (docs/sign-in.md#failures). Counters live in
+// The limits on failed sign-ins per account and per address (docs/sign-in.md#failures). Counters live in
 // PostgreSQL, so that every process counts together.
 import { type Context, ServiceError, sha256 } from '../../kernel/index.ts';
 import { addressPrefix } from '../sessions/network.ts';
@@ -22,7 +22,7 @@ function keyOf(kind: ThrottleKind, about: string): ThrottleKey {
   return { kind, subject: sha256(`${kind} ${about}`) };
 }
 
-/** Attempts that are counted before they are judged, and settled after. */
+/** Attempts: counted before they are checked, and ended afterwards in one of three ways. */
 export class Attempt {
   readonly #context: Context;
   readonly #keys: readonly ThrottleKey[];
@@ -32,7 +32,7 @@ export class Attempt {
     this.#keys = keys;
   }
 
-  /** It was wrong: the count stays, and what is full now is locked. */
+  /** It failed: the count stays, and a counter that is full is locked. */
   async fail(): Promise<void> {
     for (const key of this.#keys) {
       await lockWhenFull(this.#context.db, key, {
@@ -44,7 +44,7 @@ export class Attempt {
     }
   }
 
-  /** It was right: the account's failures are forgotten, the address keeps those of others. */
+  /** It succeeded: the account's failures are forgotten; the address keeps the failures of other accounts. */
   async succeed(): Promise<void> {
     for (const key of this.#keys) {
       if (key.kind === 'address') await returnAttempt(this.#context.db, key);
@@ -52,7 +52,7 @@ export class Attempt {
     }
   }
 
-  /** It was neither: its places are given back. */
+  /** Neither: the attempt is no longer counted. */
   async withdraw(): Promise<void> {
     for (const key of this.#keys) await returnAttempt(this.#context.db, key);
   }
@@ -60,7 +60,7 @@ export class Attempt {
 
 /**
  * Counts an attempt on an account (`about`) and from the caller's address.
- * @throws ServiceError too_many_attempts with the wait, for a right password too.
+ * @throws ServiceError too_many_attempts with the time to wait, for a correct password as well.
  */
 export async function beginAttempt(
   context: Context,
@@ -68,7 +68,8 @@ export async function beginAttempt(
   about: string,
 ): Promise<Attempt> {
   const prefix = addressPrefix(context.client_ip);
-  // The address first: one that is stopped touches no account, or it could keep others out and fill the table.
+  // The network address first: when it is locked no account is counted, so it can neither lock out others nor fill the
+  // table.
   const keys = [...(prefix === null ? [] : [keyOf('address', prefix)]), keyOf(kind, about)];
   const at = context.now();
   const taken: ThrottleKey[] = [];

@@ -1,4 +1,4 @@
-// Second factors: codes by time (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
+// Second factors: time-based codes (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
 import { Secret, TOTP } from 'otpauth';
 import { deriveKey, hmacSha256, open, seal, secureBytes, secureText } from '../../kernel/index.ts';
 
@@ -51,8 +51,8 @@ function currentStep(at_ms: number): number {
 }
 
 /**
- * The step whose code `code` is, at most one from `at_ms`; null when it is none of them. Callers ask by the machine's
- * clock: authenticators know nothing of the development clock.
+ * The time step of which `code` is the code, at most one step from `at_ms`; null when it is of none. Callers pass the
+ * machine's time, because authenticators do not know the development clock.
  */
 export function stepOfCode(secret: Uint8Array, code: string, at_ms: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
@@ -75,7 +75,7 @@ export function newRecoveryCodes(): string[] {
   return Array.from({ length: CODES }, () => `${secureText(CROCKFORD, 5)}-${secureText(CROCKFORD, 5)}`);
 }
 
-/** What is stored of a recovery code; letter case and the hyphen do not count. Null for what is no code. */
+/** The stored form of a recovery code, without regard to letter case and hyphen; null for text that is no code. */
 export function hashRecoveryCode(root_key: Uint8Array, code: string): Buffer | null {
   const plain = code.trim().toLowerCase().replace('-', '');
   if (plain.length !== 10 || [...plain].some((letter) => !CROCKFORD.includes(letter))) return null;
