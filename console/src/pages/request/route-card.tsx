@@ -80,7 +80,7 @@ function BarShape({ bar: { attempt, from, wait, stream } }: { bar: Bar }) {
   );
 }
 
-/** The words of a track, once for all its bars: inside a long bar, else beside them where there is more room. */
+/** The label of a track, one for all its bars: inside a long bar, otherwise on the side with more room. */
 function TrackLabel({
   bars,
   total,
@@ -95,8 +95,8 @@ function TrackLabel({
   if (first === undefined || last === undefined) return null;
   const end = last.from + last.wait + last.stream;
   const inside = bars.length === 1 && last.attempt.ok && last.stream > 0.48;
-  const before = !inside && end > 0.55;
-  // Properties of their own, so that the narrow layout can put the words below the bar.
+  const before = !inside && first.from > 1 - end;
+  // Custom properties, so that the narrow layout can put the label below the bar instead.
   let place: Record<`--${string}`, string> = { '--left': `calc(${share(end)} + 8px)` };
   if (inside) place = { '--left': `calc(${share(last.from + last.wait)} + 10px)` };
   if (before) place = { '--right': `calc(${share(1 - first.from)} + 8px)` };
