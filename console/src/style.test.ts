@@ -1,4 +1,5 @@
-// Rules of the console that a reader cannot hold by eye: where figures, times and colours may be made.
+// Rules of the console that review alone would not hold: where numbers, times and colours may be turned into text or
+// style.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// A browser as a person has it: signed in, in a theme and a width, watched for everything that a page must not do.
+// A real browser for the tests: signed in, with a theme and a width, and watched for everything that a page must not
+// do.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -21,7 +22,7 @@ export interface Watched {
 
 type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Before anybody has signed in the page asks who is there and is told 401; a browser reports that as an error. */
+/** Before a sign-in the page asks for the session and gets a 401, which browsers report as an error. */
 const EXPECTED = /401 \(Unauthorized\)|429 \(Too Many/;
 
 /** A picture of where a test has failed; pages are opened outside of tests too, where there is nothing to hook into. */
@@ -78,8 +79,9 @@ export async function signedIn(browser: Browser, stack: Stack, person: Person): 
 /** No violation of WCAG 2.0 to 2.2, A and AA. */
 export async function expectAccessible(page: Page, where: string): Promise<void> {
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  // What is asked is told whole; of what keeps the rules one place of each is enough, in place of the path of every node.
-  // In one frame the page itself can say it: the other mode opens a second page each time, to put frames together.
+  // What is asked is told whole; of what keeps the rules one place of each is enough, in place of the path of every
+  // node. In one frame the page itself can say it: the other mode opens a second page each time, to put frames
+  // together.
   expect(page.frames(), where).toHaveLength(1);
   const { violations } = await new AxeBuilder({ page })
     .options({ resultTypes: ['violations'] })

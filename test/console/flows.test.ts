@@ -39,12 +39,12 @@ test('a wrong password is refused without saying which part is wrong, a right on
   await fillSignIn(page, { ...stack.owner, password: 'not the password at all' });
   const alert = page.getByRole('alert');
   await alert.waitFor();
-  expect(await alert.innerText()).toBe('That e-mail and password do not go together.');
+  expect(await alert.innerText()).toBe('The e-mail address or the password is wrong.');
   const answered = page.waitForResponse('**/v1/auth/login');
   await fillSignIn(page, { email: 'nobody@meridian.example', password: 'not the password at all' });
   await answered;
   await page.locator('button[type=submit]:not([aria-busy])').waitFor();
-  await expect.poll(() => alert.innerText()).toBe('That e-mail and password do not go together.');
+  await expect.poll(() => alert.innerText()).toBe('The e-mail address or the password is wrong.');
   await fillSignIn(page, stack.owner);
   await page.getByRole('heading', { name: 'Keys' }).waitFor();
   expect(page.url()).toBe(at('meridian/live/keys'));
@@ -159,7 +159,7 @@ test('a key is shown once, works, its first call arrives by itself, and its rout
   await page
     .getByText(/beta answered after acme could not be reached( twice)?\. The failed attempts? cost nothing\./)
     .waitFor();
-  await page.getByText('moved on once').waitFor();
+  await page.getByText('fell back once').waitFor();
   await page
     .getByText('Recomputed in this browser from the units above. Equal to what the ledger charged.')
     .waitFor();
@@ -209,8 +209,8 @@ test('a key in use is revoked by typing its name, and stops', async () => {
   const dialog = page.getByRole('dialog');
   await dialog.getByText('1 call with it in the last hour.').waitFor();
   await dialog.getByRole('button', { name: 'Revoke batch-night' }).click();
-  await dialog.getByText('This is not its name.').waitFor();
-  await dialog.getByLabel('Type batch-night to go on').fill('batch-night');
+  await dialog.getByText('The name does not match.').waitFor();
+  await dialog.getByLabel('Type batch-night to confirm').fill('batch-night');
   await dialog.getByRole('button', { name: 'Revoke batch-night' }).click();
   await page.getByRole('row', { name: /batch-night.*revoked/ }).waitFor();
   await expect.poll(async () => (await call(secret)).status).toBe(401);
@@ -328,7 +328,7 @@ test('a viewer sees the figures and is offered nothing that would be refused', a
   const state = await signedIn(browser, stack, stack.viewer);
   const { page, context } = await openPage(browser, {}, state);
   await page.goto(at('meridian/live/keys'));
-  await page.getByText('Your role, viewer, reads keys').waitFor();
+  await page.getByText('Your role, viewer, may see keys').waitFor();
   expect(await page.getByRole('button', { name: /Create key|Actions for/ }).count()).toBe(0);
   await page.goto(at('newcomer/live/home'));
   await page.getByText('There is nothing at this address').waitFor();

@@ -1,5 +1,5 @@
-// How the pages stand: in both themes, wide and narrow, full, empty, failing and offline. With CONSOLE_PICTURES set
-// to a folder each state is left there as a picture, to be judged by eye beside the design.
+// How the pages look in both themes, wide and narrow, full, empty, failing and offline. With CONSOLE_PICTURES set to a
+// folder, a picture of each state is saved there for review.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// What a console page must survive: codes guessed out, another tab, the back button, more keys than one page shows.
+// What a console page must survive: too many wrong codes, another tab, the back button, more keys than one page shows.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
@@ -110,7 +110,7 @@ test('a key beyond the first page is revoked by the name that the page shows, an
   await page.getByRole('button', { name: 'Actions for the first' }).click();
   await page.getByRole('menuitem', { name: 'Revoke…' }).click();
   await page.getByText('1 call with it in the last hour.').waitFor();
-  await page.getByLabel('Type the first to go on').fill('the first');
+  await page.getByLabel('Type the first to confirm').fill('the first');
   await page.getByRole('button', { name: 'Revoke the first' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /the first.*revoked/ }).waitFor();

@@ -1,4 +1,4 @@
-// What the server writes into the page: facts that the console cannot know by itself.
+// Settings that the server writes into the page, because the console cannot know them.
 
 interface Boot {
   readonly base_url?: string;

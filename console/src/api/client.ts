@@ -24,7 +24,7 @@ interface PersistedQuery {
   readonly sha256Hash: string;
 }
 
-/** What stands for the text of a document, or null in development, where every document may be sent as text. */
+/** The hash that is sent in place of a document's text; null in development, where documents are sent as text. */
 function persistedQueryOf(document: DocumentInput): PersistedQuery | null {
   const hash = (document as Hashed).__meta__?.hash?.replace('sha256:', '');
   if (hash === undefined || import.meta.env.DEV) return null;

@@ -23,7 +23,7 @@ function fault(parts: Partial<Fault> & Pick<Fault, 'code' | 'message'>): Fault {
 
 export const offlineFault = fault({
   code: 'offline',
-  message: 'No answer from the server. Check the connection; what is on screen is from before.',
+  message: 'No answer from the server. Check the connection; what you see may be out of date.',
   offline: true,
 });
 
@@ -69,7 +69,7 @@ export function faultOfQuery(error: CombinedError): Fault {
   });
 }
 
-/** Members of every mutation's union but the payload: what GraphQL's `UserError` carries. */
+/** A refusal in the union that a mutation returns: the members of GraphQL's `UserError`. */
 export interface UserError {
   readonly code: string;
   readonly message: string;

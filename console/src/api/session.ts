@@ -1,4 +1,4 @@
-// Who is signed in. One store for the page: the cookie is the browser's, this is what the server says of it.
+// Who is signed in: one store for the page. The browser holds the cookie; this is what the server says about it.
 import { useSyncExternalStore } from 'react';
 import { type Fault, faultOfResponse, offlineFault } from './errors.ts';
 
@@ -56,13 +56,13 @@ export function graphqlHeaders(org_id: string): Record<string, string> {
 
 type Result<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
-/** Who each token that this page had is of. */
+/** The person of each CSRF token that this page has had. */
 const persons = new Map<string, string>();
 let renewing: Promise<void> | null = null;
 
 /**
- * The CSRF token that takes the place of `sent`, which was refused: another tab has signed in anew, and the cookie is
- * of that session. Null where somebody else is signed in now, for whom the refused request was not meant.
+ * The CSRF token to use in place of `sent`, which was refused because another tab has signed in again and the cookie is
+ * of the new session. Null when somebody else is signed in now: the refused request was not theirs.
  */
 async function tokenAfter(sent: string): Promise<string | null> {
   const token = () => (state.kind === 'signed_in' ? state.session.csrf_token : null);
@@ -81,7 +81,7 @@ async function tokenAfter(sent: string): Promise<string | null> {
   return fresh !== null && fresh !== sent && persons.get(fresh) === persons.get(sent) ? fresh : null;
 }
 
-/** `fetch` with the guard against forged requests; once more when the guard was of a session that is gone. */
+/** `fetch` with the CSRF token; repeated once when the token belonged to a session that has been replaced. */
 export const guardedFetch: typeof fetch = async (input, init) => {
   const headers = new Headers(init?.headers);
   const response = await fetch(input, { ...init, headers });
@@ -132,7 +132,7 @@ export async function loadSession(): Promise<SessionState> {
   return state;
 }
 
-/** What a sign-in comes to: through, one more question, or a refusal. */
+/** The result of a sign-in: signed in, a code is needed, or refused. */
 export type SignIn =
   | { readonly kind: 'signed_in' }
   | { readonly kind: 'second_factor'; readonly mfa_token: string }
@@ -166,13 +166,13 @@ export async function proveSecondFactor(mfa_token: string, code: string): Promis
   return finish(await call('POST', '/v1/auth/login/totp', { mfa_token, code }));
 }
 
-/** Ends the session; the page is signed out even when the server could not be told. */
+/** Ends the session. The page counts as signed out even when the server could not be reached. */
 export async function signOut(): Promise<void> {
   await call('POST', '/v1/auth/logout');
   set({ kind: 'signed_out' });
 }
 
-/** The server refused the session in the middle of things. */
+/** Notes that the server refused the session while a page was open. */
 export function sessionEnded(): void {
   if (state.kind === 'signed_in' && !state.ended) set({ ...state, ended: true });
 }

@@ -19,7 +19,7 @@ interface LiveOptions<D, V> {
   readonly onData: (data: D) => void;
   /** Called when the stream is open again after a gap. */
   readonly onBack?: () => void;
-  /** Whether nothing more will come after `data`; any other end is a gap, as when the server restarts. */
+  /** Whether `data` is the last event. Any other end of the stream is a gap, as when the server restarts. */
   readonly isLast?: (data: D) => boolean;
 }
 

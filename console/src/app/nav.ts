@@ -1,4 +1,4 @@
-// The rail: what can be opened, its key after G, and its group.
+// The entries of the side navigation: page, shortcut (G, then this key) and group.
 import type { IconName } from '../ui/icons.tsx';
 
 interface NavItem {

@@ -1,4 +1,4 @@
-// Pages outside an organisation: nothing there, nobody answers, or a defect of ours.
+// Pages outside an organisation: an unknown address, a server that does not answer, or a defect.
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { loadSession, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -47,7 +47,7 @@ export function Unreachable() {
   );
 }
 
-/** A defect in a page takes that page and nothing else. */
+/** Keeps a defect in one page from breaking the frame around it. */
 export function PageFault({ error, reset }: ErrorComponentProps) {
   return (
     <div className="card">

@@ -1,4 +1,4 @@
-// What may lie over any page: the menu of narrow screens, and the question who is there when a session has ended.
+// What can appear over any page: the menu on narrow screens, and the sign-in form when a session has ended.
 import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { SignInForm } from '../pages/sign-in/form.tsx';
@@ -24,7 +24,7 @@ export function SessionEnded({ email }: { email: string }) {
   return (
     <Dialog
       title="Your session has ended"
-      note="Sign in again to go on. What stands on this page is kept."
+      note="Sign in again to continue. What you entered on this page is kept."
       size={420}
       onClose={() => undefined}
     >

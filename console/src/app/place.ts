@@ -12,7 +12,7 @@ export function rememberPlace(place: Place): void {
   try {
     localStorage.setItem(STORE, JSON.stringify({ org: place.org, env: place.env }));
   } catch {
-    // A browser that keeps nothing starts at the first organisation; that is no fault.
+    // Where the browser stores nothing, `/` leads to the first organisation.
   }
 }
 
@@ -24,7 +24,7 @@ export function startPlace(session: Session): Place | null {
     const last = JSON.parse(localStorage.getItem(STORE) ?? 'null') as Place | null;
     if (last !== null && session.orgs.some(({ slug }) => slug === last.org)) return last;
   } catch {
-    // What cannot be read counts as nothing.
+    // An unreadable value counts as none.
   }
   return { org: first.slug, env: 'live' };
 }

@@ -47,7 +47,7 @@ const indexRoute = createRoute({
   component: Unreachable,
 });
 
-/** Where a rail's page leads back to: it knows the top-up but not the organisation that this browser was in. */
+/** The address that a payment page leads back to: it names the top-up but not the organisation. */
 const returnRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/credits',

@@ -1,6 +1,6 @@
-// What each page keeps in the address. Readers take anything and give back only what is valid: unknown and wrong
-// parameters are dropped. The router itself hands the raw ones on beside the valid ones, so pages read through
-// these again. Never a secret, never free text of a call's content.
+// The parameters that each page keeps in the address. A reader takes any input and returns only valid parameters;
+// unknown and wrong ones are dropped. The router passes the raw parameters on together with the valid ones, so pages
+// call the readers again. The address never holds a secret or the content of a call.
 
 const statuses = ['ok', 'error', 'cancelled', 'rejected'] as const;
 export type StatusWord = (typeof statuses)[number];
@@ -35,12 +35,14 @@ function flag(value: unknown): true | undefined {
   return value === true || value === 'true' || value === 1 || value === '1' ? true : undefined;
 }
 
-/** `object` without its undefined members, so that the address holds only what is chosen. */
+/** `object` without its undefined members, so that the address holds only what was chosen. */
 function chosen<T extends object>(object: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Where to go after signing in: a path of this console, or a link could send people to another site. */
+/**
+ * Where to go after signing in. Only a path of this console, since otherwise a link could send people to another site.
+ */
 export function readSignInSearch(raw: Raw): { readonly next?: string } {
   const { next } = raw;
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) && !/[\r\n\t]/.test(next) ? { next } : {};

@@ -99,7 +99,7 @@ function useSwitchEnv(): (env: Env) => void {
   const { slug } = useOrg();
   const navigate = useNavigate();
   const { pathname } = useLocation();
-  // The page stays; what narrows it to one key or call does not exist on the other side.
+  // The page stays the same, but without its filters: keys and calls of one environment do not exist in the other.
   return (env) =>
     void navigate({ to: `/$org/$env/${pageOf(pathname)}`, params: { org: slug, env }, search: {} });
 }
@@ -199,8 +199,8 @@ function OfflineNote() {
   if (online) return null;
   return (
     <div className="offline" role="status">
-      <Icon name="wifi-off" size={15} /> You are offline. What is on screen is from before; it renews by
-      itself.
+      <Icon name="wifi-off" size={15} /> You are offline. What you see is not updated until you are back
+      online.
     </div>
   );
 }
@@ -276,11 +276,11 @@ export function Shell() {
   const org = state.kind === 'signed_in' ? state.session.orgs.find((each) => each.slug === slug) : undefined;
   const org_id = org?.id;
   const csrf = state.kind === 'signed_in' ? state.session.csrf_token : undefined;
-  // A new session is a new client: what the old one had read, and was refused, is read again.
+  // A new session gets a new client, so that everything is read again, also what the old session was refused.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the token stands for the session
   const client = useMemo(() => (org_id === undefined ? null : createClient(org_id)), [org_id, csrf]);
   if (state.kind !== 'signed_in') return <Unreachable />;
-  // Somebody else has signed in over the page, or the membership has ended.
+  // Somebody else has signed in meanwhile in this browser, or the membership has ended.
   if (org === undefined || client === null) return <NotFound />;
   const place: OrgPlace = {
     ...org,
@@ -288,8 +288,8 @@ export function Shell() {
     environment: env === 'sandbox' ? 'TEST' : 'LIVE',
   };
   return (
-    // A page of one person, organisation or environment never shows what it had read of another: its state goes with
-    // the key.
+    // The key drops the state of the page with the person, organisation or environment, so that no data of one is shown
+    // under another.
     <OrgProvider value={place} key={`${state.session.user.id} ${place.id} ${place.env}`}>
       <Provider value={client}>
         <Frame session={state.session} ended={state.ended} />

@@ -19,7 +19,7 @@ export function useShortcuts(table: Readonly<Record<string, () => void>>): void 
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target))
         return;
-      // A space on a button presses it; what the button does goes before.
+      // A space on a focused button presses the button, and is no shortcut then.
       if (event.key === ' ' && (event.target as HTMLElement).closest('button, a, [role=tab]') !== null)
         return;
       const key = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key;

@@ -1,5 +1,5 @@
-// Stacked bars over UTC days, drawn as plain SVG. Its height is reserved, a day without data is a tick and not a
-// bar of nothing, today is hatched because it is not over, and the same figures stand in a table behind a switch.
+// Stacked bars over UTC days, drawn as plain SVG. The height is reserved before data comes, a day without spend is a
+// small tick, today is hatched because it is not over, and a button shows the same figures as a table.
 import './chart.css';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { Button } from './button.tsx';

@@ -42,7 +42,7 @@ export function RowLink({ row }: { row: FeedRow }) {
   );
 }
 
-/** Model over provider; `short` is without the vendor, and a call that did not go well has its code for the provider. */
+/** Model above provider. `short` leaves the vendor out, and shows the error code in place of the provider. */
 export function RowModel({ row, short = false }: { row: FeedRow; short?: boolean }) {
   const ok = row.status === 'OK' || !short;
   const bad = short && (row.status === 'ERROR' || row.status === 'REJECTED');
@@ -53,7 +53,7 @@ export function RowModel({ row, short = false }: { row: FeedRow; short?: boolean
       </div>
       <div className="sub" data-tone={bad ? 'bad' : undefined}>
         {ok ? row.provider || '–' : statusWord(row)}
-        {row.attempts > 1 && ok && ' · moved on'}
+        {row.attempts > 1 && ok && ' · fallback'}
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-// What a part shows before, instead of and around its data.
+// What a part of a page shows while its data loads, when there is none, and when it could not be read.
 import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
 import type { Fault } from '../api/errors.ts';
 import { Button } from './button.tsx';
@@ -36,7 +36,7 @@ export function BoneRows({ rows, columns }: { rows: number; columns: number }) {
   ));
 }
 
-/** What will stand here, and the one thing that fills it. */
+/** Says what will appear here, and offers the action that leads to it. */
 export function Empty(props: { title: string; page?: boolean; children: ReactNode; actions?: ReactNode }) {
   return (
     <div className="empty">
@@ -47,7 +47,7 @@ export function Empty(props: { title: string; page?: boolean; children: ReactNod
   );
 }
 
-/** One sentence, the code and request id to quote, and a way to go on. */
+/** One sentence, the code and request id to quote, and a button to try again. */
 export function ErrorBox({ fault, onRetry }: { fault: Fault; onRetry?: () => void }) {
   return (
     <div className="error-box" role="alert">

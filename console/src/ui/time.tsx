@@ -1,4 +1,4 @@
-// Instants on a page. One ticking clock serves all of them.
+// Times on a page, all renewed by one timer.
 import { useSyncExternalStore } from 'react';
 import { agoText, feedText, instantOf, utcText } from './format/time.ts';
 

@@ -1,5 +1,5 @@
-// The live tail of calls: rows that were read, rows that arrive, one list without doubles. Arrivals are let in once
-// a second, so that a busy organisation does not make the page flicker; while the feed is held they wait.
+// The live list of calls: rows that were read and rows that arrive, merged without duplicates. New rows are shown once
+// a second, so that the page of a busy organisation does not flicker; while the feed is held they wait.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type FeedRowFragment, RequestAddedDocument } from '../api/gen/graphql.ts';
 import { type LiveState, useLive } from '../api/use-live.ts';
@@ -18,7 +18,7 @@ export interface Feed {
   release(): void;
 }
 
-/** Newest first, each call once: of two states of one call the later read one stays. Pure. */
+/** Newest first, each call once; of two rows of one call the one that was read later stays. Pure. */
 export function mergeRows(
   newer: readonly FeedRowFragment[],
   older: readonly FeedRowFragment[],
@@ -29,7 +29,7 @@ export function mergeRows(
   return [...by_id.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** Puts an arrival behind those that wait; of more than 500 the oldest go. */
+/** Adds a new row to those that wait; beyond 500 the oldest are dropped. */
 export function enqueue(queue: FeedRowFragment[], row: FeedRowFragment): void {
   queue.push(row);
   if (queue.length > ROWS_MAX) queue.shift();
@@ -59,7 +59,7 @@ export function useFeed(options: {
     const rows = queue.current.splice(0);
     setWaiting(0);
     if (rows.length === 0) return;
-    // What arrives by itself is bounded; what a person has asked for is not cut.
+    // Rows that arrive by themselves are bounded; rows that a person asked for are not dropped.
     setArrived((before) => mergeRows(rows, before).slice(0, ROWS_MAX));
     setFresh(new Set(rows.map(({ id }) => id)));
   }, []);

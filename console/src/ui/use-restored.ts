@@ -1,4 +1,4 @@
-// The back button: browsers show a page again as it was left, with its state and without asking anyone.
+// The back button: browsers restore a page with its state, without loading it again.
 import { useEffect, useRef } from 'react';
 
 /** Calls `back` when the page is shown again as it was left, as by the back button of a page that it led to. */

@@ -16,7 +16,7 @@ const SETTLE_MS = 300;
 
 type Quote = NonNullable<NonNullable<QuoteQuery['credits']>['quote']>;
 
-/** `value` once it has stayed the same for a moment, so that not every key asks for a quote. */
+/** `value` once it has stayed the same for a moment, so that not every key press asks for a quote. */
 function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -26,7 +26,7 @@ function useSettled<T>(value: T): T {
   return settled;
 }
 
-/** A rate of 8 places without its empty ones: "83.41". */
+/** A rate of 8 decimal places without trailing zeros: "83.41". */
 function rateText(rate: string): string {
   return rate.includes('.') ? rate.replace(/0+$/, '').replace(/\.$/, '') : rate;
 }
@@ -66,7 +66,7 @@ function useCheckout() {
   const client = useClient();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
-  // One for each amount: pressing again after a lost answer finds the first checkout and opens no second one.
+  // One key for each amount: after a lost answer, pressing again finds the first checkout instead of opening a second.
   const key = useRef<{ minor: string; key: string } | null>(null);
   useRestored(() => setBusy(false));
 
@@ -77,7 +77,7 @@ function useCheckout() {
     const input = { amountMinor: minor, idempotencyKey: key.current.key };
     const { data: answer, error } = await client.mutation(StartTopupDocument, { input }).toPromise();
     if (answer?.startTopup.__typename === 'StartTopupPayload') {
-      // Busy stays on: the page is about to be left. Who comes back to it by the back button finds it free again.
+      // Stays busy, because the page is about to be left. Coming back by the back button resets it.
       location.assign(answer.startTopup.checkoutUrl);
       return;
     }

@@ -17,7 +17,10 @@ export function proposedMinor(currency: string): readonly string[] {
   return (proposals[currency] ?? [10, 25, 50, 100]).map((amount) => String(amount * scale));
 }
 
-/** Digits, in groups of the West or of India or in none: a comma elsewhere is somebody's decimal point. */
+/**
+ * Digits, ungrouped or grouped in the Western or the Indian way. A comma in any other place may be a decimal point and
+ * is refused.
+ */
 const AMOUNT = /^(\d{1,12}|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.(\d*))?$/;
 
 /** "1,250.50" in the smallest unit; undefined when it is no amount, has too many places, or is zero. */

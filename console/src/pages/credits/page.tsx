@@ -1,4 +1,4 @@
-// What is left, and how do I add?
+// The page of credits: what is left, and how to add more.
 import './credits.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
@@ -57,7 +57,7 @@ function BalanceCard({
         </div>
         {granted !== undefined && (
           <div>
-            <dt>Of it granted</dt>
+            <dt>Of which granted</dt>
             <dd>
               <Money micro={granted} />
             </dd>
@@ -146,7 +146,7 @@ function LiveCredits() {
   return (
     <>
       <PageHead title="Credits" actions={button}>
-        <p>Calls are held against this balance before they run, and charged what they used.</p>
+        <p>Before a call runs, its highest cost is held; afterwards it is charged what it used.</p>
       </PageHead>
       <div className="stack">
         {search.topup && (

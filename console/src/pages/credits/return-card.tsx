@@ -1,4 +1,5 @@
-// Back from the rail's page: what became of the payment. Leaving and coming back to the address finds it again.
+// Shown after a payment page led back: the outcome of the payment. The top-up stays in the address, so a reload shows
+// it again.
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { faultOfQuery } from '../../api/errors.ts';

@@ -1,4 +1,4 @@
-// The first minute: a key, a paste, and the call on screen. Nothing is made by merely opening the page.
+// The way to a first call: make a key, paste a snippet, see the call arrive. Opening the page alone creates nothing.
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { base_url } from '../../api/boot.ts';

@@ -1,4 +1,4 @@
-// Is all well, and what does it cost?
+// The first page: whether calls are answered, and what they cost.
 import './home.css';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
@@ -134,7 +134,7 @@ function Tiles({ data, feed }: { data: HomeFiguresFragment | undefined; feed: Fe
         label="First token, median"
         value={known ? durationText(median(first_tokens)) : bone}
         foot={
-          known ? `of the last ${plural(feed.rows.length, 'call')}, ${moved} moved on` : <Bone width={120} />
+          known ? `of the last ${plural(feed.rows.length, 'call')}, ${moved} fell back` : <Bone width={120} />
         }
       />
     </div>
@@ -150,7 +150,7 @@ function Spend({ data }: { data: HomeFiguresFragment | undefined }) {
   else if (usage.totals.costMicro === '0') {
     body = (
       <div className="chart-room">
-        <Empty title="Nothing was spent in 30 days">Each day’s spend will stand here, by model.</Empty>
+        <Empty title="Nothing was spent in 30 days">Each day’s spend will appear here, by model.</Empty>
       </div>
     );
   } else {
@@ -191,7 +191,7 @@ function LiveCard({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
   );
 }
 
-/** One sentence on whether the calls of the last minutes are answered. */
+/** One sentence on whether recent calls were answered. */
 function wellText(feed: Feed): string {
   const recent = feed.rows.slice(0, 20);
   const failed = recent.filter(({ status }) => status === 'ERROR').length;
@@ -199,7 +199,7 @@ function wellText(feed: Feed): string {
   return `${failed} of the last ${recent.length} calls failed.`;
 }
 
-/** What the page shows, and the calls that arrive while it is open. */
+/** The data of the page, and the calls that arrive while it is open. */
 function useHome() {
   const { environment } = useOrg();
   const [{ data, error }, again] = useQuery({ query: HomeDocument, variables: { environment } });
@@ -208,7 +208,7 @@ function useHome() {
     variables: { environment },
     pause: true,
   });
-  // The figures too where they were read apart: those would stand before the ones that come with the rest.
+  // Figures that were read on their own take precedence over those of the page's query, so they are read again too.
   const readAgain = () => {
     again({ requestPolicy: 'network-only' });
     if (fresh.data) readFigures({ requestPolicy: 'network-only' });
@@ -219,7 +219,7 @@ function useHome() {
     off: data === undefined,
     onBack: readAgain,
     onRow: () => {
-      // Each row has moved the figures; they are read again, but not once per row.
+      // A new call changes the figures, so they are read again, but not for every row.
       if (performance.now() - asked_at.current < FIGURES_EVERY_MS) return;
       asked_at.current = performance.now();
       setTimeout(() => readFigures({ requestPolicy: 'network-only' }), FIGURES_EVERY_MS);
@@ -256,7 +256,7 @@ export function HomePage() {
   const session = useSessionState();
   const { data, shown, error, feed, readAgain } = useHome();
   const [first_done, setFirstDone] = useState(false);
-  // The first page of an organisation without a call; it stays until its reader is done with it.
+  // An organisation without calls is shown how to make the first; this stays until the person leaves it.
   const [first_open, setFirstOpen] = useState<boolean | null>(null);
   if (data?.requests && first_open === null) setFirstOpen(data.requests.nodes.length === 0);
   if (first_open && !first_done && may(role, 'keys')) {

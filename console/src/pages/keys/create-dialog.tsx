@@ -1,4 +1,4 @@
-// Making a key: a short form, then the secret, once. Until it was copied, closing asks.
+// Creating a key: a short form, then the secret, shown once. Closing asks for confirmation until the secret was copied.
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { base_url } from '../../api/boot.ts';
 import type { Scope } from '../../api/gen/graphql.ts';
@@ -102,7 +102,7 @@ function BudgetAndExpiry({ fault }: { fault: string | null }) {
       <label className="check">
         <input type="checkbox" name="hard" defaultChecked />
         <span>
-          Stop calls when the budget is spent <span className="faint">else it only warns</span>
+          Stop calls when the budget is spent <span className="faint">otherwise you are only warned</span>
         </span>
       </label>
     </>

@@ -1,5 +1,5 @@
-// Making a key. The answer with the secret goes to its caller alone: not into the document cache, not into the
-// address, not into storage; it lives in the state of one dialog and leaves with it.
+// Creating a key. The answer with the secret is held in the state of one dialog and goes when the dialog closes; it is
+// never put into the document cache, the address or storage.
 import { useMemo, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
@@ -29,7 +29,7 @@ export function useProjects(): readonly { id: string; name: string }[] {
   return useMemo(() => {
     const own = (project: { environment: string }) => project.environment === environment;
     const active = (data?.projects ?? []).filter(({ status }) => status === 'ACTIVE');
-    // A sandbox project holds sandbox keys only; sandbox keys may stand anywhere, first in a project of their own.
+    // A sandbox project holds sandbox keys only; a sandbox key may be in any project, sandbox projects come first.
     if (environment === 'LIVE') return active.filter(own);
     return active.toSorted((a, b) => Number(own(b)) - Number(own(a)));
   }, [data, environment]);
@@ -45,8 +45,8 @@ export function useCreateKey() {
   const { environment } = useOrg();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
-  // One for the life of the form: a second press after a lost answer finds the first key and makes no other. A
-  // changed form is another call, or the API would take it for a mistake.
+  // One idempotency key while the form stays the same: after a lost answer, pressing again finds the first key instead
+  // of creating a second. A changed form needs a new one, since the API refuses a key that is reused for other input.
   const last = useRef<{ form: string; key: string } | null>(null);
 
   const create = async ({ project_id, ...form }: NewKeyForm): Promise<NewKey | null> => {
@@ -55,7 +55,7 @@ export function useCreateKey() {
     setBusy(true);
     setFault(null);
     const input = { ...form, projectId: project_id, environment, idempotencyKey: last.current.key };
-    // `executeMutation` hands the result to this caller; the document cache stores no mutation results.
+    // The document cache stores no results of mutations, so the secret reaches this caller alone.
     const { data, error } = await client.mutation(CreateKeyDocument, { input }).toPromise();
     setBusy(false);
     if (error) setFault(faultOfQuery(error));

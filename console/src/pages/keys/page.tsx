@@ -1,4 +1,4 @@
-// Who may call, and how much?
+// The page of keys: who may call, and how much they may spend.
 import './keys.css';
 import { Menu } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -180,7 +180,7 @@ function useMore(environment: 'LIVE' | 'TEST') {
           rows: before.rows.map((row) => (row.id === id ? { ...row, status: 'REVOKED' } : row)),
         },
     );
-  /** After a new key the first page ends elsewhere, and what follows it is read anew. */
+  /** A new key moves the end of the first page, so later pages must be read again. */
   const forget = () => setMore(null);
   return { more, busy, fault, load, markRevoked, forget };
 }
@@ -201,7 +201,10 @@ function useKeys() {
   };
 }
 
-/** Whether the dialog that makes a key is open: it stands in the address, and `c` opens it for who may. */
+/**
+ * Whether the dialog that creates a key is open. It is kept in the address; `c` opens it for roles that may create
+ * keys.
+ */
 function useCreateInAddress(allowed: boolean) {
   const { env, slug } = useOrg();
   const { create = false } = readKeysSearch(useSearch({ from: '/$org/$env/keys' }));
@@ -223,7 +226,7 @@ function NoKeys({ action }: { action: ReactNode }) {
     <Empty title={env === 'sandbox' ? 'No sandbox key yet' : 'No key yet'} actions={action || undefined}>
       {may(role, 'keys')
         ? 'Make one, paste the snippet that comes with it, and the first call appears under Requests.'
-        : `Your role, ${role}, does not make keys. Ask an owner, admin or developer.`}
+        : `Your role, ${role}, may not create keys. Ask an owner, admin or developer.`}
     </Empty>
   );
 }
@@ -261,7 +264,7 @@ export function KeysPage() {
       </section>
       {!allowed && (
         <p className="sub keys-note">
-          <Icon name="eye" size={13} /> Your role, {role}, reads keys and does not make or revoke them.
+          <Icon name="eye" size={13} /> Your role, {role}, may see keys but not create or revoke them.
         </p>
       )}
       {create && (

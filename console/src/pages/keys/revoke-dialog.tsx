@@ -1,4 +1,4 @@
-// Revoking a key: what it does, how much it was used, and its name typed when it is in use.
+// Revoking a key: shows what that does and how much the key was used, and asks for its name when it is in use.
 import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
@@ -12,7 +12,7 @@ import { Bone, FormFault } from '../../ui/states.tsx';
 
 const HOUR_MS = 3_600_000;
 
-/** A name as a page shows it: spaces in a row are one. */
+/** A name as a page shows it: several spaces in a row are shown as one. */
 const asShown = (name: string) => name.trim().replaceAll(/\s+/g, ' ');
 
 /** How many calls a key had in the last hour; `read` is true once that has been asked. */
@@ -51,8 +51,7 @@ function Recent({ calls, read }: { calls: number | undefined; read: boolean }) {
   return (
     <p className="soft key-recent">
       {calls !== undefined && `${plural(calls, 'call')} with it in the last hour.`}
-      {calls === undefined &&
-        (read ? 'How much it was used lately could not be read.' : <Bone width={220} />)}
+      {calls === undefined && (read ? 'Its recent use could not be read.' : <Bone width={220} />)}
     </p>
   );
 }
@@ -88,11 +87,11 @@ export function RevokeKeyDialog({
         <Recent calls={calls} read={read} />
         {in_use && (
           <TextField
-            label={`Type ${row.name} to go on`}
+            label={`Type ${row.name} to confirm`}
             name="name"
             autoComplete="off"
             spellCheck={false}
-            fault={wrong ? 'This is not its name.' : null}
+            fault={wrong ? 'The name does not match.' : null}
             onChange={() => setWrong(false)}
             data-autofocus
           />

@@ -1,4 +1,4 @@
-// From the facts of one call to what a person reads: one sentence, and a row per endpoint on one axis of time.
+// Turns the facts of one call into what a person reads: a sentence, and a row per endpoint on one time axis.
 // Pure; every case has a test.
 
 export interface AttemptFact {
@@ -109,7 +109,7 @@ function numbers({ candidates, endpoints, hidden, attempts }: CallFacts): string
 
 const times = ['', '', ' twice', ' three times'];
 
-/** "acme was overloaded, beta took too long": each provider once for a run of equal ends. */
+/** "acme was overloaded, beta took too long"; equal results of one provider in a row are named once. */
 function failures(failed: readonly AttemptFact[]): Part[] {
   const runs: { attempt: AttemptFact; count: number }[] = [];
   for (const attempt of failed) {
@@ -195,7 +195,9 @@ function barOf(attempt: AttemptFact, number: number, start_ms: number, end_ms: n
   };
 }
 
-/** One track per endpoint: planned ones in their order, then the excluded; attempts elsewhere get a track at the end. */
+/**
+ * One track per endpoint: planned ones in their order, then the excluded; attempts elsewhere get a track at the end.
+ */
 export function picture(call: CallFacts): Picture {
   const { start_ms, attempts } = call;
   const last = Math.max(

@@ -1,4 +1,4 @@
-// What the call cost and why: each line recomputed in the browser, and what was held against what was charged.
+// What the call cost and why: each price line is recomputed in the browser, and the hold is compared with the charge.
 import type { RequestDetailQuery } from '../../api/gen/graphql.ts';
 import { Card } from '../../ui/card.tsx';
 import { exactText, perMillionText } from '../../ui/format/money.ts';

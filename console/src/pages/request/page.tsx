@@ -1,4 +1,4 @@
-// Why this route, this time, this price?
+// The page of one call: its route, its duration and its price, each explained.
 import './request.css';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
@@ -153,7 +153,7 @@ function Detail({ call, generation }: { call: Call; generation: RequestDetailQue
               <Status tone="warn" shape="half">
                 {moves === 0
                   ? `tried ${call.attempts} times`
-                  : `moved on ${moves === 1 ? 'once' : `${moves} times`}`}
+                  : `fell back ${moves === 1 ? 'once' : `${moves} times`}`}
               </Status>
             )}
           </span>

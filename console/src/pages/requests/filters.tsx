@@ -66,7 +66,7 @@ export function FilterBar(props: {
           checked={search.moved === true}
           onChange={(e) => set('moved', e.target.checked ? true : undefined)}
         />
-        Moved on only
+        Fallbacks only
       </label>
       {Object.keys(search).length > 0 && (
         <Button kind="quiet" icon="x" onClick={() => onChange({})}>

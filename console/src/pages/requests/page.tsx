@@ -1,4 +1,4 @@
-// What is being called now, and what went wrong?
+// The page of calls: what is being called now, and what failed.
 import './requests.css';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -30,7 +30,7 @@ const PAGE = 50;
 const SUMMARY_MS = 10_000;
 const HOVER_MS = 1_000;
 
-/** Whether a row that arrives, or arrived before a filter was chosen, belongs to what the filters show. */
+/** Whether a row that arrived belongs to what the filters show. */
 export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean {
   if (search.key !== undefined && row.keyId !== search.key) return false;
   if (search.status !== undefined && row.status.toLowerCase() !== search.status) return false;
@@ -112,7 +112,7 @@ function useOlder(variables: RequestsQueryVariables) {
   return { rows: mine?.rows ?? [], next: mine === null ? undefined : mine.next, busy, fault, load };
 }
 
-/** Held by Space, by scrolling away from the top, or by a pointer that rests on a row. */
+/** The list is held by Space, by scrolling away from the top, and while the pointer rests on it. */
 function useHold() {
   const [pressed, setPressed] = useState(false);
   const [away, setAway] = useState(false);
@@ -142,7 +142,7 @@ function useHold() {
   };
 }
 
-/** One sentence every ten seconds for screen readers, instead of every row. */
+/** Screen readers get one sentence every ten seconds instead of every row. */
 function useSummary() {
   const [text, setText] = useState('');
   const count = useRef(0);

@@ -8,13 +8,13 @@ import { PasswordField, TextField } from '../../ui/field.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { FormFault } from '../../ui/states.tsx';
 
-/** What a refused sign-in says. The API's sentence stands, but for the two that people meet every day. */
+/** What a refused sign-in says: the API's own sentence, except for the refusals that people see often. */
 function faultOf(fault: Fault): Fault {
   if (fault.code === 'invalid_credentials') {
-    return { ...fault, message: 'That e-mail and password do not go together.', request_id: null };
+    return { ...fault, message: 'The e-mail address or the password is wrong.', request_id: null };
   }
   if (fault.code === 'invalid_totp' && fault.attempts_left === 0) {
-    const message = 'This sign-in has ended without a right code. Enter your password again.';
+    const message = 'There were too many wrong codes. Enter your password again.';
     return { ...fault, message, request_id: null };
   }
   if (fault.code === 'too_many_attempts') {
@@ -101,7 +101,7 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: () 
     if (result.kind !== 'refused') return;
     setFault(faultOf(result.fault));
     code.current?.select();
-    // The second step ends with five wrong codes or with time: no code is right any more.
+    // After five wrong codes, or when its time is over, the second step accepts no code any more.
     const ended = result.fault.code === 'too_many_attempts' || result.fault.attempts_left === 0;
     if (ended) setStep({ kind: 'password' });
   };
