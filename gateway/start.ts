@@ -116,13 +116,17 @@ function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
       critical: true,
       run: async () => (ledgers.healthy ? null : 'the last flush did not reach PostgreSQL'),
     },
-    {
-      // One of several: calls of other organisations go on here.
-      name: 'shards',
-      critical: false,
-      run: async () => (ledgers.away.length === 0 ? null : `no flush reaches ${ledgers.away.join(', ')}`),
-    },
+    ...(pool.shards.names.length > 1 ? [shardsCheck(ledgers)] : []),
   ];
+}
+
+/** One of several ledgers: calls of organisations in the others go on here. */
+function shardsCheck(ledgers: Ledgers): Check {
+  return {
+    name: 'shards',
+    critical: false,
+    run: async () => (ledgers.away.length === 0 ? null : `no flush reaches ${ledgers.away.join(', ')}`),
+  };
 }
 
 /**

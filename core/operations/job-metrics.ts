@@ -19,7 +19,7 @@ function register(
   } as unknown as Metric);
 }
 
-/** Registers runs, failures and last success of each job, who leads, the outbox's backlog, and deliveries by outcome. */
+/** Registers runs, failures and last success of each job, who leads, the backlogs of outbox and orders, and deliveries by outcome. */
 export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   const each = (
     figure: (job: { runs: number; failures: number; succeeded_at_ms: number | null }) => number | null,
@@ -46,6 +46,12 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   );
   gauge('svc_outbox_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
     one(jobs.backlog === null ? null : jobs.backlog.oldest_ms / 1_000),
+  );
+  gauge('svc_ledger_orders_waiting', 'Orders to ledgers not yet carried out; only where jobs run.', () =>
+    one(jobs.orders?.waiting),
+  );
+  gauge('svc_ledger_orders_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>
+    one(jobs.orders === null ? null : jobs.orders.oldest_ms / 1_000),
   );
   counter('svc_webhook_attempts_total', 'Attempts to deliver webhooks by outcome.', () =>
     [...jobs.deliverer.outcomes].map(([outcome, value]) => ({ value, labels: { outcome } })),

@@ -6,7 +6,14 @@ import { purgeSignIn } from '../identity/index.ts';
 import { lostRow } from '../inference/index.ts';
 import { type Log, type Mailer, newRequestId, now, nowMs, type Services } from '../kernel/index.ts';
 import { findSubjectOwner } from '../keys/index.ts';
-import { applyDueTasks, expireLots, makeMeterPartitions, purgeClaims, sweepOnce } from '../ledger/index.ts';
+import {
+  applyDueTasks,
+  expireLots,
+  makeMeterPartitions,
+  purgeClaims,
+  readTaskBacklog,
+  sweepOnce,
+} from '../ledger/index.ts';
 import { preparePayloadDays, purgePayloads } from '../payloads/index.ts';
 import { type Job, type Leader, lead } from '../runtime/index.ts';
 import { type MoneyIn, purgeQuotes, purgeRailEvents, runRailTasks } from '../topups/index.ts';
@@ -39,16 +46,25 @@ interface JobParts {
   readonly mailer?: Mailer;
 }
 
+interface Waiting {
+  readonly waiting: number;
+  /** Since the oldest came. */
+  readonly oldest_ms: number;
+}
+
 export interface Jobs extends Leader {
   readonly deliverer: Deliverer;
   /** Facts that wait in the outbox, as the leader last saw it; null where this process does not lead. */
-  readonly backlog: { readonly waiting: number; readonly oldest_ms: number } | null;
+  readonly backlog: Waiting | null;
+  /** Orders to ledgers that were not carried out yet, likewise. */
+  readonly orders: Waiting | null;
 }
 
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
   const { pool, url, log, root_key, egress, mailer } = parts;
   let backlog: Jobs['backlog'] = null;
+  let orders: Jobs['orders'] = null;
   const deliverer = createDeliverer({
     ...{ store: pool, egress, root_key, log, mailer },
     mayTake: () => leader.leading,
@@ -73,11 +89,15 @@ export function startJobs(parts: JobParts): Jobs {
         name: 'measure_outbox',
         every_ms: 5 * SECOND,
         async run() {
-          const { waiting, oldest_at } = await readBacklog(pool);
-          backlog = {
-            waiting,
-            oldest_ms: oldest_at === null ? 0 : Math.max(0, nowMs() - oldest_at.getTime()),
-          };
+          backlog = waitingOf(await readBacklog(pool));
+          return 0;
+        },
+      },
+      {
+        name: 'measure_orders',
+        every_ms: 5 * SECOND,
+        async run() {
+          orders = waitingOf(await readTaskBacklog(pool));
           return 0;
         },
       },
@@ -92,11 +112,18 @@ export function startJobs(parts: JobParts): Jobs {
     get backlog() {
       return leader.leading ? backlog : null;
     },
+    get orders() {
+      return leader.leading ? orders : null;
+    },
     async stop() {
       await leader.stop();
       await deliverer.stop();
     },
   };
+}
+
+function waitingOf({ waiting, oldest_at }: { waiting: number; oldest_at: Date | null }): Waiting {
+  return { waiting, oldest_ms: oldest_at === null ? 0 : Math.max(0, nowMs() - oldest_at.getTime()) };
 }
 
 function moneyJobs(parts: JobParts): Job[] {

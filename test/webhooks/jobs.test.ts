@@ -63,6 +63,9 @@ test('a fact is delivered by the jobs alone, and figures tell who leads, what ra
   await expect
     .poll(async () => (await leader.figures()).get('svc_outbox_waiting'), { timeout: 20_000 })
     .toBe(0);
+  await expect
+    .poll(async () => (await leader.figures()).get('svc_ledger_orders_waiting'), { timeout: 20_000 })
+    .toBe(0);
   await expect.poll(() => leader.jobs.deliverer.in_flight).toBe(0);
 
   const figures = await leader.figures();
