@@ -1,6 +1,7 @@
 // Results of calls in any order, and ids that a family's pattern refuses (docs/fidelity.md#tool-call-ids).
 import { describe, expect, test } from 'vitest';
-import { bodyOf, read, send } from './evaluate.ts';
+import { endpoint } from './endpoints.ts';
+import { bodyOf, read, send, sendTo } from './evaluate.ts';
 import { type Dialect, FAMILIES, type Json, RAW } from './types.ts';
 
 const ask = { role: 'user', content: 'Look' };
@@ -113,5 +114,19 @@ test.each(cells)(
     expect(ids).toHaveLength(2);
     expect(ids[0]).toBe(ids[1]);
     expect(ids[0]).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  },
+);
+
+test.each(['openai_chat', 'openai_responses'] as const)(
+  '%s: an endpoint that takes no switch for parallel calls is sent none, which is reported',
+  (family) => {
+    const ordinary = endpoint(family);
+    const capabilities = { ...ordinary.capabilities, parallel_tools: false };
+    const more = { tools: [{ name: 'look', input_schema: { type: 'object' } }] };
+    const tool_choice = { type: 'auto', disable_parallel_tool_use: true };
+    const { body, lost } = sendTo({ ...ordinary, capabilities }, 'messages', { ...more, tool_choice });
+    expect(body['tools']).toHaveLength(1);
+    expect(body).not.toHaveProperty('parallel_tool_calls');
+    expect(lost).toEqual(['behaviour:parallel_dropped']);
   },
 );

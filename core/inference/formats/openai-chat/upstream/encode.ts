@@ -24,7 +24,7 @@ export function encodeRequest(
     model: target.upstream_model,
     messages: encodeMessages(request.messages, target),
     ...generation(request, target, options),
-    ...tools(request),
+    ...tools(request, target),
     ...searchOf(request, target),
     ...preferences(request, target),
     // Of the same dialect they are this family's own fields; of another they were losses.
@@ -55,13 +55,15 @@ function generation(
   return Object.fromEntries(decide(parameters, GENERATION, preferences, { target }).sent);
 }
 
-function tools(request: CanonicalRequest): JsonObject {
+function tools(request: CanonicalRequest, target: Target): JsonObject {
   const list = (request.tools ?? []).map(toolOf).filter((tool) => tool !== null);
   if (list.length === 0) return {};
   const body: JsonObject = { tools: list };
   if (request.tool_choice !== undefined)
     body['tool_choice'] = choiceOf(request.tool_choice, request.tools ?? []);
-  if (request.parallel_tools !== undefined) body['parallel_tool_calls'] = request.parallel_tools;
+  if (request.parallel_tools !== undefined && target.capabilities.parallel_tools) {
+    body['parallel_tool_calls'] = request.parallel_tools;
+  }
   return body;
 }
 
