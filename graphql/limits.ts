@@ -28,6 +28,8 @@ export const limits = {
   complexity: 5_000,
   page_default: 20,
   page_max: 100,
+  /** Endpoints of one route: a catalog may hold hundreds for a model. */
+  route_max: 500,
   timeout_ms: 15_000,
 } as const;
 

@@ -35,9 +35,9 @@ export function pageCost(args: Record<string, unknown>): { field: number; multip
   return { field: 1, multiplier: typeof first === 'number' ? first : limits.page_default };
 }
 
-/** The rows asked for. @throws ServiceError invalid_request outside 1 to 100. */
-export function rowsAsked(args: Readonly<Record<string, unknown>>): number {
+/** The rows asked for. @throws ServiceError invalid_request outside 1 to `most`. */
+export function rowsAsked(args: Readonly<Record<string, unknown>>, most: number = limits.page_max): number {
   const first = args['first'] ?? limits.page_default;
-  if (typeof first === 'number' && first >= 1 && first <= limits.page_max) return first;
-  throw new ServiceError('invalid_request', `first is from 1 to ${limits.page_max}.`, { param: 'first' });
+  if (typeof first === 'number' && first >= 1 && first <= most) return first;
+  throw new ServiceError('invalid_request', `first is from 1 to ${most}.`, { param: 'first' });
 }

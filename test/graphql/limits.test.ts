@@ -105,6 +105,20 @@ test('the cost is shown: a field is 1, a page its fields times its rows', async 
   }
 });
 
+test('endpoints of a route are priced by how many are asked for, of which there is a most', async () => {
+  const query = (first: string) =>
+    `{ request(id: "x") { id route { endpoints${first} { endpoint tries { ms } } } } }`;
+  for (const [first, rows] of [
+    ['', 20],
+    ['(first: 300)', 300],
+  ] as const) {
+    for (const answer of await both(query(first))) {
+      // request 1, id 1, route 1, endpoints 1 + endpoint 1 + tries 1 + 2 × ms per row.
+      expect(answer.extensions).toEqual({ cost: { requested: 4 + rows * 4, limit: 5_000 } });
+    }
+  }
+});
+
 test('the priced operation is the one that runs', async () => {
   const query = `query cheap { viewer { kind } } query expensive { requests(first: 100) { nodes { detail { attemptRows { ts provider endpointId poolId keyHint outcome } } } } }`;
   for (const answer of await both(query, {}, { operationName: 'expensive' })) {

@@ -1,6 +1,8 @@
 // A stored route is told by endpoint, whole.
 import type { Route } from '@svc/core/routing/index.ts';
 import { byEndpoint } from '@svc/graphql/tenant/route.ts';
+import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
+import { type GraphQLField, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 
 const stored: Route = {
@@ -66,6 +68,22 @@ test('a route with more exclusions than any header holds has each of them', () =
   const reported = byEndpoint({ ...stored, excluded });
   expect(reported.endpoints).toHaveLength(303);
   expect(reported.endpoints.at(-1)).toMatchObject({ endpoint: 'ep_299', excluded_by: 'region' });
+});
+
+test('of more endpoints than are asked for the first ones are given', async () => {
+  const field = tenantSchema.getType('RequestRoute');
+  if (!isObjectType(field)) throw new Error('no RequestRoute');
+  const { resolve } = field.getFields()['endpoints'] as GraphQLField<unknown, unknown>;
+  const excluded = Array.from({ length: 600 }, (_, i) => ({ endpoint_id: `ep_${i}`, reason: 'region' }));
+  const route = byEndpoint({ ...stored, excluded });
+  const rows = async (first?: number) => {
+    const given = await resolve?.(route, first === undefined ? {} : { first }, {}, {} as GraphQLResolveInfo);
+    return (given as { endpoint: string }[]).map(({ endpoint }) => endpoint);
+  };
+  expect(await rows()).toHaveLength(20);
+  expect((await rows(4)).slice(0, 4)).toEqual(['ep_A', 'ep_B', 'ep_D', 'ep_0']);
+  expect(await rows(500)).toHaveLength(500);
+  for (const wrong of [0, 501]) await expect(rows(wrong)).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
 test('a refused route has excluded endpoints alone', () => {

@@ -1,4 +1,6 @@
 // Why a call went where it went.
+import { limits } from '../../limits.ts';
+import { pageCost, rowsAsked } from '../../page.ts';
 import { builder } from '../builder.ts';
 import type { Route, RouteEndpoint, RouteTry } from '../route.ts';
 
@@ -72,8 +74,13 @@ export const RequestRoute = builder.objectRef<Route>('RequestRoute').implement({
     endpoints: t.field({
       type: [RouteEndpointType],
       description: 'planned ones in order of the plan, then excluded ones in order of the filters',
-      complexity: { field: 1, multiplier: 5 },
-      resolve: (route) => [...route.endpoints],
+      args: {
+        first: t.arg.int({
+          description: `endpoints, ${limits.page_default} unless given, at most ${limits.route_max}`,
+        }),
+      },
+      complexity: pageCost,
+      resolve: (route, args) => route.endpoints.slice(0, rowsAsked(args, limits.route_max)),
     }),
     hidden: t.field({
       type: 'Count',
