@@ -64,3 +64,33 @@ export function podOf(object: Manifest): Manifest | null {
 export function readText(...path: string[]): string {
   return readFileSync(join(charts, ...path), 'utf8');
 }
+
+/** The object of that kind and name. @throws Error when there is none. */
+export function find(objects: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
+/** Names of the objects of a kind. */
+export const named = (objects: readonly Manifest[], kind: string) =>
+  objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+
+/** The first container of a program's pods. */
+export const containerOf = (object: Manifest): Manifest => podOf(object)?.['spec'].containers[0];
+
+/** The variables of a program's container, with words in the place of secrets and of what the pod says of itself. */
+export function environmentOf(objects: readonly Manifest[], program: Manifest): Record<string, string> {
+  const container = containerOf(program);
+  const shared = (container['envFrom'] ?? []).map(
+    ({ configMapRef }: Manifest) => find(objects, 'ConfigMap', configMapRef['name'])['data'],
+  );
+  const own = (container['env'] ?? []).map((item: Record<string, string>) => [
+    item['name'],
+    item['value'] ?? 'secret',
+  ]);
+  return Object.assign({}, ...shared, Object.fromEntries(own));
+}
+
+/** The objects that run pods. */
+export const programs = (objects: readonly Manifest[]) => objects.filter((object) => podOf(object) !== null);

@@ -1,51 +1,12 @@
 // Other endpoints (docs/outcomes.md#faults-of-a-provider, docs/outcomes.md#failover): tried before the first content,
 // never after it.
 import { describe, expect, test } from 'vitest';
-import { errorOf, type Json, saidBy, svcOf } from './caller.ts';
-import { endChunks, type Handler, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
-import {
-  bodyOf,
-  type Dialect,
-  eventually,
-  grammarFaults,
-  idOf,
-  type Kind,
-  priceOf,
-  send,
-  useWorld,
-} from './world.ts';
+import { errorOf, saidBy, svcOf } from './caller.ts';
+import { answering, inOrder, refusing, scripted } from './endpoints.ts';
+import { type Handler, refuse, streamHead, textChunk, wholeAnswer } from './upstream.ts';
+import { bodyOf, eventually, grammarFaults, idOf, priceOf, send, useWorld } from './world.ts';
 
 const world = useWorld({ models: { 'script-pair': 60 } });
-
-const inOrder = (...order: string[]) => ({ svc: { route: { providers: { order } } } });
-
-/** A call of `dialect` to a model whose sites answer as `sites` says. */
-async function scripted(
-  kind: Kind,
-  sites: Record<string, (model: string) => Handler>,
-  call: { dialect?: Dialect; more?: object } = {},
-) {
-  const org = await world().org();
-  const { id, upstream } = world().model(kind);
-  for (const [site, handler] of Object.entries(sites)) world().script.on(upstream, site, handler(upstream));
-  const more = { ...inOrder('script-a', 'script-b'), ...call.more };
-  const reply = await send(world(), call.dialect ?? 'chat', org.live_key, bodyOf(id, 'Hi', more)).reply;
-  const ended = await world().ended(org, idOf(reply));
-  return { reply, ended, received: world().script.received(upstream), error: errorOf(reply) as Json };
-}
-
-const answering =
-  (stream: boolean) =>
-  (model: string): Handler =>
-  (response, received) => {
-    if (!stream) return refuse(200, wholeAnswer(model))(response, received);
-    streamHead(response);
-    response.end(`${textChunk(model, 'a whole answer')}${endChunks(model, usageOf(10, 3))}`);
-  };
-const refusing =
-  (status: number, body: unknown = { error: { message: 'no' } }, headers: Record<string, string> = {}) =>
-  (): Handler =>
-    refuse(status, body, headers);
 
 describe.concurrent('a fault before the first content is taken over by another endpoint', () => {
   const faults: Record<string, (model: string) => Handler> = {
@@ -68,6 +29,7 @@ describe.concurrent('a fault before the first content is taken over by another e
   const all = Object.keys(faults).flatMap((fault) => [true, false].map((stream) => ({ fault, stream })));
   test.each(all)('$fault, stream $stream', async ({ fault, stream }) => {
     const { reply, ended } = await scripted(
+      world(),
       'script-pair',
       { a: faults[fault] as (model: string) => Handler, b: answering(stream) },
       { more: { stream, ...inOrder('script-a', 'script-b') } },
@@ -98,6 +60,7 @@ describe.concurrent('a fault before the first content is taken over by another e
           );
         };
       const { reply, ended } = await scripted(
+        world(),
         'script-pair',
         { a: failing, b: answering(true) },
         { more: { stream: true, ...inOrder('script-a', 'script-b') } },
@@ -130,7 +93,7 @@ describe.concurrent('a fault before the first content is taken over by another e
     for (const route of [{ fallbacks: false }, { max_attempts: 1 }]) {
       const options = { svc: { route: { ...route, providers: { order: ['script-a', 'script-b'] } } } };
       const sites = { a: refusing(500), b: answering(false) };
-      const { reply, received } = await scripted('script-pair', sites, { more: options });
+      const { reply, received } = await scripted(world(), 'script-pair', sites, { more: options });
       expect(reply.status).toBe(502);
       expect(reply.headers['x-svc-attempts']).toBe('1');
       expect(received.map(({ site }) => site)).toEqual(['a']);
@@ -175,6 +138,7 @@ describe.concurrent('an error event after content', () => {
         response.end(`${textChunk(model, 'half an')}${ERROR}`);
       };
     const { reply, ended } = await scripted(
+      world(),
       'script-pair',
       { a: failing, b: answering(true) },
       { more: order },
@@ -195,7 +159,7 @@ describe.concurrent('a refusal of the request itself', () => {
       error: { message: leaky, type: 'invalid_request_error', param: 'temperature', code: 'bad_value' },
     };
     const sites = { a: refusing(400, body), b: answering(false) };
-    const { reply, error, received } = await scripted('script-pair', sites);
+    const { reply, error, received } = await scripted(world(), 'script-pair', sites);
     expect(reply.status).toBe(400);
     expect(received.map(({ site }) => site)).toEqual(['a']);
     expect(error).toMatchObject({ code: 'invalid_request', param: 'temperature' });
@@ -210,7 +174,7 @@ describe.concurrent('a refusal of the request itself', () => {
 
   test('gets one more endpoint in the canonical lane', async () => {
     const sites = { a: refusing(400), b: answering(true) };
-    const { reply, ended, received } = await scripted('script-pair', sites, { dialect: 'messages' });
+    const { reply, ended, received } = await scripted(world(), 'script-pair', sites, { dialect: 'messages' });
     expect(reply.status).toBe(200);
     expect(received.map(({ site }) => site)).toEqual(['a', 'b']);
     expect(ended.attempts).toEqual(['error client', 'ok']);
@@ -218,7 +182,7 @@ describe.concurrent('a refusal of the request itself', () => {
 
   test('ends after the second in the canonical lane', async () => {
     const sites = { a: refusing(400), b: refusing(400) };
-    const { reply, ended, error } = await scripted('script-pair', sites, { dialect: 'messages' });
+    const { reply, ended, error } = await scripted(world(), 'script-pair', sites, { dialect: 'messages' });
     expect(reply.status).toBe(400);
     expect(ended.attempts).toEqual(['error client', 'error client']);
     expect(error['details'].attempts).toMatchObject([
@@ -231,7 +195,10 @@ describe.concurrent('a refusal of the request itself', () => {
     const body = {
       error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
     };
-    const { reply, error } = await scripted('script-pair', { a: refusing(400, body), b: answering(false) });
+    const { reply, error } = await scripted(world(), 'script-pair', {
+      a: refusing(400, body),
+      b: answering(false),
+    });
     expect(reply.status).toBe(400);
     expect(error['code']).toBe('context_length_exceeded');
   });
@@ -243,7 +210,7 @@ describe.concurrent('when every endpoint fails', () => {
       a: refusing(429, { error: { message: 'limit of org-Secret123456' } }, { 'retry-after': '30' }),
       b: refusing(429, { error: { message: 'slow down' } }, { 'retry-after': '4' }),
     };
-    const { reply, error, ended } = await scripted('script-pair', sites);
+    const { reply, error, ended } = await scripted(world(), 'script-pair', sites);
     expect(reply.status).toBe(429);
     expect(error).toMatchObject({ code: 'upstream_rate_limited', type: 'rate_limit_error' });
     expect(reply.headers).toMatchObject({
@@ -263,7 +230,7 @@ describe.concurrent('when every endpoint fails', () => {
   ] as const)(
     'one of two throttled (%s): the other class is told',
     async (_which, [one, two], code, status) => {
-      const { reply, error } = await scripted('script-pair', { a: refusing(one), b: refusing(two) });
+      const { reply, error } = await scripted(world(), 'script-pair', { a: refusing(one), b: refusing(two) });
       expect(reply.status).toBe(status);
       expect(error['code']).toBe(code);
       expect(error['details'].attempts).toHaveLength(2);
@@ -272,7 +239,7 @@ describe.concurrent('when every endpoint fails', () => {
 
   test('overload is 529 on messages and 503 on chat', async () => {
     const sites = { a: refusing(529), b: refusing(503) };
-    const messages = await scripted('script-pair', sites, { dialect: 'messages' });
+    const messages = await scripted(world(), 'script-pair', sites, { dialect: 'messages' });
     expect(messages.reply.status).toBe(529);
     expect(JSON.parse(messages.reply.text)).toMatchObject({
       type: 'error',
@@ -280,7 +247,7 @@ describe.concurrent('when every endpoint fails', () => {
     });
     expect(messages.ended.row.http_status).toBe(529);
     expect(Number(messages.reply.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await scripted('script-pair', sites)).reply.status).toBe(503);
+    expect((await scripted(world(), 'script-pair', sites)).reply.status).toBe(503);
   });
 
   test('a page of HTML never reaches the caller', async () => {
@@ -288,7 +255,7 @@ describe.concurrent('when every endpoint fails', () => {
     for (const status of [200, 400, 404, 502]) {
       const html = refusing(status, page, { 'content-type': 'text/html' });
       for (const stream of [true, false]) {
-        const { reply } = await scripted('script-pair', { a: html, b: html }, { more: { stream } });
+        const { reply } = await scripted(world(), 'script-pair', { a: html, b: html }, { more: { stream } });
         expect(reply.status).toBeGreaterThanOrEqual(400);
         expect(reply.headers['content-type']).toBe('application/json');
         expect(reply.text).not.toMatch(/<html|nginx|secret-host/);
@@ -321,7 +288,7 @@ describe.concurrent('connections', () => {
   });
 
   test('a request that was sent is not sent again to the same endpoint', async () => {
-    const { received } = await scripted('script', { a: () => (response) => response.destroy() });
+    const { received } = await scripted(world(), 'script', { a: () => (response) => response.destroy() });
     expect(received).toHaveLength(1);
   });
 
@@ -412,29 +379,5 @@ describe.concurrent('a messages stream without message_start', () => {
     expect(errorOf(reply)).toMatchObject({ code: 'upstream_invalid_response' });
     const ended = await world().ended(org, idOf(reply));
     expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error protocol', 'error protocol'] });
-  });
-});
-
-describe.concurrent('what is lost is told of the endpoint that answered, not of one that failed', () => {
-  const lossy = { seed: 7, n: 1, logit_bias: { '1': 2 } };
-  const codes = (reply: Parameters<typeof svcOf>[0]) =>
-    ((svcOf(reply)?.['warnings'] ?? []) as Json[]).map(({ param }) => param);
-  test.each([true, false])('stream %s', async (stream) => {
-    const more = { stream, ...lossy };
-    const there = await scripted(
-      'script-cross',
-      { a: refusing(500) },
-      { more: { ...more, ...inOrder('script-a', 'sim-x') } },
-    );
-    expect(there.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-x' });
-    expect(codes(there.reply)).toEqual(expect.arrayContaining(['seed', 'logit_bias']));
-    expect(there.ended.row.warnings.map(({ param }) => param)).toEqual(codes(there.reply));
-    const back = await scripted(
-      'script-cross-back',
-      { x: refusing(500) },
-      { more: { ...more, ...inOrder('script-x', 'sim-a') } },
-    );
-    expect(back.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-a' });
-    expect(codes(back.reply)).toEqual([]);
   });
 });

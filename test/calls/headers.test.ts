@@ -1,6 +1,7 @@
 // Headers (docs/api.md#headers), the route a caller may ask for (`svc.route`), and a bill that anyone can recompute.
 import { describe, expect, test } from 'vitest';
 import { errorOf, eventsOf, type Json, open, type Reply, svcOf } from './caller.ts';
+import { inOrder, refusing, scripted } from './endpoints.ts';
 import { bodyOf, grammarFaults, idOf, send, useWorld } from './world.ts';
 
 const world = useWorld({ models: { pair: 40 } });
@@ -288,5 +289,31 @@ describe.concurrent('the bill', () => {
     const { cost } = (await record.json()) as { cost: Json };
     expect(cost).toEqual(svcOf(reply)?.['cost']);
     expect(cost['total_micro_usd']).toBe(ended.charged);
+  });
+});
+
+describe.concurrent('what is lost is told of the endpoint that answered, not of one that failed', () => {
+  const lossy = { seed: 7, n: 1, logit_bias: { '1': 2 } };
+  const codes = (reply: Parameters<typeof svcOf>[0]) =>
+    ((svcOf(reply)?.['warnings'] ?? []) as Json[]).map(({ param }) => param);
+  test.each([true, false])('stream %s', async (stream) => {
+    const more = { stream, ...lossy };
+    const there = await scripted(
+      world(),
+      'script-cross',
+      { a: refusing(500) },
+      { more: { ...more, ...inOrder('script-a', 'sim-x') } },
+    );
+    expect(there.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-x' });
+    expect(codes(there.reply)).toEqual(expect.arrayContaining(['seed', 'logit_bias']));
+    expect(there.ended.row.warnings.map(({ param }) => param)).toEqual(codes(there.reply));
+    const back = await scripted(
+      world(),
+      'script-cross-back',
+      { x: refusing(500) },
+      { more: { ...more, ...inOrder('script-x', 'sim-a') } },
+    );
+    expect(back.reply.headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-provider': 'sim-a' });
+    expect(codes(back.reply)).toEqual([]);
   });
 });

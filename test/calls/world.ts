@@ -1,11 +1,11 @@
 // A gateway process, a simulator and a scripted upstream behind it, and organisations of known balance. Every test
 // takes models and an organisation of its own, so that tests neither see each other's circuits nor each other's money.
 import { rmSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
 import type { Log } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
 import { checkMessagesStream } from '../grammar/messages.ts';
 import { type Sim, startProviderSim } from '../sim/providers/index.ts';
@@ -19,6 +19,7 @@ import {
 } from '../support/gateway.ts';
 import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
 import { type CallOptions, type Exchange, type Json, open, type Reply } from './caller.ts';
+import { type Hung, startHung } from './hung.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './upstream.ts';
 
 /** Micro-USD per token of every model here. */
@@ -170,6 +171,9 @@ export interface World {
   ended(org: Org, request_id: string): Promise<Ended>;
 }
 
+/** Pauses between two looks: short at first, and then such that looking costs a busy machine little. */
+const PAUSE_MS = { first: 5, last: 60, growth: 1.5 };
+
 /** Waits until `look` gives a value. @throws Error with `what` after `timeout_ms`. */
 export async function eventually<T>(
   what: string,
@@ -177,47 +181,12 @@ export async function eventually<T>(
   timeout_ms = 20_000,
 ): Promise<T> {
   const deadline = performance.now() + timeout_ms;
-  for (;;) {
+  for (let pause_ms = PAUSE_MS.first; ; pause_ms = Math.min(PAUSE_MS.last, pause_ms * PAUSE_MS.growth)) {
     const found = await look();
     if (found !== null && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`not within ${timeout_ms} ms: ${what}`);
-    await new Promise((done) => setTimeout(done, 10));
+    await new Promise((done) => setTimeout(done, pause_ms));
   }
-}
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
-/** A provider that takes connections and never answers their TLS greeting, so that no request can be sent to it. */
-export interface Hung {
-  readonly port: number;
-  /** Connections that wait now. */
-  waiting(): number;
-  close(): void;
-}
-
-async function startHung(): Promise<Hung> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    socket.resume();
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    port: (server.address() as { port: number }).port,
-    waiting: () => sockets.size,
-    close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
 }
 
 /** `balance - charges` is what the book must show when nothing is held. */
@@ -300,7 +269,7 @@ export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
     ...(wanted.formats === undefined ? {} : { formats: wanted.formats }),
     ...(wanted.log === undefined ? {} : { log: wanted.log }),
     providers: providersYaml(
-      { sim, script, dead_port: await closedPort(), hung },
+      { sim, script, dead_port: await freePort(), hung },
       copiesOf,
       wanted.extras?.({ sim, script }),
     ),
@@ -364,8 +333,6 @@ export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
 /** Opens a world before the tests of the file; call the result inside tests. */
 export function useWorld(wanted: WorldOptions = {}): () => World {
   let world: World | null = null;
-  // Most of a test is waiting for its request row, and nothing of one test is in the way of another.
-  vi.setConfig({ maxConcurrency: 24 });
   beforeAll(async () => {
     world = await openWorld(wanted);
   });

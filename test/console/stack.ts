@@ -2,7 +2,6 @@
 // with the built console, two providers of which one is down, and the simulated rail.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@svc/cli/tools/postgres.ts';
@@ -109,14 +108,6 @@ export async function ensureBuilt(): Promise<void> {
   }
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 function providersYaml(up: string, down: string): string {
   const provider = (id: string, base: string, region: string) => `
   - id: ${id}
@@ -191,7 +182,7 @@ export async function startStack(): Promise<Stack> {
   const shared = {
     database_url,
     data_dir,
-    providers: providersYaml(sim.url, `http://127.0.0.1:${await closedPort()}`),
+    providers: providersYaml(sim.url, `http://127.0.0.1:${await freePort()}`),
   };
   const env = {
     SVC_PORT: String(gateway_port),

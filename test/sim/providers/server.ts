@@ -22,6 +22,7 @@ import { openai } from './openai/openai.ts';
 import { responses } from './openai/responses.ts';
 import { geminiEmbeddings, voyagePictures } from './pictures.ts';
 import { CallLog, type CallRecord } from './record.ts';
+import { bodyOf, type Call, json, keptHeaders, recordOf } from './requests.ts';
 import type { JsonBody, Wire, WireError } from './wire.ts';
 
 export interface SimOptions {
@@ -84,16 +85,6 @@ const vectorWires = [
 export function startCohereSim(options: SimOptions = {}): Promise<Sim> {
   return startSim(vectorWires, options);
 }
-
-const BODY_BYTES_MAX = 64 * 1_024 * 1_024;
-const KEPT_HEADERS = [
-  'user-agent',
-  'accept-encoding',
-  'anthropic-version',
-  'anthropic-beta',
-  'anthropic-workspace-id',
-  'openai-organization',
-];
 
 async function startSim(wires: readonly Wire[], options: SimOptions): Promise<Sim> {
   const provider = new Provider(wires, options);
@@ -346,55 +337,6 @@ class Provider implements Sim {
   }
 }
 
-interface Call {
-  request: IncomingMessage;
-  response: ServerResponse;
-  wire: Wire;
-  body: JsonBody;
-  key: string;
-  bytes: number;
-}
-
-function keptHeaders(request: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
-    const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = value;
-  }
-  return headers;
-}
-
-function recordOf(
-  { request, wire, body, key, bytes }: Call,
-  knobs: Knobs,
-  named: string,
-): Omit<CallRecord, 'n'> {
-  const metadata = body['metadata'] as JsonBody | undefined;
-  const headers = keptHeaders(request);
-  return {
-    family: wire.family,
-    mark: knobs.mark ?? (typeof metadata?.['mark'] === 'string' ? metadata['mark'] : ''),
-    model: String(body['model']),
-    stream: body['stream'] === true,
-    knobs: named,
-    began_ms: Date.now(),
-    ended_ms: null,
-    request_bytes: bytes,
-    status: 0,
-    id: '',
-    bytes_delivered: 0,
-    tokens_delivered: 0,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    reported: null,
-    finished: false,
-    client_gone: false,
-    key_hint: key.slice(-4),
-    headers,
-    body,
-  };
-}
-
 /** Piece frames of a stream; the opening of a tool call is one on the OpenAI wire. */
 function piecesOf(wire: Wire, body: JsonBody, said: Said): number {
   let pieces = said.reasoning.length + said.text.length;
@@ -404,23 +346,4 @@ function piecesOf(wire: Wire, body: JsonBody, said: Said): number {
     else pieces += tool.pieces.length + (wire.family === 'openai' ? 1 : 0);
   }
   return pieces * wire.read(body).candidates;
-}
-
-function json(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error('request body above 64 MiB');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

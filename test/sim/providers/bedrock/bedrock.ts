@@ -3,15 +3,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Piece, type Said, say, signThought } from '../content.ts';
+import { type Said, say } from '../content.ts';
 import type { CountRecord } from '../counts.ts';
 import { brokenByUs, resetSocket } from '../delivery.ts';
 import { KnobFault, type Knobs, readKnobs } from '../knobs.ts';
 import { CallLog, type CallRecord } from '../record.ts';
 import type { Sim, SimStats } from '../server.ts';
 import type { JsonBody } from '../wire.ts';
+import { framesOf, wholeAnswer } from './answers.ts';
 import { checkBody, readBody, readCount, usersText } from './bedrock-body.ts';
-import { exceptionEvent, jsonEvent } from './event-stream.ts';
+import { exceptionEvent } from './event-stream.ts';
 import { type AwsAccount, verifySignature } from './sigv4.ts';
 
 export interface BedrockSimOptions {
@@ -321,98 +322,6 @@ async function write(response: ServerResponse, bytes: Buffer, split: number): Pr
   for (let at = 0; at < bytes.length; at += step) {
     await new Promise<void>((done) => response.write(bytes.subarray(at, at + step), () => done()));
   }
-}
-
-interface BinaryFrame {
-  bytes: Buffer;
-  tokens: number;
-}
-
-function* framesOf(body: JsonBody, said: Said, knobs: Knobs): Generator<BinaryFrame> {
-  const mark = (name: string, data: unknown): BinaryFrame => ({ bytes: jsonEvent(name, data), tokens: 0 });
-  const delta = (contentBlockIndex: number, inner: unknown, tokens: number): BinaryFrame => ({
-    // The provider pads events, so that their sizes tell nothing.
-    bytes: jsonEvent('contentBlockDelta', {
-      contentBlockIndex,
-      delta: inner,
-      p: 'abcdefghij'.slice(tokens % 10),
-    }),
-    tokens,
-  });
-  const stopped = (contentBlockIndex: number) => mark('contentBlockStop', { contentBlockIndex, p: 'abc' });
-  yield mark('messageStart', { role: 'assistant', p: 'abcdefg' });
-  let index = 0;
-  if (said.reasoning.length > 0) {
-    for (const { text, tokens } of said.reasoning) yield delta(index, { reasoningContent: { text } }, tokens);
-    yield delta(index, { reasoningContent: { signature: signThought(joined(said.reasoning)) } }, 0);
-    yield stopped(index++);
-  }
-  if (said.text.length > 0) {
-    for (const { text, tokens } of said.text) yield delta(index, { text }, tokens);
-    yield stopped(index++);
-  }
-  for (const { id, name, pieces } of said.tools) {
-    yield mark('contentBlockStart', {
-      contentBlockIndex: index,
-      start: { toolUse: { toolUseId: `tooluse_${id}`, name } },
-    });
-    for (const { text, tokens } of pieces) yield delta(index, { toolUse: { input: text } }, tokens);
-    yield stopped(index++);
-  }
-  if (knobs.no_finish === 0) yield mark('messageStop', stopOf(body, said, knobs, true));
-  if (knobs.no_usage === 0)
-    yield mark('metadata', { usage: usageOf(said, knobs), metrics: { latencyMs: 7 } });
-}
-
-function joined(pieces: readonly Piece[]): string {
-  return pieces.map(({ text }) => text).join('');
-}
-
-function stopOf(body: JsonBody, said: Said, knobs: Knobs, stream: boolean): JsonBody {
-  const words = {
-    end: 'end_turn',
-    length: 'max_tokens',
-    stop_sequence: 'stop_sequence',
-    tools: 'tool_use',
-    refusal: 'content_filtered',
-  };
-  const asked = body['additionalModelResponseFieldPaths'];
-  const sequence = { stop_sequence: said.stop_sequence };
-  return {
-    stopReason: knobs.finish ?? words[said.stop],
-    ...(Array.isArray(asked) && { additionalModelResponseFields: stream ? { delta: sequence } : sequence }),
-  };
-}
-
-function usageOf(said: Said, knobs: Knobs): JsonBody {
-  const inputTokens = said.prompt_tokens - said.cached - said.written + knobs.over_report;
-  const outputTokens = said.completion_tokens + knobs.over_report_output;
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens + said.cached + said.written,
-    cacheReadInputTokens: said.cached,
-    cacheWriteInputTokens: said.written,
-    ...(said.written > 0 && { cacheDetails: [{ ttl: '5m', inputTokens: said.written }] }),
-  };
-}
-
-function wholeAnswer(body: JsonBody, said: Said, knobs: Knobs): JsonBody {
-  const thought = joined(said.reasoning);
-  const reasoningText = { text: thought, signature: signThought(thought) };
-  const content = [
-    ...(thought === '' ? [] : [{ reasoningContent: { reasoningText } }]),
-    ...(said.text.length === 0 ? [] : [{ text: joined(said.text) }]),
-    ...said.tools.map(({ id, name, pieces }) => ({
-      toolUse: { toolUseId: `tooluse_${id}`, name, input: JSON.parse(joined(pieces)) as unknown },
-    })),
-  ];
-  return {
-    output: { message: { role: 'assistant', content } },
-    ...stopOf(body, said, knobs, false),
-    ...(knobs.no_usage === 0 && { usage: usageOf(said, knobs) }),
-    metrics: { latencyMs: 7 },
-  };
 }
 
 function refuse(
