@@ -10,7 +10,10 @@ interface Display {
   readonly rate_e8: number;
 }
 
-/** `balance` with what is shown to people, rounded down to the smallest unit: nothing shown is not there. */
+/**
+ * `balance` with its amounts in that currency, rounded down to the smallest unit, so that never more is shown than
+ * there is.
+ */
 export function viewBalance(balance: Balance, { currency, rate_e8 }: Display): BalanceView {
   const { available_micro_usd } = balance;
   const shown_minor = minorFor(available_micro_usd, currency, rate_e8);

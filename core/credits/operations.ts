@@ -150,7 +150,7 @@ export const refillSandboxOperation = operation({
           },
         );
       }
-      // What the refill before this one has ordered may still be on its way.
+      // The credit that an earlier refill ordered may not have been booked yet.
       await catchUp(context, book_id);
       const present = await readBalance(ledger, book_id);
       const missing = SANDBOX_CREDIT - present.available_micro_usd - present.held_micro_usd;
@@ -164,7 +164,7 @@ export const refillSandboxOperation = operation({
         ref_type: 'staff',
         ref_id: `refill ${context.request_id}`,
       });
-      // It is booked when this transaction has ended, before the answer goes out.
+      // The ledger books it after this transaction, before the answer is sent.
       const filled = {
         available_micro_usd: microUsd(present.available_micro_usd + missing),
         held_micro_usd: present.held_micro_usd,

@@ -26,7 +26,7 @@ export const EntryView = named(
     ref_type: nullable(Type.String()),
     ref_id: nullable(Type.String()),
     created_at: Time,
-    // Last, so that readers of the CSV by position find the columns where they were.
+    // New columns come last, so that programs that read the CSV by position still work.
     balance_after_micro_usd: Type.Integer({ description: 'available + held after this entry' }),
   }),
 );

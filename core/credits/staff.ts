@@ -22,7 +22,7 @@ import { findOrg, type Org, searchOrgs } from '../orgs/index.ts';
 import { viewEntry } from './balance.ts';
 import { EntryView } from './schema.ts';
 
-/** One person alone grants up to this; more needs a second one, which this release does not have. */
+/** The most that one person may grant alone; approval by a second person is not part of this release. */
 const GRANT_MAX_MICRO_USD = 100_000_000;
 const FOUND_MAX = 20;
 const DAY_MS = 86_400_000;
@@ -241,7 +241,7 @@ interface Grant {
   readonly expires_days?: number;
 }
 
-/** A reference names one grant: used again with another amount it is a mistake, not a repetition. */
+/** A reference names one grant: the same reference with another amount is refused as a mistake. */
 async function orderGrant(
   context: Context,
   org: Org,

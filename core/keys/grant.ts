@@ -1,4 +1,4 @@
-// What a key allows, from its row and what it inherits. Pure.
+// Computes what a key allows from its row and from its organisation. Pure.
 import type { Id, KeyCaller } from '../kernel/index.ts';
 import { type GrantFacts, planLimits } from '../orgs/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';

@@ -1,4 +1,4 @@
-// Making keys: anew, and as the successor of one.
+// Creating keys: new ones, and successors by rotation.
 import type { Static } from 'typebox';
 import {
   type Context,
@@ -60,7 +60,7 @@ async function applyBudget(context: Context, org: Org, key: KeyRow): Promise<voi
 }
 
 /**
- * Makes a key of `project` without asking what a caller may: for `svcctl`, the seed and `issueKey`. Call inside
+ * Makes a key of `project` without checking rights: for `svcctl`, the seed and `issueKey`. Call inside
  * a transaction. @throws ServiceError plan_limit_reached, invalid_request.
  */
 export async function createKey(
@@ -131,8 +131,8 @@ async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Pr
 }
 
 /**
- * When the successor of `old` ends: a person gives it the old lifetime again from now, a key leaves the end where it
- * is.
+ * When the successor of `old` ends: a person gives it the old key's lifetime again, counted from now; with a key the
+ * end stays the same.
  */
 function endOfSuccessor(caller: KeyCaller | MemberCaller, old: KeyRow, now: Date): Date | null {
   if (old.expires_at === null || caller.kind === 'key') return old.expires_at;

@@ -84,7 +84,7 @@ export const listKeysOperation = operation({
   async run(context, input) {
     const caller = orgCaller(context);
     const sight = sightOf(caller);
-    // A test key that asks for live keys sees what it may see of them: none.
+    // A test key may not see live keys, so the list is empty.
     if (sight === 'test' && input.environment === 'live') return page([], '');
     const filter = {
       // A person reads live rows unless `?environment=test` says otherwise; a live key reads both.

@@ -18,7 +18,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 type PolicyPatch = { readonly [K in keyof OwnDataPolicy]?: OwnDataPolicy[K] | null };
 
-/** A member that is null is left to the organisation again. */
+/** Drops members that are null: they follow the organisation's policy again. */
 function mergePolicy(own: OwnDataPolicy | null, patch: PolicyPatch | null | undefined): OwnDataPolicy | null {
   if (patch === undefined) return own;
   if (patch === null) return null;
@@ -26,7 +26,7 @@ function mergePolicy(own: OwnDataPolicy | null, patch: PolicyPatch | null | unde
   return Object.fromEntries(members) as OwnDataPolicy;
 }
 
-/** `key` with `input` merged in; pure, and says nothing about what the caller may. */
+/** `key` with `input` merged in; pure, without checks of rights. */
 function mergeKey(key: KeyRow, input: PatchKeyInput): KeyRow {
   const next: Mutable<KeyRow> = { ...key };
   if (input.name !== undefined) next.name = input.name;

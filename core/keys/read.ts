@@ -8,7 +8,7 @@ import { sightOf, viewKeys } from './view.ts';
 
 /**
  * The keys of `ids` that the caller of `context` may see, by id, in two statements; what is missing or another
- * organisation's is not in the map. The caller of this function has admitted as `keys.get` does.
+ * organisation's is not in the map. The caller of this function must have checked the audience as `keys.get` does.
  */
 export async function readKeys(
   context: Context,

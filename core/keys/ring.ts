@@ -1,5 +1,5 @@
 // The key check of one process: verified keys live in memory and are dropped when they change (`Changes`), and at once
-// by whoever changed them here (`forget`).
+// by a change in this process (`forget`).
 
 import { LRUCache } from 'lru-cache';
 import { isDatabaseFault } from '../db/index.ts';
@@ -11,7 +11,7 @@ import { checksumHolds, hasKeyForm } from './secret.ts';
 import { findKeyByHash, touchKeys } from './store.ts';
 import type { KeyGrant, KeyRing } from './types.ts';
 
-/** Without an answered poll for this long, memory is not believed: each verify asks PostgreSQL or is refused. */
+/** Without an answered poll for this long the cache is not used: each verification asks PostgreSQL or is refused. */
 const TRUST_MS = 2_000;
 const NEGATIVE_MS = 2_000;
 const NEGATIVE_MAX = 10_000;
@@ -59,7 +59,7 @@ class Ring implements KeyRing {
   readonly #asking = new Map<string, Promise<KeyGrant>>();
   readonly #touched = new Set<Entry>();
   readonly #unfollow: () => void;
-  /** Rises with every change heard of: a look-up that began before one is answered but not remembered. */
+  /** Rises with every noticed change: a look-up that began before a change is answered but not cached. */
   #generation = 0;
   #touch_due_ms = monotonicMs() + TOUCH_MS;
 

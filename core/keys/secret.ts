@@ -17,7 +17,7 @@ export function checksum(text: string): string {
   return digits;
 }
 
-/** Whether `text` has the form of an API key; its checksum is another question. */
+/** Whether `text` has the form of an API key; does not check the checksum. */
 export function hasKeyForm(text: string): boolean {
   return FORM.test(text);
 }

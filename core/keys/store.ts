@@ -296,7 +296,7 @@ export async function findSubjectOwner(
     environment: Environment;
   }>({
     name: 'keys.find_subject_owner',
-    // The newest key of the rotation chain: the numbers of the ledger do not tell its members apart.
+    // The newest key of the rotation chain, since all its keys have the same number in the ledger.
     text: `
       select org_id, project_id, id as key_id, environment
         from api_key where chain_no = $1

@@ -59,7 +59,7 @@ function apply(context: Context, id: Id<'topup'>, fact: TopupFact): Promise<Topu
 }
 
 /**
- * Asks the rail how a top-up's order stands and books what it says, by the same function as the callback; also learns
+ * Asks the rail for the state of a top-up's order and books it, by the same function as the callback; also learns
  * the fee. Where the rail was never reached, or is not configured any more, it only reads the row.
  * @throws RailError when the rail cannot be asked now; ServiceError not_found.
  */
@@ -116,8 +116,9 @@ async function recipientOf(context: Context, org_id: Id<'org'>): Promise<string 
 }
 
 /**
- * Sends the receipt of a paid top-up to the organisation's billing address, else to its owners, once: its mail has the document's id as
- * name, and the document notes that it went. `sent` false: nothing to send, nobody to send to, or no mailer here.
+ * Sends the receipt of a paid top-up to the organisation's billing address, else to its owners, once: its mail has the
+ * document's id as name, and the document notes that it went. `sent` false: nothing to send, nobody to send to, or no
+ * mailer here.
  * @throws ServiceError not_found; whatever the mailer throws.
  */
 export async function receiptMail(
@@ -154,7 +155,7 @@ async function runTask(context: Context, task: RailTask): Promise<void> {
 }
 
 /**
- * Does what is due at the rails: second payments go back, orders of expired top-ups are closed. Returns how many were
+ * Carries out due rail tasks: second payments are refunded, orders of expired top-ups are closed. Returns how many were
  * done. Tasks that fail come again, later each time, up to an hour. A job; two at once take different tasks.
  */
 export async function runRailTasks(context: Context, limit = 20): Promise<number> {
@@ -170,7 +171,7 @@ export async function runRailTasks(context: Context, limit = 20): Promise<number
       done++;
     } catch (error) {
       if (!(error instanceof Error) || isDatabaseFault(error)) throw error;
-      // A defect puts off its own task alone: refunds that wait behind it are somebody's money.
+      // A defect delays its own task alone, so that refunds after it still go out.
       if (!(error instanceof RailError)) context.log.error({ error, rail_task_id }, 'rail task failed');
       const wait_ms = Math.min(RETRY_MS_MAX, 2_000 * 2 ** Math.min(task.attempts, 11));
       const next_at = new Date(context.now().getTime() + wait_ms);

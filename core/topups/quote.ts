@@ -21,7 +21,7 @@ export interface Quote {
   readonly display: string;
 }
 
-/** A quote and what its document will say. */
+/** A quote with the tax terms for its document. */
 export interface Priced {
   readonly quote: Quote;
   readonly tax: TaxTerms;

@@ -1,8 +1,8 @@
-// SQL of what rails told, what is to be done at them, and what a person must look at.
+// SQL of rail events, rail tasks and staff items.
 import type { Db, Id } from '../kernel/index.ts';
 import type { CallbackAnswer, RailName } from './types.ts';
 
-/** What of an event is kept: ids and amounts, no personal data. */
+/** The stored part of an event: ids and amounts, no personal data. */
 export type EventFacts = Readonly<Record<string, string | number | boolean | null>>;
 
 /**

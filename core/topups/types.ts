@@ -1,4 +1,4 @@
-// Top-ups, what rails tell about them, and what is handed to whoever serves them.
+// Types of top-ups and of the facts that rails report about them.
 
 import type { TaxTerms } from '../invoices/index.ts';
 import type { Id } from '../kernel/index.ts';
@@ -43,7 +43,7 @@ export interface Topup {
   readonly paid_at: Date | null;
 }
 
-/** Money that came in, as the rail tells it. */
+/** A payment as the rail reports it. */
 export interface Captured {
   readonly kind: 'captured';
   readonly payment_ref: string;

@@ -1,4 +1,4 @@
-// What every payment rail can do. The rest of the folder knows no rail by its own words.
+// The interface of every payment rail. Code outside this folder knows nothing of a particular rail.
 import type { Id } from '../../kernel/index.ts';
 import type { RailName, TopupFact } from '../types.ts';
 
@@ -31,7 +31,7 @@ export interface RailEvent {
   readonly fact: TopupFact | null;
   readonly order_ref: string | null;
   readonly topup_id: string | null;
-  /** An event that should concern a top-up but lacks what it needs, or is of another mode: a person looks. */
+  /** An event about a top-up that lacks needed data or has the other mode: it becomes a staff item. */
   readonly unreadable?: string;
 }
 
@@ -44,8 +44,8 @@ export interface CheckoutState {
 }
 
 /**
- * A rail. Calls carry idempotency keys made of our ids, so that each may be repeated.
- * All but `readCallback` throw `RailError` when the rail refuses or cannot be reached.
+ * A rail. Calls carry idempotency keys made of our ids, so that each may be repeated. All but `readCallback` throw
+ * `RailError` when the rail refuses or cannot be reached.
  */
 export interface Rail {
   readonly name: RailName;
