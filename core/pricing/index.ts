@@ -1,4 +1,5 @@
 export { chargedRate, chargedRates, type ListRates } from '../catalog/index.ts';
+export { textInputBound, type UsageBound, withinBound } from './bound.ts';
 export { fitUsage, price, promptTokens, ratesFor } from './price.ts';
 export { type Recomputed, recompute } from './recompute.ts';
 export {

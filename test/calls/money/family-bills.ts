@@ -14,6 +14,8 @@ interface Line {
   readonly rates: string;
   /** Counts in the provider's words. */
   readonly usage: Json;
+  /** Members of the request beside its prompt. */
+  readonly asks?: Json;
   /** Kind, units and micro-USD of each line. */
   readonly lines: readonly (readonly [string, number, number])[];
 }
@@ -74,6 +76,7 @@ export const lines: readonly Line[] = [
   {
     name: "searches of the provider's, raw messages",
     ...{ family: 'anthropic', path: MESSAGES, rates: ', search_unit: "10000"' },
+    asks: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 4 }] },
     usage: { input_tokens: 100, output_tokens: 40, server_tool_use: { web_search_requests: 3 } },
     lines: [...tokens, ['search_unit', 3, 30_000]],
   },
@@ -136,7 +139,7 @@ export const model = (id: string, family: ScriptName, more: { billing?: string; 
     name: ${id}
     context_length: 128000
     max_output: 8192
-    capabilities: { reasoning: true }
+    capabilities: { reasoning: true, tools: true${more.rates?.includes('search_unit') ? ', server_tools: [web_search]' : ''} }
     reasoning: { controls: [effort]${more.billing === 'hidden' ? ', hidden: true' : ''} }
     endpoints:
       - provider: fam-${family.toLowerCase()}

@@ -61,12 +61,13 @@ function send(
 }
 
 function bodyOf(path: string, id: string, stream: boolean): Json {
-  const content = 'Say something.';
+  // Long enough to have the tokens that the bills below tell of.
+  const content = 'Say something. '.repeat(70);
   const head = { model: `fam/${id}`, stream };
   if (path === '/v1/responses') return { ...head, input: content };
-  if (path === '/v1/completions') return { ...head, prompt: content, max_tokens: 500 };
+  if (path === '/v1/completions') return { ...head, prompt: content, max_tokens: 2_000 };
   const text = path === '/v1/svc/generate' ? [{ type: 'text', text: content }] : content;
-  const cap = path === '/v1/svc/generate' ? { generation: { max_tokens: 500 } } : { max_tokens: 500 };
+  const cap = path === '/v1/svc/generate' ? { generation: { max_tokens: 2_000 } } : { max_tokens: 2_000 };
   return { ...head, messages: [{ role: 'user', content: text }], ...cap };
 }
 
@@ -119,7 +120,7 @@ function costReported(reply: Reply): Json {
 
 describe.concurrent('lines of a bill', () => {
   const all = lines.flatMap((line, n) => [true, false].map((stream) => ({ ...line, n, stream })));
-  test.each(all)('$name (stream $stream)', async ({ family, path, usage, n, stream, ...want }) => {
+  test.each(all)('$name (stream $stream)', async ({ family, path, usage, asks, n, stream, ...want }) => {
     const script = scripts[family];
     const org = await world().org();
     const id = `line-${n}`;
@@ -132,7 +133,7 @@ describe.concurrent('lines of a bill', () => {
       response.writeHead(200, { 'content-type': script.content_type });
       response.end(Buffer.concat([script.open(null), script.text(PIECE), script.close(usage)]));
     });
-    const reply = await send(org, path, bodyOf(path, id, stream)).reply;
+    const reply = await send(org, path, { ...bodyOf(path, id, stream), ...asks }).reply;
     expect(reply.status, reply.text).toBe(200);
     const ended = await world().ended(org, idOf(reply));
     const reported = costReported(reply);

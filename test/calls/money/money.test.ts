@@ -4,7 +4,7 @@ import { grantCredits } from '../../support/provision.ts';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from '../caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, priceOf, send, useWorld, uuidOf } from '../world.ts';
 
-const world = useWorld({ models: { chat: 16 } });
+const world = useWorld({ models: { chat: 20 } });
 
 const codesOf = (reply: Reply) =>
   ((svcOf(reply) as Json)['warnings'] as Json[]).map((warning) => warning['code']);
@@ -171,32 +171,76 @@ describe.concurrent('a provider that ignores the cap (docs/outcomes.md#cap-ignor
   });
 });
 
-describe.concurrent('a bill above the hold (docs/outcomes.md#cost-above-the-hold)', () => {
-  test('is charged from the balance and told', async () => {
+describe.concurrent('usage that is reported', () => {
+  const PIXEL =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+  const withImage = (text: string) => [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text },
+        { type: 'image_url', image_url: { url: PIXEL } },
+      ],
+    },
+  ];
+
+  // docs/outcomes.md#usage-above-bound
+  test.each([
+    ['output', 'over_report_output=1000000000'],
+    ['input', 'over_report=1000000000'],
+  ])('above what the call can have used is cut to it, and the caller is told (%s)', async (_, knob) => {
     const org = await world().org();
     const { id } = world().model('chat');
-    const reply = await world().chat(org.live_key, bodyOf(id, 'sim: over_report=10000')).reply;
-    expect(codesOf(reply)).toEqual(['hold_exceeded']);
-    const ended = await world().ended(org, idOf(reply));
-    expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 16));
-    expect(ended.row.input_tokens).toBeGreaterThan(10_000);
-    expect(ended.row).toMatchObject({ status: 'ok', usage_source: 'provider' });
+    for (const stream of [false, true]) {
+      const body = bodyOf(id, `sim: tokens=10 ${knob}`, { stream, max_tokens: 50 });
+      const reply = await world().chat(org.live_key, body).reply;
+      expect(codesOf(reply)).toEqual(['usage_above_bound']);
+      const ended = await world().ended(org, idOf(reply));
+      expect(ended.row.output_tokens).toBe(knob.includes('output') ? 50 : 10);
+      expect(ended.row.input_tokens).toBeLessThan(1_200);
+      expect(ended.charged).toBe(priceOf(ended.row.input_tokens, ended.row.output_tokens));
+      expect(ended.row).toMatchObject({ status: 'ok', usage_source: 'provider' });
+    }
   });
 
-  test('takes what is there, writes the rest off, and the next call is refused', async () => {
-    const org = await world().org(5_000);
+  // docs/outcomes.md#cost-above-the-hold
+  test('passes no hard budget: what neither hold nor budget allows is not charged', async () => {
+    const org = await world().org(1_000_000, [{ name: 'bounded', daily_budget_micro: 6_000, hard: true }]);
     const { id } = world().model('chat');
-    const reply = await world().chat(org.live_key, bodyOf(id, 'sim: over_report=10000', { stream: true }))
-      .reply;
-    expect(reply.status).toBe(200);
+    for (let n = 0; n < 8; n++) {
+      const body = bodyOf(id, 'sim: tokens=5 over_report=900 over_report_output=900', { max_tokens: 20 });
+      const reply = await world().chat(org.live_key, body).reply;
+      if (reply.status !== 200) {
+        expect(errorOf(reply)?.['code']).toBe('budget_exhausted');
+        break;
+      }
+      await world().ended(org, idOf(reply));
+    }
+    const { rows } = await world().db.query<{ spent: string }>(
+      'select sum(spent) as spent from ledger.win where book_id = $1 and kind = 1',
+      [org.live_book_id],
+    );
+    expect(Number(rows[0]?.spent)).toBeLessThanOrEqual(6_000);
+    expect(Number(rows[0]?.spent)).toBeGreaterThan(5_000);
+  });
+
+  // docs/outcomes.md#media-above-the-hold
+  test('above the hold, for media that only the provider can count, is charged from the balance and told', async () => {
+    const org = await world().org(20_000);
+    const { id } = world().model('chat');
+    const body = { ...bodyOf(id, ''), messages: withImage('sim: over_report=100000'), stream: true };
+    const reply = await world().chat(org.live_key, body).reply;
+    expect(codesOf(reply)).toEqual(['hold_exceeded']);
     const cost = svcOf(reply)?.['cost'].total_micro_usd as number;
     const ended = await world().ended(org, idOf(reply));
-    expect(ended.charged).toBe(5_000);
+    expect(ended.row.input_tokens).toBeGreaterThan(100_000);
+    // What is not there is written off, and the next call is refused.
+    expect([ended.charged, cost > 20_000]).toEqual([20_000, true]);
     const { rows } = await world().db.query(
       'select sum(amount)::int as amount from ledger.writeoff where book_id = $1',
       [org.live_book_id],
     );
-    expect(rows[0]).toEqual({ amount: cost - 5_000 });
+    expect(rows[0]).toEqual({ amount: cost - 20_000 });
     const next = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
     expect(next.status).toBe(402);
     await world().ended(org, idOf(next));

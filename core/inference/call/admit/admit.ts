@@ -1,5 +1,5 @@
 // Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
-import type { Catalog, Endpoint } from '../../../catalog/index.ts';
+import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs, type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
 import { HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
@@ -73,7 +73,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   );
   const [first] = plan;
   tellCap(record, first);
-  const { stream, idempotency, prompt_bytes, catalog, first_event_ms } = draft;
+  const { stream, idempotency, prompt_bytes, catalog, first_event_ms, text_input_bound } = draft;
   record.decided = { route, catalog: catalog.version, reserve_micro_usd: money.amount_micro_usd };
   return {
     call: {
@@ -83,7 +83,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
         keep: keepsAnswer(incoming, record, idempotency),
         plan,
         prompt_bytes,
-        ...termsOf(deps, incoming, { catalog, first_event_ms, route, money }),
+        ...termsOf(deps, incoming, { catalog, first_event_ms, route, money, text_input_bound }),
       },
       first: drafted(draft, first),
     },
@@ -176,9 +176,9 @@ function replayOf(found: { id: RequestId; stored: StoredAnswer }, draft: Draft):
 function termsOf(
   deps: CallDeps,
   incoming: Incoming,
-  facts: { catalog: Catalog; first_event_ms: number; route: RoutePlan; money: Money },
+  facts: Pick<Draft, 'catalog' | 'first_event_ms' | 'text_input_bound'> & { route: RoutePlan; money: Money },
 ): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes'> {
-  const { catalog, first_event_ms, route, money } = facts;
+  const { catalog, first_event_ms, text_input_bound, route, money } = facts;
   const [first] = money.endpoints;
   if (first === undefined) throw new Error('money is held for an endpoint');
   const candidates = money.hold_input.candidates;
@@ -206,6 +206,16 @@ function termsOf(
       },
       holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.hold_input, tokens),
     }),
+    open_input: text_input_bound === null,
+    boundOf(endpoint) {
+      const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
+      const cap = endpoint.hidden_reasoning ? endpoint.max_output : (item?.output_cap ?? endpoint.max_output);
+      return {
+        input_tokens: text_input_bound ?? endpoint.context_length,
+        output_tokens: Math.max(cap, item?.output_cap ?? 0) * candidates,
+        search_units: money.hold_input.search_units,
+      };
+    },
     model_no: (endpoint) => catalog.models.get(endpoint.model_id)?.model_no ?? 0,
     remember(endpoint) {
       const { affinity } = route;

@@ -6,7 +6,7 @@ import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
 import { hmacSha256, nowMs, ServiceError } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
-import { inputTokensBound, type PromptSize } from '../../../pricing/index.ts';
+import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
 import type { CanonicalRequest } from '../../canonical/types.ts';
 import { mayLoseDigits } from '../../wire/exact.ts';
@@ -46,6 +46,8 @@ export interface Draft {
   readonly prompt_bytes: number;
   /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
   readonly first_event_ms: number;
+  /** The most input tokens that text alone makes; null where media, state or tools of the provider add to the prompt. */
+  readonly text_input_bound: number | null;
   /** All of the reserve's input but the balance. */
   readonly hold_input: HoldInput;
   /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
@@ -126,6 +128,7 @@ export function decideCall(
     idempotency,
     cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
     prompt_bytes: size.text_bytes,
+    text_input_bound: addsInput(features) || account !== null ? null : textInputBound(size),
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };
   if (route instanceof ServiceError) {
@@ -137,6 +140,11 @@ export function decideCall(
   const own = holdInputOf(deps, incoming, request, endpoints, bound);
   const draft = { ...facts, hold_input: max_tokens === null ? own : { ...own, max_tokens } };
   return { draft, request, endpoints, text };
+}
+
+/** Whether more than its text goes into the prompt: how much, the provider alone knows. */
+function addsInput({ modalities_in, pdf, server_tools }: RouteFeatures): boolean {
+  return modalities_in.length > 1 || pdf || server_tools.length > 0;
 }
 
 /**

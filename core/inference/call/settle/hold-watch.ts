@@ -91,6 +91,14 @@ export class HoldWatch {
     return null;
   }
 
+  /** Has the hold raised to what the call costs; false where balance or budget does not allow it, or nobody can say. */
+  async cover(cost: MicroUsd): Promise<boolean> {
+    const { facts } = this;
+    if ((await facts.ledger.extend(facts.subject, facts.request_id, cost)) !== 'ok') return false;
+    this.amount_micro_usd = cost;
+    return true;
+  }
+
   /** Notes up to where output on `endpoint` neither passes `cap` nor asks for more, whatever the ratio becomes. */
   private calm(endpoint: Endpoint, cap: number): void {
     const asks = this.covered >= cap ? Number.POSITIVE_INFINITY : this.covered * 0.75 * 3;

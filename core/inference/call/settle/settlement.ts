@@ -2,6 +2,7 @@
 // answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd, monotonicMs } from '../../../kernel/index.ts';
+import { fitUsage, price, type UsageBound, withinBound } from '../../../pricing/index.ts';
 import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
 import { keepBeside } from '../patience.ts';
@@ -9,13 +10,17 @@ import { warn } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
 import type { HoldWatch } from './hold-watch.ts';
 import { type Idempotency, sealAnswer } from './idempotency.ts';
-import { chargeOf, unitsOf } from './usage.ts';
+import { chargeOf, doubt, unitsOf } from './usage.ts';
 
 /** What was agreed when the money was held. */
 export interface HeldTerms {
   /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
   readonly idempotency: Idempotency | null;
   readonly watch: HoldWatch;
+  /** The prompt holds what only the provider can count: its cost may end above the hold. */
+  readonly open_input: boolean;
+  /** The most that an attempt at `endpoint` can have used. */
+  boundOf(endpoint: Endpoint): UsageBound;
   model_no(endpoint: Endpoint): number;
 }
 
@@ -49,9 +54,10 @@ interface Settlement {
 export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   const { deps, record, attempt, terms, how } = s;
   const { endpoint } = attempt;
+  const reported = await payable(s);
   const held = terms.watch.amount_micro_usd;
   const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
-  const { usage, cost, insured } = chargeOf(s.reported, how, {
+  const { usage, cost, insured } = chargeOf(reported, how, {
     price: endpoint.price,
     held,
     ordinary,
@@ -101,6 +107,30 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   }
   record.charged_micro_usd = result.charged_micro_usd ?? end.cost.total_micro_usd;
   return end;
+}
+
+/**
+ * What of the reported usage is charged: nothing above what the attempt can have used, and nothing above the hold that
+ * balance and budgets do not allow, but for input that only the provider can count (docs/pricing.md#reported-usage).
+ */
+async function payable(s: Settlement): Promise<Usage> {
+  const { deps, record, attempt, terms } = s;
+  const { endpoint } = attempt;
+  const usage = withinBound(s.reported, terms.boundOf(endpoint));
+  // What was counted is fitted under the hold.
+  if (s.how.estimated) return usage;
+  if (usage !== s.reported) {
+    warn(
+      record,
+      'usage_above_bound',
+      'The provider reported more than this call can have used; the rest is not charged.',
+    );
+    doubt(deps, record, attempt, 'above_bound');
+  }
+  const cost = price(usage, endpoint.price).total_micro_usd;
+  if (cost <= terms.watch.amount_micro_usd || (await terms.watch.cover(microUsd(cost)))) return usage;
+  const fitted = fitUsage(usage, endpoint.price, terms.watch.amount_micro_usd);
+  return terms.open_input ? { ...usage, output_tokens: fitted.output_tokens } : fitted;
 }
 
 /**

@@ -138,7 +138,8 @@ export function learn(
   read: { usage: Usage | null; output_bytes: number },
 ): void {
   const { endpoint, ttft_ms, duration_ms } = attempt;
-  if (read.usage === null || read.usage.inconsistent === true) doubt(deps, call, attempt, read.usage);
+  if (read.usage === null) doubt(deps, call, attempt, 'missing');
+  else if (read.usage.inconsistent === true) doubt(deps, call, attempt, 'inconsistent');
   const output_tokens = read.usage?.output_tokens ?? 0;
   const facts = { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens };
   deps.health.succeeded(endpoint.id, viewerOf(call), facts, nowMs());
@@ -147,17 +148,24 @@ export function learn(
   }
 }
 
-/** Logs usage that contradicts itself, and the endpoint of which too many answers have come without any. */
-function doubt(
+const doubts = {
+  inconsistent: 'usage_inconsistent: the counts contradict each other and were cut to fit',
+  above_bound: 'usage_above_bound: more was reported than the call can have used',
+};
+
+/** Logs usage that cannot be believed, and the endpoint that gave too much of it. */
+export function doubt(
   deps: CallDeps,
   { request_id }: Pick<CallRecord, 'request_id'>,
   { endpoint }: AttemptRecord,
-  usage: Usage | null,
+  why: keyof typeof doubts | 'missing',
 ): void {
   const facts = { request_id, endpoint_id: endpoint.id, provider: endpoint.provider };
-  if (usage !== null) {
-    deps.log.warn(facts, 'usage_inconsistent: the counts contradict each other and were cut to fit');
-  } else if (deps.health.unmetered(endpoint.id, nowMs())) {
-    deps.log.warn(facts, 'endpoint flagged: three answers within an hour came without usage');
+  if (why !== 'missing') deps.log.warn(facts, doubts[why]);
+  if (why !== 'inconsistent' && deps.health.unmetered(endpoint.id, nowMs())) {
+    deps.log.warn(
+      facts,
+      'endpoint flagged: three answers within an hour came without usage that can be believed',
+    );
   }
 }
