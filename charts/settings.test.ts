@@ -47,6 +47,8 @@ describe('settings', () => {
       'rails.b.baseUrl': 'https://rail.example',
       'webhooks.egressAllow': ['10.2.0.0/16'],
       'webhooks.dnsServers': ['10.0.0.2'],
+      'ledger.shards.existingSecret.name': 'svc-shards',
+      'ledger.shards.open': ['main', 'a'],
     };
     const objects = await renderObjects('production', { set });
     const given = new Set(

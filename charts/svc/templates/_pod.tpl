@@ -40,6 +40,11 @@ capabilities:
 {{- $v := .root.Values -}}
 {{- if .database }}
 {{ include "svc.secretEnv" (dict "env" "SVC_DATABASE_URL" "name" $v.postgres.existingSecret.name "key" $v.postgres.existingSecret.key) }}
+{{- with $v.ledger.shards.existingSecret }}
+{{- if .name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_LEDGER_SHARDS" "name" .name "key" .key) }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and .redis $v.redis.existingSecret.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_REDIS_URL" "name" $v.redis.existingSecret.name "key" $v.redis.existingSecret.key) }}

@@ -18,6 +18,9 @@ SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}
 SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
 SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
 SVC_LEDGER_LEASE_SECONDS: {{ int64 $v.ledger.leaseSeconds | quote }}
+{{- with $v.ledger.shards.open }}
+SVC_LEDGER_SHARDS_OPEN: {{ join "," . | quote }}
+{{- end }}
 SVC_LIMITS_LEASE_SECONDS: {{ int64 $v.limits.leaseSeconds | quote }}
 SVC_ALLOW_INSECURE_COOKIES: {{ $v.allowInsecureCookies | quote }}
 SVC_INSECURE_UPSTREAMS: {{ $v.insecureUpstreams | quote }}
