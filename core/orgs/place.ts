@@ -1,10 +1,10 @@
-// Which ledger an organisation's books are in: decided when it is made, read from its row ever after.
+// Which ledger an organisation's books are in: chosen when it is created, and then read from its row.
 import { type Context, type Db, type Id, type Shards, sha256 } from '../kernel/index.ts';
 import { readShard } from './store.ts';
 
 /**
- * The shard of a new organisation: one of those that are open, each as likely as the others, the same one whenever it
- * is asked for this id. @throws Error where none is open.
+ * The shard of a new organisation: one of the open shards, evenly distributed and always the same for one
+ * id. @throws Error where none is open.
  */
 export function placeFor(id: Id<'org'>, { open }: Pick<Shards, 'open'>): string {
   const shard = open[sha256(id).readUInt32BE(0) % open.length];
@@ -12,7 +12,7 @@ export function placeFor(id: Id<'org'>, { open }: Pick<Shards, 'open'>): string 
   return shard;
 }
 
-/** The ledger with the books of `org_id`. Its row is not asked where there is but one. */
+/** The ledger with the books of `org_id`. Its row is not read where there is only one ledger. */
 export async function ledgerOf(context: Pick<Context, 'db' | 'shards'>, org_id: Id<'org'>): Promise<Db> {
   const { db, shards } = context;
   const [only, ...others] = shards.names;

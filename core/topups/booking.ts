@@ -1,5 +1,5 @@
-// A fact about a top-up, applied: the one place where its state moves and where money that came in becomes credit.
-// Callback, poll, cancel and expiry all come through here, each with the top-up locked in its transaction.
+// Applies a fact to a top-up: the only place where its state changes and where a payment becomes credit. Callbacks,
+// polls, cancellations and expiries all call it, each with the top-up locked in its transaction.
 import { issueTopupInvoice } from '../invoices/index.ts';
 import { type Context, microUsd } from '../kernel/index.ts';
 import { orderCredit, writeEvent } from '../ledger/index.ts';
@@ -145,8 +145,8 @@ async function expire(context: Context, topup: Topup, fact: TopupFact): Promise<
 
 /**
  * Applies `fact` to a top-up that the caller has locked in the open transaction, with every effect of
- * docs/topups.md#states: entry, lot, document, events, tasks at the rail, staff items. Returns what a callback is
- * answered with.
+ * docs/topups.md#states: entry, lot, document, events, tasks at the rail, staff items. Returns the answer to
+ * a callback.
  */
 export async function applyFact(context: Context, topup: Topup, fact: TopupFact): Promise<CallbackAnswer> {
   const answer: CallbackAnswer = { invoice: null, replay: false, topup: topup.id };

@@ -1,5 +1,5 @@
-// What a rail tells us (docs/topups.md#callbacks): verified over raw bytes, taken once, booked in one transaction
-// that waits for nobody.
+// Callbacks of a rail (docs/topups.md#callbacks): verified over the raw bytes, applied once, and booked in one
+// transaction that makes no requests to other systems.
 import { type Context, type Id, isId, machineMs } from '../kernel/index.ts';
 import { applyFact } from './booking.ts';
 import { addStaffItem, claimEvent, type EventFacts, keepAnswer, readAnswer } from './rail-store.ts';
@@ -71,7 +71,7 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
   const topup = await lockTopup(context.db, named.topup);
   if (topup === null) throw new Error(`${named.topup} has gone`);
   const named_order = topup.gateway_ref ?? event.order_ref;
-  // Our own note of the order may have come between the look and the lock.
+  // The id of the order may have been stored between the look-up and the lock.
   if (event.order_ref !== null && event.order_ref !== named_order) {
     return trouble(context, rail, event, 'names_disagree');
   }
@@ -82,8 +82,8 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
 }
 
 /**
- * Takes a callback of `rail`: what the rail is answered. A repeat of an event, or another event about a payment that
- * was booked, answers `replay: true` with what the first one got.
+ * Handles a callback of `rail` and returns the answer to it. A repeat of an event, or another event about a payment
+ * that was booked, answers `replay: true` with what the first one got.
  * @throws ServiceError signature_invalid, signature_expired, invalid_json; anything else means "send it again".
  */
 export async function takeCallback(

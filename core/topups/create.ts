@@ -1,4 +1,5 @@
-// Making a top-up: the row and its workflow first, then the rail, so that whatever the rail does finds the row.
+// Creating a top-up: first the row and the start of its workflow, then the call to the rail, so that every event of the
+// rail finds the row.
 import { checkGstin } from '../invoices/index.ts';
 import { type Context, type Id, invalid, microUsd, notFound, ServiceError } from '../kernel/index.ts';
 import { type Billing, findBilling, lockOrg } from '../orgs/index.ts';
@@ -103,7 +104,7 @@ async function refuseTooMany(context: Context, org_id: Id<'org'>): Promise<void>
   });
 }
 
-/** The price as a top-up is made with it: what an earlier quote promised counts, everything else is looked at anew. */
+/** The price of a new top-up: the rate that an earlier quote promised, with everything else read again. */
 async function priceForSale(context: Context, billing: Billing, amount_minor: number): Promise<Priced> {
   const { db } = context;
   const currency = currencyOf(billing);
@@ -144,7 +145,7 @@ function beginTopup(
 ): Promise<Priced & { id: Id<'topup'>; billing: Billing }> {
   return context.transaction(async (context) => {
     const { db } = context;
-    // Counting takes turns: ten at once do not each see nine.
+    // Under the lock, so that of ten requests at once not every one counts nine open top-ups.
     if ((await lockOrg(db, args.org_id)) === null) throw notFound();
     const billing = await billingOf(context, args.org_id);
     const priced = await priceForSale(context, billing, args.amount_minor);
@@ -196,7 +197,7 @@ function checkoutAt(
 
 /**
  * Makes a top-up of `amount_minor` and returns it with the address to pay at. It runs in transactions of its own:
- * when the rail cannot be asked, the row stays, failed, and a payment that the rail took all the same still finds it.
+ * when the rail cannot be reached, the row stays as failed, so that a payment that the rail took nevertheless finds it.
  * @throws ServiceError amount_too_small, amount_too_large, currency_not_supported, rail_unavailable, fx_stale,
  * rate_limit_exceeded, invalid_request (state unknown), invalid_gstin.
  */
@@ -226,7 +227,7 @@ export async function createTopup(
   await nameOrder(context.db, { id, gateway_ref, at: context.now() });
   const topup = await findTopup(context.db, { id, org_id: args.org_id });
   if (topup === null) throw new Error(`${id} has gone`);
-  // Cancelled while the rail was being asked: nobody knew then which order to close.
+  // It was cancelled while the rail was being called, when the order to close was not known yet.
   if (topup.status === 'expired') {
     const { name } = rail;
     await addTask(context.db, {
@@ -249,7 +250,7 @@ function failTopup(context: Context, id: Id<'topup'>, message: string): Promise<
 
 /**
  * Cancels a pending top-up of `org_id`; its order is closed at the rail as soon as that can be reached. A payment that
- * was faster is booked all the same. @throws ServiceError not_found, state_conflict.
+ * came first is booked nevertheless. @throws ServiceError not_found, state_conflict.
  */
 export function cancelTopup(context: Context, args: { org_id: Id<'org'>; id: Id<'topup'> }): Promise<Topup> {
   return context.transaction(async (context) => {

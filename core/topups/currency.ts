@@ -50,7 +50,7 @@ export function formatMoney(amount_minor: number, currency: Currency): string {
   return format.format(decimalOf(amount_minor, currency) as `${number}`).replaceAll('\u00a0', ' ');
 }
 
-/** Micro-USD as US dollars, rounded down to cents: nothing shown is not there. */
+/** Micro-USD as US dollars, rounded down to cents, so that never more is shown than there is. */
 export function formatCredits(credits_micro: number): string {
   return formatMoney(mulDivFloor(credits_micro, 1, 10_000), 'USD');
 }

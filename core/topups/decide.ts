@@ -1,13 +1,13 @@
-// The states of a top-up as one pure function (docs/topups.md#states): where it stands and what happened in, what to
-// do out.
+// The states of a top-up as one pure function (docs/topups.md#states): from its state and a fact to what
+// must be done.
 import type { Captured, Topup, TopupFact, TopupStatus } from './types.ts';
 
 export type Decision =
-  /** Credit, document, event: money that came in is always booked, whatever the state before. */
+  /** Book credit, document and event: a payment is always booked, whatever the state before. */
   | { readonly do: 'book'; readonly payment: Captured }
   /** The amount or currency is not what was asked: a person decides. */
   | { readonly do: 'review'; readonly payment: Captured }
-  /** Another payment for what was paid or waits in review: it goes back whole. */
+  /** A further payment for a top-up that is paid or in review: it is refunded in full. */
   | { readonly do: 'refund_second'; readonly payment: Captured }
   /** This very payment was booked, or waits in review, already. */
   | { readonly do: 'replay' }
@@ -30,7 +30,10 @@ function decideCaptured(topup: TopupState, payment: Captured): Decision {
   return { do: as_asked ? 'book' : 'review', payment };
 }
 
-/** What `fact` does to a top-up in this state. Order of facts does not matter for money: captured always wins. */
+/**
+ * What `fact` does to a top-up in this state. The order of facts does not matter for money: a captured payment always
+ * wins.
+ */
 export function decideTopup(topup: TopupState, fact: TopupFact): Decision {
   if (fact.kind === 'captured') return decideCaptured(topup, fact);
   if (topup.status !== 'pending') return { do: 'nothing' };
