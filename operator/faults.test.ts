@@ -176,7 +176,7 @@ test('a manifest that changes while it is looked at ends at its newest generatio
 });
 
 describe('a gateway that is away', () => {
-  test('is told, a Ready word is not kept for ever, and all is well when it is back', async () => {
+  test('is reported, leaves no object Ready for ever, and all recover when it is back', async () => {
     const kept = { namespace, name: 'kept' };
     const late = { namespace, name: 'late' };
     await apply(kubernetes, manifest(kept, stored('kept')));

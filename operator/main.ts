@@ -14,9 +14,9 @@ async function main(): Promise<void> {
   let operator: Operator | null = null;
   let stopping = false;
   const stop = (signal: string) => {
-    // As process 1 of a container it has no default action: a signal during the start is heard too.
+    // Process 1 of a container has no default action for signals, so one during the start must be handled too.
     if (operator === null) process.exit(0);
-    // A second signal means now: whoever waits has lost patience.
+    // A second signal ends the process at once.
     if (stopping) process.exit(1);
     stopping = true;
     log.info({ signal }, 'operator stopping');

@@ -1,6 +1,6 @@
-// The service limits the requests of a key (600 a minute unless set otherwise), and many objects share one. A reconcile in
-// the midst of its steps waits its turn, because beginning anew would cost more requests than it saves; but never so
-// many wait that the objects of other keys find no worker.
+// The service limits the requests of a key (600 a minute unless set otherwise), and many objects share one. A reconcile
+// that is between its steps waits for its turn, because starting again would cost more requests than it saves. The number
+// of those that wait is bounded, so that objects of other keys still find a worker.
 import { elapsedMs, pause, randomUnit } from './system.ts';
 
 /** How long one call may wait for its turn. */

@@ -1,5 +1,5 @@
-// The policy REST of the gateway, as a client: answers are data, refusals and silence are values. The token is in one
-// header and nowhere else: no log line, no status, no event, no error carries it, and no redirect is followed with it.
+// A client of the gateway's policy API. Answers, refusals and the lack of an answer are all returned as values. The token
+// is sent in one header and nowhere else: no log line, status, event or error contains it, and no redirect is followed.
 import type { ServiceMetrics } from './metrics.ts';
 import type { RateGate } from './rate-gate.ts';
 import { sha256Hex } from './system.ts';
@@ -83,7 +83,7 @@ export interface PolicyService {
 
 export interface ScopeInput {
   readonly project_id: string | null;
-  /** The policy is nobody's afterwards. */
+  /** Afterwards no manifest manages the policy. */
   readonly release?: boolean;
 }
 
@@ -157,7 +157,7 @@ async function ask(
   }
 }
 
-/** How often one call meets a limit before its object is looked at another time. */
+/** How often one call may meet a limit before its object is put off to a later look. */
 const TURNS_MAX = 20;
 
 function limited(retry_after_ms: number): ServiceFault {

@@ -1,4 +1,4 @@
-// The operator, put together: election, and while it leads an informer that feeds a queue that feeds reconciles.
+// Assembles the operator: the election and, while it leads, an informer that fills the queue of reconciles.
 import { hostname } from 'node:os';
 import { KubeConfig } from '@kubernetes/client-node';
 import { type Informer, startInformer } from './cluster/informer.ts';
@@ -31,7 +31,7 @@ function loadConfig(file: string | null): KubeConfig {
   return config;
 }
 
-/** The uid of kube-system, which names the cluster; asked until there is an answer. */
+/** The uid of the namespace kube-system, which identifies the cluster; asked for until there is an answer. */
 async function clusterOf(api: KubernetesApi, log: Log, signal: AbortSignal): Promise<string | null> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {

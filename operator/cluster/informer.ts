@@ -1,6 +1,6 @@
-// What the API server has, followed: list, watch with bookmarks, watch again from where it ended, list again when that
-// is too long ago, with back-off while there is no answer. It keeps objects to tell changes apart and for metrics; a
-// reconcile reads its object anew.
+// Follows the objects of the API server: lists them, watches with bookmarks, and watches again from where a watch ended;
+// lists anew when that place is too old, and backs off while there is no answer. The objects are kept to recognise
+// changes and for metrics; a reconcile reads its object again.
 
 import type { Log } from '../log.ts';
 import { elapsedMs, pause, randomUnit } from '../system.ts';
@@ -11,10 +11,10 @@ import { backoffMs } from './queue.ts';
 const PAGE = 500;
 const WATCH_SECONDS = 240;
 const BACKOFF = { backoff_first_ms: 200, backoff_max_ms: 30_000, random: randomUnit };
-/** A watch that lasted as long was a good one: the next fault is a first again. */
+/** A watch that lasted this long was healthy: the next fault counts as the first one again. */
 const GOOD_WATCH_MS = 10_000;
 const SHORT_WATCH_MS = 1_000;
-/** After so many faults in a row the version itself is suspect: an etcd restored from a copy knows it not yet. */
+/** After so many faults in a row the resource version itself is suspect: an etcd restored from a backup may not know it. */
 const FAULTS_MAX = 3;
 
 interface List {
@@ -36,7 +36,7 @@ export interface Follower {
   gone(key: string, object: RoutingPolicy): void;
 }
 
-/** What of an object calls for a reconcile: its status and finalizers are the operator's own writes. */
+/** The parts of an object whose change causes a reconcile. Status and finalizers do not: the operator writes them. */
 function signature({ metadata }: RoutingPolicy): string {
   const { uid, generation, deletionTimestamp, annotations } = metadata;
   return JSON.stringify([uid, generation, deletionTimestamp, annotations]);
@@ -63,7 +63,7 @@ class Store {
     this.#follower.gone(key, object);
   }
 
-  /** Takes `items` as all there is in `namespace` (null: anywhere). */
+  /** Takes `items` as the complete list of `namespace` (null: of all namespaces). */
   replace(namespace: string | null, items: readonly RoutingPolicy[]): void {
     const listed = new Set(items.map(({ metadata }) => keyOf(metadata)));
     for (const [key, object] of this.objects) {
@@ -114,7 +114,7 @@ class Following {
       ...{ watch: '1', allowWatchBookmarks: 'true', resourceVersion: this.version },
       timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + randomUnit() / 5))),
     });
-    // Longer than the server's own end: only a connection that died silently is cut by us.
+    // Later than the server ends a watch by itself: only a connection that died silently is cut here.
     const limit_ms = (WATCH_SECONDS * 1.2 + 15) * 1_000;
     for await (const { type, object } of this.#api.watch(`${this.#path}?${query}`, limit_ms, signal)) {
       if (type === 'ERROR') {
@@ -145,14 +145,14 @@ export function startInformer(
       try {
         await following.follow(signal);
         failures = 0;
-        // A server that ends watches at once must not be asked in a circle.
+        // A server that ends watches at once must not be asked again and again without a pause.
         if (elapsedMs() - began < SHORT_WATCH_MS) await pause(SHORT_WATCH_MS, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (elapsedMs() - began > GOOD_WATCH_MS) failures = 0;
         failures++;
         const { status = 0, message } = error as ApiFault;
-        // Too old to go on from; anything else goes on from where it was.
+        // 410: too old to continue from. After any other fault the watch continues from where it was.
         if (status === 410 || failures % FAULTS_MAX === 0) {
           following.version = null;
           options.relisted();

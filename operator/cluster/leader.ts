@@ -1,6 +1,6 @@
-// Of several operators one leads: the holder of a Lease. The others watch its record; when that has not changed for the
-// lease's time by their own clock, so that clocks need not agree, one of them takes it, and resourceVersion decides
-// which. A leader that could not renew stops before another can have begun.
+// One of several operators leads: the holder of a Lease. The others watch its record. When it has not changed for the
+// duration of the lease, measured by their own clock so that clocks need not agree, they try to take it, and
+// resourceVersion lets one of them succeed. A leader that could not renew stops before another can begin.
 
 import type { Log } from '../log.ts';
 import { elapsedMs, now, pause, randomUnit } from '../system.ts';
@@ -148,7 +148,7 @@ export function startElection(
   const retry_ms = options.lease_ms / 7.5;
   let renewed_ms = 0;
   let leading = false;
-  // Two thirds: the last third is the margin in which a leader has stopped and no other has begun.
+  // Two thirds: in the last third the old leader has stopped and no other has begun.
   const isValid = () => elapsedMs() - renewed_ms < (options.lease_ms * 2) / 3;
 
   const attempt = async (ask: () => Promise<boolean>): Promise<boolean | null> => {

@@ -20,7 +20,7 @@ export interface PolicyState {
   readonly gateways: Gateways | null;
 }
 
-/** Something that keeps the service from being asked, told in condition Accepted. */
+/** Something that keeps the service from being asked; reported in condition Accepted. */
 export interface Obstacle {
   readonly reason: 'InvalidPolicy' | 'CredentialsMissing' | 'CredentialsRejected';
   readonly message: string;
@@ -92,11 +92,11 @@ function accepted({ verdict }: Seen): Finding {
   return ok('Valid', `the policy is valid${notices.join('')}`);
 }
 
-/** A condition as it stands: what a reconcile that got no further can still say. */
+/** A condition as the object has it now: what a reconcile that got no further can still report. */
 function currentFinding(object: RoutingPolicy, type: 'Accepted' | 'Synced' | 'Activated'): Finding {
   const known = conditionOf(object, type);
   if (known === undefined) return pending;
-  // Of an older generation only the ill may be repeated: a good word about another text would be wrong.
+  // About an older generation only bad news may be repeated: good news about another text would be wrong.
   if (known.observedGeneration !== object.metadata.generation && known.status === 'True') return pending;
   return known;
 }
@@ -139,7 +139,7 @@ function remembered(object: RoutingPolicy): Omit<Conclusion, 'findings' | 'again
   };
 }
 
-/** The service cannot be asked. Retried with back-off: a Secret may come, a key may be renewed. */
+/** The service cannot be asked. Retried with back-off: the Secret may be created, the key may be renewed. */
 export function decideObstacle(object: RoutingPolicy, { reason, message }: Obstacle): Conclusion {
   return {
     findings: {
@@ -153,8 +153,8 @@ export function decideObstacle(object: RoutingPolicy, { reason, message }: Obsta
 }
 
 /**
- * The service does not answer, or answers with a fault of its own. Null while the object may keep its word: it was
- * ready, nothing of it has changed, and the silence is shorter than `patience_ms`, two resyncs.
+ * The service does not answer, or answers with a fault of its own. Null while the object may stay Ready: it was ready,
+ * it has not changed, and the silence is shorter than `patience_ms`, two resyncs.
  */
 export function decideSilence(
   object: RoutingPolicy,
@@ -293,7 +293,7 @@ function decideDone(seen: Seen): Decision {
   return { kind: 'conclude', conclusion };
 }
 
-/** The object is not to be enforced now: told, and looked at again by the resync. */
+/** The object is not to be enforced now: its status says so, and the resync looks at it again. */
 function decideHeld(seen: Seen, reason: 'Drifted' | 'Suspended', message: string): Decision {
   const ruling = rulingVersion(seen.object, seen.policy);
   const own = ownVersion(seen);
@@ -315,7 +315,7 @@ function decideHeld(seen: Seen, reason: 'Drifted' | 'Suspended', message: string
   return { kind: 'conclude', conclusion };
 }
 
-/** The next step about `seen`, or what its status has to say. Drift is corrected by the look that sees it. */
+/** The next step for `seen`, or what its status must say. Drift is corrected by the look that finds it. */
 export function decide(seen: Seen): Decision {
   const { object, verdict, holder, refused } = seen;
   if (!verdict.valid) return decideInvalid(seen, verdict);

@@ -1,5 +1,5 @@
-// Events of Kubernetes, which `kubectl describe` shows under an object. They are told once: what stands in a condition
-// is not repeated by each resync, and an event that cannot be written stops nothing.
+// Events of Kubernetes, which `kubectl describe` shows under an object. Each is written once: a resync does not repeat
+// what a condition already says. An event that cannot be written stops nothing.
 import type { KubernetesApi } from '../cluster/kubernetes.ts';
 import type { Log } from '../log.ts';
 import { now, randomHex } from '../system.ts';
@@ -22,7 +22,7 @@ const eventReasons = {
 } as const;
 type EventReason = keyof typeof eventReasons;
 
-/** Whether a condition's reason is told by an event too. */
+/** Whether a condition's reason is also written as an event. */
 export function isEventReason(reason: string): reason is EventReason {
   return Object.hasOwn(eventReasons, reason);
 }

@@ -8,7 +8,7 @@ import { GROUP, PLURAL, type RoutingPolicy, VERSION } from '../types.ts';
 import type { Holder, Obstacle, PolicyState } from './decide.ts';
 import { rulingVersion } from './decide.ts';
 
-/** The service does not answer, or not as the service does: retried, and told after a while. */
+/** The service does not answer, or with something that is no answer of it: retried, and reported after a while. */
 export class Silence extends Error {
   /** Of a limited key: when to come back. Null: by back-off. */
   readonly retry_after_ms: number | null;
@@ -19,7 +19,7 @@ export class Silence extends Error {
   }
 }
 
-/** Something that the object's owner must mend before the service can be asked. */
+/** Something that the object's owner must correct before the service can be asked. */
 export class Blocked extends Error {
   readonly obstacle: Obstacle;
   constructor(obstacle: Obstacle) {
@@ -74,7 +74,7 @@ function baseUrlOf({ spec }: RoutingPolicy, { base_url, allowed_base_urls }: Ser
   const url = trimmed(wanted);
   const allowed = base_url === null ? allowed_base_urls : [base_url, ...allowed_base_urls];
   if (allowed.some((one) => trimmed(one) === url)) return url;
-  // Whoever may write a policy but not read Secrets could have the token sent to himself.
+  // Otherwise a person who may write policies but not read Secrets could have the token sent to an address of theirs.
   const message = `spec.connection.baseUrl: ${wanted} is not among the operator's allowed addresses`;
   throw new Blocked({ reason: 'InvalidPolicy', message });
 }
@@ -105,7 +105,7 @@ async function tokenOf(api: KubernetesApi, { metadata, spec }: RoutingPolicy): P
   const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
   if (encoded === undefined) throw missing(`Secret ${name} has no key ${key}`);
   const token = Buffer.from(encoded, 'base64').toString().trim();
-  // A header takes no other characters, and the fault that it throws would show the token.
+  // A header allows no other characters, and the error about one would show the token.
   if (!/^[\x21-\x7e]{1,512}$/.test(token)) throw missing(`key ${key} of Secret ${name} is not a token`);
   return token;
 }

@@ -99,7 +99,7 @@ export class Reconciler {
     } catch (error) {
       if (error instanceof NotLeading) return 'backoff';
       if (error instanceof ApiFault && error.status === 409) {
-        // Changed while it was looked at: at once again, on what it is now.
+        // It changed meanwhile: reconciled again at once, as it is now.
         result = 'conflict';
         again = { after_ms: 0 };
       } else log.warn({ object: key, message: (error as Error).message }, 'reconcile failed');
@@ -211,7 +211,7 @@ export class Reconciler {
     const { object, service, policy_name: name, manifest } = seen;
     if (answer.ok) {
       const state = stateAfter(seen, step, answer.value);
-      // Between writing and activating nothing rules yet: the gateways are asked for once, at the end.
+      // Between writing and activating no version is in force yet, so gateways are asked about once, at the end.
       const policy = step.do === 'write' ? state : await withGateways(service, object, { name, state });
       return { ...seen, policy, holder: null };
     }
@@ -237,7 +237,7 @@ export class Reconciler {
     if (!this.#parts.isLeading()) throw new NotLeading('another operator leads');
   }
 
-  /** Does one step and tells it; a refusal of the step itself is an answer. @throws Blocked, Silence. */
+  /** Does one step and logs it; a refusal of the step itself is an answer. @throws Blocked, Silence. */
   async #act(seen: Gathered, step: Step): Promise<Result<VersionView>> {
     this.#assertLeading();
     const { service, object, policy_name: name } = seen;
@@ -284,7 +284,7 @@ export class Reconciler {
     await this.#tellChanges(object, conclusion.findings);
   }
 
-  /** Events for the ills that are new. */
+  /** Writes events for problems that are new. */
   async #tellChanges(object: RoutingPolicy, findings: Findings): Promise<void> {
     const announced = new Set<string>();
     for (const [type, { status, reason, message }] of Object.entries(findings)) {
@@ -302,7 +302,7 @@ export class Reconciler {
     const release = decideUnasked(object) ?? (await this.#letGo(object));
     if (release.kind !== 'free') return release.kind === 'wait' ? release.again : 'backoff';
     if (release.orphaned !== null) {
-      // A namespace that ends takes no new event: the log has it in any case.
+      // A namespace that is being deleted takes no new event; the log has it in any case.
       this.#parts.log.warn({ object: keyOf(object.metadata), why: release.orphaned }, 'policy orphaned');
       await this.#parts.recorder.tell(object, 'Orphaned', release.orphaned);
     }
@@ -316,7 +316,7 @@ export class Reconciler {
     return 'never';
   }
 
-  /** Has the service let go of the policy; waits where it cannot be asked. */
+  /** Has the service release the policy; waits while it cannot be asked. */
   async #letGo(object: RoutingPolicy): Promise<Release | { readonly kind: 'wait'; readonly again: Again }> {
     try {
       const manifest = this.#manifest(object);
@@ -330,7 +330,7 @@ export class Reconciler {
         release.kind === 'retain'
           ? await service.activate({ ...input, version: release.version })
           : await service.deactivate(input);
-      // Gone with its project, deleted or taken over meanwhile: nothing of ours is left to end.
+      // Gone with its project, deleted or taken over meanwhile: nothing of this object is left there.
       if (!answer.ok && !isRefusal(answer.fault)) throw faultOf(answer.fault);
       if (answer.ok && release.kind === 'deactivate') {
         await this.#parts.recorder.tell(object, 'Deactivated', `policy ${name} was let go`);
@@ -364,7 +364,7 @@ export class Reconciler {
 /** Names the write, so that one lost answer or two operators at once make one version. */
 function onceOf({ object, policy, content_hash }: Seen): string {
   const { uid, generation } = object.metadata;
-  // What came before is part of it: a policy deleted and made anew within a day is not answered from memory.
+  // The version before is part of the key: a policy deleted and created again within a day is written, not replayed.
   const after = Math.max(policy?.versions[0]?.version ?? 0, object.status?.version ?? 0);
   return `${uid}-${generation}-${after}-${content_hash}`;
 }

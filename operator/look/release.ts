@@ -9,12 +9,12 @@ export const PATIENCE_MS = 30_000;
 export type Release =
   /** The finalizer goes; `orphaned` says why the service was left as it is. */
   | { readonly kind: 'free'; readonly orphaned: string | null }
-  /** The service is asked to let go; the scope is left to the next wider policy. */
+  /** The service is asked to deactivate and release the policy; the next wider policy then applies to the scope. */
   | { readonly kind: 'deactivate'; readonly project_id: string | null }
-  /** The service is asked to let go of who manages the policy; the version goes on ruling. */
+  /** The service is asked to forget who manages the policy; its version stays in force. */
   | { readonly kind: 'retain'; readonly project_id: string | null; readonly version: number };
 
-/** Whether the object goes without a word to the service; null where the service is to be asked. */
+/** Whether the object is let go without asking the service; null where the service must be asked. */
 export function decideUnasked(object: RoutingPolicy): Release | null {
   if (isAnnotated(object, annotations.force_delete)) {
     return { kind: 'free', orphaned: `released by the annotation ${annotations.force_delete}` };

@@ -1,8 +1,13 @@
 // What a hold covers and what it does not: bills above the hold, calls without max_tokens, repeated upstream ids.
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { servedBy } from '../crash/provider.ts';
 import { readBook, untilBook, withClient } from '../support/books.ts';
-import { aCall, openMoney } from './money.ts';
+import { aCall, shareGateways } from './money.ts';
+
+let openMoney: Awaited<ReturnType<typeof shareGateways>>;
+beforeAll(async () => {
+  openMoney = await shareGateways(1);
+});
 
 test('a bill above the hold takes what is there, records the rest, and admits nobody on the shortfall', async () => {
   const money = await openMoney({ balance: 10_000, processes: 1 });

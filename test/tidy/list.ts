@@ -16,6 +16,7 @@ import {
 import { foldersExplained, invariantsOnce } from './shape.ts';
 import { componentLength, fileLength, folderSize } from './sizes.ts';
 import type { Rule } from './sources.ts';
+import { plainNames } from './words.ts';
 
 export const rules: readonly (readonly [string, Rule])[] = [
   ['imports follow the order of the house and go through index files', importOrder],
@@ -29,6 +30,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['clock, randomness, environment and crypto stand only in core/kernel', pureOutsideKernel],
   ['modules are plain: no export *, default export, enum or namespace', plainModules],
   ['every exported function of core has a docstring', documentedExports],
+  ['names use the words of the field', plainNames],
   ['no file is longer than 400 lines', fileLength],
   ['no folder holds more than 25 files', folderSize],
   ['no function of the console is longer than 60 lines', componentLength],
