@@ -78,7 +78,7 @@ function Topups({
   if (rows?.length === 0) {
     return (
       <Empty title="No top-up yet" actions={action}>
-        Each payment stands here with its invoice, from the moment it is started.
+        Each payment appears here with its invoice as soon as it is started.
       </Empty>
     );
   }
