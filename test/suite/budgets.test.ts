@@ -15,7 +15,7 @@ test('a file belongs to the longest folder of the table that it lies in', () => 
   expect(partOf('cli/e.test.ts', budgets)).toBeNull();
 });
 
-test('a part that took more than its budget is told, one that kept it is not', () => {
+test('a part that took more than its budget is reported, one that kept within it is not', () => {
   const durations = {
     'core/a.test.ts': took(6),
     'core/keys/b.test.ts': took(4),
@@ -26,7 +26,7 @@ test('a part that took more than its budget is told, one that kept it is not', (
   ]);
 });
 
-test('of a part that did not run whole nothing is told', () => {
+test('a part that did not run whole is not reported', () => {
   const durations = { 'core/a.test.ts': took(60), 'core/ledger/c.test.ts': took(5) };
   expect(exceeded(budgets, durations, every, ['core/a.test.ts', 'core/ledger/c.test.ts'])).toEqual([
     'core/ledger took 5 s of processor time, 2 s more than its budget of 3 s',
