@@ -9,26 +9,27 @@ beforeAll(async () => {
   openMoney = await shareGateways(1);
 });
 
-test('a bill above the hold takes what is there, records the rest, and admits nobody on the shortfall', async () => {
-  const money = await openMoney({ balance: 10_000, processes: 1 });
+// What a call may be charged above its hold, and what is written off then: test/calls/money/money.test.ts.
+test('a bill above what the call can have used takes from the balance what its caller is told, and no more', async () => {
+  const balance = 10_000;
+  const money = await openMoney({ balance, processes: 1 });
   const origin = money.gateways[0]?.base_url ?? '';
   // 10,000 input tokens are reported for a prompt of a few dozen: 30,000 micro-USD on a balance of 10,000.
   const call = aCall(money.live_key, { model: 'crash/chat', over_report: 10_000 });
   const { seen } = await money.callers.send(origin, call);
-  const cost = servedBy(money.provider).get(call.no)?.cost_micro_usd ?? 0;
-  expect(cost).toBeGreaterThan(30_000);
-  expect(seen).toMatchObject({ kind: 'final', cost_micro_usd: cost });
+  expect(servedBy(money.provider).get(call.no)?.cost_micro_usd).toBeGreaterThan(30_000);
+  expect(seen.kind).toBe('final');
+  const cost = seen.kind === 'final' ? seen.cost_micro_usd : 0;
+  expect(cost).toBeGreaterThan(0);
   const book = await untilBook(money.database_url, money.live_book_id, (b) => b.held === 0);
-  expect(book.available).toBe(0);
-  expect(book.charges.map((charge) => charge.amount)).toEqual([-10_000]);
+  expect(book.charges.map((charge) => charge.amount)).toEqual([-cost]);
+  expect(book.available).toBe(balance - cost);
   const lost = await withClient(money.database_url, (client) =>
-    client.query('select sum(amount)::int as micro from ledger.writeoff where book_id = $1', [
-      money.live_book_id,
-    ]),
+    client.query('select 1 from ledger.writeoff where book_id = $1', [money.live_book_id]),
   );
-  expect(lost.rows[0]).toEqual({ micro: cost - 10_000 });
+  expect(lost.rows).toEqual([]);
   const next = await money.callers.send(origin, aCall(money.live_key));
-  expect(next.seen).toMatchObject({ kind: 'refused', status: 402, code: 'insufficient_credits' });
+  expect(next.seen.kind).toBe('final');
 });
 
 test('two small calls without max_tokens run side by side on a balance that covers one maximum', async () => {
