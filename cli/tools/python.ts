@@ -17,6 +17,7 @@ const sets = {
     variable: 'SVC_PYTHON_GENERATOR_BIN',
     packages: ['openapi-python-client==0.29.1', 'mypy==2.4.1'],
   },
+  fuzzer: { variable: 'SVC_PYTHON_FUZZER_BIN', packages: ['schemathesis==4.32.5'] },
 } as const;
 type PythonSet = keyof typeof sets;
 

@@ -77,7 +77,7 @@ const UsageInput = Type.Object({
   to: Type.Optional(TimeIn),
   granularity: Type.Optional(oneOf(usageGranularities, 'UsageGranularity')),
   group_by: Type.Optional(oneOf(usageGroupings, 'UsageGrouping')),
-  tag: Name,
+  tag: Type.Optional(Type.String({ description: 'the name of the tag; needed by `group_by=tag`' })),
   compare: Type.Optional(Type.Boolean()),
   project_id: Name,
   key_id: Name,

@@ -129,7 +129,9 @@ export const PatchKeyInput = Type.Object({
   limits: Type.Optional(nullable(LimitsIn)),
   budget: Type.Optional(nullable(BudgetPatch)),
   alerts: Type.Optional(nullable(Alerts)),
-  expires_at: Type.Optional(nullable(TimeIn)),
+  expires_at: Type.Optional(
+    Type.Union([TimeIn, Type.Null()], { description: 'a time to come; null: the key does not expire' }),
+  ),
   svc_version: Type.Optional(nullable(Version)),
   data_policy: Type.Optional(nullable(PolicyPatch)),
 });

@@ -25,7 +25,8 @@ const DEFAULT_LIMIT = 50;
 const Amount = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'smallest unit of the currency, without tax',
+  description:
+    'smallest unit of the currency, without tax; between the least and the most of the payment rail',
 });
 
 const quoteExample = {

@@ -16,6 +16,11 @@ with this address alone.
 
 **Errors.** Every refusal has one form and a code that programs match on: [all codes](/docs/errors).
 
+**Rules over several members.** A tool call of the assistant is followed by its result before the next turn, and a
+result follows its call. \`top_logprobs\` goes with \`logprobs: true\`. A file by its id needs your own provider key. A
+model takes the routes that it can serve: text, vectors or rankings. What breaks such a rule is refused as
+\`invalid_request\`, \`unsupported_parameter\` or \`no_endpoint_available\`, with its place in \`param\`.
+
 **Text.** No text holds U+0000 or half of a surrogate pair; a body has at most 64 levels.`;
 
 const parameters = {

@@ -43,14 +43,13 @@ function answers(shape: CallShape, { components }: Parts): Json {
 export function describeInference(route: InferenceRoute, parts: Parts): Json {
   const shape = shapeOf(route);
   const [request = {}] = Object.values(shape.examples.request);
-  const samples = samplesOf(route.path, request, parts.base_url);
   return {
     operationId: route.name,
     summary: route.summary,
     description: rights(route),
     tags: ['inference'],
     security: security(route),
-    ...(samples.length === 0 ? {} : { 'x-codeSamples': samples }),
+    'x-codeSamples': samplesOf(route.path, request, parts.base_url),
     parameters: headers(route),
     requestBody: {
       required: true,

@@ -1,4 +1,5 @@
-// Samples of calls with the clients that people have, for the reference. They run as pasted, with `SVC_API_KEY` set.
+// Samples of calls for the reference: with curl, and with the clients that people have where those know the route. They
+// run as pasted, with `SVC_API_KEY` set (test/registry/samples.test.ts).
 import type { Json } from './components.ts';
 
 type Sdk = 'openai' | 'anthropic';
@@ -30,7 +31,30 @@ const calls: Readonly<Record<string, { sdk: Sdk; method: string; python: string;
     typescript: 'data[0]?.embedding.slice(0, 4)',
   },
   '/v1/messages': { sdk: 'anthropic', method: 'messages.create', python: 'content', typescript: 'content' },
+  '/v1/messages/count_tokens': {
+    sdk: 'anthropic',
+    method: 'messages.count_tokens',
+    python: 'input_tokens',
+    typescript: 'input_tokens',
+  },
 };
+
+/** How the method of a client is called in TypeScript. */
+function camel(method: string): string {
+  return method.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `text` as one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function curl(url: string, request: object): Json {
+  const source =
+    `curl ${url} \\\n  -H "authorization: Bearer $SVC_API_KEY" \\\n  -H 'content-type: application/json' \\\n` +
+    `  -d ${quoted(JSON.stringify(request, null, 2))}\n`;
+  return { lang: 'shell', label: 'curl', source };
+}
 
 function inPython(value: unknown): string {
   if (value === null) return 'None';
@@ -44,14 +68,15 @@ function inPython(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-/** The samples of `path` for `request`, empty for a route that no such client knows. */
+/** The samples of `path` for `request`. */
 export function samplesOf(
   path: string,
   request: Readonly<Record<string, unknown>>,
   base_url: string,
 ): Json[] {
   const call = calls[path];
-  if (call === undefined) return [];
+  const shell = curl(`${base_url}${path}`, request);
+  if (call === undefined) return [shell];
   const is_openai = call.sdk === 'openai';
   const client = is_openai ? 'OpenAI' : 'Anthropic';
   const url = is_openai ? `${base_url}/v1` : base_url;
@@ -63,9 +88,10 @@ export function samplesOf(
   const typescript =
     `import ${client} from '${is_openai ? 'openai' : '@anthropic-ai/sdk'}';\n\n` +
     `const client = new ${client}({ baseURL: '${url}', apiKey: process.env.SVC_API_KEY });\n` +
-    `const answer = await client.${call.method}(${JSON.stringify(request, null, 2)});\n` +
+    `const answer = await client.${camel(call.method)}(${JSON.stringify(request, null, 2)});\n` +
     `console.log(answer.${call.typescript});\n`;
   return [
+    shell,
     { lang: 'python', label: `Python, ${call.sdk}`, source: python },
     { lang: 'typescript', label: `TypeScript, ${call.sdk}`, source: typescript },
   ];

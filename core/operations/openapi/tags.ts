@@ -30,5 +30,15 @@ export function tagOf(name: string): Tag {
   return tag as Tag;
 }
 
-/** The chapters with what each holds. */
-export const tagList = Object.entries(tags).map(([name, description]) => ({ name, description }));
+/** Names that are no plain word with a capital. */
+const titles: Readonly<Partial<Record<Tag, string>>> = {
+  orgs: 'Organizations',
+  byok: 'Provider keys',
+  auth: 'Sign-in',
+};
+
+/** The chapters with what each holds; readers see the title, programs the name. */
+export const tagList = Object.entries(tags).map(([name, description]) => {
+  const title = titles[name as Tag] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return { name, 'x-displayName': title, description };
+});

@@ -215,7 +215,7 @@ const Body = named(
     metadata: may(Type.Object({ user_id: may(text('Your end user; only a hash of it leaves.')) })),
     service_tier: may(text()),
     speed: may(oneOf(['standard', 'fast'], 'MessagesSpeed')),
-    inference_geo: may(text('Region that the call must stay in.')),
+    inference_geo: may(text('Region that the call must stay in, one of those of GET /v1/models.')),
     ...cache,
   }),
 );
@@ -383,7 +383,7 @@ const answer = {
   id: exampleIds.request_id,
   type: 'message',
   role: 'assistant',
-  model: 'anthropic/claude-haiku-4.5',
+  model: 'anthropic/claude-haiku-4-5',
   content: [{ type: 'text', text: 'Hello! How can I help?', citations: null }],
   stop_reason: 'end_turn',
   stop_sequence: null,
@@ -393,7 +393,7 @@ const answer = {
 const question = { role: 'user', content: 'What is the weather in Bengaluru?' };
 const weather = { name: 'get_weather', description: 'The weather of a city', input_schema: weatherSchema };
 const call = { type: 'tool_use', id: exampleIds.call_id, name: 'get_weather', input: { city: 'Bengaluru' } };
-const of = { model: 'anthropic/claude-haiku-4.5', max_tokens: 256 };
+const of = { model: 'anthropic/claude-haiku-4-5', max_tokens: 256 };
 
 export const messagesShape: CallShape = {
   body: Body,

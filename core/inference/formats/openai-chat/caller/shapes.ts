@@ -20,7 +20,7 @@ import {
   texts,
   weatherSchema,
 } from '../../../caller/shapes.ts';
-import { cache, kind, Message, ReasoningDetail, ToolCall } from './message-shapes.ts';
+import { kind, Message, ReasoningDetail, ToolCall } from './message-shapes.ts';
 import { EFFORTS, THINKING, VERBOSITIES } from './read.ts';
 import { ResponseFormat, Tool, ToolChoice } from './tool-shapes.ts';
 

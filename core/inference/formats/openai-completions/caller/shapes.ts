@@ -26,12 +26,15 @@ const Body = named(
   'CompletionsBody',
   Type.Object({
     model,
-    prompt: Type.Union([
-      Type.String(),
-      Type.Array(Type.String(), { minItems: 1 }),
-      tokens,
-      Type.Array(tokens, { minItems: 1 }),
-    ]),
+    prompt: Type.Union(
+      [
+        Type.String(),
+        Type.Array(Type.String(), { minItems: 1 }),
+        tokens,
+        Type.Array(tokens, { minItems: 1 }),
+      ],
+      { description: 'The text to go on with. Tokens only for a model that continues texts.' },
+    ),
     stream,
     stream_options: may(
       named('StreamOptions', Type.Object({ include_usage: may(flag(), 'Adds a last chunk with usage.') })),

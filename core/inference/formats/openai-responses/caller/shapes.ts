@@ -17,7 +17,6 @@ import {
   svc,
   svcExample,
   text,
-  texts,
   weatherSchema,
 } from '../../../caller/shapes.ts';
 import {
@@ -121,7 +120,15 @@ const Body = named(
     temperature: parameter('temperature'),
     top_p: parameter('top_p'),
     top_logprobs: parameter('logprobs'),
-    include: may(texts(), '`reasoning.encrypted_content`, `message.output_text.logprobs`, …'),
+    include: may(
+      Type.Array(
+        Type.String({
+          pattern:
+            '^(?:reasoning\\.encrypted_content|message\\.(?:output_text\\.logprobs|input_image\\.image_url)|\\w+_call(?:_output)?\\..*)$',
+        }),
+      ),
+      'What the items of the answer carry beside; of tools, as `web_search_call.action.sources`.',
+    ),
     truncation: may(oneOf(['auto', 'disabled'], 'ResponsesTruncation')),
     service_tier: may(text()),
     store: may(flag(), 'Answers are never stored; `true` gives a warning.'),

@@ -156,7 +156,7 @@ export const rerankShape: CallShape = {
   examples: {
     request: {
       documents: {
-        model: 'cohere/rerank-v3.5',
+        model: 'sandbox/rerank',
         query: 'a river',
         documents: ['the sea', 'the Ganges'],
         top_n: 1,
@@ -165,7 +165,7 @@ export const rerankShape: CallShape = {
     answer: {
       object: 'rerank',
       id: exampleIds.request_id,
-      model: 'cohere/rerank-v3.5',
+      model: 'sandbox/rerank',
       results: [{ index: 1, relevance_score: 0.93, document: null }],
       usage: { input_tokens: 12, search_units: 1, source: 'provider' },
       ...ended,
