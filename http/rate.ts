@@ -1,6 +1,5 @@
-// The rate limit of management (docs/limits.md#requests-beside-inference): of a key or a session over
-// all its routes, of an address over public ones. Taken
-// once the caller is known and before anything is looked up for them.
+// The rate limit of management (docs/limits.md#requests-beside-inference): one count of a key or a session over all its
+// routes, one of an address over public routes. It is taken once the caller is known, before anything is read for them.
 import { addressPrefix } from '@svc/core/identity/index.ts';
 import { goDuration } from '@svc/core/inference/index.ts';
 import type { Caller } from '@svc/core/kernel/index.ts';
