@@ -13,6 +13,7 @@ import {
   createTokenCounter,
   createTransport,
   type Formats,
+  processClock,
 } from '@svc/core/inference/index.ts';
 import type { Log, Shards } from '@svc/core/kernel/index.ts';
 import { findClaim, type Ledgers, storeAnswer } from '@svc/core/ledger/index.ts';
@@ -50,7 +51,8 @@ export function createCallDeps(parts: {
       () => parts.catalog.current().providers,
       parts.log,
     ),
-    ticker: createTicker(),
+    clock: processClock,
+    ticker: createTicker(processClock),
     tokens: createTokenCounter(),
     drained: createDrained(),
     health: createHealth(),

@@ -4,6 +4,7 @@ export { refuseRequest } from './call/answer/refuse.ts';
 export { answerQuestion, type Question } from './call/ask/question.ts';
 export { questionsOf } from './call/ask/questions.ts';
 export { startCall } from './call/call.ts';
+export { processClock } from './call/clock.ts';
 export { lostRow, rowOf } from './call/settle/row.ts';
 export { createTicker } from './call/ticker.ts';
 export type { AttemptRecord, CallDeps, CallRecord, Incoming, Sink } from './call/types.ts';

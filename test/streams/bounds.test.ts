@@ -8,6 +8,7 @@ import { canonicalRelay } from '../../core/inference/canonical/relay.ts';
 import type { UpstreamFault } from '../../core/inference/canonical/types.ts';
 import { builtIn } from '../../core/inference/formats/index.ts';
 import { chat } from '../../core/inference/formats/openai-chat/caller/index.ts';
+import { processClock } from '../../core/inference/index.ts';
 import { ProtocolFault } from '../../core/inference/wire/fault.ts';
 import { meta } from '../grammar/responses-cases.ts';
 import { jsonEvent } from '../sim/providers/bedrock/event-stream.ts';
@@ -211,7 +212,7 @@ describe('a stream as a whole', () => {
     const relay = across('openai_chat');
     const out = { fault: null as UpstreamFault | null, pushed: 0, aborted: false };
     const attempt = new Attempt(
-      { started: 0, http_status: 0, ttft_ms: null } as unknown as AttemptRecord,
+      { started: 0, http_status: 0, ttft_ms: null, clock: processClock } as unknown as AttemptRecord,
       { relay, telling: { as: 'stream', relay } },
       {
         lane: null,

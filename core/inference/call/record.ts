@@ -1,5 +1,3 @@
-// The record of a call, filled as it runs; it becomes a request row. It never holds content.
-import { monotonicMs, nowMs } from '../../kernel/index.ts';
 import { type Route, routeOf, type Viewer } from '../../routing/index.ts';
 import type { Warning } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
@@ -149,8 +147,8 @@ export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | '
  * the caller's own key: how that fares may say nothing of the endpoint, and would keep the probe from all others.
  */
 export function startNow(attempt: AttemptRecord, viewer: Viewer, health: CallDeps['health']): void {
-  attempt.started_at_ms = nowMs();
-  attempt.started = monotonicMs();
+  attempt.started_at_ms = attempt.clock.nowMs();
+  attempt.started = attempt.clock.monotonicMs();
   const { id, own_key } = attempt.endpoint;
   if (own_key !== undefined) return;
   const { started_at_ms } = attempt;
@@ -166,5 +164,5 @@ export function endAttempt(
 ): void {
   record.outcome = outcome;
   record.error_class = error_class;
-  record.duration_ms = Math.round(monotonicMs() - record.started);
+  record.duration_ms = Math.round(record.clock.monotonicMs() - record.started);
 }

@@ -1,6 +1,6 @@
 // Deadlines of all running calls, looked at ten times a second by one timer. A timer per call and wait (first
 // event, idle, total, keep-alive) would cost more than the relay of a chunk.
-import { monotonicMs } from '../../kernel/index.ts';
+import type { Clock } from './clock.ts';
 
 const EVERY_MS = 100;
 
@@ -27,7 +27,7 @@ export interface Ticker {
  * outgrown points to the next, so that once one is in V8's old space, calls that have ended survive every scavenge
  * from table to table.
  */
-export function createTicker(): Ticker {
+export function createTicker(clock: Clock): Ticker {
   const items: Watched[] = [];
   const remove = (item: Watched) => {
     if (items[item.slot] !== item) return;
@@ -38,7 +38,7 @@ export function createTicker(): Ticker {
   };
   const timer = setInterval(() => {
     if (items.length === 0) return;
-    const now = monotonicMs();
+    const now = clock.monotonicMs();
     // Some end at their tick and leave their place to another.
     for (const item of items.slice()) item.tick(now);
   }, EVERY_MS);

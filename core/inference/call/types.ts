@@ -16,6 +16,7 @@ import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
 import type { OwnKeyRing } from '../upstream/own-keys.ts';
+import type { Clock } from './clock.ts';
 import type { Ticker } from './ticker.ts';
 
 /** One request as it came in, already authenticated. */
@@ -72,6 +73,8 @@ type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
 export type AttemptOutcome = 'ok' | 'error' | 'timeout' | 'cancelled' | 'hedge_lost';
 
 export interface AttemptRecord {
+  /** It is timed by the clock of its call. */
+  readonly clock: Clock;
   attempt: number;
   endpoint: Endpoint;
   started_at_ms: number;
@@ -145,6 +148,7 @@ export interface CallDeps {
   /** Callers' own keys at providers. */
   readonly own_keys: OwnKeyRing;
   readonly ticker: Ticker;
+  readonly clock: Clock;
   readonly health: Health;
   /** Where calls that belong together were answered last. */
   readonly affinity: AffinityMemory;

@@ -1,6 +1,6 @@
 // Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
 import type { Endpoint } from '../../../catalog/index.ts';
-import { nowMs, type RequestId, ServiceError } from '../../../kernel/index.ts';
+import { type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
 import { HOLD_STEP_TOKENS, holdMicroUsd, isReserveOf } from '../../../pricing/index.ts';
 import type { RoutePlan } from '../../../routing/index.ts';
@@ -142,7 +142,7 @@ async function claimAndHold(
     if (money !== 'claimed') return money;
     if (draft.idempotency === null) throw new Error('a hold without an Idempotency-Key was claimed');
     const claims = deps.claims(incoming.grant.subject.shard);
-    const found = await findReplay(claims.find, draft.idempotency);
+    const found = await findReplay(deps.clock, claims.find, draft.idempotency);
     // null: the first call failed uncharged meanwhile and its key is free; this one executes anew.
     if (found !== null) return { replay: replayOf(found, draft) };
   }
@@ -162,7 +162,7 @@ async function replayInstead(
   const known = refusal instanceof ServiceError && !refusal.code.startsWith('idempotency_');
   if (idempotency === null || !known || refusal.code === 'service_unavailable') throw refusal;
   const claims = deps.claims(incoming.grant.subject.shard);
-  const found = await findReplay(claims.find, idempotency);
+  const found = await findReplay(deps.clock, claims.find, idempotency);
   if (found === null) throw refusal;
   return replayOf(found, draft);
 }
@@ -220,7 +220,7 @@ function termsOf(
     remember(endpoint) {
       const { affinity } = route;
       if (affinity == null || affinity.key === null) return;
-      const entry = { endpoint_id: endpoint.id, until_ms: nowMs() + affinity.ttl_ms };
+      const entry = { endpoint_id: endpoint.id, until_ms: deps.clock.nowMs() + affinity.ttl_ms };
       deps.affinity.keep(org_id, affinity.key, entry);
     },
   };

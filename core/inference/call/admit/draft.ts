@@ -4,7 +4,7 @@
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
-import { hmacSha256, nowMs, ServiceError } from '../../../kernel/index.ts';
+import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
 import { affordsUnder, planRoute, type RouteFeatures, type RoutePlan } from '../../../routing/index.ts';
@@ -109,6 +109,7 @@ export function decideCall(
   const catalog = deps.catalog();
   const hints = () => hasCacheHints(request);
   const ruling = rulingOf(policies, incoming, request, {
+    now_ms: deps.clock.nowMs(),
     features,
     hasCacheHints: hints,
     hasOwnKey: () => hasOwnKey(keys, findModel(catalog, request.model, incoming.grant.environment)),
@@ -243,7 +244,7 @@ function routeOrRefusal(
 ): RoutePlan | ServiceError {
   const { catalog, incoming, request, features, ruling, account } = facts;
   const { grant } = incoming;
-  const now_ms = nowMs();
+  const now_ms = deps.clock.nowMs();
   const own_keys = deps.own_keys.usesOf(facts.keys, now_ms);
   const affords = affordsUnder(ruling, () =>
     holdInputOf(deps, incoming, request, [], features.input_tokens_bound),

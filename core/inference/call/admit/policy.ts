@@ -1,6 +1,6 @@
 // The active policy's part in a call: what it says of it, and the limits and the trace that follow.
 import type { Endpoint } from '../../../catalog/index.ts';
-import { nowMs, ServiceError } from '../../../kernel/index.ts';
+import { ServiceError } from '../../../kernel/index.ts';
 import { decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
 import {
   type Decided,
@@ -20,12 +20,12 @@ export function rulingOf(
   policies: OrgPolicies,
   incoming: Incoming,
   request: CanonicalRequest,
-  seen: { features: RouteFeatures; hasCacheHints: () => boolean; hasOwnKey: () => boolean },
+  seen: { features: RouteFeatures; hasCacheHints: () => boolean; hasOwnKey: () => boolean; now_ms: number },
 ): Ruling | null {
   const { grant } = incoming;
   const policy = policies.of(grant.project_id);
   if (policy === null) return null;
-  const { features } = seen;
+  const { features, now_ms } = seen;
   const facts = {
     model: request.model,
     project_id: grant.project_id,
@@ -47,7 +47,7 @@ export function rulingOf(
     max_tokens: features.max_tokens,
     metadata: request.svc.metadata,
     app: request.svc.app ?? '',
-    now_ms: nowMs(),
+    now_ms,
   };
   return decide(policy, facts, request.svc.route.fallback_models);
 }

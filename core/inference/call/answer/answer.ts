@@ -1,7 +1,8 @@
-import { monotonicMs, type ServiceError } from '../../../kernel/index.ts';
+import type { ServiceError } from '../../../kernel/index.ts';
 import { routeLine } from '../../../routing/index.ts';
 import type { Dialect, Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
+import type { Clock } from '../clock.ts';
 import { routeSoFar } from '../record.ts';
 import type { CallRecord, Sink } from '../types.ts';
 import { replyHeaders, sendError } from './reply.ts';
@@ -19,6 +20,7 @@ interface AnswerFacts {
   readonly dialect: Dialect;
   readonly base_url: string;
   readonly started: number;
+  readonly clock: Clock;
   /** The caller sent `x-svc-debug: 1`. */
   readonly debug: boolean;
 }
@@ -32,6 +34,7 @@ export class Answer {
   private readonly dialect: Dialect;
   private readonly base_url: string;
   private readonly started: number;
+  private readonly clock: Clock;
   private readonly debug: boolean;
   private pending: (Buffer | string)[] = [];
   private last_write: number;
@@ -41,6 +44,7 @@ export class Answer {
     this.record = record;
     this.dialect = facts.dialect;
     this.started = facts.started;
+    this.clock = facts.clock;
     this.debug = facts.debug;
     this.base_url = facts.base_url;
     this.last_write = facts.started;
@@ -59,7 +63,7 @@ export class Answer {
     }
     if (output.length === 0) return true;
     this.record.bytes_out += output.length;
-    this.last_write = monotonicMs();
+    this.last_write = this.clock.monotonicMs();
     return this.sink.write(output);
   }
 
@@ -78,7 +82,7 @@ export class Answer {
     }
     if (this.pending.length > 0) {
       this.pending = [];
-      this.last_write = monotonicMs();
+      this.last_write = this.clock.monotonicMs();
     }
     return room;
   }
@@ -103,7 +107,7 @@ export class Answer {
   endWhole(body: Buffer, end: ReplyEnd): void {
     const { record } = this;
     record.bytes_out = body.length;
-    record.ttft_ms = Math.round(monotonicMs() - this.started);
+    record.ttft_ms = Math.round(this.clock.monotonicMs() - this.started);
     const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
     headers.push('cache-control', 'no-store', 'x-svc-cost-micro', String(end.cost.total_micro_usd));
     headers.push('x-svc-cache', end.usage.cache_read_tokens > 0 ? 'hit' : 'miss');
@@ -139,7 +143,7 @@ export class Answer {
   private commit(): void {
     if (this.committed) return;
     this.committed = true;
-    this.record.ttft_ms = Math.round(monotonicMs() - this.started);
+    this.record.ttft_ms = Math.round(this.clock.monotonicMs() - this.started);
     const trailer = this.trace() === null ? 'x-svc-cost-micro' : 'x-svc-cost-micro, x-svc-route-trace';
     const headers = ['content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-store'];
     headers.push('x-accel-buffering', 'no', 'trailer', trailer);
@@ -161,7 +165,7 @@ export class Answer {
       price_version: endpoint.price.id,
       trace: this.trace(),
       warnings: record.warnings,
-      processing_ms: monotonicMs() - this.started,
+      processing_ms: this.clock.monotonicMs() - this.started,
       org_id: record.grant.org_id,
       dialect: this.dialect,
       gauges: record.place?.gauges ?? null,

@@ -1,5 +1,5 @@
 // A request that is refused before it is a call: nothing was read of its body, nothing held, nothing tried.
-import { nowMs, type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
+import { type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
 import type { KeyGrant } from '../../../keys/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
@@ -29,7 +29,7 @@ interface EarlyRequest {
  * code and without attempts; an unknown one has none to get (docs/outcomes.md#refused-before-the-hold).
  */
 export function refuseRequest(
-  deps: Pick<CallDeps, 'record' | 'base_url'>,
+  deps: Pick<CallDeps, 'record' | 'base_url' | 'clock'>,
   request: EarlyRequest,
   error: ServiceError,
   sink: Sink,
@@ -47,6 +47,6 @@ export function refuseRequest(
   const received_at_ms = ulidMs(request_id);
   const record = newRecord(incoming, received_at_ms);
   endRecord(record, error.code === 'internal' ? 'error' : 'rejected', status, error.code);
-  record.duration_ms = record.gw_overhead_ms = Math.max(0, nowMs() - received_at_ms);
+  record.duration_ms = record.gw_overhead_ms = Math.max(0, deps.clock.nowMs() - received_at_ms);
   deps.record(record);
 }

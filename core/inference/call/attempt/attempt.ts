@@ -1,6 +1,3 @@
-// One attempt at one endpoint: sends, watches the clock, and reads what comes back through a relay (streams and
-// assembled answers) or whole (raw lane). It decides nothing about money or failover; it tells the call what happened.
-import { monotonicMs } from '../../../kernel/index.ts';
 import type { RawLane, RawWhole, Relay, RelayState } from '../../canonical/contract.ts';
 import { StreamErrorFault } from '../../canonical/contract.ts';
 import type { ReplyEnd, ReplyMeta, UpstreamFault } from '../../canonical/types.ts';
@@ -124,7 +121,7 @@ export class Attempt implements ExchangeHandler {
   resume(): void {
     if (!this.paused) return;
     this.paused = false;
-    this.last_at = monotonicMs();
+    this.last_at = this.record.clock.monotonicMs();
     this.exchange?.resume();
   }
 
@@ -133,12 +130,12 @@ export class Attempt implements ExchangeHandler {
     this.record.http_status = status;
     this.headers = headers;
     this.streaming = status >= 200 && status <= 299 && isStream(headers['content-type'] ?? '');
-    this.last_at = monotonicMs();
+    this.last_at = this.record.clock.monotonicMs();
   }
 
   data(bytes: Buffer): void {
     if (this.over) return;
-    this.last_at = monotonicMs();
+    this.last_at = this.record.clock.monotonicMs();
     const { pieces } = this;
     if (pieces === null || !this.streaming) return this.collect(bytes);
     this.collected += bytes.length;

@@ -7,6 +7,7 @@ import type { FaultClass } from '../../canonical/types.ts';
 import { builtIn } from '../../formats/index.ts';
 import { createCredentials } from '../../upstream/credentials.ts';
 import { createOwnKeys } from '../../upstream/own-keys.ts';
+import { processClock } from '../clock.ts';
 import type { CallDeps } from '../types.ts';
 import { nextPlace, Tries, throttleMs } from './failover.ts';
 
@@ -20,7 +21,10 @@ function pool() {
   const provider = (at: { provider: string }) => providers.get(at.provider) as never;
   const none = { keysOf: () => new Map(), used() {} };
   const own_keys = createOwnKeys(builtIn.kinds, none, () => new Map(), silentLog);
-  const deps: Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'> = { credentials, provider, own_keys };
+  const deps: Pick<CallDeps, 'credentials' | 'provider' | 'own_keys' | 'clock'> = {
+    ...{ credentials, provider, own_keys },
+    clock: processClock,
+  };
   const used = (name: string, fault: FaultClass, wait_ms: number | undefined, now: number, at = name) => {
     const handle = credentials.take(provider({ provider: name }), now)?.handle as string;
     credentials.report(handle, fault, wait_ms, now, `ep_${at}`);

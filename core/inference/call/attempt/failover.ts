@@ -1,13 +1,12 @@
 // Which endpoint is tried after one has failed (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
-import { nowMs } from '../../../kernel/index.ts';
 import { mayFollow } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { CallDeps } from '../types.ts';
 import { effectiveClass, isOfRequest } from './outcome.ts';
 import type { AttemptTerms, Planned } from './terms.ts';
 
-type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys'>;
+type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys' | 'clock'>;
 
 /** Milliseconds until the caller's own key, or else one of the pool, may be used at `endpoint` again; 0: one may now. */
 export function throttleMs(deps: Keys, endpoint: Endpoint, now_ms: number): number {
@@ -54,7 +53,7 @@ function placeAfter(
   at: number,
   may: (endpoint: Endpoint) => boolean,
 ): number | null {
-  const now = nowMs();
+  const now = deps.clock.nowMs();
   let resting: number | null = null;
   for (const [next, { endpoint }] of plan.entries()) {
     if (next <= at || !may(endpoint)) continue;
@@ -131,7 +130,9 @@ export class Tries {
     if (this.retried_key || isOfRequest(last)) return null;
     const refused = this.faults.findLast(({ fault, endpoint }) => {
       if (!OTHER_KEY_HELPS.has(effectiveClass(fault)) || endpoint.own_key !== undefined) return false;
-      return !endpoint.wire.in_process && deps.credentials.isRested(deps.provider(endpoint), nowMs());
+      return (
+        !endpoint.wire.in_process && deps.credentials.isRested(deps.provider(endpoint), deps.clock.nowMs())
+      );
     });
     const place = this.terms.plan.findIndex(({ endpoint }) => endpoint === refused?.endpoint);
     if (place < 0) return null;

@@ -1,7 +1,8 @@
 // The lane of one attempt: raw where dialect and family are equal, canonical otherwise; what is sent, how the answer
 // is read, and how a whole answer is written for the caller.
+
 import type { Endpoint } from '../../../catalog/index.ts';
-import { hmacSha256, monotonicMs, nowMs, ServiceError } from '../../../kernel/index.ts';
+import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import { Assembler } from '../../canonical/assemble.ts';
 import type {
   Adapter,
@@ -30,6 +31,7 @@ import type {
 } from '../../canonical/types.ts';
 import type { Credential } from '../../upstream/credentials.ts';
 import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
+import type { Clock } from '../clock.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
 import type { Classify, Reading } from './attempt.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
@@ -144,14 +146,14 @@ function encodeOptions(
 function replyMeta(
   incoming: Incoming,
   request: CanonicalRequest,
-  facts: { planned: Planned; attempt: number; prompt_bytes: number; base_url: string },
+  facts: { planned: Planned; attempt: number; prompt_bytes: number; base_url: string; now_ms: number },
 ): ReplyMeta {
-  const { planned, attempt, prompt_bytes, base_url } = facts;
+  const { planned, attempt, prompt_bytes, base_url, now_ms } = facts;
   return {
     request_id: incoming.request_id,
     base_url,
     model: planned.endpoint.model_id,
-    created: Math.floor(nowMs() / 1_000),
+    created: Math.floor(now_ms / 1_000),
     provider: planned.endpoint.provider,
     endpoint_id: planned.endpoint.id,
     include_usage: request.include_usage,
@@ -337,7 +339,11 @@ export function prepare(
   const target = targetOf(endpoint);
   const raw = rawLaneOf(deps, incoming, request, endpoint);
   const adapter = adapterOf(deps, endpoint);
-  const meta = replyMeta(incoming, request, { ...facts, base_url: deps.base_url });
+  const meta = replyMeta(incoming, request, {
+    ...facts,
+    base_url: deps.base_url,
+    now_ms: deps.clock.nowMs(),
+  });
   // The canonical lane streams upstream wherever it can and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
   const message = messageFor(deps, incoming, request, { ...facts, stream });
@@ -352,7 +358,7 @@ export function prepare(
     classify: adapter.classify,
     meta,
     ...(raw === null ? canonicalReader(parts) : rawReader(parts, raw)),
-    record: newAttempt(endpoint, attempt),
+    record: newAttempt(deps.clock, endpoint, attempt),
     lost: facts.lost,
     send: senderOf(deps, endpoint, message, { attempt, org_id: grant.org_id, credential, whole }),
     credential: credential?.handle ?? null,
@@ -362,16 +368,17 @@ export function prepare(
 /** A key for `endpoint`: the caller's own where it is planned with it, and never one of the pool in its place. */
 export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | null {
   if (endpoint.own_key !== undefined) return deps.own_keys.credentialOf(endpoint);
-  return endpoint.wire.in_process ? null : deps.credentials.take(deps.provider(endpoint), nowMs());
+  return endpoint.wire.in_process ? null : deps.credentials.take(deps.provider(endpoint), deps.clock.nowMs());
 }
 
 /** The record of an attempt at `endpoint` that begins now. */
-export function newAttempt(endpoint: Endpoint, attempt: number): AttemptRecord {
+export function newAttempt(clock: Clock, endpoint: Endpoint, attempt: number): AttemptRecord {
   return {
+    clock,
     attempt,
     endpoint,
-    started_at_ms: nowMs(),
-    started: monotonicMs(),
+    started_at_ms: clock.nowMs(),
+    started: clock.monotonicMs(),
     outcome: null,
     http_status: 0,
     error_class: '',

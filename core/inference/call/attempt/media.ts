@@ -1,11 +1,13 @@
 // Media that a caller names by address, for families that take bytes alone.
 // Fetched through the guarded client of core/egress, under the call's hold: who cannot pay cannot make us fetch, and
 // a replayed answer fetches nothing.
+
 import type { Egress, EgressResponse } from '../../../egress/index.ts';
-import { isObject, monotonicMs, ServiceError } from '../../../kernel/index.ts';
+import { isObject, ServiceError } from '../../../kernel/index.ts';
 import type { Adapter, MediaType } from '../../canonical/contract.ts';
 import { isContent } from '../../canonical/tasks/inputs.ts';
 import type { CanonicalRequest, EmbedPart, Part } from '../../canonical/types.ts';
+import type { Clock } from '../clock.ts';
 import { mediaTypeOf } from './media-type.ts';
 
 /** Most bytes of one. */
@@ -151,9 +153,14 @@ function redirectOf(answer: EgressResponse, url: string): string | null {
   return typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
+interface Guarded {
+  readonly egress: Egress;
+  readonly clock: Clock;
+}
+
 /** One address, its redirects followed: each is asked of the guard as if the caller had named it. */
-async function fetchOne(egress: Egress, item: Item): Promise<Media> {
-  const deadline = monotonicMs() + TIME_MS;
+async function fetchOne({ egress, clock }: Guarded, item: Item): Promise<Media> {
+  const deadline = clock.monotonicMs() + TIME_MS;
   let { url } = item;
   for (let hop = 0; ; hop++) {
     // The guard lets http pass in development; media never come that way.
@@ -161,7 +168,7 @@ async function fetchOne(egress: Egress, item: Item): Promise<Media> {
     if (form !== null) {
       refuse('media_fetch_failed', item, `The media address ${form}.`, { reason: 'address' });
     }
-    const left = Math.max(1, Math.ceil(deadline - monotonicMs()));
+    const left = Math.max(1, Math.ceil(deadline - clock.monotonicMs()));
     const answer = await egress.exchange({
       url,
       method: 'GET',
@@ -173,7 +180,7 @@ async function fetchOne(egress: Egress, item: Item): Promise<Media> {
       signal: item.signal,
     });
     const next = hop < REDIRECTS_MAX ? redirectOf(answer, url) : null;
-    if (next === null) return mediaOf(answer, item, monotonicMs() >= deadline);
+    if (next === null) return mediaOf(answer, item, clock.monotonicMs() >= deadline);
     url = next;
   }
 }
@@ -211,7 +218,7 @@ function mediaOf(answer: EgressResponse, item: Item, late: boolean): Media {
  * @throws ServiceError media_fetch_failed, invalid_media with the `param` that `how.paramOf` names.
  */
 export async function fetchMedia(
-  egress: Egress,
+  deps: Guarded,
   missing: readonly WantedMedia[],
   have: FetchedMedia | null,
   how: Fetching,
@@ -228,7 +235,7 @@ export async function fetchMedia(
   const work = async (): Promise<void> => {
     while (!failed && !how.signal.aborted && next < missing.length) {
       const needed = missing[next++] as WantedMedia;
-      const found = await fetchOne(egress, { ...needed, ...how });
+      const found = await fetchOne(deps, { ...needed, ...how });
       total += (found.base64.length * 3) >> 2;
       if (total > TOTAL_BYTES_MAX) {
         const message = 'The media given by address are larger than 64 MiB together.';

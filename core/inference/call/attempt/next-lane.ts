@@ -36,9 +36,9 @@ export function nextLane(
   const request = readAgain(incoming);
   const wanted = wantedMedia(request, deps.adapters.get(planned.endpoint.family), media);
   if (wanted.length > 0) {
-    const began = newAttempt(planned.endpoint, attempt);
+    const began = newAttempt(deps.clock, planned.endpoint, attempt);
     const controller = new AbortController();
-    const fetched = fetchMedia(deps.egress, wanted, media, {
+    const fetched = fetchMedia(deps, wanted, media, {
       paramOf: (url) => pathOfUrl(JSON.parse(incoming.body.toString('utf8')), url),
       signal: controller.signal,
     });

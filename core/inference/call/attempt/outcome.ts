@@ -1,6 +1,6 @@
 // From a provider's fault to what the caller is told (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
-import { type ErrorCode, type JsonObject, nowMs, ServiceError } from '../../../kernel/index.ts';
+import { type ErrorCode, type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { Viewer } from '../../../routing/index.ts';
 import type { FaultClass, StreamFault, UpstreamFault } from '../../canonical/types.ts';
 import type { AttemptRecord, CallDeps } from '../types.ts';
@@ -236,7 +236,7 @@ export function blame(
   const { endpoint, credential, fault } = met;
   if (endpoint.wire.in_process) return;
   const kind = effectiveClass(fault);
-  const now = nowMs();
+  const now = deps.clock.nowMs();
   if (endpoint.own_key !== undefined) {
     deps.own_keys.report(endpoint, kind, fault.retry_after_ms, now);
     // What one account is told says nothing of the endpoint for all others.

@@ -5,7 +5,6 @@ import {
   canonicalJson,
   hkdfSha256,
   isObject,
-  monotonicMs,
   open,
   type RequestId,
   ServiceError,
@@ -14,6 +13,7 @@ import {
 } from '../../../kernel/index.ts';
 import type { Claim, IdempotencyClaim } from '../../../ledger/index.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
+import type { Clock } from '../clock.ts';
 import { askBefore } from '../patience.ts';
 import type { Incoming } from '../types.ts';
 
@@ -79,10 +79,11 @@ export function sealAnswer(material: Buffer, id: RequestId, stored: StoredAnswer
  * become free.
  */
 export async function findReplay(
+  clock: Clock,
   find: (scope: string, key_hash: Buffer) => Promise<Claim | null>,
   { claim, material }: Idempotency,
 ): Promise<{ id: RequestId; stored: StoredAnswer } | null> {
-  const patience_ends = monotonicMs() + WAIT_MS;
+  const patience_ends = clock.monotonicMs() + WAIT_MS;
   for (;;) {
     const found = await askBefore(find(claim.scope, claim.key_hash));
     if (found === null) return null;
@@ -90,7 +91,7 @@ export async function findReplay(
       throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.');
     }
     if (found.state === 'done') return { id: found.request_id, stored: openStored(found, material) };
-    if (monotonicMs() >= patience_ends) {
+    if (clock.monotonicMs() >= patience_ends) {
       throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
         details: { request_id: found.request_id },
         retry_after_ms: 1_000,

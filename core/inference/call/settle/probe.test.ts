@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../../../catalog/index.ts';
 import { nowMs } from '../../../kernel/index.ts';
 import { createHealth } from '../../../routing/index.ts';
+import { processClock } from '../clock.ts';
 import { startNow } from '../record.ts';
 import type { AttemptRecord } from '../types.ts';
 
@@ -11,7 +12,7 @@ test('an attempt at a half-open circuit is its probe; one with an own key is non
   const circuit = () => health.seenBy(viewer).circuit('ep', nowMs());
   const before = nowMs() - 20_000;
   for (let i = 0; i < 5; i++) health.failed('ep', viewer, 'server', before);
-  const attemptAt = (endpoint: object) => ({ endpoint }) as unknown as AttemptRecord;
+  const attemptAt = (endpoint: object) => ({ endpoint, clock: processClock }) as unknown as AttemptRecord;
   startNow(
     attemptAt({ id: 'ep', own_key: { id: 'k' } } satisfies Partial<Record<keyof Endpoint, unknown>>),
     viewer,

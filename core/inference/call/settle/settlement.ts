@@ -1,7 +1,7 @@
 // The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
 // answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
-import { microUsd, monotonicMs } from '../../../kernel/index.ts';
+import { microUsd } from '../../../kernel/index.ts';
 import { fitUsage, price, type UsageBound, withinBound } from '../../../pricing/index.ts';
 import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
@@ -77,7 +77,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   const { warnings } = record;
   const timing = {
     ttft_ms: record.ttft_ms,
-    duration_ms: Math.round(monotonicMs() - s.started),
+    duration_ms: Math.round(s.attempt.clock.monotonicMs() - s.started),
     upstream_ttft_ms: attempt.ttft_ms,
   };
   const facts = { usage, cost, warnings, timing };

@@ -1,7 +1,6 @@
 // Usage as it is metered: what a provider reports, made sound, or what was counted where it reports nothing.
 
 import type { PriceVersion } from '../../../catalog/index.ts';
-import { nowMs } from '../../../kernel/index.ts';
 import type { MeteredUnits, OtherUnit, OtherUnits } from '../../../ledger/index.ts';
 import { fitUsage, price, type TokenRatio } from '../../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../../canonical/types.ts';
@@ -142,7 +141,7 @@ export function learn(
   else if (read.usage.inconsistent === true) doubt(deps, call, attempt, 'inconsistent');
   const output_tokens = read.usage?.output_tokens ?? 0;
   const facts = { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens };
-  deps.health.succeeded(endpoint.id, viewerOf(call), facts, nowMs());
+  deps.health.succeeded(endpoint.id, viewerOf(call), facts, deps.clock.nowMs());
   if (read.usage !== null && read.output_bytes > 0) {
     deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
   }
@@ -162,7 +161,7 @@ export function doubt(
 ): void {
   const facts = { request_id, endpoint_id: endpoint.id, provider: endpoint.provider };
   if (why !== 'missing') deps.log.warn(facts, doubts[why]);
-  if (why !== 'inconsistent' && deps.health.unmetered(endpoint.id, nowMs())) {
+  if (why !== 'inconsistent' && deps.health.unmetered(endpoint.id, deps.clock.nowMs())) {
     deps.log.warn(
       facts,
       'endpoint flagged: three answers within an hour came without usage that can be believed',

@@ -1,6 +1,3 @@
-// A call as everybody outside knows it: the caller's connection, the ticker, and the answers that wait for a caller's
-// return. It holds what is there from its first moment to its last; what an event means is the present stage's to say.
-import { monotonicMs, nowMs } from '../../../kernel/index.ts';
 import { Answer } from '../answer/answer.ts';
 import { endRecord, newRecord, timeTaken } from '../record.ts';
 import type { Watched } from '../ticker.ts';
@@ -40,16 +37,18 @@ export class Call implements Watched, Reattachable {
   readonly deps: CallDeps;
   readonly record: CallRecord;
   readonly answer: Answer;
-  readonly started = monotonicMs();
+  readonly started: number;
   private stage = NO_STAGE;
 
   constructor(deps: CallDeps, incoming: Incoming, sink: Sink) {
     this.deps = deps;
-    this.record = newRecord(incoming, nowMs());
+    this.started = deps.clock.monotonicMs();
+    this.record = newRecord(incoming, deps.clock.nowMs());
     this.answer = new Answer(sink, this.record, {
       dialect: incoming.dialect,
       base_url: deps.base_url,
       started: this.started,
+      clock: deps.clock,
       debug: incoming.headers['x-svc-debug'] === '1',
     });
     this.listenTo(sink);
@@ -100,7 +99,7 @@ export class Call implements Watched, Reattachable {
     const { deps, record, answer } = this;
     this.leaveStages();
     endRecord(record, status, http_status, code);
-    timeTaken(record, monotonicMs() - this.started);
+    timeTaken(record, deps.clock.monotonicMs() - this.started);
     deps.ticker.delete(this);
     deps.drained.delete(this);
     answer.sink.onDrain = answer.sink.onGone = null;

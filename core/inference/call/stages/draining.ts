@@ -1,6 +1,6 @@
 // The caller has left an answer that its provider bills whole: it is read to its end and settled from what was reported
 // (docs/outcomes.md#left-while-drained). A whole answer's caller may come back for it.
-import { monotonicMs, ServiceError } from '../../../kernel/index.ts';
+import { ServiceError } from '../../../kernel/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
 import { RESTARTING } from '../attempt/outcome.ts';
@@ -43,7 +43,7 @@ export function leave(run: Run, now: Try, left: Left | null): void {
 
 class Draining implements Stage, AttemptListener {
   readonly asked = true;
-  private readonly since = monotonicMs();
+  private readonly since: number;
   private readonly run: Run;
   private readonly now: Try;
   private readonly before: Left | null;
@@ -52,6 +52,7 @@ class Draining implements Stage, AttemptListener {
     this.run = run;
     this.now = now;
     this.before = before;
+    this.since = run.call.deps.clock.monotonicMs();
   }
 
   left(): void {}
