@@ -2,6 +2,7 @@
 import { citations, noOutsidePapers, outcomesTested } from './citations.ts';
 import { filesInReadmes, pathsInDocs } from './documents.ts';
 import { exportsUsed } from './exports.ts';
+import { formatsNamedAtHome } from './formats.ts';
 import { clientsTakeTypes, conceptReadmes, fileCycles, importOrder, surfacesByIndex } from './imports.ts';
 import { migrationsInOrder } from './migrations.ts';
 import { inferenceRooms, roomsOfCall } from './rooms.ts';
@@ -23,6 +24,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['no files of core import each other', fileCycles],
   ['rooms of inference use those above them', inferenceRooms],
   ['rooms of a call use those above them', roomsOfCall],
+  ['only formats name formats', formatsNamedAtHome],
   ['surfaces use a concept through its index file alone', surfacesByIndex],
   ['the operator takes types alone from core', clientsTakeTypes],
   ['every concept has a README that says what it uses', conceptReadmes],

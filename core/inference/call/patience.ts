@@ -16,7 +16,7 @@ export function ledgerUnavailable(): ServiceError {
   );
 }
 
-/** What must be known before a call is made. @throws ServiceError service_unavailable when it cannot be told in time. */
+/** The answer of `question`, without which no call can begin. @throws ServiceError service_unavailable when it takes too long. */
 export function askBefore<T>(asked: Promise<T>): Promise<T> {
   return within(ASK_MS, asked, DATABASE).catch(() => {
     throw ledgerUnavailable();

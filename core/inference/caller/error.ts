@@ -12,7 +12,7 @@ export interface ErrorFacts {
   beside: JsonObject;
 }
 
-/** What is to be told of `error`. */
+/** What callers see of `error`. */
 export function factsOf(error: ServiceError | StreamFault): ErrorFacts {
   if (error instanceof ServiceError) {
     const { type, code, message, param, details, beside } = error;

@@ -13,7 +13,7 @@ export const STEERING: readonly string[] = [
   'svc.reasoning',
 ];
 
-/** How a refusal is told, and how limits are. */
+/** How refusals and limits are written for clients of OpenAI's form. */
 export const openaiAnswers = {
   error: chatError,
   status: (error) => error.status,

@@ -1,5 +1,5 @@
-// What formats of callers have in common in the document of the interface: how a route's shapes are told, our own
-// options (`svc`), and what every answer ends with.
+// What formats of callers have in common in the document of the interface: how the shapes of a route are
+// described, our own options (`svc`), and what every answer ends with.
 import { type TSchema, Type } from 'typebox';
 import { type JsonObject, named, nullable, oneOf } from '../../kernel/index.ts';
 import { type ParameterName, parameters } from '../canonical/parameters.ts';

@@ -197,7 +197,7 @@ export interface RelayState {
   /** Tool calls begun, of all candidates. */
   tool_calls: number;
   usage: Usage | null;
-  /** Input counts told early (Anthropic's message_start). */
+  /** Input counts that come before the output (Anthropic's message_start). */
   early_usage: Partial<Usage> | null;
   stop: Stop | null;
   /** The upstream's end mark was seen. */

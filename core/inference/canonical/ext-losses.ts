@@ -35,7 +35,7 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
   },
 };
 
-/** Members that the raw lane sends as they are and the canonical form names too: whoever lacks them tells it. */
+/** Members that the raw lane sends as they are and that the canonical form names too: families report their loss by that name. */
 const NAMED: ReadonlySet<string> = new Set([
   ...['prompt_cache_options', 'prompt_cache_retention', 'web_search_options'],
 ]);

@@ -5,7 +5,7 @@ import type { RefusalPart, Stop } from './types.ts';
 
 const SAID = 'The model refused to go on.';
 
-/** The refusal that `stop` is to be told by, in the provider's words where it gave any; null where none is missing. */
+/** A refusal part for a `stop` of that reason that came without one, in the provider's words where it gave any; else null. */
 export function impliedRefusal(stop: Stop | null | undefined, shown: boolean): RefusalPart | null {
   if (stop?.reason !== 'refusal' || shown) return null;
   const why = isObject(stop.detail) ? stop.detail['explanation'] : undefined;

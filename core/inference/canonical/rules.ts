@@ -1,6 +1,6 @@
 // What becomes of a caller's preferences at a provider. A format says it once for each preference, in a table by the members of
-// the canonical form; what is sent and what is told as lost are both read from that table. A preference without a rule does
-// not compile, and a rule has no way to send nothing and tell nothing.
+// the canonical form; what is sent and what is reported as lost are both read from that table. A preference without a rule
+// does not compile, and a rule cannot both send nothing and report nothing.
 import type { Loss } from './types.ts';
 
 /** Why a preference is not met; class and code of its row unless a rule has others. */

@@ -1,4 +1,4 @@
-// A search of the web in no provider's words.
+// A web search as a caller asks for it, independent of any provider's wording.
 
 /** What is asked of a search of the web that the provider runs. */
 export interface SearchPreferences {
@@ -7,6 +7,6 @@ export interface SearchPreferences {
   blocked_domains?: string[];
   /** How much of what is found the model reads: `low`, `medium`, `high`. */
   context?: string;
-  /** City, region, country and time zone, as far as told. */
+  /** City, region, country and time zone; each where the caller gave it. */
   location?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
-// How a stream that breaks off is told.
+// The fault of a stream that breaks off.
 import type { UpstreamFault } from './types.ts';
 
-/** The connection closed before a finish reason was told. */
+/** The connection closed before the provider gave a finish reason. */
 export const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

@@ -112,7 +112,7 @@ export interface OutputPreferences {
   audio?: JsonObject;
 }
 
-/** What of a call of the completions dialect only a model that goes on with a text can do; absent: nothing. */
+/** What a call of the completions dialect asks for that only a model that continues texts can do; absent: nothing. */
 export interface CompletionPreferences {
   /** Each is a message and has its own choices. */
   prompts: number;
@@ -143,9 +143,9 @@ export interface CanonicalRequest {
   /** `vendor/model` as the caller wrote it. */
   model: string;
   messages: Message[];
-  /** Where each of `messages` stands in the caller's body, of dialects in whose words that is not `messages[i]`. */
+  /** The path of each of `messages` in the caller's body, in dialects where it is not `messages[i]`. */
   paths?: readonly string[];
-  /** Members of the caller's body by the words of chat, which shared code uses, where the dialect has others. */
+  /** The caller's names of members that shared code calls by their names in chat, where the dialect has other names. */
   words?: ReadonlyMap<string, string>;
   tools?: Tool[];
   tool_choice?: ToolChoice;
@@ -168,7 +168,7 @@ export interface CanonicalRequest {
   ext?: JsonObject;
   /** Chat: the request used `functions`/`function_call`, so the reply does too. */
   legacy_functions?: boolean;
-  /** A text is to be gone on with; no message is to be answered. */
+  /** The model is asked to continue a text, not to answer a message. */
   continues?: true;
   completion?: CompletionPreferences;
   /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
@@ -197,7 +197,7 @@ export interface ReplyMeta extends ErrorPlace {
   include_usage: boolean;
   reasoning: 'include' | 'exclude';
   legacy_functions: boolean;
-  /** Counted prompt tokens, for Anthropic's message_start where the family has told none. */
+  /** Counted prompt tokens, for Anthropic's message_start where the family has reported none. */
   input_estimate: number;
   /** Native: what the endpoint calls the model, where it stands, and which attempt of the call it is. */
   upstream_model?: string;

@@ -1,5 +1,5 @@
 // Counting tokens beside the calls: one worker, started with the first question, a bound on what waits for it and on
-// the time anybody waits. Whoever finds it too busy is told so and estimates.
+// the time anybody waits. When it is too busy it says so, and the caller estimates.
 import { Worker } from 'node:worker_threads';
 import type { Job, Outcome, Tokenizer } from './worker.ts';
 

@@ -10,7 +10,7 @@ export interface SseEvent {
 
 /** Bound of one event; a provider that passes it is not speaking the protocol. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bound of what a decoder holds back until a part is complete (input of a custom tool, a block told whole). */
+/** Bound of what a decoder holds back until a part is complete (input of a custom tool, a block that is shown whole). */
 export const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** What a `data` line has beside its value, at least. */

@@ -1,5 +1,5 @@
-// What of a request keeps it with its like at one endpoint (docs/policies.md#affinity). Only digests of it are
-// remembered.
+// Affinity: requests that share their beginning, or a session, go to the endpoint that answered the last of them, where
+// the prompt cache is warm (docs/policies.md#affinity). The beginning is remembered as a digest alone.
 import type { AffinityKind, AffinitySource } from '../../../routing/index.ts';
 import type { CacheHint, CanonicalRequest, Part, Tool } from '../../canonical/types.ts';
 import type { CallDeps, Incoming } from '../types.ts';

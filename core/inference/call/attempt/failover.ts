@@ -18,7 +18,7 @@ export function throttleMs(deps: Keys, endpoint: Endpoint, now_ms: number): numb
 /** What a provider says of the account and not of the endpoint. */
 const KEY_FAULTS: ReadonlySet<string> = new Set(['auth', 'quota']);
 
-/** What another key of the pool may not be told. */
+/** Faults that another key of the same pool may not meet. */
 const OTHER_KEY_HELPS: ReadonlySet<string> = new Set([...KEY_FAULTS, 'rate_limit']);
 
 function isSameKey({ own_key: a }: Endpoint, { own_key: b }: Endpoint): boolean {

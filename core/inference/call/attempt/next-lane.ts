@@ -21,9 +21,9 @@ export interface Fetch {
 }
 
 /**
- * The lane of an attempt at `planned`, what is lost in it told in `record`; or, where `media` lacks some that its family
- * wants as bytes, the fetching of all of them, with which this is to be asked again. @throws ServiceError what reading
- * refuses.
+ * The lane of an attempt at `planned`; what it loses of the request is noted in `record`. Where the family wants media as
+ * bytes that `media` does not have, the fetch of all that are missing instead: this is called again with its result.
+ * @throws ServiceError what reading the request refuses.
  */
 export function nextLane(
   deps: CallDeps,
@@ -49,7 +49,7 @@ export function nextLane(
   return prepare(deps, incoming, request, { planned, attempt, keep, prompt_bytes, media, lost });
 }
 
-/** Why what an address names will not be had later either: the address itself, or what is there, is at fault. */
+/** Reasons for which a fetch would fail again: the address itself, or what it leads to, is at fault. */
 const LASTING: ReadonlySet<unknown> = new Set(['address', 'kind', 'too_large', 'too_many']);
 
 function isLasting(error: ServiceError): boolean {

@@ -1,4 +1,4 @@
-// Where something of the canonical form stands in the body that the caller wrote.
+// Paths of the canonical form as paths of the caller's body.
 import type { CanonicalRequest } from '../../canonical/types.ts';
 
 const MESSAGE = /^messages\[(\d+)\]/;

@@ -6,7 +6,7 @@ import { readAgain } from '../reading.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Idempotency } from './idempotency.ts';
 
-/** Longer base64 is told by its length: media are not kept. */
+/** Of longer base64 only the length is written down: media are not kept. */
 const BASE64_MAX = 1_024;
 
 /** Ends with the call: hands its content over, or gives its room back. */

@@ -1,5 +1,5 @@
 // What the stages of a call whose money is held have in common: what was agreed, the running attempt, and what follows
-// from its events whoever hears of them.
+// from its events in whatever stage they arrive.
 
 import type { ReplyMeta, UpstreamFault, Usage } from '../../canonical/types.ts';
 import type { Terms } from '../admit/admit.ts';

@@ -1,5 +1,5 @@
 // The answer is over and its money moves; the answer's last bytes wait for that. A caller may still leave, or come back
-// for an answer that was drained: who is there when the settle is done is told.
+// for an answer that was drained: whoever is connected when the settle is done gets the end of the answer.
 import type { Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Attempt, Read, Telling } from '../attempt/attempt.ts';
@@ -95,7 +95,7 @@ class Settling implements Stage {
     finishRun(run, now, { status: 'ok', http_status: 200, code: '' });
   }
 
-  /** The answer's last bytes cannot be told. */
+  /** The last bytes of the answer cannot be written. */
   private unfinished(error: unknown): void {
     const { call } = this.run;
     call.deps.log.error({ request_id: call.record.request_id, error }, 'answer not finished');
