@@ -243,7 +243,7 @@ export async function openCatalog(args: {
       key_stamp = await stampOfKeys(loaded);
       log.info({ version: loaded.version }, 'catalog loaded');
     } catch (error) {
-      // A faulty file is told once and waits for its next change; a database that is away is asked again.
+      // A faulty file is reported once and waits for its next change; a database that is away is asked again.
       if (error instanceof CatalogError) {
         stamp = seen;
         key_stamp = seen_keys;

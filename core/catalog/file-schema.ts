@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { presetNames } from './presets/names.ts';
 import { rateKinds } from './types.ts';
 
-/** A string out of a list; told as such in faults, which a union of literals is not. */
+/** A string out of a list; faults name the list, which they do not for a union of literals. */
 function oneOf<const T extends string>(...values: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: values });
 }
@@ -54,7 +54,7 @@ const provider = Type.Object(
     /** Fills in what is not said here; without one `name`, `kind` and `base_url` are required (presets.ts). */
     preset: Type.Optional(oneOf(...presetNames)),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    /** Which kinds and families there are is told by the formats (`readFile`). */
+    /** The formats say which kinds and families there are (`readFile`). */
     kind: Type.Optional(Type.String()),
     base_url: Type.Optional(Type.String({ maxLength: 512 })),
     flags: Type.Optional(words),

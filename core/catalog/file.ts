@@ -38,7 +38,7 @@ export interface ReadFile {
 
 const shape = Compile(ProvidersFile);
 
-/** Line of the innermost node on the way to `steps`: a missing member is told at its parent. */
+/** Line of the innermost node on the way to `steps`: a missing member is reported at its parent. */
 function lineOf(document: Document, lines: LineCounter, steps: readonly Step[]): number {
   for (let length = steps.length; length >= 0; length--) {
     const node = document.getIn(steps.slice(0, length), true) as Node | undefined;
@@ -108,7 +108,7 @@ function itemsIn(value: unknown, name: string): unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
-/** Faults of names that no format has; what is no text is told with the shape. */
+/** Faults of names that no format has; what is no text is reported with the shape. */
 function nameFaults(content: unknown, formats: CatalogFormats, fault: ReadFile['fault']): FileFault[] {
   const known = namesOf(formats);
   const faults: FileFault[] = [];

@@ -105,7 +105,7 @@ interface OwnKeyPrices {
   readonly tiers: { readonly [tier: string]: PriceVersion };
 }
 
-/** What may be told of a caller's own provider key. */
+/** What may be shown of a caller's own provider key. */
 export interface OwnKeyName {
   readonly id: Id<'byok'>;
   readonly hint: string;

@@ -9,7 +9,7 @@ export interface Finding {
   readonly unsupported?: boolean;
 }
 
-/** Beyond this a person mends what is told and asks again. */
+/** More faults than this are not listed: a person mends these first and asks again. */
 export const FINDINGS_MAX = 50;
 const SHOWN_MAX = 64;
 const NAME_MAX = 64;

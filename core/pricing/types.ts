@@ -20,7 +20,7 @@ export interface Usage {
   rejected_prediction_tokens?: number;
   search_units?: number;
   requests?: number;
-  /** The provider's counts contradicted each other and were cut to fit; told to operators, never to callers. */
+  /** The provider's counts contradicted each other and were cut to fit; reported to operators, never to callers. */
   inconsistent?: true;
   source: 'provider' | 'estimate';
 }

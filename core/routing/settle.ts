@@ -85,7 +85,7 @@ function ordered(
   return { providers: { ...own, order: [...order] } };
 }
 
-/** Fallback models of the policy that still are in the catalog; one that is gone is told, not stumbled over. */
+/** Fallback models of the policy that still are in the catalog; one that is gone is reported and passed over. */
 function fallbacksOf(
   input: RouteInput,
   actions: Effective,

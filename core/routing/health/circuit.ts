@@ -16,7 +16,7 @@ const WINDOW_MS = BUCKET_MS * BUCKETS;
 const FAILURES_MIN = 5;
 /** Until a probe may pass. */
 const OPEN_MS = 15_000;
-/** Organisations that are told apart at an endpoint; of more, those that came last. */
+/** Most organisations that an endpoint's state is kept for one by one; of more, those that came last. */
 const ORGS_MAX = 256;
 /** The path of faults that any path meets. */
 const EVERY = '';

@@ -1,4 +1,4 @@
-// OpenAI's older completions: a text that is gone on with.
+// OpenAI's older text completions: the model continues a text.
 
 import type { Format } from '../format.ts';
 import { completions } from './caller/index.ts';

@@ -19,7 +19,7 @@ function thinking(text: string, signature: string): string {
   return `{"type":"thinking","thinking":${JSON.stringify(text)},"signature":${JSON.stringify(signature)}}`;
 }
 
-/** JSON texts of the blocks of one part; what the dialect cannot show is told in `warnings`. */
+/** JSON texts of the blocks of one part; what the dialect cannot show goes to `warnings`. */
 function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[]): string[] {
   switch (part.type) {
     case 'text':

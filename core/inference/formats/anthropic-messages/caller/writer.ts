@@ -48,7 +48,7 @@ export function blockStop(index: number): string {
 }
 
 /**
- * Usage of `message_start`: what the provider told early, else the estimate; never all zero (clients divide
+ * Usage of `message_start`: what the provider reported early, else the estimate; never all zero (clients divide
  * by it).
  */
 export function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {

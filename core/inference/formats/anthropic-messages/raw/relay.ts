@@ -371,7 +371,7 @@ export class MessagesRelay implements Relay {
     return delta + blockStop(index);
   }
 
-  /** The held `message_delta` with svc, every key, and our counts where the upstream told none. */
+  /** The held `message_delta` with svc, every key, and our counts where the upstream reported none. */
   #settled(held: Buffer, svc: string, end: ReplyEnd): Buffer {
     const body = Buffer.from(readLines(held.toString('utf8')).data as string);
     const top = scanObject(body);

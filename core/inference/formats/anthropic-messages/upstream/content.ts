@@ -131,7 +131,7 @@ function toolResult(part: ToolResultPart, context: ContentContext): string {
   return `{"type":"tool_result","tool_use_id":${id}${content}${error}${tail(part, context)}}`;
 }
 
-/** JSON text of the block of `part`; null for what the family cannot take (its loss is told by `losses`). */
+/** JSON text of the block of `part`; null for what the family cannot take (`losses` reports it). */
 export function writeBlock(part: Part, context: ContentContext): string | null {
   switch (part.type) {
     case 'text':

@@ -11,7 +11,7 @@ function count(value: unknown): number | undefined {
 }
 
 /**
- * Later wire usage over earlier: counts are cumulative and an absent or null one keeps what was told before.
+ * Later wire usage over earlier: counts are cumulative and an absent or null one keeps what was reported before.
  * @see RawMessageDeltaEvent of @anthropic-ai/sdk 1.12: "omitted when they don't apply, so overwrite when
  * present".
  */

@@ -105,7 +105,7 @@ function toolResult(part: ToolResultPart, context: ContentContext): string {
   return `{"toolResult":{"toolUseId":${id},"content":[${blocks.join(',')}]${status}}}`;
 }
 
-/** JSON text of the block of `part`; null for what the family cannot take (its loss is told by `losses`). */
+/** JSON text of the block of `part`; null for what the family cannot take (`losses` reports it). */
 export function writeBlock(part: Part, context: ContentContext): string | null {
   switch (part.type) {
     case 'text':

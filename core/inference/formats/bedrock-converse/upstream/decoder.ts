@@ -33,7 +33,7 @@ interface OpenBlock {
   any: boolean;
 }
 
-/** Parts that are told whole, when their block ends. */
+/** Parts that are emitted whole, when their block ends. */
 const WHOLE: ReadonlySet<Kind> = new Set(['sealed', 'image', 'server']);
 
 export class ConverseDecoder implements StreamDecoder {

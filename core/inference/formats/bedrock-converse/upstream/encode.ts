@@ -70,7 +70,7 @@ function addExtra(members: Members, ours: Readonly<Record<string, Members>>, ext
       continue;
     }
     for (const [inner, member] of Object.entries(value)) {
-      // What was held for stays as it was written.
+      // The cap that money is held for is not the caller's to change here.
       if (inner !== 'maxTokens') joined.set(inner, JSON.stringify(member));
     }
   }

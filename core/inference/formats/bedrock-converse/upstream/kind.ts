@@ -2,7 +2,7 @@
 import { bearer, listModels, type ProviderKind } from '../../../upstream/kind.ts';
 import { awsSigner, readAwsKey } from '../../../upstream/sigv4.ts';
 
-/** Any name does: whoever has no right to the model is told so, and whoever has sent no messages. */
+/** Any model name does: a key without access to it, and a request without messages, are refused with different errors. */
 const PROBED_MODEL = 'amazon.nova-micro-v1:0';
 
 export const bedrockKind: ProviderKind = {

@@ -25,7 +25,7 @@ function billedUnits(value: JsonObject): JsonObject {
   return isObject(billed) ? billed : {};
 }
 
-/** The first of `values` that can be a count; what a broken server says instead counts as not told. */
+/** The first of `values` that can be a count; what a broken server says instead counts as missing. */
 function firstCount(...values: unknown[]): number | null {
   return values.find((value): value is number => Number.isInteger(value) && isSmall(value as number)) ?? null;
 }
@@ -46,7 +46,7 @@ function inputTokens(value: JsonObject): number | null {
   );
 }
 
-/** Tokens of the images among the prompt's, as the providers that count them tell; null where none is told. */
+/** Tokens of the images among the prompt's, of providers that count them; null where none are reported. */
 function imageTokens(value: JsonObject, total: number): number | null {
   const usage = isObject(value['usage']) ? value['usage'] : {};
   const texts = firstCount(usage['text_tokens']);
@@ -62,7 +62,7 @@ function imageTokens(value: JsonObject, total: number): number | null {
 
 /** The least that an image is counted as by a provider that tells nothing (Gemini's tile). */
 const IMAGE_TOKENS_LEAST = 258;
-/** Bytes of text that make a token at the least, as for every text that is not told. */
+/** At least so many bytes of text make a token, as for every text whose tokens are not reported. */
 const TEXT_BYTES = 6;
 
 /** Usage of an embedding; null where the provider tells none and only text was sent, which is counted elsewhere. */

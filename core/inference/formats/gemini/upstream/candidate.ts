@@ -172,7 +172,7 @@ export class CandidateReader {
     this.#stop(out);
   }
 
-  /** Sound is told as a delta, as everywhere: it is content from its first bytes on, and the stream has begun. */
+  /** Sound is emitted as a delta, as everywhere: it is content from its first bytes on, and the stream has begun. */
   #sound(part: AudioPart, out: CanonicalEvent[]): void {
     const { base64: data, media_type } = part.src as Extract<AudioPart['src'], { base64: string }>;
     this.#begin({ ...part, src: { base64: '', media_type } }, out);

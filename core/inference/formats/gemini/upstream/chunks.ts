@@ -40,7 +40,7 @@ export class ChunkReader {
   readonly #rules: ReadingRules;
   readonly #candidates: CandidateReader[] = [];
   #started = false;
-  /** The last counts told; every chunk has the ones up to it. */
+  /** The last counts reported; they are cumulative. */
   #usage: unknown = null;
   #reported: unknown = null;
   /** Queries of each candidate: metadata repeat and grow from chunk to chunk. */

@@ -145,7 +145,7 @@ function callPart(part: ToolCallPart, signature: string | null): string {
 /** Parts of an assistant's turn; signatures go back where they came from. */
 function modelParts(message: Message, context: ContentContext): string[] {
   const out: string[] = [];
-  /** Signature of a text, told beside it: it came as an empty thought (decoder.ts). */
+  /** Signature of a text, written beside it: it came as an empty thought (decoder.ts). */
   let pending: string | null = null;
   let calls = 0;
   const flush = () => {

@@ -30,7 +30,7 @@ function writeDetail(request: CanonicalRequest, config: Map<string, string>): vo
 
 const HELD_FOR = new Set(['maxOutputTokens', 'max_output_tokens', 'candidateCount', 'candidate_count']);
 
-/** The caller's options for this provider; what was held for stays as it was written. */
+/** Adds the caller's options for this provider; the caps that money is held for are not theirs to change. */
 function merge(members: Map<string, string>, config: Map<string, string>, extra: JsonObject): void {
   for (const [name, value] of Object.entries(extra)) {
     // The API takes both spellings; a second object must not stand beside ours, whichever of them it would read.

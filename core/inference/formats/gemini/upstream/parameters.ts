@@ -107,7 +107,7 @@ export const OUTPUT = {
   audio: {
     members: ['generationConfig.speechConfig'],
     decide(audio, facts): Fate {
-      // Where there is no audio its loss is told of the modality.
+      // Where there is no audio the loss is the modality's.
       if (!takesModalities(facts)) return UNASKED;
       const reported =
         audio['format'] === undefined

@@ -27,7 +27,7 @@ function plan(members: readonly string[], losses: Loss[] = []): ThinkingPlan {
   return { config: members.length === 0 ? null : `{${members.join(',')}}`, losses };
 }
 
-/** Whether the model is told a level: with both controls the level, which its makers prefer. */
+/** Whether the model takes a level; where it has both controls the level is sent, which its makers prefer. */
 export function takesLevel(target: Target): boolean {
   return target.capabilities.reasoning_controls.includes('effort');
 }

@@ -52,7 +52,7 @@ export function readUsage(wire: unknown): Usage | null {
   const thoughts = count(wire['thoughtsTokenCount']) ?? 0;
   const tools = count(wire['toolUsePromptTokenCount']) ?? 0;
   const total = count(wire['totalTokenCount']) ?? 0;
-  // A server that tells the total alone has told the rest.
+  // Where a server reports only the total the rest follows from it.
   const candidates = count(wire['candidatesTokenCount']) ?? Math.max(0, total - prompt - tools - thoughts);
   if (wire['candidatesTokenCount'] !== undefined && count(wire['candidatesTokenCount']) === undefined)
     return null;
@@ -75,7 +75,7 @@ export function readUsage(wire: unknown): Usage | null {
   return usage;
 }
 
-/** What a first chunk tells of the input; null when it tells nothing. */
+/** Counts of the input in a first chunk; null when it has none. */
 export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   if (!isObject(wire)) return null;
   const prompt = count(wire['promptTokenCount']);

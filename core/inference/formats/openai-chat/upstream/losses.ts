@@ -71,7 +71,7 @@ function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
     lose('hint', 'cache_hint_dropped', 'prompt_cache_key', 'This endpoint takes no cache key.');
   }
   const names = has(target, 'no_message_names');
-  // Of another dialect the loss is told with its part.
+  // For other dialects the loss is reported with its part.
   const thoughts = request.dialect === 'chat' && has(target, 'no_reasoning_in');
   if (!names && !thoughts) return;
   request.messages.forEach((message, i) => {

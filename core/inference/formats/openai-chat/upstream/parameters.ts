@@ -94,7 +94,7 @@ export const OUTPUT = {
   },
   audio: {
     members: ['audio'],
-    // How audio sounds; without the modality, whose loss is told by itself, there is none.
+    // How audio sounds; without the modality, whose loss is reported by itself, there is none.
     decide: (audio, { target, output }): Fate =>
       output?.modalities !== undefined && takes(target, 'modalities')
         ? { send: [['audio', audio]] }

@@ -14,7 +14,7 @@ const QUOTA =
   /insufficient_quota|billing_hard_limit|billing_not_active|exceeded your current quota|insufficient[_ ]balance|insufficient[_ ]credits?|credit balance/i;
 const MODEL =
   /model_not_found|model_not_supported|model_not_available|invalid_model|deploymentnotfound|does not exist/i;
-/** A request above a minute's whole allowance: told as throttling, but no wait helps it, and no other call is at fault. */
+/** A request above a minute's whole allowance: reported as throttling, but no wait helps it, and no other call is at fault. */
 const TOO_LARGE = /\brequest too large\b/i;
 const OVERLOADED = /overloaded|server_busy|engine is currently|over capacity|no_available/i;
 

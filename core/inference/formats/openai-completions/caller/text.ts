@@ -1,4 +1,4 @@
-// What of an answer this dialect can say: text. All else is told by a warning, once each.
+// What of an answer this dialect can say: text. All else becomes a warning, one of each kind.
 import type { Logprob, Part, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
 import { finishReason } from '../../openai-chat/caller/pieces.ts';
 

@@ -24,7 +24,7 @@ export function usageText(usage: Usage): string {
   );
 }
 
-/** How a stop is told, and the warnings that telling it gives rise to (docs/compatibility.md#answers). */
+/** Status of the response for a stop; what the dialect has no word for goes to `warnings` (docs/compatibility.md#answers). */
 export function responseStateOf(stop: Stop | null, warnings: Warning[]): ResponseState {
   switch (stop?.reason) {
     case 'max_tokens':

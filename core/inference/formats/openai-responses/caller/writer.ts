@@ -213,7 +213,7 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
-  /** The refusal that only the stop tells of, as a part. */
+  /** A refusal that only the stop reason shows, as a part. */
   #imply(stop: Stop): string {
     const refusal = impliedRefusal(stop, this.#refused);
     return refusal === null ? '' : this.#beginText(refusal);

@@ -48,7 +48,7 @@ export const DONES: Readonly<Record<string, string>> = {
   'response.custom_tool_call_input.done': 'input',
 };
 
-/** Bound of what is kept; an answer that passes it and is then cut is told without the items beyond. */
+/** Bound of what is kept; an answer that passes it and is then cut ends without the items beyond. */
 export const KEPT_MAX = 8 * 1024 * 1024;
 
 /** Text as it stands in JSON, appended to without an allocation per piece. */
@@ -97,7 +97,7 @@ export class OpenItem {
   readonly index: number;
   readonly id: string;
   readonly wire: JsonObject;
-  /** Bytes of text told. */
+  /** Bytes of text so far. */
   sent = 0;
   /** Parts that are done, as JSON texts. */
   readonly #parts: string[] = [];
@@ -132,7 +132,7 @@ export class OpenItem {
     open.text.append(json, 1, json.length - 1);
   }
 
-  /** A part of a message is done; a server that does not repeat it has told it in deltas. */
+  /** A part of a message is done; a server that does not repeat its text has sent it in deltas. */
   partDone(part: unknown): void {
     const text = isObject(part) ? JSON.stringify(part) : this.#stream()?.whole();
     if (text !== undefined) this.#parts.push(text);
@@ -163,7 +163,7 @@ export class OpenItem {
       return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${of('summary_text')}]${content}}`;
     }
     const part = isCall(wire) ? callPart(wire) : null;
-    // A tool of the provider's stands as it was told.
+    // An item of a provider's own tool is kept as it came.
     if (part === null) {
       return JSON.stringify(wire['status'] === 'in_progress' ? { ...wire, status: 'incomplete' } : wire);
     }

@@ -24,7 +24,7 @@ const IDS_MAX = 512;
 /** Where the items of one stream stand. */
 export class Places {
   readonly #ids = new Map<string, number>();
-  /** The item being told. */
+  /** The item that is open. */
   #last: number | null = null;
   #next = 0;
 
@@ -43,7 +43,7 @@ export class Places {
     return splice(body, changeMembers(top, { output_index: String(place) })).toString('utf8');
   }
 
-  /** The next where an item begins; else the open one by its id, the one being told, or the next. */
+  /** The next where an item begins; else the open one by its id, the one that is open, or the next. */
   #placeOf(type: string, id: string): number {
     if (type === ADDED) return this.#next;
     return this.#ids.get(id) ?? this.#last ?? this.#next;

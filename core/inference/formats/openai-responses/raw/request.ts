@@ -83,7 +83,7 @@ function capChange(changes: Changes, body: Buffer, top: TopLevel, { max_tokens }
   if (valueText(body, top, 'max_output_tokens') !== value) changes['max_output_tokens'] = value;
 }
 
-/** Encrypted reasoning is asked for whether the caller wants it or not; who did not is not told it. */
+/** Encrypted reasoning is asked for whether the caller wants it or not; who did not is not shown it. */
 function includeChange(changes: Changes, body: Buffer, top: TopLevel): void {
   const text = valueText(body, top, 'include');
   const listed = text === null ? [] : (JSON.parse(text) as unknown[]);

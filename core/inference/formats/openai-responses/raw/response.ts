@@ -20,7 +20,7 @@ export interface Ours {
   readonly model: string;
   /** When the call began, for a server that does not say; JSON text. */
   readonly created: string;
-  /** Members told back as the caller sent them: only hashes of them, or nothing, went up. */
+  /** Members repeated as the caller sent them: only hashes of them, or nothing, went up. */
   readonly echoed: Readonly<Record<string, string>>;
   /** Everything that a reply repeats of its request; read anew each time, so that no stream keeps it twice. */
   repeated(): JsonObject;

@@ -52,7 +52,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #started = false;
   #over = false;
   #parts = 0;
-  /** Items not done yet, in order; the first one is being told, the others wait. */
+  /** Items not done yet, in order; the first one is being emitted, the others wait. */
   readonly #open: Waiting[] = [];
   #items = 0;
   /** Places of items that have ended: what is said of them afterwards has no place any more. */
@@ -173,7 +173,7 @@ export class ResponsesDecoder implements StreamDecoder {
     });
   }
 
-  /** The open item that `event` belongs to: by its place, else by its id, else the one being told. */
+  /** The open item that `event` belongs to: by its place, else by its id, else the one being emitted. */
   #itemOf(event: JsonObject): Waiting | undefined {
     const at = position(event['output_index']);
     if (at !== null) return this.#open.find(({ item }) => item.index === at);
@@ -222,7 +222,7 @@ export class ResponsesDecoder implements StreamDecoder {
     target.events.push({ event: { ...event, type }, size });
   }
 
-  /** Ends the item being told and tells what waited behind it. */
+  /** Ends the item being emitted and emits what waited behind it. */
   #finish(front: Waiting): void {
     front.item.close();
     this.#open.shift();

@@ -1,4 +1,4 @@
-// One item of a response as it is told: its parts opened, filled and closed in order. What the events of an item left
+// One item of a response as canonical events: its parts opened, filled and closed in order. What the events of an item left
 // out, its last event brings: servers send whole arguments, texts or annotations only at the end.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { CanonicalEvent, Part } from '../../../canonical/types.ts';
@@ -32,7 +32,7 @@ type Channel = 'text' | 'refusal' | 'summary' | 'thought' | 'call';
 
 interface Open {
   channel: Channel;
-  /** Which content, or summary, of its channel is being told. */
+  /** Which content, or summary, of its channel is being emitted. */
   index: number;
   part: number;
 }
@@ -42,13 +42,13 @@ export class Item {
   readonly index: number;
   wire: JsonObject;
   done = false;
-  /** Its last text was told to be complete. */
+  /** Its last text was said to be complete. */
   settled = false;
   readonly #emit: Emit;
   #open: Open | null = null;
-  /** Characters told, by channel and index. */
+  /** Characters emitted, by channel and index. */
   readonly #sent = new Map<string, number>();
-  /** Annotations told, by index of content. */
+  /** Annotations emitted, by index of content. */
   readonly #cited = new Map<number, number>();
   #server_sent = false;
   #sealed = false;
@@ -102,7 +102,7 @@ export class Item {
     }
   }
 
-  /** Ends what is open; an item that only its provider understands is told as a whole. */
+  /** Ends what is open; an item that only its provider understands is emitted as a whole. */
   close(): void {
     const { type } = this.wire;
     const own = type === 'message' || type === 'reasoning' || type === undefined || isCall(this.wire);
@@ -190,7 +190,7 @@ export class Item {
     this.settled = true;
   }
 
-  /** What of `text` was not told yet. */
+  /** The part of `text` that was not emitted yet. */
   #fill(
     channel: Channel,
     index: number,

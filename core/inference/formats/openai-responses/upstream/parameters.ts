@@ -100,6 +100,6 @@ export const OUTPUT = {
       return { lost: { message: `This endpoint cannot give ${others.join(', ')}.` } };
     },
   },
-  // How audio sounds; that there is none is told of the modality.
+  // How audio sounds; that there is none is the loss of the modality.
   audio: { members: [], decide: () => UNASKED },
 } as const satisfies Rules<OutputPreferences, Facts>;

@@ -10,7 +10,7 @@ export interface Seen {
 
 /**
  * The stop of a response whose status is `completed` or `incomplete`; null for any other status. `incomplete` without
- * a reason is the output cap; a reason we do not know is a turn that can be gone on with.
+ * a reason is the output cap; a reason we do not know is a turn that can be continued.
  */
 export function stopOf(response: JsonObject, seen: Seen): Stop | null {
   const { status, incomplete_details: details } = response;
