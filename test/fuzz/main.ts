@@ -76,7 +76,16 @@ async function fuzz(args: {
       ],
       ...['--max-time', options.seconds],
       ...['--checks', args.checks.join(','), '--seed', options.seed, '--max-examples', options.examples],
-      ...['--workers', '1', '--continue-on-failure', '--no-color', '--request-timeout', '20'],
+      ...[
+        '--workers',
+        '1',
+        '--suppress-health-check',
+        'all',
+        '--continue-on-failure',
+        '--no-color',
+        '--request-timeout',
+        '20',
+      ],
     ],
     // It keeps what it found beside itself.
     { stdio: 'inherit', cwd: dir },
