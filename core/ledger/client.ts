@@ -3,7 +3,7 @@
 import { createPool, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch/batch.ts';
-import { Batcher, type BatcherOptions, type Waiting } from './batch/batcher.ts';
+import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
 import {
   byBook,
   byBookAndId,
@@ -116,8 +116,8 @@ class Ledger implements LedgerHandle {
     this.url = url;
     this.named = ledgerNaming(ledgerSchemaOf(url));
     const patience = options.patience ?? PATIENCE;
-    this.holds = new Batcher(this.holdLane(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
-    this.settles = new Batcher(this.settleLane(patience.settle_ms));
+    this.holds = new Batcher(this.holdOptions(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
+    this.settles = new Batcher(this.settleOptions(patience.settle_ms));
     this.holds.takeTurnsWith(this.settles);
     this.settles.takeTurnsWith(this.holds);
     this.extensions = new Batcher({
@@ -126,7 +126,7 @@ class Ledger implements LedgerHandle {
       compare: byBook,
       run: (db, items) => runExtensions({ db, named: this.named }, items),
     });
-    this.releases = new Batcher(this.releaseLane());
+    this.releases = new Batcher(this.releaseOptions());
   }
 
   /** What the batchers share; holds and extensions need not wait for the disk. */
@@ -148,7 +148,7 @@ class Ledger implements LedgerHandle {
     this.hints.set(book_id, available);
   };
 
-  private holdLane(sync: 'on' | 'off', late_after_ms: number): BatcherOptions<Hold, HoldResult> {
+  private holdOptions(sync: 'on' | 'off', late_after_ms: number): BatcherOptions<Hold, HoldResult> {
     return {
       ...this.common(sync),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
@@ -177,7 +177,7 @@ class Ledger implements LedgerHandle {
     };
   }
 
-  private settleLane(late_after_ms: number): BatcherOptions<Settle, SettleResult> {
+  private settleOptions(late_after_ms: number): BatcherOptions<Settle, SettleResult> {
     return {
       ...this.common('on'),
       compare: byBookAndId,
@@ -193,7 +193,7 @@ class Ledger implements LedgerHandle {
     };
   }
 
-  private releaseLane(): BatcherOptions<Release & Item, true> {
+  private releaseOptions(): BatcherOptions<Release & Item, true> {
     return {
       ...this.common('on'),
       compare: byBook,
@@ -390,20 +390,4 @@ class Ledger implements LedgerHandle {
     await this.journal.close();
     await this.control.end();
   }
-}
-
-/** The batcher settings of items that are given up when PostgreSQL does not answer in time. */
-function patient<I, R>(
-  unavailable: R,
-  late_after_ms: number,
-): Pick<BatcherOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
-  return {
-    late_after_ms,
-    drops_late: true,
-    onLate: (waiting) => {
-      for (const { resolve } of waiting) resolve(unavailable);
-    },
-    onAnswer: () => {},
-    onDefect: () => unavailable,
-  };
 }

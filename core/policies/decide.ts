@@ -3,7 +3,7 @@ import type { Environment } from '../kernel/index.ts';
 import { combine, type Effective, protectsAsMuch } from './combine.ts';
 import { matchesGlob } from './language/glob.ts';
 import { isWithin } from './language/time.ts';
-import type { Actions, Match, MatchFlat, PolicyDocument, Rule } from './types.ts';
+import type { Actions, Match, MatchFlat, PolicyDialect, PolicyDocument, Rule } from './types.ts';
 
 /** What of a call rules can ask for. */
 export interface CallFacts {
@@ -11,7 +11,7 @@ export interface CallFacts {
   readonly project_id: string;
   readonly key_id: string;
   readonly environment: Environment;
-  readonly dialect: string;
+  readonly dialect: PolicyDialect;
   readonly modalities_in: readonly string[];
   readonly modalities_out: readonly string[];
   readonly stream: boolean;
@@ -108,7 +108,7 @@ function meetsFlat(match: MatchFlat, facts: CallFacts): boolean {
     holds(match.keys, facts.key_id) &&
     (match.key_id === undefined || match.key_id === facts.key_id) &&
     holds(match.environments, facts.environment) &&
-    holds<string>(match.dialects, facts.dialect) &&
+    holds(match.dialects, facts.dialect) &&
     (match.dialect === undefined || match.dialect === facts.dialect) &&
     meets<string>(match.modalities_in, facts.modalities_in) &&
     meets<string>(match.modalities_out, facts.modalities_out) &&

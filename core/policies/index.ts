@@ -5,4 +5,4 @@ export { type JsonSchema, policySchema } from './language/json-schema.ts';
 export { findPolicyText } from './language/read.ts';
 export { readStoredPolicy, type Verdict, validatePolicy } from './language/validate.ts';
 export { policyOperations } from './operations.ts';
-export type { Actions, PolicyDocument } from './types.ts';
+export { type Actions, type PolicyDocument, policyDialects } from './types.ts';

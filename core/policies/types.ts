@@ -237,7 +237,18 @@ export type Actions = Static<typeof Actions>;
 
 const range = (max: number) => optional({ min: opt(count(0, max)), max: opt(count(0, max)) });
 const modalities = choice(['text', 'image', 'audio', 'video', 'embedding', 'ranking']);
-const dialects = choice(['chat', 'messages', 'responses', 'completions', 'embeddings', 'rerank', 'native']);
+/** What a rule can match by, in this order in the document. A dialect that is not here does not compile where it is matched. */
+export const policyDialects = [
+  'chat',
+  'messages',
+  'responses',
+  'completions',
+  'embeddings',
+  'rerank',
+  'native',
+] as const;
+export type PolicyDialect = (typeof policyDialects)[number];
+const dialects = choice(policyDialects);
 const ProjectId = Type.String({
   pattern: '^prj_[0-9A-HJKMNP-TV-Z]{26}$',
   description: 'a project id, prj_…',

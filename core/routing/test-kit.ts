@@ -4,6 +4,14 @@ import type { Catalog, Endpoint, Model, TargetCapabilities, WireFacts } from '..
 import { builtIn } from '../inference/index.ts';
 import { nanoUsd, ServiceError } from '../kernel/index.ts';
 import {
+  type Actions,
+  activePolicy,
+  type CallFacts,
+  decide,
+  type PolicyDocument,
+  type Ruling,
+} from '../policies/index.ts';
+import {
   choose,
   createHealth,
   type Health,
@@ -154,3 +162,17 @@ export const loss = (kind: RouteLoss['class']): RouteLoss => ({
   param: 'x',
   message: 'x is lost',
 });
+
+/** Facts of a call that policies match. */
+export const policyFacts: CallFacts = {
+  ...{ model: 'acme/large', project_id: 'prj_x', key_id: 'key_x', environment: 'live' as const },
+  ...{ dialect: 'chat', modalities_in: ['text'], modalities_out: ['text'], stream: true },
+  has: { tools: false, json_schema: false, images: false, reasoning: false, cache: false, byok: false },
+  ...{ input_tokens: 1_000, max_tokens: null, metadata: {}, app: '', now_ms: 1_000_000 },
+};
+/** What a policy with these defaults says of that call. */
+export function ruling(defaults: Actions, document: PolicyDocument = {}): Ruling {
+  return decide(activePolicy('p', 7, { ...document, defaults }), policyFacts);
+}
+/** Three endpoints alike. */
+export const three = () => [endpoint('a'), endpoint('b'), endpoint('c')];

@@ -13,7 +13,7 @@ export const namesElsewhere: Readonly<Record<string, string>> = {
   'core/catalog/merge.ts': 'the id of the sandbox as a provider',
   'core/inference/canonical/coverage.ts': 'members of the canonical request',
   'core/inference/caller/svc.ts': 'members of bodies',
-  'core/policies/types.ts': 'words of the policy language, which is published and has versions of its own',
+  'core/policies/types.ts': 'words of the policy language; a dialect that is missing there does not compile',
   'core/operations/registry.ts': 'operations in the document, by the dialect of their errors',
   'core/analytics/examples.ts': 'an example of a row',
   'core/routing/operations.ts': 'the dialect of a simulated call that names none',

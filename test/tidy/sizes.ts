@@ -10,22 +10,7 @@ const FILES_MAX = 25;
 const isData = (path: string) => /(^|\/)(golden|fixtures|generated|histories)\//.test(path);
 
 /** Files of more than 400 lines that wait to be split. Nothing joins them, and what has been split leaves the list. */
-export const stillLonger: ReadonlySet<string> = new Set([
-  'core/catalog/generate/table.ts',
-  'core/inference/formats/anthropic-messages/caller/shapes.ts',
-  'core/inference/formats/anthropic-messages/raw/relay.ts',
-  'core/inference/formats/native/caller/native.test.ts',
-  'core/inference/formats/native/caller/shapes.ts',
-  'core/inference/formats/openai-chat/raw/chunk.ts',
-  'core/inference/formats/openai-responses/caller/shapes.ts',
-  'core/inference/formats/openai-responses/caller/writer.ts',
-  'core/inference/formats/openai-responses/raw/relay.ts',
-  'core/ledger/client.ts',
-  'core/routing/policy.test.ts',
-  'gateway/rest/sign-in.test.ts',
-  'test/calls/formats/embeddings.test.ts',
-  'test/calls/formats/native.test.ts',
-]);
+export const stillLonger: ReadonlySet<string> = new Set([]);
 
 const linesOf = ({ text }: Source) => text.split('\n').length - 1;
 

@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { findProvider, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
 import { type RateKind, rateKinds } from '../types.ts';
+import type { Host, Row } from './makers.ts';
 import { cancelBilling, providers } from './providers.ts';
-import { type Host, type Row, rows } from './table.ts';
+import { rows } from './table.ts';
 
 /** Price keys of the package that have a line kind here. Others must not matter for the models of the table. */
 const kindOf: { readonly [key: string]: RateKind } = {

@@ -265,3 +265,19 @@ function destroy(client: pg.Client): void {
   connection.stream.destroy();
   void client.end().catch(() => {});
 }
+
+/** The batcher settings of items that are given up when PostgreSQL does not answer in time. */
+export function patient<I, R>(
+  unavailable: R,
+  late_after_ms: number,
+): Pick<BatcherOptions<I, R>, 'late_after_ms' | 'drops_late' | 'onLate' | 'onAnswer' | 'onDefect'> {
+  return {
+    late_after_ms,
+    drops_late: true,
+    onLate: (waiting) => {
+      for (const { resolve } of waiting) resolve(unavailable);
+    },
+    onAnswer: () => {},
+    onDefect: () => unavailable,
+  };
+}

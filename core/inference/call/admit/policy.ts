@@ -1,7 +1,7 @@
 // The active policy's part in a call: what it says of it, and the limits and the trace that follow.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
-import { decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
+import { type CallFacts, decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
 import {
   type Decided,
   type Excluded,
@@ -26,7 +26,7 @@ export function rulingOf(
   const policy = policies.of(grant.project_id);
   if (policy === null) return null;
   const { features, now_ms } = seen;
-  const facts = {
+  const facts: CallFacts = {
     model: request.model,
     project_id: grant.project_id,
     key_id: grant.key_id,

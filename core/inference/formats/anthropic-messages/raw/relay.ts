@@ -9,6 +9,7 @@ import { newRelayState } from '../../../canonical/relay-state.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
+import { hasLine, own } from '../../../wire/frames.ts';
 import { Rest } from '../../../wire/rest.ts';
 import {
   changeMembers,
@@ -65,15 +66,6 @@ interface Block {
   awaits_input: boolean;
   /** No delta at all yet. */
   untouched: boolean;
-}
-
-/**
- * Copies into own memory: what lives as long as a stream must not pin the read or a pooled slab it came from.
- */
-function own(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
 }
 
 export class MessagesRelay implements Relay {
@@ -400,10 +392,4 @@ function isZero(usage: unknown): boolean {
   if (!isObject(usage)) return true;
   const keys = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
   return keys.every((key) => typeof usage[key] !== 'number' || usage[key] === 0);
-}
-
-/** Whether a line ends within [from, to): then the event does, and its text was cut. */
-function hasLine(b: Buffer, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (b[i] === LF) return true;
-  return false;
 }

@@ -7,8 +7,9 @@ import { finishReason } from '../caller/pieces.ts';
 import { searchesSold } from '../words/fields.ts';
 import { plainContent } from '../words/parts.ts';
 import { finishFault, stopOf } from '../words/stop.ts';
-import { type Chunk, choiceOf, isSemantic, RawChoice, rewriteChoice, stepDeltas } from './chunk.ts';
+import { type Chunk, isSemantic, rewriteChoice } from './chunk.ts';
 import { type ChunkForm, ChunkRelay, type Learnt } from './chunk-relay.ts';
+import { choiceOf, RawChoice, stepDeltas } from './steps.ts';
 import type { Output } from './template.ts';
 import { outputBytes } from './whole.ts';
 

@@ -6,15 +6,8 @@ import {
   type CallShape,
   count,
   exampleIds,
-  flag,
-  Metadata,
-  may,
-  model,
   open,
-  parameter,
   SvcReply,
-  stream,
-  svc,
   svcExample,
   text,
   weatherSchema,
@@ -22,7 +15,6 @@ import {
 import {
   CustomCall,
   FunctionCall,
-  Item,
   kind,
   OutputText,
   ReasoningItem,
@@ -32,112 +24,7 @@ import {
   Status,
   SummaryText,
 } from './item-shapes.ts';
-
-const FunctionTool = named(
-  'ResponsesFunctionTool',
-  Type.Object({
-    type: kind('function'),
-    name: text(),
-    description: may(text()),
-    parameters: may(open('JSON schema of the arguments.')),
-    strict: may(flag()),
-  }),
-);
-const CustomTool = named(
-  'ResponsesCustomTool',
-  Type.Object({
-    type: kind('custom'),
-    name: text(),
-    description: may(text()),
-    format: may(open('Grammar of the input.')),
-  }),
-);
-const Reference = named(
-  'ResponsesToolReference',
-  Type.Object({ type: oneOf(['function', 'custom'], 'ToolKind'), name: text() }),
-);
-const ToolChoice = named(
-  'ResponsesToolChoice',
-  Type.Union([
-    oneOf(['auto', 'none', 'required'], 'ToolChoiceWord'),
-    Reference,
-    named(
-      'ResponsesAllowedToolsChoice',
-      Type.Object({
-        type: kind('allowed_tools'),
-        mode: may(oneOf(['auto', 'required'], 'AllowedToolsMode')),
-        tools: Type.Array(Reference),
-      }),
-    ),
-  ]),
-);
-const Format = named(
-  'ResponsesTextFormat',
-  Type.Union([
-    named('ResponsesPlainFormat', Type.Object({ type: oneOf(['text', 'json_object'], 'PlainFormat') })),
-    named(
-      'ResponsesJsonSchemaFormat',
-      Type.Object({
-        type: kind('json_schema'),
-        name: text(),
-        schema: may(named('JsonSchema', open('A JSON schema.'))),
-        strict: may(flag()),
-      }),
-    ),
-  ]),
-);
-const Summary = () => oneOf(['auto', 'concise', 'detailed', 'none'], 'ResponsesSummary');
-const asked = {
-  model,
-  input: Type.Union([Type.String(), Type.Array(Item, { minItems: 1 })]),
-  instructions: may(text('What the model is told before the input.')),
-  tools: may(Type.Array(Type.Union([FunctionTool, CustomTool]))),
-  tool_choice: may(ToolChoice),
-  parallel_tool_calls: may(flag(), 'Whether one turn may make several calls.'),
-  reasoning: may(
-    named(
-      'ResponsesReasoning',
-      Type.Object({
-        effort: may(oneOf(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'], 'Effort')),
-        summary: may(Summary()),
-      }),
-    ),
-  ),
-  text: may(
-    named(
-      'ResponsesTextOptions',
-      Type.Object({ format: may(Format), verbosity: may(oneOf(['low', 'medium', 'high'], 'Verbosity')) }),
-    ),
-  ),
-  svc,
-};
-const Body = named(
-  'ResponsesBody',
-  Type.Object({
-    ...asked,
-    stream,
-    max_output_tokens: parameter('max_tokens'),
-    temperature: parameter('temperature'),
-    top_p: parameter('top_p'),
-    top_logprobs: parameter('logprobs'),
-    include: may(
-      Type.Array(
-        Type.String({
-          pattern:
-            '^(?:reasoning\\.encrypted_content|message\\.(?:output_text\\.logprobs|input_image\\.image_url)|\\w+_call(?:_output)?\\..*)$',
-        }),
-      ),
-      'What the items of the answer carry beside; of tools, as `web_search_call.action.sources`.',
-    ),
-    truncation: may(oneOf(['auto', 'disabled'], 'ResponsesTruncation')),
-    service_tier: may(text()),
-    store: may(flag(), 'Answers are never stored; `true` gives a warning.'),
-    prompt_cache_key: may(text()),
-    user: may(text('Your end user; only a hash of it leaves the gateway.')),
-    safety_identifier: may(text()),
-    metadata: may(Metadata),
-  }),
-);
+import { asked, Body } from './request-shapes.ts';
 
 const OutputItem = named(
   'ResponsesOutputItem',

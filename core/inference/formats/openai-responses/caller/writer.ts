@@ -27,6 +27,7 @@ import {
   phaseOf,
   reasoningItem,
 } from './items.ts';
+import type { Open, OpenCall, OpenMessage, OpenThought, Place } from './open-items.ts';
 import {
   completedAt,
   failureOf,
@@ -41,23 +42,6 @@ import { TextStream } from './text-stream.ts';
 import { CITATION_DROPPED, droppedPart } from './warnings.ts';
 
 type PartDelta = Extract<CanonicalEvent, { type: 'part_delta' }>;
-type Place = { id: string; index: number };
-type OpenMessage = Place & { kind: 'message'; phase: string; parts: string[]; part: TextStream | null };
-type OpenThought = Place & {
-  kind: 'reasoning';
-  part: ReasoningPart;
-  raw: boolean;
-  stream: TextStream | null;
-};
-type OpenCall = Place & {
-  kind: 'call';
-  part: ToolCallPart;
-  call_id: string;
-  stream: TextStream;
-};
-/** `silent`: a part that the caller does not see. */
-type Open = OpenMessage | OpenThought | OpenCall | { kind: 'silent' };
-
 const KEEP_ALIVE = ': svc keep-alive\n\n';
 
 export class ResponsesWriter implements StreamWriter {

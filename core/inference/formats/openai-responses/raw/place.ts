@@ -65,3 +65,9 @@ function idOf(data: JsonObject): string {
   const id = isObject(data['item']) ? data['item']['id'] : data['item_id'];
   return typeof id === 'string' ? id : '';
 }
+
+/** Place of the item that an event is about. */
+export function indexOf(data: JsonObject): number {
+  const { output_index } = data;
+  return typeof output_index === 'number' ? output_index : 0;
+}

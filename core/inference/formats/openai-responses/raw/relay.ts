@@ -8,16 +8,9 @@ import { guarded } from '../../../canonical/guarded.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
-import {
-  changeMembers,
-  type Edit,
-  memberOf,
-  scanObject,
-  splice,
-  startsWith,
-  stringEnd,
-} from '../../../wire/scan.ts';
-import { eventOf, isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
+import { eventEnd, Frames, hasLine, own } from '../../../wire/frames.ts';
+import { memberOf, scanObject, splice, startsWith, stringEnd } from '../../../wire/scan.ts';
+import { isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
 import { textBytes } from '../../../wire/text-bytes.ts';
 import {
   failureOf,
@@ -33,9 +26,10 @@ import { faultIn, responseFault, TRUNCATED } from '../upstream/classify.ts';
 import { isCall, isSearch, nonEmpty } from '../words/parts.ts';
 import { responseOf, stopOf } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
-import { eventEnd, Frames, hasLine, indexOf, own } from './frames.ts';
-import { addedText, DELTAS, type DeltaForm, DONES, type Grown, KEPT_MAX, OpenItem } from './open.ts';
-import { Places } from './place.ts';
+import { type Learnt, learn } from './learnt.ts';
+import { Numbering } from './numbering.ts';
+import { addedText, DELTAS, type DeltaForm, DONES, KEPT_MAX, OpenItem } from './open.ts';
+import { indexOf, Places } from './place.ts';
 import {
   byteLength,
   itemBytes,
@@ -55,14 +49,6 @@ const KEEP_ALIVE = ': svc keep-alive\n\n';
 const CLOSING_MAX = 256;
 const OPEN_MAX = 512; // items at once: more than any answer has
 
-/** A delta of the open text, up to its number and from there up to its text. */
-interface Learnt {
-  head: Buffer;
-  middle: Buffer;
-  item: OpenItem;
-  text: Grown;
-}
-
 export class ResponsesRelay implements Relay {
   readonly state: RelayState = newRelayState();
   #meta: ReplyMeta;
@@ -71,8 +57,6 @@ export class ResponsesRelay implements Relay {
   readonly #frames = new Frames();
   #started = false;
   #over = false;
-  /** The number of the next event, if it were ours. */
-  #sequence = 0;
   #learnt: Learnt | null = null;
   readonly #places = new Places();
   readonly #open = new Map<number, OpenItem>();
@@ -81,14 +65,14 @@ export class ResponsesRelay implements Relay {
   #items_size = 0;
   #any_item = false;
   #searches = 0;
-  /** Places of reasoning items that the caller does not see; the others move up. */
-  readonly #hidden: number[] = [];
+  readonly #numbering: Numbering;
   #last: { type: string; text: Buffer; more: Record<string, string> } | null = null;
 
   constructor(meta: ReplyMeta, target: Target) {
     this.#meta = meta;
     this.#target = target;
     this.#ours = oursOf(meta);
+    this.#numbering = new Numbering(this.#ours.exclude);
   }
 
   push(bytes: Buffer): Buffer {
@@ -118,7 +102,7 @@ export class ResponsesRelay implements Relay {
     const last = this.#last;
     if (last === null || end.stop !== undefined) return Buffer.from(this.#cut(end));
     const members = endMembers(this.#meta, { end, stop, own: ownUsage(usage, end, this.#target) });
-    return this.#event(last.type, this.#withResponse(last.text, { ...last.more, ...members }));
+    return this.#numbering.event(last.type, this.#withResponse(last.text, { ...last.more, ...members }));
   }
 
   fail(fault: StreamFault, end: ReplyEnd): string {
@@ -185,7 +169,7 @@ export class ResponsesRelay implements Relay {
     while (to < near && b[to] !== LF) to++;
     if (b[to] !== LF || b[to + 1] !== LF) return 0;
     const bytes = textBytes(b, at, end);
-    this.#sequence = number + 1;
+    this.#numbering.next = number + 1;
     this.state.output_bytes += bytes;
     learnt.item.sent += bytes;
     learnt.text.append(b, at, end);
@@ -215,11 +199,11 @@ export class ResponsesRelay implements Relay {
     const text = this.#rewritten(type, data, read.data);
     if (text === null) return EMPTY;
     if (!this.#ours.exclude && typeof data['sequence_number'] === 'number') {
-      this.#sequence = data['sequence_number'] + 1;
+      this.#numbering.next = data['sequence_number'] + 1;
     }
     const same = text === read.data && read.plain && read.event === type && !this.#ours.exclude;
-    if (!same) return this.#event(type, Buffer.from(text));
-    if (DELTAS[type] !== undefined) this.#learn(b, from, to, data, DELTAS[type]);
+    if (!same) return this.#numbering.event(type, Buffer.from(text));
+    if (DELTAS[type] !== undefined) this.#learn(b, { from, to }, data, DELTAS[type]);
     return null;
   }
 
@@ -299,7 +283,7 @@ export class ResponsesRelay implements Relay {
     const known = this.#open.get(place);
     if (known === undefined && !done) this.#opened(place, item);
     if (this.#ours.exclude && item['type'] === 'reasoning') {
-      if (!done) this.#hidden.push(place);
+      if (!done) this.#numbering.hide(place);
       else this.#count(known === undefined || known.sent === 0 ? itemBytes(item) : 0);
       this.#open.delete(place);
       return null;
@@ -311,7 +295,7 @@ export class ResponsesRelay implements Relay {
 
   #opened(place: number, item: JsonObject): void {
     if (this.#open.size >= OPEN_MAX) throw new ProtocolFault(`more than ${OPEN_MAX} items are open`);
-    const open = new OpenItem(this.#shown(place), item);
+    const open = new OpenItem(this.#numbering.shown(place), item);
     this.#open.set(place, open);
     if (isCall(item)) open.textOf(item['type'] === 'custom_tool_call' ? 'input' : 'arguments', 0);
     const plain = item['type'] === 'message' || item['type'] === 'reasoning';
@@ -344,7 +328,7 @@ export class ResponsesRelay implements Relay {
   #inside(type: string, data: JsonObject): boolean {
     if (data['output_index'] === undefined) return true;
     const place = indexOf(data);
-    const hidden = this.#hidden.includes(place);
+    const hidden = this.#numbering.isHidden(place);
     const item = this.#open.get(place);
     const form = DELTAS[type];
     if (form !== undefined) this.#delta(data, form, item);
@@ -384,40 +368,9 @@ export class ResponsesRelay implements Relay {
     item.textOf(kind, at).append(json, 1, json.length - 1);
   }
 
-  /** Learns the form of the delta at `from`, where its number stands before its text. */
-  #learn(b: Buffer, from: number, to: number, data: JsonObject, { kind, place }: DeltaForm): void {
+  #learn(b: Buffer, at: { from: number; to: number }, data: JsonObject, form: DeltaForm): void {
     const item = this.#open.get(indexOf(data));
-    const start = b.indexOf('{', from);
-    const top = item === undefined || start < 0 || start > to ? null : scanObject(b, start);
-    const number = top === null ? undefined : memberOf(top, 'sequence_number');
-    const delta = top === null ? undefined : memberOf(top, 'delta');
-    if (item === undefined || number === undefined || delta === undefined || number.to > delta.from) return;
-    const at = place !== null && typeof data[place] === 'number' ? (data[place] as number) : 0;
-    this.#learnt = {
-      head: own(b.subarray(from, number.from)),
-      middle: own(b.subarray(number.to, delta.from + 1)),
-      item,
-      text: item.textOf(kind, at),
-    };
-  }
-
-  /** One event; where items are left out, with number and place as the caller counts them. */
-  #event(type: string, text: Buffer): Buffer {
-    if (!this.#ours.exclude) return eventOf(type, text);
-    const top = scanObject(text);
-    if (top === null) return eventOf(type, text);
-    const changes: Record<string, string> = {};
-    if (memberOf(top, 'sequence_number') !== undefined) changes['sequence_number'] = String(this.#sequence++);
-    const place = memberOf(top, 'output_index');
-    const index = Number(place && text.toString('latin1', place.from, place.to));
-    if (Number.isInteger(index)) changes['output_index'] = String(this.#shown(index));
-    const edits: Edit[] = changeMembers(top, changes);
-    return eventOf(type, splice(text, edits));
-  }
-
-  /** The place of an item among those that the caller sees. */
-  #shown(place: number): number {
-    return place - this.#hidden.filter((hidden) => hidden < place).length;
+    if (item !== undefined) this.#learnt = learn(b, at, data, { form, item }) ?? this.#learnt;
   }
 
   /** The end that a limit of ours brings: what is open is done as far as it came. */
@@ -425,7 +378,7 @@ export class ResponsesRelay implements Relay {
     let out = '';
     for (const open of this.#open.values()) {
       const { pieces, item } = open.cut();
-      for (const [type, members] of pieces) out += this.#own(type, members);
+      for (const [type, members] of pieces) out += this.#numbering.own(type, members);
       this.#items.push(item);
     }
     const warnings: Warning[] = [];
@@ -440,11 +393,6 @@ export class ResponsesRelay implements Relay {
       tier: this.state.service_tier,
       svc,
     });
-    return this.#own(`response.${outcome.status}`, `"response":${response}`);
-  }
-
-  /** An event of our own. */
-  #own(type: string, members: string): string {
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`;
+    return this.#numbering.own(`response.${outcome.status}`, `"response":${response}`);
   }
 }

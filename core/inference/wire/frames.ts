@@ -1,9 +1,8 @@
 // Whole server-sent events out of any split of bytes, for a lane that copies them. Line ends come out as LF.
-import type { JsonObject } from '../../../../kernel/index.ts';
-import { ProtocolFault } from '../../../wire/fault.ts';
-import { Rest } from '../../../wire/rest.ts';
-import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
-import { BLANK_LINE } from '../../../wire/sse-lines.ts';
+import { ProtocolFault } from './fault.ts';
+import { Rest } from './rest.ts';
+import { EVENT_BYTES_MAX } from './sse.ts';
+import { BLANK_LINE } from './sse-lines.ts';
 
 const LF = 10;
 const CR = 13;
@@ -67,10 +66,4 @@ export function hasLine(b: Buffer, from: number, to: number): boolean {
 export function eventEnd(b: Buffer, at: number): number {
   const blank = b.indexOf(BLANK_LINE, at);
   return blank < 0 ? b.length : blank + BLANK_LINE.length;
-}
-
-/** Place of the item that an event is about. */
-export function indexOf(data: JsonObject): number {
-  const { output_index } = data;
-  return typeof output_index === 'number' ? output_index : 0;
 }
