@@ -28,6 +28,7 @@ interface HoldFacts {
 export class HoldWatch {
   /** What is held now; estimated usage is never charged above it. */
   amount_micro_usd: MicroUsd;
+  /** Output tokens, over all candidates, that the hold covers. */
   private covered: number;
   private extending = false;
   /** What allows no more than is held. */
@@ -89,6 +90,10 @@ export class HoldWatch {
       if (answer === 'ok') this.amount_micro_usd = amount;
     });
     return null;
+  }
+
+  get covered_tokens(): number {
+    return this.covered;
   }
 
   /** Has the hold raised to what the call costs; false where balance or budget does not allow it, or nobody can say. */

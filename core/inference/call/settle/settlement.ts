@@ -130,7 +130,9 @@ async function payable(s: Settlement): Promise<Usage> {
   const cost = price(usage, endpoint.price).total_micro_usd;
   if (cost <= terms.watch.amount_micro_usd || (await terms.watch.cover(microUsd(cost)))) return usage;
   const fitted = fitUsage(usage, endpoint.price, terms.watch.amount_micro_usd);
-  return terms.open_input ? { ...usage, output_tokens: fitted.output_tokens } : fitted;
+  if (!terms.open_input) return fitted;
+  const output_tokens = Math.min(usage.output_tokens, terms.watch.covered_tokens);
+  return { ...usage, output_tokens: Math.max(output_tokens, fitted.output_tokens) };
 }
 
 /**
