@@ -209,10 +209,11 @@ function termsOf(
     open_input: text_input_bound === null,
     boundOf(endpoint) {
       const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
-      const cap = endpoint.hidden_reasoning ? endpoint.max_output : (item?.output_cap ?? endpoint.max_output);
+      // Reasoning that the provider hides is billed beside the cap.
+      const cap = endpoint.hidden_reasoning ? undefined : item?.output_cap;
       return {
         input_tokens: text_input_bound ?? endpoint.context_length,
-        output_tokens: Math.max(cap, item?.output_cap ?? 0) * candidates,
+        output_tokens: (cap ?? endpoint.max_output) * candidates,
         search_units: money.hold_input.search_units,
       };
     },

@@ -2,7 +2,7 @@
 // answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd } from '../../../kernel/index.ts';
-import { fitUsage, price, type UsageBound, withinBound } from '../../../pricing/index.ts';
+import { fitUsage, type UsageBound, withinBound } from '../../../pricing/index.ts';
 import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
 import { keepBeside } from '../patience.ts';
@@ -10,7 +10,7 @@ import { warn } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
 import type { HoldWatch } from './hold-watch.ts';
 import { type Idempotency, sealAnswer } from './idempotency.ts';
-import { chargeOf, doubt, unitsOf } from './usage.ts';
+import { type Charge, chargeOf, doubt, unitsOf } from './usage.ts';
 
 /** What was agreed when the money was held. */
 export interface HeldTerms {
@@ -54,15 +54,7 @@ interface Settlement {
 export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   const { deps, record, attempt, terms, how } = s;
   const { endpoint } = attempt;
-  const reported = await payable(s);
-  const held = terms.watch.amount_micro_usd;
-  const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
-  const { usage, cost, insured } = chargeOf(reported, how, {
-    price: endpoint.price,
-    held,
-    ordinary,
-    task: endpoint.task !== undefined,
-  });
+  const { usage, cost, insured } = await chargedFor(s);
   record.usage = usage;
   record.stop = how.stop;
   record.cost = cost;
@@ -71,7 +63,7 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   if (!how.estimated && usage.source === 'estimate') {
     warn(record, 'usage_estimated', 'The provider reported no usage; it was counted.');
   }
-  if (cost.total_micro_usd > held) {
+  if (cost.total_micro_usd > terms.watch.amount_micro_usd) {
     warn(record, 'hold_exceeded', 'The call cost more than was held for it; the rest came from the balance.');
   }
   const { warnings } = record;
@@ -110,16 +102,36 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
 }
 
 /**
- * What of the reported usage is charged: nothing above what the attempt can have used, and nothing above the hold that
- * balance and budgets do not allow, but for input that only the provider can count (docs/pricing.md#reported-usage).
+ * What is charged: nothing above what the attempt can have used, and nothing above the hold that balance and budgets do
+ * not allow, but for input that only the provider can count (docs/pricing.md#reported-usage).
  */
-async function payable(s: Settlement): Promise<Usage> {
-  const { deps, record, attempt, terms } = s;
-  const { endpoint } = attempt;
-  const usage = withinBound(s.reported, terms.boundOf(endpoint));
-  // What was counted is fitted under the hold.
-  if (s.how.estimated) return usage;
-  if (usage !== s.reported) {
+async function chargedFor(s: Settlement): Promise<Charge> {
+  const { how, terms } = s;
+  const { endpoint } = s.attempt;
+  const { watch } = terms;
+  const ordinary = !s.left() && how.fault === undefined && how.forced !== true;
+  const chargeFor = (usage: Usage) =>
+    chargeOf(usage, how, {
+      price: endpoint.price,
+      held: watch.amount_micro_usd,
+      ordinary,
+      task: endpoint.task !== undefined,
+    });
+  const charge = chargeFor(possible(s));
+  const { usage, cost } = charge;
+  // What was counted has been fitted under the hold.
+  if (how.estimated || cost.total_micro_usd <= watch.amount_micro_usd) return charge;
+  if (await watch.cover(microUsd(cost.total_micro_usd))) return charge;
+  const fitted = fitUsage(usage, endpoint.price, watch.amount_micro_usd);
+  if (!terms.open_input) return chargeFor(fitted);
+  const output_tokens = Math.min(usage.output_tokens, watch.covered_tokens);
+  return chargeFor({ ...usage, output_tokens: Math.max(output_tokens, fitted.output_tokens) });
+}
+
+/** The usage as far as the attempt can have had it; where a provider reported more, the caller and operators are told. */
+function possible({ deps, record, attempt, terms, how, reported }: Settlement): Usage {
+  const usage = withinBound(reported, terms.boundOf(attempt.endpoint));
+  if (usage !== reported && !how.estimated) {
     warn(
       record,
       'usage_above_bound',
@@ -127,12 +139,7 @@ async function payable(s: Settlement): Promise<Usage> {
     );
     doubt(deps, record, attempt, 'above_bound');
   }
-  const cost = price(usage, endpoint.price).total_micro_usd;
-  if (cost <= terms.watch.amount_micro_usd || (await terms.watch.cover(microUsd(cost)))) return usage;
-  const fitted = fitUsage(usage, endpoint.price, terms.watch.amount_micro_usd);
-  if (!terms.open_input) return fitted;
-  const output_tokens = Math.min(usage.output_tokens, terms.watch.covered_tokens);
-  return { ...usage, output_tokens: Math.max(output_tokens, fitted.output_tokens) };
+  return usage;
 }
 
 /**

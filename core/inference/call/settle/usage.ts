@@ -105,6 +105,14 @@ export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
   };
 }
 
+/** What a call is charged, and the usage that this follows from. */
+export interface Charge {
+  readonly usage: Usage;
+  readonly cost: Cost;
+  /** An empty answer without a proper end, which is free. */
+  readonly insured: boolean;
+}
+
 /**
  * What a call costs. Estimated usage is fitted under the hold; an ordinary answer without output and without a proper
  * end is insured and costs nothing (docs/outcomes.md#empty-answer-is-free).
@@ -113,7 +121,7 @@ export function chargeOf(
   reported: Usage,
   how: { estimated: boolean; stop: Stop | null },
   terms: { price: PriceVersion; held: number; ordinary: boolean; task?: boolean },
-): { usage: Usage; cost: Cost; insured: boolean } {
+): Charge {
   const usage = how.estimated ? fitUsage(reported, terms.price, terms.held) : reported;
   const empty = usage.output_tokens === 0;
   const improper = how.stop === null || how.stop.reason === 'malformed' || how.stop.reason === 'error';
