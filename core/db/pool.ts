@@ -1,4 +1,4 @@
-// The pool of the management side. The ledger's lanes have connections of their own (core/ledger/batch/batcher.ts),
+// The pool of the management side. The ledger's batchers have connections of their own (core/ledger/batch/batcher.ts),
 // so that a slow list never stands in the way of a hold.
 import pg from 'pg';
 import type { Db, Shards, Statement } from '../kernel/index.ts';

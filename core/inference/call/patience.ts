@@ -1,4 +1,4 @@
-// How long a call waits for the database where it does not wait by way of the ledger's lanes: one that takes connections
+// How long a call waits for the database where it does not wait by way of the ledger's batchers: one that takes connections
 // and does not answer is as good as away (docs/outcomes.md#the-gateway-itself).
 import { ServiceError, within } from '../../kernel/index.ts';
 
