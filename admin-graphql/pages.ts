@@ -1,5 +1,5 @@
-// The built console: a few files held in memory, so that no address leads to a path of this machine. An unknown
-// address without a file ending is a page of the application, whose router knows it.
+// The built console: a few files held in memory, so that no request reaches a path of this machine. An unknown path
+// without a file extension returns the application's page, whose router interprets it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { sha256Hex } from '@svc/core/kernel/index.ts';
@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.webmanifest': 'application/manifest+json',
 };
-/** Not for browsers: the list of documents that this server takes. */
+/** Not served to browsers: the list of GraphQL documents that this server accepts. */
 const PERSISTED = 'operations.json';
 
 interface Page {
@@ -27,10 +27,10 @@ interface Page {
   readonly immutable: boolean;
 }
 
-/** What a console was built into. */
+/** The files of a built console. */
 export interface Pages {
   readonly files: ReadonlyMap<string, Page>;
-  /** Documents by SHA-256 in hex. */
+  /** GraphQL documents by SHA-256 in hex. */
   readonly persisted: ReadonlyMap<string, string>;
 }
 
@@ -38,7 +38,10 @@ function etagOf(body: Buffer): string {
   return `"${sha256Hex(body).slice(0, 32)}"`;
 }
 
-/** The page with the facts of this installation (console/src/api/boot.ts reads them): data, which no browser runs. */
+/**
+ * The page with the settings of this installation, which console/src/api/boot.ts reads. They are data that no browser
+ * executes.
+ */
 function withBoot(page: Page, base_url: string): Page {
   const facts = JSON.stringify({ base_url }).replaceAll('<', '\\u003c');
   const html = page.body.toString('utf8').replace('id="boot">{}<', () => `id="boot">${facts}<`);
@@ -46,7 +49,10 @@ function withBoot(page: Page, base_url: string): Page {
   return { ...page, body, etag: etagOf(body) };
 }
 
-/** Reads `dir`; null when no console was built there. @throws Error when its list of documents is not of this build. */
+/**
+ * Reads `dir`; null when no console was built there. @throws Error when the documents it lists do not match their
+ * hashes.
+ */
 export function readPages(dir: string): Pages | null {
   if (!existsSync(join(dir, 'index.html'))) return null;
   const files = new Map<string, Page>();
@@ -72,7 +78,7 @@ function readPersisted(path: string): Map<string, string> {
   return new Map(documents);
 }
 
-/** The policy under which the console was designed; scripts and styles come from here alone. */
+/** The content security policy that the console is built for: scripts and styles come from this address alone. */
 function contentPolicy(base_url: string): string {
   return [
     "default-src 'none'",
@@ -89,7 +95,7 @@ function contentPolicy(base_url: string): string {
   ].join('; ');
 }
 
-/** Serves `pages` at every address that nothing else has. */
+/** Serves `pages` at every path that has no other route. */
 export function bindPages(app: FastifyInstance, pages: Pages, base_url: string): void {
   const policy = contentPolicy(base_url);
   const built = pages.files.get('/index.html');

@@ -1,4 +1,4 @@
-// The listener of staff: its own sign-in, its own schema, nothing of customers beside it.
+// The staff listener: its own sign-in and its own schema, and nothing that customers can reach.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import { staffListenerOperations } from '@svc/core/operations/index.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
@@ -15,10 +15,10 @@ import {
 } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 
-/** The listener's instance, not yet listening. Its schema is shown in development alone. */
+/** The Fastify instance of the listener, not yet listening. Its schema can be introspected only in development. */
 export function createStaffApp(parts: HttpParts, options: { introspection: boolean }): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
-  // A console page of customers has no business here: neither its origin nor its cookies count.
+  // The customers' console is foreign to this listener: its origin and its cookies are not accepted.
   const { sign_in } = parts.services;
   const services = { ...parts.services, sign_in: { ...sign_in, console_origins: sign_in.staff_origins } };
   const bound: HttpParts = { ...parts, services };
@@ -38,7 +38,7 @@ export function createStaffApp(parts: HttpParts, options: { introspection: boole
         surface,
         ended: new AbortController(),
         openStream() {
-          throw new ServiceError('invalid_request', 'There are no streams here.');
+          throw new ServiceError('invalid_request', 'The staff listener serves no streams.');
         },
       };
     },

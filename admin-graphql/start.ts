@@ -1,5 +1,4 @@
-// Puts the parts of the admin program together: the listener of customers, the listener of staff, one pool behind
-// both.
+// Assembles the admin program: the customers' listener and the staff listener, over one database pool.
 import { fileURLToPath } from 'node:url';
 import { openRequestFeed } from '@svc/core/analytics/index.ts';
 import { builtIn } from '@svc/core/inference/index.ts';
@@ -14,7 +13,7 @@ interface Admin {
   readonly admin_url: string;
   readonly staff_url: string;
   readonly metrics_url: string;
-  /** Ends streams, lets running requests finish, then ends everything. */
+  /** Ends streams, lets running requests finish, then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +26,8 @@ const CONSOLE = fileURLToPath(new URL('../console/dist', import.meta.url));
  */
 export async function startAdmin({ config, log }: { config: Config; log: Log }): Promise<Admin> {
   await using opening = new AsyncDisposableStack();
-  // Nothing is called here, so no row is written; operations ask the request log for the lag of rows.
+  // This program makes no calls and so writes no request rows, but operations ask the request log how far rows lag
+  // behind.
   const base = await openBase(opening, {
     ...{ config, log, formats: builtIn },
     program: 'admin',
@@ -43,7 +43,7 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   const persisted_only = config.graphql_persisted_only;
   const tenant = createTenantApp(parts, { feed, streams, pages, persisted_only });
   const staff = createStaffApp(parts, { introspection: config.dev });
-  // Streams end first: a listener waits for what it answers.
+  // Streams end first: closing a listener waits for its open responses.
   opening.defer(async () => {
     draining = true;
     streams.close();

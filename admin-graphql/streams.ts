@@ -1,16 +1,16 @@
-// How many streams a session may hold open, and for how long: a stream ends with its connection, its session, its
+// How many streams a session may hold open and for how long. A stream ends with its connection, its session, its
 // hour, or the process.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
 const OF_SESSION_MAX = 50;
 const LIFE_MS = 60 * 60_000;
-/** A revoked session's streams end within this. */
+/** The streams of a revoked session end within this time. */
 const CHECK_MS = 5_000;
 
 export interface StreamOptions {
   readonly session_id: string;
   readonly ended: AbortController;
-  /** Whether the session still stands; a rejection ends the stream. */
+  /** Whether the session is still valid; a rejection ends the stream. */
   check(): Promise<unknown>;
 }
 
@@ -23,8 +23,8 @@ export class Streams {
   }
 
   /**
-   * Watches a stream until it ends. @throws ServiceError rate_limit_exceeded beyond 50 of a session, and
-   * client_closed for one whose connection is gone: nothing would ever end it.
+   * Watches a stream until it ends. @throws ServiceError rate_limit_exceeded beyond 50 streams of a session, and
+   * client_closed when the connection is already gone: nothing would ever end such a stream.
    */
   open({ session_id, ended, check }: StreamOptions): void {
     if (ended.signal.aborted) throw new ServiceError('client_closed', 'The connection has closed.');
@@ -32,7 +32,7 @@ export class Streams {
     if (open >= OF_SESSION_MAX) {
       throw new ServiceError(
         'rate_limit_exceeded',
-        `A session holds at most ${OF_SESSION_MAX} streams open.`,
+        `A session may hold at most ${OF_SESSION_MAX} streams open.`,
         {
           details: { limit: 'streams', scope: 'session', limit_value: OF_SESSION_MAX },
         },
@@ -52,7 +52,7 @@ export class Streams {
     });
   }
 
-  /** Ends all of them. */
+  /** Ends all streams. */
   close(): void {
     for (const ended of [...this.#open]) ended.abort();
   }

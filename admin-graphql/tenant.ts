@@ -1,4 +1,4 @@
-// The listener of customers: sign-in, GraphQL by session, the console.
+// The customers' listener: sign-in, GraphQL for sessions, and the console.
 import type { RequestFeed } from '@svc/core/analytics/index.ts';
 import { type Caller, ServiceError, type SessionCaller } from '@svc/core/kernel/index.ts';
 import { signInOperations } from '@svc/core/operations/index.ts';
@@ -22,10 +22,10 @@ import type { Streams } from './streams.ts';
 interface TenantListener {
   readonly feed: RequestFeed;
   readonly streams: Streams;
-  /** Null where no console was built. */
+  /** Null when no console was built. */
   readonly pages: Pages | null;
   readonly persisted_only: boolean;
-  /** How long a query may run; 15 s unless given. */
+  /** Time limit of a query; 15 s unless given. */
   readonly timeout_ms?: number;
 }
 
@@ -34,7 +34,7 @@ function standsAs(seen: Caller, before: SessionCaller): boolean {
   return seen.org_id === before.org_id && seen.role === before.role && seen.barred === before.barred;
 }
 
-/** The listener's instance, not yet listening. */
+/** The Fastify instance of the listener, not yet listening. */
 export function createTenantApp(parts: HttpParts, listener: TenantListener): FastifyInstance {
   const app = createApp({ log: parts.log, base_url: parts.base_url });
   bindOperations(app, parts, signInOperations);
@@ -63,8 +63,8 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
           listener.streams.open({
             session_id: caller.session_id,
             ended,
-            // Who was let in as a member streams as that member: a lost or other role, a bar of the organisation
-            // and another organisation end the stream, and its reader may ask anew.
+            // A stream has the rights it was opened with. It ends when the person loses the membership, gets another
+            // role, enters another organisation or is barred by this one; the reader may open a new one.
             async check() {
               const seen = await callerOf(parts, request, { passive: true });
               if (!standsAs(seen, caller))

@@ -1,43 +1,43 @@
-// What a command of `svcctl` is: its flags with a sentence each, and `run`, which returns what is printed. One
-// declaration gives parsing, `--help`, `--json` and errors, so that all commands behave alike.
+// A command of `svcctl`: its flags, each with a sentence, and `run`, which returns what is printed. Parsing,
+// `--help`, `--json` and errors follow from the declaration, so that all commands behave alike.
 import { parseArgs } from 'node:util';
 
 export interface Flag {
   readonly type: 'text' | 'integer' | 'switch';
   readonly doc: string;
-  /** What stands after the flag in `--help`: `ID`, `FILE`. */
+  /** The placeholder after the flag in `--help`: `ID`, `FILE`. */
   readonly value?: string;
   readonly required?: true;
   readonly choices?: readonly string[];
   readonly min?: number;
   readonly max?: number;
-  /** Of a text: one line of one character to so many. */
+  /** For text: one line of 1 to this many characters. */
   readonly length_max?: number;
-  /** Of a text: what it looks like, and that in words. */
+  /** For text: the pattern it must match, and a description of that pattern. */
   readonly form?: readonly [like: RegExp, words: string];
 }
 
-/** A slug. */
+/** A flag that takes a slug. */
 export const SLUG = {
   type: 'text',
   form: [/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, 'up to 40 of a-z, 0-9 and inner hyphens'],
 } as const;
-/** A name that people see. */
+/** A flag that takes a display name. */
 export const NAME = { type: 'text', length_max: 120 } as const;
-/** The largest number of a column of 32 bits. */
+/** The largest integer that PostgreSQL's `int4` can hold. */
 export const INT4_MAX = 2_147_483_647;
-/** Hundred years: beyond it there is no end that a time could tell. */
+/** A hundred years. A `Date` cannot represent every time beyond that. */
 export const DAYS_MAX = 36_500;
 
 interface Positional {
   readonly name: string;
   readonly doc: string;
   readonly required?: true;
-  /** Takes all that are left. */
+  /** Takes all remaining arguments. */
   readonly many?: true;
 }
 
-/** What a command says: one object for programs, text for people; `ok: false` makes the exit code 1. */
+/** The result of a command: an object for programs and text for people. `ok: false` makes the exit code 1. */
 export interface Result {
   readonly json: object;
   readonly text: string;
@@ -51,10 +51,10 @@ export interface Command {
   run(input: Input): Promise<Result>;
 }
 
-/** A command line that does not make sense; told with the usage, exit code 2. */
+/** A malformed command line; printed with the usage, exit code 2. */
 export class UsageError extends Error {}
 
-/** The parsed command line. */
+/** A parsed command line. */
 export class Input {
   readonly positionals: readonly string[];
   private readonly values: Readonly<Record<string, string | boolean | undefined>>;
@@ -67,18 +67,18 @@ export class Input {
     this.positionals = positionals;
   }
 
-  /** The text of a flag, or null when it was not given. */
+  /** The text of a flag; null when it was not given. */
   find(name: string): string | null {
     const value = this.values[name];
     return typeof value === 'string' ? value : null;
   }
 
-  /** The text of a required flag; parsing has made sure that it is there. */
+  /** The text of a required flag; parsing has refused a command line without it. */
   get(name: string): string {
     return this.find(name) as string;
   }
 
-  /** The number of a flag, or null when it was not given. */
+  /** The number of a flag; null when it was not given. */
   integer(name: string): number | null {
     const text = this.find(name);
     return text === null ? null : Number(text);
@@ -92,7 +92,7 @@ export class Input {
 
 const common: Readonly<Record<string, Flag>> = {
   json: { type: 'switch', doc: 'print one JSON object and nothing else' },
-  help: { type: 'switch', doc: 'show this' },
+  help: { type: 'switch', doc: 'show this help' },
 };
 
 function checkInteger(name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Flag, value: string): void {
@@ -132,7 +132,9 @@ function checkPositionals(command: Command, given: readonly string[]): void {
     throw new UsageError(`unexpected argument ${JSON.stringify(surplus)}`);
 }
 
-/** Whether the words ask for JSON or help; known before the rest is parsed, so that errors can be JSON too. */
+/**
+ * Whether the arguments ask for JSON or help. Read before the rest is parsed, so that a parse error can be JSON too.
+ */
 export function wants(args: readonly string[], flag: 'json' | 'help'): boolean {
   return args.includes(`--${flag}`) || (flag === 'help' && args.includes('-h'));
 }

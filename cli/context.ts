@@ -1,18 +1,18 @@
-// The context that functions of core get from the command line: the caller is staff, the database is the one given,
-// and of the parts of a running process there is none.
+// The context in which the command line calls functions of core: the caller is staff, the database is the given one,
+// and there are no services of a running process.
 import type { Pool } from '@svc/core/db/index.ts';
 import { type Context, newRequestId, type Services, shiftClock, silentLog } from '@svc/core/kernel/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { readClockShift } from '@svc/core/runtime/index.ts';
 
-/** A part of a running process that a command asked for: a defect, since commands call what needs none. */
+/** Throws for every service. A command that asks for one has a defect: commands call only what needs none. */
 const noServices = new Proxy({} as Services, {
   get(_, name) {
     throw new Error(`the command line has no ${String(name)}`);
   },
 });
 
-/** A staff context on `pool`. From here on this process follows the development clock, as the programs do. */
+/** A staff context on `pool`. From now on this process follows the development clock, as the other programs do. */
 export async function staffContext(pool: Pool): Promise<Context> {
   shiftClock(await readClockShift(pool));
   return createContext({

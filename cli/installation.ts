@@ -1,5 +1,5 @@
-// Which installation a command works on: the database of SVC_DATABASE_URL, else what `make up` runs on the data
-// directory.
+// Which installation a command works on: the database of SVC_DATABASE_URL, or else the one that `make up` runs on the
+// data directory.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createPool, type Pool, type ShardAddress, shardAddresses } from '@svc/core/db/index.ts';
@@ -9,18 +9,18 @@ import { readUpFile, type UpFile } from './up/up-file.ts';
 /** The top folder of the repository. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** Nothing to work on; the message says how to start or name it. */
+/** No installation was found; the message says how to start or name one. */
 export class NoInstallation extends Error {}
 
 interface Installation {
   readonly config: Config;
   readonly data_dir: string;
-  /** What `make up` runs there now, or null. */
+  /** What `make up` currently runs there, or null. */
   readonly up: UpFile | null;
   readonly database_url: string | null;
 }
 
-/** Looks at the environment and the data directory. @throws ConfigError on a setting that cannot be used. */
+/** Reads the environment and the data directory. @throws ConfigError for a setting that cannot be used. */
 export function findInstallation(): Installation {
   const config = readConfig();
   const data_dir = resolve(root, config.data_dir);
@@ -37,7 +37,7 @@ export function databaseUrl(): string {
   );
 }
 
-/** The ledgers of the installation, `main` first. @throws NoInstallation, or Error where two are the same. */
+/** The ledgers of the installation, `main` first. @throws NoInstallation, or Error when two of them are the same. */
 export function shards(): readonly ShardAddress[] {
   return shardAddresses(databaseUrl(), findInstallation().config.ledger_shards ?? []);
 }
@@ -54,7 +54,10 @@ export async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise
   }
 }
 
-/** As `withDatabase`, but only for an installation of `make up` or one with SVC_DEV=1: nobody's real clock is moved. */
+/**
+ * Like `withDatabase`, but only for an installation of `make up` or one with SVC_DEV=1, so that no real
+ * installation's clock is moved.
+ */
 export async function developmentDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
   const { config, up, database_url } = findInstallation();
   if (!config.dev && (up === null || database_url !== up.database_url))

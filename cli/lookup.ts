@@ -1,4 +1,4 @@
-// Organisations and projects as people name them on the command line: by id or by slug.
+// Finds organisations and projects by the id or slug that a person typed.
 import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
 

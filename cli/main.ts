@@ -1,5 +1,5 @@
-// `svcctl`: finds the command, parses, runs, prints. Exit code 0 only when it worked, 1 when it did not, 2 when
-// the command line made no sense.
+// `svcctl`: finds the command, parses its arguments, runs it and prints the result. Exit code 0 on success, 1 on
+// failure, 2 for a malformed command line.
 import { ConfigError, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Command, helpOf, parseCommand, type Result, UsageError, wants } from './command.ts';
 import { commands, type Listed } from './commands/index.ts';
@@ -17,7 +17,7 @@ function overview(): string {
   ].join('\n');
 }
 
-/** The command that `args` begin with, by its longest name, and what is left of them. */
+/** The command that `args` begin with (the longest name that matches) and the remaining arguments. */
 function findCommand(args: readonly string[]): { listed: Listed; rest: readonly string[] } | null {
   for (let words = Math.min(3, args.length); words > 0; words--) {
     const name = args.slice(0, words).join(' ');
@@ -27,7 +27,7 @@ function findCommand(args: readonly string[]): { listed: Listed; rest: readonly 
   return null;
 }
 
-/** The commands that begin with what was typed, for a hint. */
+/** An error that lists the commands that begin with what was typed. */
 function unknownCommand(args: readonly string[]): UsageError {
   const group = commands.filter(({ name }) => name.startsWith(`${args[0]} `)).map(({ name }) => name);
   const hint = group.length > 0 ? `there are: ${group.join(', ')}` : 'see svcctl --help';
@@ -43,7 +43,7 @@ function describe(error: unknown): { code: string; message: string; details?: ob
     return { code: error.code, message: error.message, ...details };
   }
   const { code, message, errors } = error as { code?: string; message?: string; errors?: Error[] };
-  // A refused connection to several addresses has no message of its own, only those of the attempts.
+  // A connection refused at several addresses has no message of its own, only those of the attempts.
   const words = message || errors?.map((one) => one.message).join('; ') || String(error);
   if (code === 'ECONNREFUSED') return { code: 'unreachable', message: `Nothing answers: ${words}` };
   return { code: 'failed', message: words };

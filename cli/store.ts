@@ -1,4 +1,4 @@
-// The SQL of the command line itself: what migrations a database has.
+// The SQL of the command line itself: which migrations a database has.
 import type { Db } from '@svc/core/kernel/index.ts';
 
 /** How many migrations the database has; 0 when it has never been migrated. */

@@ -1,4 +1,4 @@
-// The parts a call needs, from the open handles of the process.
+// What a call needs from the process: its open connections and caches.
 import type { ByokCache } from '@svc/core/byok/index.ts';
 import { type CatalogHandle, credentialOf, type Provider } from '@svc/core/catalog/index.ts';
 import { type Egress, egressOf } from '@svc/core/egress/index.ts';
@@ -22,7 +22,7 @@ import type { PolicyCache } from '@svc/core/policies/index.ts';
 import { TokenRatio } from '@svc/core/pricing/index.ts';
 import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 
-/** One object per process; `record` hears of every ended call, `replayed` of every answer given again. */
+/** One object per process. `record` receives every ended call, `replayed` every answer that is sent again. */
 export function createCallDeps(parts: {
   base_url: string;
   shards: Shards;
@@ -33,7 +33,7 @@ export function createCallDeps(parts: {
   payloads: PayloadLog;
   log: Log;
   formats: Formats;
-  /** Absent: addresses of the public Internet over https alone. */
+  /** Absent: only public Internet addresses, and only over https. */
   egress?: Egress;
   record: (record: CallRecord) => void;
   replayed: CallDeps['replayed'];

@@ -1,15 +1,15 @@
-// The Prometheus figures of ended calls. Labels are declared names, never a caller's text: what a caller can choose
-// would grow without bound.
+// Prometheus metrics of ended calls. Label values come from fixed lists, never from a caller's text, which would make
+// the number of series unbounded.
 import type { CallRecord } from '@svc/core/inference/index.ts';
 import { SECONDS } from '@svc/http/index.ts';
 import { Counter, type Histogram, type Registry } from 'prom-client';
 
-/** Counts one figure in plain numbers; prom-client's own counters hash their labels at every step. */
+/** A counter as a plain number; prom-client's own counters hash their labels at every increment. */
 interface Sum {
   n: number;
 }
 
-/** A histogram in plain numbers: `counts` by bucket, the last one beyond all bounds. */
+/** A histogram as plain numbers: `counts` per bucket, the last one for values above every bound. */
 class Spread {
   readonly counts = new Float64Array(SECONDS.length + 1);
   sum = 0;
@@ -21,7 +21,7 @@ class Spread {
     this.sum += seconds;
   }
 
-  /** Lines of the exposition under `name`, buckets cumulative. */
+  /** Lines of the Prometheus text format under `name`; bucket counts are cumulative. */
   lines(name: string, sharedLabels: Record<string, string>): Line[] {
     let count = 0;
     const lines = [...SECONDS, '+Inf'].map((le, at): Line => {
@@ -41,7 +41,7 @@ interface Line {
   readonly value: number;
 }
 
-/** Plain figures of one name, by label values; read at the scrape. */
+/** The plain metrics of one name, by label values; collected at each scrape. */
 class Held<T> {
   private readonly figures = new Map<string, { labels: Record<string, string>; figure: T }>();
   private readonly fresh: () => T;
@@ -93,12 +93,12 @@ function spreads(registry: Registry, name: string, help: string): Held<Spread> {
       values: [...held.all()].flatMap(({ labels, figure }) => figure.lines(name, labels)),
     }),
   };
-  // A registry asks of a metric no more than this.
+  // prom-client calls nothing else of a registered metric.
   registry.registerMetric(metric as unknown as Histogram);
   return held;
 }
 
-/** The figures of one combination of labels, found by one look-up a call. */
+/** The metrics for one combination of labels, so that a call needs one look-up. */
 interface CallFigures {
   readonly calls: Sum;
   readonly input: Sum;
@@ -109,10 +109,10 @@ interface CallFigures {
   readonly own: Spread;
 }
 
-/** Counts ended calls into `registry`. */
+/** Returns a function that counts ended calls into `registry`. */
 export function countCalls(registry: Registry): (record: CallRecord) => void {
   const sum = (name: string, help: string, labels: string[]) => sums(registry, name, help, labels);
-  const calls = sum('svc_calls_total', 'Ended calls by dialect, environment, row status and error code.', [
+  const calls = sum('svc_calls_total', 'Ended calls by dialect, environment, status and error code.', [
     ...['dialect', 'environment', 'status', 'error_code'],
   ]);
   const tokens = sum('svc_call_tokens_total', 'Metered tokens by provider and direction.', [

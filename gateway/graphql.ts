@@ -1,4 +1,4 @@
-// `POST /v1/graphql` for API keys: the schema that people use at the console address, asked by programs.
+// `POST /v1/graphql` for API keys: the same schema that the admin program serves to people.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import { bindMercurius } from '@svc/graphql/bindings/mercurius.ts';
 import { operationSurface } from '@svc/graphql/bindings/surface.ts';
@@ -7,7 +7,7 @@ import { tenantSchema } from '@svc/graphql/tenant/schema.ts';
 import { callerOf, type HttpParts, takeTurn } from '@svc/http/index.ts';
 import type { FastifyInstance } from 'fastify';
 
-/** Adds the route; a query may run for `timeout_ms`, 15 s unless given. */
+/** Adds the route. A query may take `timeout_ms`, 15 s unless given. */
 export function bindGraphql(app: FastifyInstance, parts: HttpParts, timeout_ms?: number): void {
   bindMercurius(app, {
     schema: tenantSchema,

@@ -1,4 +1,4 @@
-// Puts the parts of a gateway process together and takes them apart again in reverse order.
+// Assembles a gateway process, and closes its parts in reverse order.
 import { join } from 'node:path';
 import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
@@ -19,7 +19,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 export interface Gateway {
   readonly base_url: string;
   readonly metrics_url: string;
-  /** Stops taking calls, lets running ones finish for `drain_seconds`, then ends everything. */
+  /** Accepts no more calls, lets running ones finish for `drain_seconds`, then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -28,11 +28,11 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Given by benchmarks that measure the gateway without its ledger; otherwise opened here. */
   readonly ledgers?: Ledgers;
-  /** Wire formats that it speaks; absent: those of the product. */
+  /** Wire formats that the gateway supports; absent: those of the product. */
   readonly formats?: Formats;
 }
 
-/** What runs calls, beside what every program with listeners opens. */
+/** The parts that run calls, in addition to those that every program with listeners opens. */
 interface Engine {
   readonly ledgers: Ledgers;
   readonly policies: PolicyCache;
@@ -41,7 +41,7 @@ interface Engine {
   readonly calls: CallDeps;
 }
 
-/** Opens it and starts the jobs of the installation; `opened` closes all of it before the base. */
+/** Opens the engine and starts the periodic jobs of the installation. `opened` closes the engine before the base. */
 async function openEngine(
   opened: AsyncDisposableStack,
   base: Base,
@@ -96,17 +96,19 @@ function watch({ metrics, services, rate }: Base, { ledgers, payloads, calls }: 
   });
 }
 
-/** What /readyz asks beside the database. */
+/** What /readyz checks in addition to the database. */
 function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
   return [
     {
       name: 'limits',
       critical: false,
       run: async () =>
-        rate.limits.mode === 'exact' ? null : 'Redis is away: each process keeps to its share',
+        rate.limits.mode === 'exact'
+          ? null
+          : 'Redis cannot be reached: each process enforces its share of the limits',
     },
     {
-      // Payments are booked without them; receipts, expiry and lost callbacks wait.
+      // Payments are booked without Temporal; receipts, expiry and lost callbacks have to wait.
       name: 'workflows',
       critical: false,
       run: async () => (await readWorkflowHealth(pool)).trouble,
@@ -120,7 +122,9 @@ function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
   ];
 }
 
-/** One of several ledgers: calls of organisations in the others go on here. */
+/**
+ * One ledger of several cannot be reached. This is not critical: organisations in the other ledgers can still call.
+ */
 function shardsCheck(ledgers: Ledgers): Check {
   return {
     name: 'shards',
@@ -185,7 +189,7 @@ function openOwnLedgers(config: Config, { pool, name, log }: Base): Promise<Ledg
   });
 }
 
-/** Its libraries are loaded only where there is a collector. */
+/** The telemetry libraries are loaded only when a collector is configured. */
 async function openOwnTelemetry(
   config: Config,
   { name: process_name, log, catalog }: Base,
@@ -199,7 +203,7 @@ async function openOwnTelemetry(
   });
 }
 
-/** Waits for running calls; what is left after `patience_ms` ends uncharged with `overloaded`. */
+/** Waits for running calls. Those still running after `patience_ms` end uncharged with `overloaded`. */
 async function drain(calls: CallDeps, patience_ms: number): Promise<void> {
   const deadline = monotonicMs() + patience_ms;
   while (calls.ticker.size > 0 && monotonicMs() < deadline) await pause(20);

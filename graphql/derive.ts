@@ -1,10 +1,10 @@
-// From the schema of an operation to types of GraphQL: names, scalars, enums and nullability follow the one
-// declaration, so that a field added to REST is a field here and is never called by another name.
+// Derives GraphQL types from the schema of an operation. Names, scalars, enums and nullability follow the one
+// declaration, so that a field added to REST appears here too, under the same name.
 import type { ObjectRef } from '@pothos/core';
 import type { Static, TSchema } from 'typebox';
 import { camel, enumName, pascal } from './names.ts';
 
-/** What is read of a TypeBox schema here. */
+/** The parts of a TypeBox schema that are read here. */
 interface Plain {
   readonly type?: string;
   readonly format?: string;
@@ -18,7 +18,7 @@ interface Plain {
   readonly required?: readonly string[];
 }
 
-/** Members that hold an id; all other text is String. */
+/** Members that hold an id; all other text becomes String. */
 const idNames: ReadonlySet<string> = new Set([
   ...['id', 'org_id', 'project_id', 'key_id', 'user_id', 'session_id', 'staff_id', 'request_id'],
   ...['topup_id', 'invoice_id', 'rotated_from'],
@@ -28,21 +28,23 @@ const idNames: ReadonlySet<string> = new Set([
 type Any = any;
 
 export interface OutputOptions {
-  /** Names of nested objects by their path (`limits`, `attempt_rows`); else parent and member. */
+  /**
+   * Names of nested object types by path (`limits`, `attempt_rows`); by default the parent's name and the member's.
+   */
   readonly names?: Readonly<Record<string, string>>;
-  /** Members of the declaration that are not shown under their own name. */
+  /** Members of the declaration that get no field. */
   readonly omit?: readonly string[];
   readonly description?: string;
-  /** Fields beside the derived ones. */
+  /** Fields in addition to the derived ones. */
   readonly extra?: (t: Any) => Record<string, Any>;
   readonly interfaces?: readonly Any[];
 }
 
 interface ArgOptions {
   readonly omit?: readonly string[];
-  /** Wire name → GraphQL name where it is not the camelCase one: `limit` → `first`. */
+  /** Wire name → GraphQL name, where it is not the camelCase form: `limit` → `first`. */
   readonly rename?: Readonly<Record<string, string>>;
-  /** Members that only GraphQL has. */
+  /** Members that exist only in GraphQL. */
   readonly extra?: (t: Any) => Record<string, Any>;
 }
 
@@ -53,7 +55,7 @@ function partsOf(schema: Plain): { schema: Plain; nullable: boolean } {
   return { schema: others.length === 1 ? (others[0] as Plain) : schema, nullable };
 }
 
-/** Properties and required names of an object, those of an intersection together. */
+/** Properties and required names of an object; for an intersection, those of all its parts. */
 function shapeOf(schema: Plain): { properties: Record<string, Plain>; required: ReadonlySet<string> } {
   const parts = schema.allOf ?? [schema];
   return {
@@ -87,12 +89,12 @@ function scalarOf(name: string, schema: Plain): string {
   return 'JSON';
 }
 
-/** The declaration's own words; the scalar of a time says all there is to say. */
+/** The description in the declaration. Times have none: their scalar says everything. */
 function describe(type: Any, { description }: Plain): { description?: string } {
   return description === undefined || type === 'DateTime' ? {} : { description };
 }
 
-/** The value of one argument as the operation takes it; undefined where null means no more than "not given". */
+/** An argument as the operation expects it; undefined where null means "not given". */
 function wireValue(schema: Plain, value: unknown): unknown {
   const { schema: inner, nullable } = partsOf(schema);
   if (value === null) return nullable ? null : undefined;
@@ -114,7 +116,7 @@ function wireObject(
   return wire;
 }
 
-/** Arguments or an input object as the input of an operation. */
+/** GraphQL arguments, or an input object, as the input of an operation. */
 export function toWire(
   schema: TSchema,
   value: Readonly<Record<string, unknown>>,
@@ -123,7 +125,7 @@ export function toWire(
   return wireObject(schema as Plain, value, rename);
 }
 
-/** Derives types into `builder`, which knows the scalars of shared/scalars.ts by name. */
+/** Derives types into `builder`, which must know the scalars of scalars.ts by name. */
 export class Derivation {
   readonly #builder: Any;
   readonly #enums = new Map<string, Any>();
@@ -133,7 +135,7 @@ export class Derivation {
     this.#builder = builder;
   }
 
-  /** Declares the enum of a set of values; members with these values are of this type from here on. */
+  /** Declares the enum for a set of values; members that allow exactly these values have this type from then on. */
   enum(name: string, values: readonly string[], description?: string): Any {
     const ref = this.#builder.enumType(name, {
       ...(description === undefined ? {} : { description }),
@@ -143,7 +145,7 @@ export class Derivation {
     return ref;
   }
 
-  /** The object type of an answer. */
+  /** The object type for an operation's output. */
   output<S extends TSchema>(name: string, schema: S, options: OutputOptions = {}): ObjectRef<Any, Static<S>> {
     const ref = this.#builder.objectRef(name);
     this.#builder.objectType(ref, {
@@ -157,7 +159,7 @@ export class Derivation {
     return ref;
   }
 
-  /** Fields of an answer, for a type that has more than these. */
+  /** Fields of an operation's output, for a type that has further fields. */
   fields(t: Any, parent: string, schema: TSchema, options: OutputOptions = {}): Record<string, Any> {
     const { properties, required } = shapeOf(schema as Plain);
     const fields: Record<string, Any> = {};
@@ -167,7 +169,7 @@ export class Derivation {
       const type = this.#outputType(parent, member, inner, options);
       fields[camel(member)] = t.field({
         type,
-        // A value of any kind may be null too.
+        // A JSON value may always be null.
         nullable: nullable || !required.has(member) || type === 'JSON',
         ...describe(type, inner),
         resolve: (value: Record<string, unknown>) => value[member],

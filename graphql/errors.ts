@@ -1,5 +1,5 @@
-// What a caller sees of what was thrown: a refusal keeps its code, a defect is masked. Mutations
-// answer refusals as members of their result, queries as errors of the field.
+// What a caller sees of an error: a refusal keeps its code, a defect is masked. Mutations return refusals as members
+// of their result union, queries as errors of the field.
 import {
   codes,
   type ErrorCode,
@@ -11,7 +11,7 @@ import {
 import { GraphQLError } from 'graphql';
 import { inputPath } from './names.ts';
 
-/** A refusal of a mutation as an object of the schema. */
+/** A refusal of a mutation, as an object of the schema. */
 export interface UserError {
   readonly __typename: string;
   readonly code: string;
@@ -21,7 +21,10 @@ export interface UserError {
   readonly retryAfterMs: number | null;
 }
 
-/** Members of every result union, by the error type of the code. Types that are not here are faults of ours or of the caller's sign-in. */
+/**
+ * Member of every result union by error type. Other types are our own faults or a problem with the sign-in, and are
+ * reported as top-level errors.
+ */
 const members: Readonly<Partial<Record<ErrorType, string>>> = {
   invalid_request_error: 'ValidationError',
   permission_error: 'PermissionError',
@@ -33,7 +36,7 @@ const members: Readonly<Partial<Record<ErrorType, string>>> = {
 
 export const userErrorNames: readonly string[] = Object.values(members);
 
-/** `error` as a member of a result union; null where it belongs to the top level. */
+/** `error` as a member of a result union; null when it is reported as a top-level error. */
 export function userErrorOf(error: unknown, request_id: RequestId): UserError | null {
   if (!(error instanceof ServiceError)) return null;
   const name = members[error.type];
@@ -64,13 +67,13 @@ export function refusalError(error: ServiceError, request_id: RequestId): GraphQ
   });
 }
 
-/** What was thrown behind an error of the executor, null for a fault of the document itself. */
+/** What was thrown behind an error of the executor; null when the document itself is at fault. */
 export function thrownBy(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
   const { originalError } = error;
   if (originalError === undefined || originalError === null) return null;
-  // A scalar or an enum that cannot hold the value of a field: an error about the document has a place in it, one about
-  // variables has no path.
+  // A scalar or enum that cannot represent the value of a field also throws a GraphQLError. It differs from an error
+  // about the document, which has a location, and from one about variables, which has no path.
   const { path } = error;
   if (path !== undefined && originalError instanceof GraphQLError && isAboutValue(originalError)) {
     return new Error(`${path.join('.')}: ${originalError.message}`, { cause: originalError });
@@ -87,8 +90,8 @@ function isAboutValue(error: GraphQLError): boolean {
 }
 
 /**
- * `error` as it leaves the service. `explain` turns anything thrown into a refusal and logs what is a defect
- * (`operationSurface`); errors about the document stay as they are and get their own code.
+ * `error` as it is sent. `explain` turns anything thrown into a refusal and logs defects (`operationSurface`). Errors
+ * about the document are kept and get a code of their own.
  */
 export function shownError(
   error: GraphQLError,
@@ -108,7 +111,7 @@ export function shownError(
   });
 }
 
-/** `error` with further extensions. */
+/** `error` with additional extensions. */
 export function withExtensions(error: GraphQLError, extensions: Record<string, unknown>): GraphQLError {
   return new GraphQLError(error.message, {
     ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
@@ -119,7 +122,7 @@ export function withExtensions(error: GraphQLError, extensions: Record<string, u
   });
 }
 
-/** The refusal that a stored answer keeps as the envelope of REST. */
+/** The refusal in a stored answer, which is kept as the body that REST sends. */
 export function refusalOfBody(body: string): ServiceError {
   const { error } = JSON.parse(body) as { error: Record<string, unknown> };
   const code = String(error['code']);

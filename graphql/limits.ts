@@ -1,5 +1,5 @@
-// What a document may ask for (docs/graphql.md), decided before anything runs. One set for yoga and mercurius: what
-// one refuses the other refuses, in the same words.
+// Limits on documents (docs/graphql.md), checked before anything runs. Yoga and mercurius share them, so that both
+// refuse the same documents with the same messages.
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 import {
@@ -28,7 +28,7 @@ export const limits = {
   complexity: 5_000,
   page_default: 20,
   page_max: 100,
-  /** Endpoints of one route: a catalog may hold hundreds for a model. */
+  /** Endpoints of one route: a catalog may hold hundreds for one model. */
   route_max: 500,
   timeout_ms: 15_000,
 } as const;
@@ -44,7 +44,10 @@ function tooMuch(what: string, found: number, limit: number): GraphQLError {
   });
 }
 
-/** Where the string that begins at `at` ends: past its closing quotes, or where the lexer will find it broken. */
+/**
+ * Index where the string that begins at `at` ends: after its closing quotes, or where the lexer will report it
+ * unterminated.
+ */
 function endOfString(text: string, at: number): number {
   const is_block = text.startsWith('"""', at);
   const quotes = is_block ? '"""' : '"';
@@ -58,8 +61,8 @@ function endOfString(text: string, at: number): number {
 }
 
 /**
- * Refuses a text whose brackets nest deeper than any document needs, before it is parsed: who parses, validates and
- * runs it calls itself for each level, and beyond some thousand the stack ends. @throws GraphQLError.
+ * Refuses a text with deeply nested brackets before it is parsed. Parser, validator and executor recurse once per
+ * level, and some thousand levels would overflow the stack. @throws GraphQLError.
  */
 export function refuseNesting(text: string): void {
   let nesting = 0;
@@ -78,8 +81,9 @@ export function refuseNesting(text: string): void {
 }
 
 /**
- * Fields, aliases, directives and root fields as they are written; what fragments multiply is the cost's matter. Thrown
- * on entering the document, before any other rule: comparing the fields of one name costs time by their square.
+ * Limits fields, aliases, directives and root fields as they are written; the cost accounts for what fragments
+ * multiply. Throws on entering the document, before any other rule runs, because the rule that compares fields of the
+ * same name takes quadratic time.
  */
 export const documentLimits: ValidationRule = (context: ValidationContext) => ({
   Document(document) {
@@ -117,7 +121,7 @@ function checkDocument(document: DocumentNode): void {
   if (aliases > limits.aliases) throw tooMuch('aliases', aliases, limits.aliases);
 }
 
-/** Root fields of an operation; each fragment counts once, as its fields are merged. */
+/** Root fields of an operation. Each fragment counts once, because its fields are merged. */
 function rootFields(operation: OperationDefinitionNode, document: DocumentNode): number {
   const seen = new Set<string>();
   const count = (selections: OperationDefinitionNode['selectionSet']['selections']): number => {
@@ -138,7 +142,7 @@ function rootFields(operation: OperationDefinitionNode, document: DocumentNode):
   return count(operation.selectionSet.selections);
 }
 
-/** The operation of a valid document that `name` chooses; null when the choice is left open. */
+/** The operation of a valid document that `name` selects; null when it selects none. */
 export function operationOf(document: DocumentNode, name: string | null): OperationDefinitionNode | null {
   const operations = document.definitions.filter((found) => found.kind === Kind.OPERATION_DEFINITION);
   if (name === null || name === '') return operations.length === 1 ? (operations[0] ?? null) : null;
@@ -146,8 +150,8 @@ export function operationOf(document: DocumentNode, name: string | null): Operat
 }
 
 /**
- * The cost of an operation: a field costs 1, a page its fields times `first`. Fragments are counted where they are
- * spread. @throws GraphQLError beyond the limits of cost and depth, and for variables of the wrong type.
+ * The cost of an operation: a field costs 1, a page the cost of its fields times `first`. Fragments count wherever
+ * they are spread. @throws GraphQLError beyond the limits of cost and depth, and for variables of the wrong type.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -165,7 +169,7 @@ export function costOf(
   return { requested: complexity, limit: limits.complexity };
 }
 
-/** Whether `operation` changes or follows something: only POST, and the latter only where streams are served. */
+/** Whether `operation` is of `kind`. Mutations need POST; subscriptions are served only where there are streams. */
 export function isKind(
   operation: OperationDefinitionNode | null,
   kind: 'mutation' | 'subscription',
@@ -174,7 +178,10 @@ export function isKind(
   return operation?.operation === wanted;
 }
 
-/** What `work` resolves with. @throws ServiceError deadline_exceeded after `ms`; statements under way end by themselves. */
+/**
+ * What `work` resolves with. @throws ServiceError deadline_exceeded after `ms`; statements already running are not
+ * cancelled.
+ */
 export async function within<T>(work: PromiseLike<T> | T, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {

@@ -1,5 +1,5 @@
-// GraphQL says camelCase and upper-case enums, everything else snake_case. This is the one place
-// where one becomes the other.
+// GraphQL uses camelCase and upper-case enum values, everything else snake_case. This is the one place that converts
+// between them.
 
 /** `amount_micro_usd` → `amountMicroUsd`. */
 export function camel(name: string): string {
@@ -12,13 +12,13 @@ export function pascal(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** `read:usage` → `READ_USAGE`; `24h` → `H24`, because a name of GraphQL begins with a letter. */
+/** `read:usage` → `READ_USAGE`; `24h` → `H24`, because a GraphQL name must begin with a letter. */
 export function enumName(value: string): string {
   const upper = value.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
   return upper.replace(/^(\d+)([A-Z])$/, '$2$1');
 }
 
-/** A dotted path of REST as a path of the `input` argument: `limits.rpm` → `['input', 'limits', 'rpm']`. */
+/** A dotted path of REST as a path in the `input` argument: `limits.rpm` → `['input', 'limits', 'rpm']`. */
 export function inputPath(param: string | null): string[] | null {
   if (param === null) return null;
   const parts = param.split(/[.[\]]+/).filter((part) => part !== '');

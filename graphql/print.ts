@@ -1,4 +1,4 @@
-// Writes the printed schemas that are committed: `node graphql/print.ts`. A test compares them with the code.
+// Writes the committed schema files: `node graphql/print.ts`. A test compares them with the code.
 import { writeFileSync } from 'node:fs';
 import { printStaffSchema } from './staff/schema.ts';
 import { printTenantSchema } from './tenant/schema.ts';

@@ -1,5 +1,5 @@
-// How a resolver runs an operation: admitted, its input checked, at most once where an idempotency key says so.
-// Resolvers have no other way to data, so that GraphQL can neither forget a rule nor invent one.
+// How a resolver runs an operation: the caller is admitted, the input checked, and with an idempotency key it runs at
+// most once. Resolvers have no other access to data, so GraphQL applies exactly the rules of REST.
 import {
   type Caller,
   type Context,
@@ -14,7 +14,7 @@ import { admit, runOnce } from '@svc/core/operations/index.ts';
 import type { Static, TSchema } from 'typebox';
 import { refusalOfBody } from './errors.ts';
 
-/** What a surface knows of one request; schemas need nothing else of it. */
+/** What a surface (REST or GraphQL over HTTP) provides for one request. The schemas need nothing else of HTTP. */
 export interface SurfaceRequest {
   readonly request_id: RequestId;
   readonly caller: Caller;
@@ -22,32 +22,32 @@ export interface SurfaceRequest {
   contextOf(caller: Caller): Context;
   /** Checks the input of `operation` as REST does. @throws ServiceError invalid_request. */
   readInput(operation: Operation, input: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** The envelope of REST, kept as the first answer under an idempotency key. */
+  /** The body of a refusal as REST sends it, which is stored as the first answer under an idempotency key. */
   refusalBody(error: ServiceError): string;
-  /** Anything thrown as a refusal; logs what is a defect. */
+  /** The refusal for anything thrown; logs defects. */
   explain(thrown: unknown): ServiceError;
 }
 
 export interface RunOptions {
-  /** Whose rows a session reads; a key's own environment is fixed. */
+  /** The environment whose rows a session reads. A key has its own, which is fixed. */
   readonly environment?: Environment | null;
   readonly idempotency_key?: string | null;
 }
 
-/** The caller as it acts in `environment`. */
+/** `caller`, acting in `environment`. */
 function actingIn(caller: Caller, environment: Environment | null | undefined): Caller {
   if (caller.kind !== 'session' || environment === undefined || environment === null) return caller;
   return { ...caller, environment };
 }
 
-/** The environment `caller` acts in. */
+/** The environment that `caller` acts in. */
 export function environmentOf(caller: Caller): Environment {
   return caller.kind === 'key' || caller.kind === 'session' ? caller.environment : 'live';
 }
 
 export class Runner {
   readonly request: SurfaceRequest;
-  /** One context per environment, made when first used. */
+  /** One context per environment, created when first needed. */
   readonly #contexts = new Map<Environment, Context>();
 
   constructor(request: SurfaceRequest) {
@@ -69,12 +69,12 @@ export class Runner {
     return made;
   }
 
-  /** Refuses a caller whom `operation` does not let in. */
+  /** Refuses a caller that `operation` does not admit. */
   admit(operation: Pick<Operation, 'audience'>, environment?: Environment | null): void {
     admit(operation.audience, actingIn(this.caller, environment), now());
   }
 
-  /** Runs `operation`. @throws ServiceError what it, its audience or its input schema refuses. */
+  /** Runs `operation`. @throws ServiceError for what the operation, its audience or its input schema refuses. */
   async run<I extends TSchema, O extends TSchema>(
     operation: Operation<I, O>,
     input: Readonly<Record<string, unknown>>,
@@ -91,7 +91,9 @@ export class Runner {
     return output as Static<O>;
   }
 
-  /** The first answer again where REST or GraphQL gave one under this key: both share path and input. */
+  /**
+   * Returns the first answer again when REST or GraphQL gave one under this key: both use the same path and input.
+   */
   async #once<Output>(
     context: Context,
     operation: Operation,

@@ -1,5 +1,5 @@
-// Scalars of both schemas. Money is an integer sent as a string: JSON numbers of other languages end at 2^53, and
-// nobody shall add dollars as floats.
+// Scalars of both schemas. Money is an integer sent as a string: JSON numbers are exact only up to 2^53 in most
+// languages, and nobody should add dollars as floats.
 import { isTime, timeInMs } from '@svc/core/kernel/index.ts';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
@@ -51,7 +51,9 @@ function timeOf(value: unknown): string {
   throw noTime();
 }
 
-/** What is sent has the form that REST takes; an engine reads far more as times, some of them in its own zone. */
+/**
+ * Accepts the forms of a time that REST accepts. `Date` would parse far more, some of it in the machine's time zone.
+ */
 function timeIn(value: unknown): string {
   const text = timeOf(value);
   if (isTime(text)) return text;

@@ -1,4 +1,4 @@
-// The Fastify instance under all routes of the gateway: ids, errors, unknown paths and wrong methods.
+// The Fastify instance under all routes of a listener: request ids, errors, unknown paths and wrong methods.
 import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -20,7 +20,7 @@ declare module 'fastify' {
     readonly base_url: string;
     /** Paths and methods that exist, for 405 and preflights. */
     readonly known_paths: PathTable;
-    /** Origins that may call with a session cookie; `bindOperations` fills it. */
+    /** Origins that may call with a session cookie; filled by `bindOperations`. */
     readonly console_origins: Set<string>;
     readonly answer_headers: (request_id: string) => Record<string, string>;
   }
@@ -28,11 +28,11 @@ declare module 'fastify' {
 
 interface AppOptions {
   readonly log: Log;
-  /** Public address of the gateway, named in errors; https adds HSTS. */
+  /** Public address of the gateway, shown in errors. An https address adds HSTS headers. */
   readonly base_url: string;
 }
 
-/** Writes a refusal with everything that belongs to one. */
+/** Sends a refusal with all its headers. */
 function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { request } = reply;
   return reply
@@ -45,7 +45,7 @@ function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceEr
     .send(errorBody(error, { request_id: request.id, base_url: app.base_url }, request.url));
 }
 
-/** `/v1/models/vendor%2Fmodel` is `/v1/models/vendor/model`: official clients encode the slash of an id. */
+/** `/v1/models/vendor%2Fmodel` means `/v1/models/vendor/model`: official clients encode the slash in a model id. */
 export function rewriteModelPath(url: string): string {
   if (!url.startsWith('/v1/models/')) return url;
   const end = url.indexOf('?');
@@ -53,7 +53,7 @@ export function rewriteModelPath(url: string): string {
   return path.replace(/%2f/i, '/') + url.slice(path.length);
 }
 
-/** Responses are not kept, so nothing below their route can be fetched, deleted, cancelled or listed. */
+/** Responses are not stored, so nothing below their route can be fetched, deleted, cancelled or listed. */
 function unknownRoute(path: string): ServiceError {
   if (!path.startsWith('/v1/responses/')) {
     return new ServiceError('route_not_found', 'There is no such route. See /docs.');
@@ -87,15 +87,18 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
   return sendRefusal(app, reply, new ServiceError('method_not_allowed', `This path takes ${allowed}.`));
 }
 
-/** Long enough for the largest body on a slow line; who sends a byte now and then must not keep a connection for ever. */
+/**
+ * Long enough for the largest body on a slow connection, but a client that sends a byte now and then cannot hold a
+ * connection for ever.
+ */
 const REQUEST_MS = 300_000;
-/** What Node cannot read of a request, and how it is told. */
+/** Answers to requests that Node's parser rejects, by error code. */
 const unread: ReadonlyMap<string | undefined, readonly [status: number, message: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, `The headers are larger than ${maxHeaderSize / 1024} KiB.`]],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, `The request did not come whole within ${REQUEST_MS / 1000} s.`]],
 ]);
 
-/** An instance without routes; `bindOperations` and the inference routes add theirs. */
+/** An instance without routes; `bindOperations` and `bindInference` add theirs. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, base_url } = options;
   const is_https = base_url.startsWith('https:');
@@ -105,7 +108,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     requestIdHeader: false,
     bodyLimit: BODY_MAX,
     forceCloseConnections: 'idle',
-    // Clients and load balancers keep connections for a minute; ours must outlive theirs, or a reuse meets a reset.
+    // Clients and load balancers keep idle connections for a minute. Ours must last longer, or a client reuses one
+    // that is being closed.
     keepAliveTimeout: 72_000,
     requestTimeout: REQUEST_MS,
     routerOptions: { maxParamLength: 512 },
@@ -126,7 +130,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       );
     },
   });
-  // Unknown paths and wrong methods answer whatever the body is; each scope brings its own parser.
+  // Unknown paths and wrong methods are answered whatever the body is; each scope adds its own body parser.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorate('base_url', base_url);

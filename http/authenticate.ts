@@ -1,9 +1,10 @@
-// The credential of a request's headers. One header, sent once: a second way in would be a second set of rules.
+// Reads the credential from a request's headers. Only one header is accepted, and only once, so that there is one set
+// of rules.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
-/** Longest value looked at; a key has 47 characters. */
+/** Longest value that is accepted; a key has 47 characters. */
 const VALUE_MAX = 512;
 
 function valuesOf(raw: IncomingMessage, name: string): string[] {
@@ -30,8 +31,8 @@ function only(values: readonly string[], header: string): string | null {
 }
 
 /**
- * The key in a request's headers, unverified. `x_api_key` says whether that header counts on this route.
- * @throws ServiceError authentication_required when there is none, one is doubled, or two differ.
+ * The key in a request's headers, not yet verified. `x_api_key` says whether that header is accepted on this route.
+ * @throws ServiceError authentication_required when there is no key, a header is repeated, or two headers differ.
  */
 export function credentialOf(raw: IncomingMessage, x_api_key: boolean): string {
   const authorization = only(valuesOf(raw, 'authorization'), 'Authorization');
@@ -48,7 +49,7 @@ export function credentialOf(raw: IncomingMessage, x_api_key: boolean): string {
   throw required('Send an API key as `Authorization: Bearer <key>`.');
 }
 
-/** The bearer token in a request's headers, null when it has none. @throws ServiceError authentication_required. */
+/** The bearer token in a request's headers; null when there is none. @throws ServiceError authentication_required. */
 export function bearerOf(raw: IncomingMessage): string | null {
   return only(valuesOf(raw, 'authorization'), 'Authorization') === null ? null : credentialOf(raw, false);
 }

@@ -1,4 +1,4 @@
-// The parts that every program with listeners opens alike.
+// Opens the parts that every program with listeners needs.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
@@ -17,33 +17,33 @@ import type { HttpParts } from './parts.ts';
 interface BaseOptions {
   readonly config: Config;
   readonly log: Log;
-  /** Wire formats that catalog files may name. */
+  /** Wire formats that catalog files may use. */
   readonly formats: Formats;
-  /** Label of its metrics, and its name in the database with the process id. */
+  /** Label of the program's metrics and, with the process id, its name in the database. */
   readonly program: string;
-  /** Folder in the data directory for rows that wait for the database; no two programs share one. */
+  /** Folder in the data directory for rows that wait for the database; each program has its own. */
   readonly spool: string;
 }
 
-/** The parts of `HttpParts` that `openBase` fills, and what a program builds its own parts from. */
+/** The parts of `HttpParts` that `openBase` opens, and others that a program builds on. */
 export interface Base extends Required<Omit<HttpParts, 'checks' | 'draining' | 'services'>> {
   readonly services: Services & Required<Pick<Services, 'egress' | 'limits' | 'money_in'>>;
   readonly catalog: CatalogHandle;
   readonly changes: Changes;
-  /** Of the database. */
+  /** URL of the database. */
   readonly url: string;
-  /** Of this process. */
+  /** Name of this process. */
   readonly name: string;
 }
 
-/** The host of `config` as an address shows it. */
+/** The host of `config` as it is written in a URL. */
 export function hostOf({ host }: Pick<Config, 'host'>): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /**
- * Opens them; `opened` closes them in reverse order.
- * @throws Error when the database, the catalog files or the port of the metrics cannot be used.
+ * Opens the parts; `opened` closes them in reverse order.
+ * @throws Error when the database, the catalog files or the metrics port cannot be used.
  */
 export async function openBase(opened: AsyncDisposableStack, options: BaseOptions): Promise<Base> {
   const { config, log, program } = options;

@@ -1,5 +1,5 @@
-// Routes of the registry: authenticate, admit, read the input, run, answer. In this order: a denied caller
-// learns neither whether its body was valid nor whether the target exists.
+// Makes routes of operations: authenticate, admit, read the input, run, answer. The order matters: a caller who is
+// denied does not learn whether the body was valid or the target exists.
 import { type Caller, FileAnswer, now, type Operation, ServiceError } from '@svc/core/kernel/index.ts';
 import { admit, runOnce } from '@svc/core/operations/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,12 +14,12 @@ import { takeTurn } from './rate.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const callers = new WeakMap<FastifyRequest, Caller>();
 
-/** Public reads and the routes that say so: any origin may call, without credentials. */
+/** Whether any origin may call, without credentials: public reads, and operations that declare it. */
 function isCrossOrigin({ audience, cross_origin, method }: Operation): boolean {
   return cross_origin === true || (audience.kind === 'public' && method === 'GET');
 }
 
-/** Routes of people, sign-in among them: console pages may call with their cookie. */
+/** Whether console pages may call with their cookie: operations for people, including sign-in. */
 function isForSessions({ audience, method }: Operation): boolean {
   if (audience.kind === 'public') return method !== 'GET';
   return audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined);
@@ -33,7 +33,7 @@ async function authenticate(
   const { audience } = operation;
   switch (audience.kind) {
     case 'public':
-      // Sign-in sets a cookie: not for a page of another origin.
+      // Sign-in sets a cookie, so pages of other origins may not call it.
       if (operation.cross_origin !== true && operation.method !== 'GET') {
         refuseForeignPage(parts.services.sign_in.console_origins, request);
       }
@@ -86,7 +86,7 @@ async function answer(
   return reply.code(status).type(JSON_TYPE).send(JSON.stringify(output));
 }
 
-/** Compressed bodies are read on inference routes alone. @throws ServiceError unsupported_media_type. */
+/** Only inference routes accept compressed bodies. @throws ServiceError unsupported_media_type. */
 function refuseEncoding(request: FastifyRequest): void {
   const encoding = headerOf(request, 'content-encoding') ?? 'identity';
   if (encoding.trim().toLowerCase() === 'identity') return;
@@ -107,7 +107,7 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
         reply.headers(consoleHeaders(origin));
       } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
       const caller = await authenticate(parts, operation, request);
-      // A rail that is told to wait would give up on its callbacks.
+      // Payment rails are not rate limited: one that is told to wait would give up on its callback.
       if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
       admit(operation.audience, caller, now());
       callers.set(request, caller);
@@ -116,7 +116,7 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
   });
 }
 
-/** Binds `chosen` operations to `app`. */
+/** Binds the operations in `chosen` to `app`. */
 export function bindOperations(app: FastifyInstance, parts: HttpParts, chosen: readonly Operation[]): void {
   for (const origin of parts.services.sign_in.console_origins) app.console_origins.add(origin);
   app.register(async (scope) => {

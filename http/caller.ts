@@ -1,5 +1,5 @@
-// Who calls, for REST and GraphQL alike: an API key, a session by cookie or bearer token, or a member of staff. One
-// credential per request; two are a fault of the client and never a choice of ours.
+// Identifies the caller, for REST and GraphQL alike: an API key, a session by cookie or bearer token, or a member of
+// staff. A request carries one credential; with two it is refused, and we never choose between them.
 import {
   checkCsrf,
   clientAddress,
@@ -27,13 +27,13 @@ import type { HttpParts } from './parts.ts';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** One header of `request`, null when absent or doubled into a list. */
+/** One header of `request`; null when it is absent or sent more than once. */
 export function headerOf(request: FastifyRequest, name: string): string | null {
   const value = request.headers[name];
   return typeof value === 'string' ? value : null;
 }
 
-/** The client's network address, behind trusted proxies too. */
+/** The client's network address, also behind trusted proxies. */
 export function addressOf(sign_in: SignInSettings, request: FastifyRequest): string | null {
   const forwarded = headerOf(request, 'x-forwarded-for');
   return clientAddress(request.raw.socket?.remoteAddress ?? null, forwarded, sign_in.trusted_proxies);
@@ -44,7 +44,7 @@ function environmentOf(request: FastifyRequest): Environment {
   return environment === 'test' ? 'test' : 'live';
 }
 
-/** The origin a browser says the request comes from: `Origin`, or when absent that of `Referer`. */
+/** The origin that the browser says the request comes from: `Origin`, or that of `Referer` when it is absent. */
 function originOf(request: FastifyRequest): string | null {
   const origin = headerOf(request, 'origin');
   if (origin !== null) return origin;
@@ -72,8 +72,8 @@ function requireConsole(
 }
 
 /**
- * Refuses a sign-in by cookie from a page that is no console's: nobody is signed in to an account not their own.
- * Clients that are no browser send no `Origin` and pass. @throws ServiceError csrf_failed.
+ * Refuses a sign-in by cookie from a page that is not the console's, so that no other site can sign a person in to a
+ * foreign account. Clients that are not browsers send no `Origin` and pass. @throws ServiceError csrf_failed.
  */
 export function refuseForeignPage(origins: readonly string[], request: FastifyRequest): void {
   const origin = headerOf(request, 'origin');
@@ -83,7 +83,7 @@ export function refuseForeignPage(origins: readonly string[], request: FastifyRe
   });
 }
 
-/** The cookie `name`, null when absent. @throws ServiceError authentication_required when there are two. */
+/** The cookie `name`; null when it is absent. @throws ServiceError authentication_required when it is sent twice. */
 function onlyCookie(request: FastifyRequest, name: string): string | null {
   const values = readCookie(request.headers.cookie, name);
   if (values.length > 1) throw new ServiceError('authentication_required', `Send one cookie ${name}.`);
@@ -111,18 +111,20 @@ async function session(
 }
 
 /**
- * The key or session behind `request`; a session cookie on a write has passed the CSRF check.
- * @throws ServiceError authentication_required, invalid_api_key, session_expired, invalid_request (a cookie and a
- * bearer at once), csrf_failed, not_found (`x-svc-org`), org_inactive, service_unavailable.
+ * The key or session behind `request`. For a write with a session cookie, the CSRF token has been checked.
+ * @throws ServiceError authentication_required, invalid_api_key, session_expired, invalid_request (cookie and bearer
+ * token together), csrf_failed, not_found (`x-svc-org`), org_inactive, service_unavailable.
  */
 export async function callerOf(
   parts: HttpParts,
   request: FastifyRequest,
   options: {
     readonly x_api_key?: boolean;
-    /** The organisation that the path names (`/v1/orgs/{id}…`): a person's role is the one in there. */
+    /**
+     * The organisation that the path names (`/v1/orgs/{id}…`): a person acts with their role in that organisation.
+     */
     readonly org_id?: string | null;
-    /** The service asks again for itself: no activity of the person. */
+    /** The service itself checks again; this does not count as activity of the person. */
     readonly passive?: true;
   } = {},
 ): Promise<KeyCaller | SessionCaller> {
@@ -144,7 +146,7 @@ export async function callerOf(
 }
 
 /**
- * The member of staff behind `request`, by cookie or bearer as `callerOf`.
+ * The member of staff behind `request`, by cookie or bearer token like `callerOf`.
  * @throws ServiceError authentication_required, session_expired, invalid_request, csrf_failed.
  */
 export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): Promise<StaffCaller> {
@@ -165,7 +167,7 @@ export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): 
   return caller;
 }
 
-/** The context in which operations run for `request`; `reply` takes headers that they set. */
+/** The context in which operations run for `request`. Operations set headers on `reply`. */
 export function requestContext(
   parts: HttpParts,
   request: FastifyRequest,

@@ -1,16 +1,16 @@
-// From anything thrown to the body a caller sees (docs/errors.md). A refusal keeps its code, a database that is away
-// is 503, and everything else is a defect: 500 with the request id and nothing more, logged whole.
+// Turns anything thrown into the body that a caller sees (docs/errors.md). A refusal keeps its code; a database that
+// cannot be reached is 503; everything else is a defect: 500 with the request id and nothing more, logged in full.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
 import { builtIn, chatError, type ErrorPlace } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
-/** A refusal as JSON text: in the envelope of the dialect that is spoken at `path`, anywhere else in ours. */
+/** The JSON text of a refusal: in the dialect's error format when `path` belongs to one, otherwise in ours. */
 export function errorBody(error: ServiceError, place: ErrorPlace, path?: string): string {
   const envelope = (path === undefined ? null : builtIn.envelopeAt(path)) ?? chatError;
   return JSON.stringify(envelope(error, place));
 }
 
-/** Headers that go with a refusal: whether and when to try again, and how to sign in. */
+/** Headers of a refusal: whether and when to retry, and how to authenticate. */
 export function errorHeaders(error: ServiceError): Record<string, string> {
   const headers: Record<string, string> = { 'x-should-retry': error.retry ? 'true' : 'false' };
   const waits = error.status === 429 || error.status === 503;
@@ -23,7 +23,7 @@ export function errorHeaders(error: ServiceError): Record<string, string> {
   return headers;
 }
 
-/** What Fastify throws before a handler runs, as refusals of ours. */
+/** The refusal for an error that Fastify throws before a handler runs. */
 function fromFramework(error: Error & { code?: string; statusCode?: number }): ServiceError | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -40,7 +40,7 @@ function fromFramework(error: Error & { code?: string; statusCode?: number }): S
   }
 }
 
-/** The refusal behind anything thrown; defects are logged here, once. */
+/** The refusal for anything thrown. Defects are logged here, once. */
 export function refusalOf(error: unknown, request_id: string, log: Log): ServiceError {
   if (error instanceof ServiceError) return error;
   if (isDatabaseFault(error)) {

@@ -1,4 +1,4 @@
-// All faults of a value against its schema, in the words of docs/api.md#bodies-and-answers, at most twenty.
+// Reports every fault of a value against its schema, at most twenty, in the form of docs/api.md#bodies-and-answers.
 import { type JsonSchema, pathText, type SchemaFault, schemaFaults } from '@svc/core/kernel/index.ts';
 import type { TSchema } from 'typebox';
 
@@ -72,7 +72,7 @@ function faultOf({ steps, rule, schema }: SchemaFault): Fault {
   }
 }
 
-/** The faults of `value`, in the order of the schema's required members, then the value's own. */
+/** The faults of `value`: first in the order of the schema's required members, then in the order of the value. */
 export function faultsOf(schema: TSchema, value: unknown): Fault[] {
   return schemaFaults(schema, value, { most: FAULTS_MAX }).map(faultOf);
 }

@@ -1,6 +1,6 @@
-// Headers that every answer carries (docs/api.md#headers), and those of cross-origin calls.
+// Headers that every answer has (docs/api.md#headers), and those of cross-origin requests.
 
-/** The three names of the request id: clients of each dialect read another one. */
+/** The request id under three names, because the clients of each dialect read a different one. */
 export function answerHeaders(request_id: string, is_https: boolean): Record<string, string> {
   return {
     'x-svc-request-id': request_id,
@@ -40,13 +40,13 @@ const exposed = [
   'svc-version',
 ].join(', ');
 
-/** For a call from another origin to a public, model or inference route: any origin, never with credentials. */
+/** For a request from another origin to a public, model or inference route: any origin, never with credentials. */
 export const crossOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': exposed,
 };
 
-/** For a call from a console page to a route that admits sessions: that origin, with its cookie. */
+/** For a request from a console page to a route that admits sessions: that origin, with its cookie. */
 export function consoleHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,
@@ -56,7 +56,7 @@ export function consoleHeaders(origin: string): Record<string, string> {
   };
 }
 
-/** The answer to a console page's preflight. */
+/** The headers that answer a console page's preflight. */
 export function consolePreflightHeaders(origin: string, methods: readonly string[]): Record<string, string> {
   return {
     ...consoleHeaders(origin),
@@ -66,7 +66,7 @@ export function consolePreflightHeaders(origin: string, methods: readonly string
   };
 }
 
-/** The answer to a preflight; `asked` are the headers the browser wants to send. */
+/** The headers that answer a preflight; `asked` are the headers that the browser wants to send. */
 export function preflightHeaders(
   methods: readonly string[],
   asked: string | undefined,
@@ -74,8 +74,8 @@ export function preflightHeaders(
   return {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': methods.join(', '),
-    // Any header may come: official clients send a dozen of their own, and none carries a credential of ours but
-    // those that are allowed anyway.
+    // Any header is allowed: official clients send a dozen of their own, and only the allowed ones can carry a
+    // credential of ours.
     'access-control-allow-headers':
       asked !== undefined && /^[\w\-, ]{1,2000}$/.test(asked)
         ? asked

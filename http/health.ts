@@ -1,12 +1,12 @@
-// `/healthz`: the process answers. `/readyz`: it can serve; names what cannot.
+// `/healthz`: the process answers. `/readyz`: it can serve requests; otherwise it names the parts that fail.
 import type { Pool } from '@svc/core/db/index.ts';
 import type { FastifyInstance } from 'fastify';
 import type { HttpParts } from './parts.ts';
 
-/** One part that a gateway needs; `run` resolves with null when it works, else with what is wrong. */
+/** One part that a program needs; `run` resolves with null when it works, otherwise with what is wrong. */
 export interface Check {
   readonly name: string;
-  /** Whether calls cannot be served without it. */
+  /** Whether no call can be served without it. */
   readonly critical: boolean;
   run(): Promise<string | null>;
 }

@@ -1,8 +1,8 @@
-// What every answer of a listener has, whoever wrote its route.
+// What every answer of a listener has, whichever route it comes from.
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.ts';
 
-/** Answers of `scope` carry the common headers and are counted by the declared path of their route. */
+/** Adds the common headers to answers of `scope` and counts them by the declared path of their route. */
 export function addAnswerHooks(scope: FastifyInstance, metrics: Metrics | undefined): void {
   scope.addHook('onRequest', async (request, reply) => {
     reply.headers(scope.answer_headers(request.id));

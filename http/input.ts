@@ -1,4 +1,4 @@
-// From a request to an operation's input: path, query string by declared type, body as it is
+// From a request to an operation's input: path members, query members by their declared type, and the body
 // (docs/api.md#bodies-and-answers).
 import { type Operation, parseJson, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
@@ -11,7 +11,7 @@ const DEPTH_MAX = 64;
 export interface RawInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | string[]>>;
-  /** undefined where the request has none. */
+  /** Undefined when the request has none. */
   readonly body: unknown;
 }
 
@@ -27,7 +27,10 @@ function refuse(faults: readonly Fault[]): ServiceError {
   });
 }
 
-/** One query value by its declared type; what cannot be read stays text and is refused by the check. */
+/**
+ * One query value converted to its declared type; a value that cannot be converted stays text, and the check refuses
+ * it.
+ */
 function typed(schema: TSchema, value: string): unknown {
   const { type } = schema as { type?: string };
   if (type === 'integer' || type === 'number')
@@ -54,8 +57,8 @@ function readQuery(query: Shape['query'], given: RawInput['query']): Record<stri
 }
 
 /**
- * Text that no column takes, whichever field it stands in: U+0000 and halves of surrogate pairs,
- * which are no characters. `param` is where `value` stands.
+ * The fault of a text that PostgreSQL cannot store, in whichever field it is: U+0000, and halves of surrogate pairs,
+ * which are not characters. `param` is the path of `value`.
  */
 function badText(value: unknown, param: string): Fault | null {
   if (typeof value === 'string') {
@@ -72,7 +75,10 @@ function badText(value: unknown, param: string): Fault | null {
   return null;
 }
 
-/** A reader for `operation`, its checks compiled once. It throws ServiceError invalid_request with all faults. */
+/**
+ * A reader for the input of `operation`; its checks are compiled once. It throws ServiceError invalid_request with
+ * all faults.
+ */
 export function inputReader(operation: Operation): InputReader {
   const shape = shapeOf(operation);
   const query_schema = Type.Object(shape.query);
@@ -86,7 +92,8 @@ export function inputReader(operation: Operation): InputReader {
     if (body !== null && body_check?.Check(members) === false) throw refuse(faultsOf(body, members));
     const bad = badText(query, '') ?? badText(body === null ? null : members, '');
     if (bad !== null) throw refuse([bad]);
-    // Path members come last and cannot be overwritten; the body is closed, so names do not clash.
+    // Path members come last, so that nothing overwrites them. The body allows no unknown members, so names do not
+    // clash.
     return { ...query, ...(body === null ? {} : (members as object)), ...raw.params };
   };
 }
@@ -99,7 +106,9 @@ function depthOf(value: unknown, limit: number): number {
   return deepest + 1;
 }
 
-/** A JSON body; empty is undefined. @throws ServiceError invalid_json with the offset, or beyond 64 levels. */
+/**
+ * A JSON body; undefined when it is empty. @throws ServiceError invalid_json with the offset, or beyond 64 levels.
+ */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   const value = parseJson(bytes.toString('utf8'));

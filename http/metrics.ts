@@ -1,21 +1,21 @@
-// Prometheus metrics on a listener of their own, never on the public one. Labels are declared names,
-// never a caller's text: what a caller can choose would grow without bound.
+// Prometheus metrics on a separate listener, never on the public one. Label values come from fixed lists, never from
+// a caller's text, which would make the number of series unbounded.
 import { createServer, type Server } from 'node:http';
 import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Address of the listener, `http://host:port/metrics`. */
+  /** Address of the metrics, `http://host:port/metrics`. */
   readonly url: string;
-  /** Counts an answer; `route` is the declared path, never the caller's. */
+  /** Counts an answer; `route` is the declared path, never the path of the request. */
   observe(answer: { method: string; route: string; status: number; seconds: number }): void;
-  /** Gauges read at each scrape: name without the prefix `svc_` → figure. */
+  /** Gauges that are read at each scrape: name without the prefix `svc_` → function that returns the value. */
   watch(gauges: Readonly<Record<string, () => number>>): void;
   close(): Promise<void>;
 }
 
-/** Bounds of every histogram of times. */
+/** Bucket bounds of every histogram of durations. */
 export const SECONDS: readonly number[] = [
   0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
@@ -55,7 +55,9 @@ function serve(registry: Registry): Server {
   });
 }
 
-/** The metrics of one process, served at `host:port` (0 picks a free one). @throws Error when the port is taken. */
+/**
+ * Opens the metrics of one process at `host:port` (port 0 picks a free one). @throws Error when the port is taken.
+ */
 export async function openMetrics(options: {
   host: string;
   port: number;

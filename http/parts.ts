@@ -1,4 +1,4 @@
-// What a program gives to its listeners.
+// What a program passes to its listeners.
 import type { Pool } from '@svc/core/db/index.ts';
 import type { Log, Services } from '@svc/core/kernel/index.ts';
 import type { LimitStore } from '@svc/core/limits/index.ts';
@@ -7,24 +7,24 @@ import type { Metrics } from './metrics.ts';
 
 export interface ManagementRate {
   readonly limits: LimitStore;
-  /** Requests a minute of one key or session; 0: no limit. */
+  /** Requests per minute of one key or session; 0: no limit. */
   readonly management_rpm: number;
-  /** Requests a minute of one address on public routes; 0: no limit. */
+  /** Requests per minute of one address on public routes; 0: no limit. */
   readonly public_rpm: number;
 }
 
 export interface HttpParts {
   readonly pool: Pool;
   readonly log: Log;
-  /** What operations may ask for, and what tells who calls. */
+  /** What operations may use, and what identifies callers. */
   readonly services: Services;
   /** Absent: nothing is limited. */
   readonly rate?: ManagementRate;
-  /** Public address, as shown in the OpenAPI document; https adds HSTS. */
+  /** Public address, as shown in the OpenAPI document. An https address adds HSTS headers. */
   readonly base_url: string;
   readonly metrics?: Metrics;
-  /** Asked by /readyz beside the database. */
+  /** Checked by /readyz in addition to the database. */
   readonly checks?: readonly Check[];
-  /** True once the process is stopping: /readyz then refuses. */
+  /** True once the process is stopping; /readyz then answers 503. */
   readonly draining?: () => boolean;
 }

@@ -1,9 +1,9 @@
-// Which paths exist and with which methods: tells a wrong method (405 with Allow) from an unknown path (404).
+// Which paths exist and with which methods, to tell a wrong method (405 with Allow) from an unknown path (404).
 
 interface KnownPath {
   readonly methods: readonly string[];
   readonly cross_origin: boolean;
-  /** Whether sessions are admitted: console pages may call with credentials. */
+  /** Whether sessions are admitted, so that console pages may call with credentials. */
   readonly by_session: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Entry {
 export class PathTable {
   readonly #entries = new Map<string, Entry>();
 
-  /** Adds `method` of a path with `:param` segments. */
+  /** Adds `method` for a path with `:param` segments. */
   add(method: string, path: string, cross_origin: boolean, by_session = false): void {
     const key = path.replaceAll(/:[a-z_]+/g, ':');
     const entry = this.#entries.get(key) ?? {
@@ -34,7 +34,9 @@ export class PathTable {
     this.#entries.set(key, entry);
   }
 
-  /** What is known of `path` (without a query string); a literal segment wins over a parameter. */
+  /**
+   * The known path that matches `path` (without a query string). A literal segment takes precedence over a parameter.
+   */
   find(path: string): KnownPath | null {
     const parts = path.split('/');
     let best: Entry | null = null;

@@ -1,5 +1,6 @@
-// The rate limit of management (docs/limits.md#requests-beside-inference): one count of a key or a session over all its
-// routes, one of an address over public routes. It is taken once the caller is known, before anything is read for them.
+// The rate limit of all routes except inference (docs/limits.md#requests-beside-inference): one count per key or
+// session, and one per address on public routes. A request is counted once its caller is known, before anything else
+// is read.
 import { addressPrefix } from '@svc/core/identity/index.ts';
 import { goDuration } from '@svc/core/inference/index.ts';
 import type { Caller } from '@svc/core/kernel/index.ts';
@@ -27,7 +28,7 @@ function subjectOf(caller: Caller, address: () => string | null): { scope: Manag
 }
 
 /**
- * Counts one request of `caller` and shows on `reply` where they stand.
+ * Counts one request of `caller` and sets the rate-limit headers on `reply`.
  * @throws ServiceError rate_limit_exceeded.
  */
 export async function takeTurn(
@@ -50,6 +51,6 @@ export async function takeTurn(
     });
   }
   if (isRefusal(entered)) throw managementError(scope, entered);
-  // Only requests are counted, not how many run at once.
+  // Only requests are limited, not how many run at once.
   entered.leave();
 }

@@ -1,8 +1,8 @@
-// The code of all workflows as one script, made once per process and shared by its workers.
+// Bundles the code of all workflows into one script, once per process; all workers share it.
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type Logger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
-/** Bundles the workflows. @throws Error naming the import chain when a workflow reaches something of Node's. */
+/** Bundles the workflows. @throws Error naming the import chain when a workflow imports a module of Node. */
 export function bundleWorkflows(logger: Logger): Promise<WorkflowBundleWithSourceMap> {
   const workflowsPath = fileURLToPath(new URL('workflows.ts', import.meta.url));
   return bundleWorkflowCode({ workflowsPath, logger });

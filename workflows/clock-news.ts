@@ -1,16 +1,16 @@
-// Temporal's timers do not know the development clock (`svcctl dev clock`). When it is moved, every running workflow
-// is told to look at its row again. Used with SVC_DEV=1 only.
+// Temporal's timers do not know the development clock (`svcctl dev clock`). When that clock is moved, every running
+// workflow gets a signal to read its row again. Used only with SVC_DEV=1.
 import { type Log, machineMs, nowMs } from '@svc/core/kernel/index.ts';
 import type { Client } from '@temporalio/client';
 
 const LOOK_MS = 500;
-/** Reading two clocks is not one instant. */
+/** Two clocks are not read at exactly the same instant. */
 const NOISE_MS = 1_000;
 
 async function tellAll(client: Client): Promise<number> {
   let informed = 0;
   for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
-    // One that ended meanwhile needs no news.
+    // A workflow that has ended meanwhile needs no signal.
     await client.workflow
       .getHandle(workflowId)
       .signal('clock_moved')
@@ -32,9 +32,9 @@ export function tellClockMoves(parts: { log: Log; client: () => Client | null })
       try {
         const informed = await tellAll(client);
         last = present;
-        parts.log.info({ informed }, 'workflows told that the clock moved');
+        parts.log.info({ informed }, 'signalled workflows that the clock moved');
       } catch (error) {
-        parts.log.debug({ error }, 'workflows not told that the clock moved');
+        parts.log.debug({ error }, 'could not signal workflows that the clock moved');
       }
     }
     if (timer !== null) wait();

@@ -1,4 +1,4 @@
-// How workflows of each type are started and told, for the relay.
+// How the relay starts and signals workflows of each type.
 import type { WorkflowStart } from '@svc/core/workflow-starts/index.ts';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 
@@ -7,23 +7,23 @@ export const taskQueues: readonly TaskQueue[] = ['money', 'work'];
 
 export interface Kind {
   readonly task_queue: TaskQueue;
-  /** One line of Temporal's UI. */
+  /** Shown in Temporal's UI; one line. */
   readonly summary: string;
-  /** Signals that run a workflow once more when it has ended: facts that came after all. */
+  /** Signals that run an ended workflow once more: they report facts that came late. */
   readonly revived_by: readonly string[];
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
-  // A bank transfer can arrive days after the workflow ended; its receipt is still to be mailed.
+  // A bank transfer can arrive days after the workflow ended; its receipt must still be sent.
   topUp: { task_queue: 'money', summary: 'Top-up from checkout to receipt', revived_by: ['booked'] },
 };
 
-/** The kind of workflows of `type`; null for one of a release that is newer than this program. */
+/** The kind of workflows of `type`; null for a type that only a newer release knows. */
 export function kindOf(type: string): Kind | null {
   return kinds[type] ?? null;
 }
 
-/** How Temporal is asked to start `start`: once, whatever has become of an earlier run. */
+/** Options that start `start` in Temporal at most once, however an earlier run ended. */
 export function startOptions(kind: Kind, start: WorkflowStart) {
   return {
     workflowId: start.workflow_id,

@@ -1,5 +1,5 @@
-// The way to Temporal: connects with patience, runs the workers, and comes back by itself. A worker program without
-// Temporal is a degraded one, not a broken one: its jobs go on and callbacks book elsewhere.
+// The connection to Temporal: connects with retries, runs the workers, and reconnects by itself. A worker program
+// without Temporal is degraded, not broken: its jobs continue, and callbacks book top-ups without it.
 import type { Log } from '@svc/core/kernel/index.ts';
 import { machineMs } from '@svc/core/kernel/index.ts';
 import { Client } from '@temporalio/client';
@@ -15,20 +15,20 @@ interface LinkOptions {
   /** Shown in Temporal's UI. */
   readonly identity: string;
   readonly log: Log;
-  /** What the workers of all queues have in common: bundle, activities, interceptors. */
+  /** What the workers of all queues share: bundle, activities, interceptors. */
   readonly worker: Pick<WorkerOptions, 'workflowBundle' | 'activities' | 'interceptors'>;
 }
 
 export interface Link {
-  /** Null while Temporal has not been reached. */
+  /** Null until Temporal has been reached. */
   client(): Client | null;
-  /** Whether Temporal answers now and knows the namespace; remembered in `reached`. */
+  /** Whether Temporal currently answers and has the namespace; the result is kept in `reached`. */
   ask(): Promise<boolean>;
-  /** What `ask` said last. */
+  /** The latest result of `ask`. */
   readonly reached: boolean;
-  /** Activities that run in this process. */
+  /** Number of activities that run in this process. */
   activities(): number;
-  /** Lets running activities end, then closes. */
+  /** Lets running activities end, then closes the connection. */
   stop(): Promise<void>;
 }
 
@@ -85,8 +85,9 @@ class TemporalLink implements Link {
         const failed = ends.find((end) => end.status === 'rejected');
         if (failed !== undefined) throw failed.reason;
       } catch (error) {
-        // Said once per outage; the retries go on silently.
-        if (!this.#reported_away) log.warn({ address, namespace, error }, 'Temporal is away; trying again');
+        // Logged once per outage; the retries are silent.
+        if (!this.#reported_away)
+          log.warn({ address, namespace, error }, 'Temporal cannot be reached; retrying');
         this.#reported_away = true;
       }
       await this.#disconnect();
@@ -116,7 +117,7 @@ class TemporalLink implements Link {
     this.reached = true;
   }
 
-  /** Runs one worker; when it ends, however, all end with it. */
+  /** Runs one worker. However it ends, all workers end with it. */
   async #work(worker: Worker): Promise<void> {
     try {
       if (!this.#stopped) await worker.run();
@@ -154,7 +155,7 @@ class TemporalLink implements Link {
   }
 }
 
-/** Begins to connect; never throws for a Temporal that is away. */
+/** Starts to connect. Never throws when Temporal cannot be reached. */
 export function openLink(options: LinkOptions): Link {
   const link = new TemporalLink(options);
   link.begin();

@@ -1,4 +1,4 @@
-// Health and metrics of a worker on one listener of its own: it serves nobody else.
+// Health and metrics of a worker, on a listener that serves nothing else.
 import { createServer } from 'node:http';
 import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
@@ -9,12 +9,12 @@ export interface Listening {
   readonly url: string;
   /** Counts a run of an activity. */
   activity(name: string, outcome: 'done' | 'failed'): void;
-  /** Gauges read at each scrape: name without the prefix `svc_` → figure. */
+  /** Gauges that are read at each scrape: name without the prefix `svc_` → function that returns the value. */
   watch(gauges: Readonly<Record<string, () => number>>): void;
   close(): Promise<void>;
 }
 
-/** Null when all is well, else what is missing. */
+/** Resolves with null when the worker is ready, otherwise with what is missing. */
 export type Readiness = () => Promise<string | null>;
 
 /**

@@ -1,5 +1,5 @@
-// What an activity throws, as Temporal shall see it: refusals that cannot succeed later are not tried again, and no
-// message of a driver or a rail, which may hold a person's data, gets into a history.
+// Turns what an activity throws into a failure for Temporal. Refusals that cannot succeed later are not retried.
+// Messages of a driver or a rail may hold a person's data, so none is stored in a history.
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 import { RailError } from '@svc/core/topups/index.ts';
 import { ApplicationFailure, type Context } from '@temporalio/activity';
@@ -13,7 +13,7 @@ function finalType(error: ServiceError): FinalType {
   return error.status === 409 ? 'StateConflict' : 'Validation';
 }
 
-/** The failure that Temporal is told for `error`; non-retryable where the same call cannot succeed later. */
+/** The failure for `error`; non-retryable when the same call cannot succeed later. */
 export function failureOf(error: unknown): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof ServiceError) {
@@ -30,7 +30,10 @@ export function failureOf(error: unknown): Error {
   return ApplicationFailure.retryable(typeof code === 'string' ? `${name} ${code}` : name, 'Fault');
 }
 
-/** Turns what activities throw into failures, logs the whole of it here, and counts runs by outcome. */
+/**
+ * An interceptor that turns what activities throw into failures, logs the original error here, and counts runs by
+ * outcome.
+ */
 export function tellFailures(
   log: Log,
   count: (activity: string, outcome: 'done' | 'failed') => void,

@@ -1,5 +1,5 @@
-// Tells Temporal what committed facts asked for: starts and signals, at least once and in their order. Ids make
-// a second telling harmless, so workers need not agree on who tells.
+// Sends to Temporal what committed transactions asked for: starts and signals, at least once and in order. Workflow
+// ids make a repeat harmless, so workers need not agree on who sends.
 import { type Listener, listen, type Pool } from '@svc/core/db/index.ts';
 import { type Log, machineMs, now } from '@svc/core/kernel/index.ts';
 import {
@@ -22,30 +22,33 @@ import { kindOf, startOptions } from './kinds.ts';
 const BATCH = 100;
 const CALL_MS = 10_000;
 const LOOK_MS = 2_000;
-/** gRPC INVALID_ARGUMENT: this very row will never be taken; those behind it must not wait for it. */
+/** gRPC INVALID_ARGUMENT: Temporal will never accept this row, and the rows behind it must not wait for it. */
 const INVALID_ARGUMENT = 3;
 
 interface RelayCounts {
   starts: number;
   signals: number;
-  /** Rows that could not be told and were left. */
+  /** Rows that Temporal did not accept and that were left waiting. */
   left: number;
 }
 
-/** Starts one workflow; false when its type is unknown here. */
+/** Starts one workflow; false when its type is unknown to this release. */
 async function start(client: Client, wanted: WorkflowStart): Promise<boolean> {
   const kind = kindOf(wanted.type);
   if (kind === null) return false;
   try {
     await client.workflow.start(wanted.type, startOptions(kind, wanted));
   } catch (error) {
-    // It ran and ended: a second start is no start.
+    // It has already run and ended; it is not started a second time.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   return true;
 }
 
-/** Tells one signal; a workflow that has ended is run once more where its kind says so, else it needs none. */
+/**
+ * Sends one signal. When the workflow has ended, it is run once more if its kind says so; otherwise the signal is not
+ * needed.
+ */
 async function signal(client: Client, waiting: WaitingSignal): Promise<boolean> {
   const kind = kindOf(waiting.start.type);
   if (kind === null) return false;
@@ -74,7 +77,7 @@ class Teller {
     this.#log = log;
   }
 
-  /** Whether the row may be marked. @throws what means that Temporal cannot be told now. */
+  /** Whether the row can be marked as sent. @throws what means that Temporal cannot be reached now. */
   async tell(workflow_id: string, call: () => Promise<boolean>): Promise<boolean> {
     try {
       const delivered = await this.#client.withDeadline(machineMs() + CALL_MS, call);
@@ -89,11 +92,14 @@ class Teller {
 
   #leave(workflow_id: string, error: unknown): void {
     this.counts.left++;
-    this.#log.error({ workflow_id, error }, 'a workflow could not be told and is left waiting');
+    this.#log.error(
+      { workflow_id, error },
+      'Temporal does not accept a start or signal; its row is left waiting',
+    );
   }
 }
 
-/** Tells Temporal all that waits now. @throws whatever Temporal or the database throws; what was told is marked. */
+/** Sends everything that waits. @throws what Temporal or the database throws; rows that were sent are marked. */
 async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCounts> {
   const teller = new Teller(client, log);
   const { counts } = teller;
@@ -123,17 +129,19 @@ async function relayOnce(db: Pool, client: Client, log: Log): Promise<RelayCount
 }
 
 export interface Relay {
-  /** What was told so far by this process. */
+  /** What this process has sent so far. */
   readonly counts: Readonly<RelayCounts>;
   stop(): Promise<void>;
 }
 
-/** Relays until stopped: at once when a fact commits, and every two seconds what a notification did not say. */
+/**
+ * Relays until stopped: at once when a transaction commits, and every two seconds in case a notification was missed.
+ */
 export function startRelay(parts: {
   readonly pool: Pool;
   readonly url: string;
   readonly log: Log;
-  /** Null while Temporal is away. */
+  /** Null while Temporal cannot be reached. */
   readonly client: () => Client | null;
 }): Relay {
   const { pool, url, log } = parts;
@@ -151,8 +159,8 @@ export function startRelay(parts: {
       for (const name of ['starts', 'signals', 'left'] as const) counts[name] += round[name];
       failing = false;
     } catch (error) {
-      // One line per outage: what waits is told when it is over.
-      if (!failing) log.warn({ error }, 'workflows wait to be told');
+      // Logged once per outage; what waits is sent when it is over.
+      if (!failing) log.warn({ error }, 'starts and signals cannot be sent; they wait');
       failing = true;
     }
   }

@@ -1,8 +1,8 @@
-// The SDK's own log lines in the form of ours.
+// Writes the log lines of Temporal's SDK in our log format.
 import type { Log } from '@svc/core/kernel/index.ts';
 import { type Logger, type LogMetadata, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 
-/** A logger of the SDK that writes to `log`; what the SDK calls information is detail here. */
+/** A logger for the SDK that writes to `log`. What the SDK logs as info is logged as debug. */
 export function sdkLogger(log: Log): Logger {
   const debug = (message: string, fields: LogMetadata = {}) => log.debug(fields, message);
   const warn = (message: string, fields: LogMetadata = {}) => log.warn(fields, message);
@@ -14,7 +14,10 @@ export function sdkLogger(log: Log): Logger {
 
 let installed = false;
 
-/** Sets up the SDK's runtime, once per process. Signals are ours: jobs and listener end with the workers. */
+/**
+ * Sets up the SDK's runtime, once per process. The SDK does not handle signals: the program stops workers, jobs and
+ * listener together.
+ */
 export function installRuntime(log: Log): void {
   if (installed) return;
   installed = true;

@@ -1,4 +1,4 @@
-// Puts the parts of a worker process together and takes them apart again in reverse order.
+// Assembles a worker process, and closes its parts in reverse order.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
@@ -31,7 +31,7 @@ const BEAT_MS = 5_000;
 export interface WorkerProgram {
   /** Health and metrics, `http://host:port`. */
   readonly url: string;
-  /** Takes no more work, lets running activities end, then ends everything. */
+  /** Takes no more work, lets running activities end, then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ interface Parts {
   readonly mailer: Mailer;
 }
 
-/** What activities act with: nobody's rights, this process's rails and mail. */
+/** Contexts for activities: no caller's rights, with the rails and the mailer of this process. */
 function contexts({ pool, log, money_in, mailer }: Parts): () => Context {
   const services = { money_in, mailer } as Services;
   return () => createContext({ request_id: newRequestId(), caller: { kind: 'public' }, pool, log, services });
@@ -53,7 +53,7 @@ function contexts({ pool, log, money_in, mailer }: Parts): () => Context {
 
 async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Jobs> {
   const { config, pool, log } = parts;
-  // A spool of its own: that of a gateway on the same directory is the gateway's.
+  // A spool of its own, because a gateway on the same data directory uses the other one.
   const spool_dir = join(config.data_dir, 'spool-worker');
   const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
   const jobs = startJobs({
@@ -67,7 +67,10 @@ async function openJobs(parts: Parts, opened: AsyncDisposableStack): Promise<Job
   return jobs;
 }
 
-/** Says every few seconds that this worker lives and whether it reaches Temporal; the answer ends it. */
+/**
+ * Records every few seconds that this worker lives and whether it reaches Temporal. Call the returned function to
+ * stop.
+ */
 function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }): () => Promise<void> {
   const { pool, name, link, log } = parts;
   let running: Promise<void> | null = null;
@@ -75,7 +78,7 @@ function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }):
     try {
       await beat(pool, { worker: name, temporal: await link.ask() });
     } catch (error) {
-      log.debug({ error }, 'beat not written');
+      log.debug({ error }, 'could not write the beat');
     }
   };
   const tick = () => {
@@ -91,7 +94,7 @@ function keepBeating(parts: { pool: Pool; name: string; link: Link; log: Log }):
   };
 }
 
-/** The part that needs Temporal; null where none is configured. */
+/** The part that needs Temporal; null when none is configured. */
 async function openWorkflows(
   parts: Parts,
   listener: Listening,
@@ -138,9 +141,9 @@ function watch(listener: Listening, running: { link: Link; relay: Relay } | null
 }
 
 /**
- * Starts a worker process: jobs under the leader lock, and workflows where Temporal is configured, whether it is up
- * or not. @throws Error when the database or the metrics port cannot be used, or the configuration is half done;
- * nothing is left open then.
+ * Starts a worker process: jobs under the leader lock, and workflows when Temporal is configured, whether it can be
+ * reached or not. @throws Error when the database or the metrics port cannot be used, or the configuration is
+ * incomplete; nothing is left open then.
  */
 export async function startWorker({ config, log }: { config: Config; log: Log }): Promise<WorkerProgram> {
   const url = config.database_url;

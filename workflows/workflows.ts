@@ -1,2 +1,2 @@
-// Every workflow, by its type; what the bundle is made of.
+// All workflows by their type; the entry point of the bundle.
 export { topUp } from './top-up/workflow.ts';

@@ -1,5 +1,5 @@
-// Calls an operation of the REST API by its name. What operations there are, and where their members go, comes from
-// the OpenAPI document of the gateway that is called, so that this works against any base URL.
+// Calls an operation of the REST API by its name. The operations and the places of their members come from the
+// OpenAPI document of the gateway that is called, so this works with any base URL.
 import { isObject } from '@svc/core/kernel/index.ts';
 import { type Command, type Input, type Result, UsageError } from '../command.ts';
 import { findInstallation, NoInstallation } from '../installation.ts';
@@ -45,7 +45,7 @@ async function readOperations(base: string): Promise<ApiOperation[]> {
   );
 }
 
-/** Members of the command line: `name=text` is text, `name:=json` is what the JSON says. */
+/** Members on the command line: `name=text` is text, `name:=json` is a JSON value. */
 export function parseMembers(words: readonly string[]): Map<string, unknown> {
   const members = new Map<string, unknown>();
   for (const word of words) {
@@ -65,7 +65,10 @@ export function parseMembers(words: readonly string[]): Map<string, unknown> {
   return members;
 }
 
-/** The request for `operation`: members go to the path and query where it names them, else into the body. */
+/**
+ * The request for `operation`: members go into the path and query where the operation has them there, all others into
+ * the body.
+ */
 export function requestFor(
   operation: Pick<ApiOperation, 'path' | 'method' | 'members'>,
   given: ReadonlyMap<string, unknown>,
@@ -120,7 +123,7 @@ async function call(
   try {
     value = JSON.parse(text);
   } catch {
-    // A file or an empty answer is shown as it is.
+    // A file or an empty answer is printed unchanged.
   }
   return { status: answer.status, ok: answer.ok, value, text };
 }

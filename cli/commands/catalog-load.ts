@@ -1,4 +1,5 @@
-// Checks a providers file as a gateway would load it, over the committed catalog; reports every fault with its line.
+// Checks a providers file the way a gateway loads it, on top of the committed catalog, and reports every fault with
+// its line.
 
 import { resolve } from 'node:path';
 import { CatalogError, committedCatalog, readFiles } from '@svc/core/catalog/index.ts';

@@ -1,4 +1,4 @@
-// Every setting with its value here and now, secrets masked; faults all at once.
+// Prints every setting with its current value, secrets masked, or all faults at once.
 import { readConfig, type Setting, settings } from '@svc/core/kernel/index.ts';
 import type { Command } from '../command.ts';
 

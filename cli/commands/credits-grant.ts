@@ -1,4 +1,4 @@
-// Grants credit to an organisation's book, recorded in the ledger with the reason.
+// Grants credit to an organisation's book; the ledger records it with the reason.
 import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { bookedCredit, orderCredit } from '@svc/core/ledger/index.ts';
 import { type Command, DAYS_MAX } from '../command.ts';
@@ -7,7 +7,7 @@ import { withDatabase } from '../installation.ts';
 import { getOrg } from '../lookup.ts';
 
 const DAY_MS = 86_400_000;
-/** A thousand million dollars. Balances are told in numbers that end at nine of them. */
+/** A billion dollars. Balances are integers up to 2^53-1 micro-USD, which is nine billion. */
 const GRANT_MAX = 1_000_000_000_000_000;
 
 export const command: Command = {
@@ -50,7 +50,7 @@ export const command: Command = {
         kind: 'grant',
         granted: true,
         expires_at: days === null ? null : new Date(at.getTime() + days * DAY_MS),
-        // The ULID keeps two grants for one reason two: a reference is booked once.
+        // The ULID distinguishes two grants with the same reason: the ledger books a reference only once.
         ref_type: 'staff',
         ref_id: `${newUlid()} ${input.get('reason')}`,
       });

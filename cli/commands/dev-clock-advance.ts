@@ -1,4 +1,4 @@
-// Moves the clock of a development installation forward, so that expiry, budgets and retries can be tried.
+// Moves the clock of a development installation forward, to try out expiry, budgets and retries.
 
 import { now } from '@svc/core/kernel/index.ts';
 import { advanceClock } from '@svc/core/runtime/index.ts';

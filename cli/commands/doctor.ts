@@ -1,4 +1,4 @@
-// Whether this machine has what the programs and tests need, and where it was found.
+// Checks whether this machine has what the programs and tests need, and where it was found.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { isFree, whoListens } from '../up/ports.ts';
 
 interface Finding {
   readonly name: string;
-  /** `missing` matters; `note` is only worth knowing. */
+  /** `missing` prevents something from working; `note` is only information. */
   readonly state: 'ok' | 'missing' | 'note';
   readonly detail: string;
 }
@@ -71,7 +71,7 @@ function checkPython(): Finding {
   };
 }
 
-/** One of the programs that tests and `make up` start; looked for, never installed here. */
+/** Checks one of the programs that tests and `make up` start. It is looked up, never installed here. */
 async function checkTool(name: ToolName): Promise<Finding> {
   try {
     const found = await findTool(name);
@@ -127,7 +127,7 @@ async function checkDatabase(): Promise<Finding> {
       const applied = await appliedMigrations(pool);
       const { installation, ledger } = await listMigrations();
       const known = installation.length + ledger.length;
-      // More than this release knows: `svcctl migrate` tells whether it can work with them.
+      // A newer release may have migrated this database; `svcctl migrate` says whether this release can work with it.
       const state = applied >= known ? 'ok' : 'missing';
       return { name: 'database', state, detail: `${applied} of ${known} migrations applied` };
     });
@@ -140,7 +140,7 @@ export const command: Command = {
   async run() {
     const config = checkConfig();
     const findings = [checkNode(), checkPackages(), checkPostgres(), checkPython(), config];
-    // What follows needs a usable configuration.
+    // These checks need a usable configuration.
     if (config.state === 'ok') findings.push(checkDataDir(), await checkPort(), await checkDatabase());
     findings.push(...(await Promise.all(toolNames.map(checkTool))));
     const ok = findings.every(({ state }) => state !== 'missing');

@@ -1,5 +1,5 @@
-// All commands, in the order of `svcctl --help`. Each is loaded only when it is called: a start of `svcctl` should
-// not read what it does not run.
+// All commands, in the order of `svcctl --help`. A command is loaded only when it is called, so that `svcctl` starts
+// quickly.
 import type { Command } from '../command.ts';
 
 export interface Listed {

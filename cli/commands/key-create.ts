@@ -1,4 +1,4 @@
-// Makes an API key. The secret is in this answer and nowhere else.
+// Creates an API key. This is the only time that its secret is shown.
 import { type Environment, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findFirstOwner, lockOrg } from '@svc/core/orgs/index.ts';

@@ -1,5 +1,5 @@
-// Writes one snapshot of the ledger to files that `svcctl ledger verify --dump` checks without a database; of several
-// ledgers one snapshot each, in a folder by the shard's name.
+// Writes a snapshot of the ledger to files, which `svcctl ledger verify --dump` checks without a database. With
+// several ledgers there is one snapshot per ledger, in a folder named after the shard.
 import { join, resolve } from 'node:path';
 import { dumpLedger } from '@svc/core/ledger/index.ts';
 import type { Command } from '../command.ts';

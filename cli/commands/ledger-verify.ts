@@ -1,5 +1,5 @@
-// Proves that the money is right, or says where it is not. Works on the database, or on a dump without one. Each ledger
-// of the installation is read by itself: no snapshot holds over several databases, and no book is in two.
+// Proves that the ledger is consistent, or says where it is not. Reads the database, or a dump. Each ledger is
+// verified by itself, because no snapshot spans several databases and no book is in two of them.
 import { resolve } from 'node:path';
 import { type Finding, type VerifyReport, verifyLedger } from '@svc/core/ledger/index.ts';
 import type { Command, Input } from '../command.ts';
@@ -11,7 +11,7 @@ interface Report extends Omit<VerifyReport, 'findings'> {
   readonly findings: readonly (Finding & { readonly shard?: string })[];
 }
 
-/** All ledgers, or that of one organisation. */
+/** Verifies all ledgers, or the one that holds the books of an organisation. */
 async function verifyShards(org: string | null): Promise<Report> {
   const known = shards();
   const found =

@@ -1,4 +1,4 @@
-// Brings the database to this release, and every further ledger.
+// Migrates the database, and every further ledger, to this release.
 import { MAIN, migrate, migrateLedger } from '@svc/core/db/index.ts';
 import type { Command } from '../command.ts';
 import { databaseUrl, shards } from '../installation.ts';

@@ -1,4 +1,4 @@
-// Changes what staff decide about an organisation.
+// Changes the status of an organisation, which only staff decide.
 import { now } from '@svc/core/kernel/index.ts';
 import { type OrgStatus, setOrgStatus } from '@svc/core/orgs/index.ts';
 import type { Command } from '../command.ts';

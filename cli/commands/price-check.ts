@@ -1,5 +1,5 @@
-// Recomputes the charge of one call: the price function over the units of its metering record and the price version
-// it names must give the cost that was settled, to the micro-dollar.
+// Recomputes the charge of one call. The price function, applied to the units in the call's metering record and the
+// price version that it names, must give exactly the cost that was settled.
 import { findPriceVersion } from '@svc/core/catalog/index.ts';
 import type { Pool } from '@svc/core/db/index.ts';
 import { isRequestId, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
@@ -22,7 +22,7 @@ function verdictOf(metered: Metered, { exact, cost }: Recomputed): { ok: boolean
   return { ok: true, sentence };
 }
 
-/** A request id does not say whose call it was: it is looked for in one ledger after the other. */
+/** A request id does not tell the organisation, so the call is looked for in one ledger after another. */
 async function findMeter({ shards }: Pool, id: RequestId): Promise<Metered | null> {
   for (const name of shards.names) {
     const metered = await readMeter(shards.at(name), id);

@@ -1,4 +1,4 @@
-// Makes a member of staff. Password, second factor and token are in this answer and nowhere else.
+// Creates a member of staff. This is the only time that password, second factor and token are shown.
 import { join } from 'node:path';
 import { createStaff } from '@svc/core/identity/index.ts';
 import { loadRootKey, type StaffRole, staffRoles } from '@svc/core/kernel/index.ts';

@@ -1,5 +1,5 @@
-// What should run, and whether it can serve: every program of `make up`, or else the gateway and the database that the
-// settings name.
+// Shows what should run and whether it can serve: every program of `make up`, or otherwise the gateway and the
+// database that the settings name.
 import { createConnection } from 'node:net';
 import { listMigrations } from '@svc/core/db/index.ts';
 import { readClockShift } from '@svc/core/runtime/index.ts';
@@ -14,7 +14,7 @@ interface Health {
   readonly name: string;
   readonly address: string;
   readonly ready: boolean;
-  /** What is wrong or goes on with less, in words; null when there is nothing to say. */
+  /** What is wrong or works only in part; null when there is nothing to report. */
   readonly detail: string | null;
   readonly pid: number | null;
 }
@@ -24,7 +24,7 @@ interface Readiness {
   readonly parts?: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
-/** The parts that a program itself calls not well; a program can serve all the same without some of them. */
+/** The parts that a program reports as failing. It may be able to serve without some of them. */
 function partsOf(body: string): string | null {
   try {
     const { missing = [], parts = {} } = JSON.parse(body) as Readiness;
@@ -49,7 +49,7 @@ async function ask(url: string): Promise<Pick<Health, 'ready' | 'detail'>> {
   }
 }
 
-/** Whether somebody listens at `address`; all that can be asked of a program that has no address for health. */
+/** Whether anything listens on `address`; the only check possible for a program without a health address. */
 function connect(address: string): Promise<Pick<Health, 'ready' | 'detail'>> {
   const at = address.lastIndexOf(':');
   const socket = createConnection({ host: address.slice(0, at), port: Number(address.slice(at + 1)) });
@@ -84,7 +84,7 @@ async function database() {
   });
 }
 
-/** What should run by the settings alone, where `make up` runs nothing. */
+/** What should run according to the settings, where `make up` does not run. */
 function byConfiguration(): ProgramState[] {
   const { config } = findInstallation();
   const base = config.base_url ?? `http://${config.host}:${config.port}`;

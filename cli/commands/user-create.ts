@@ -1,4 +1,4 @@
-// Makes a person a member of an organisation. A new person's password is in this answer and nowhere else.
+// Makes a person a member of an organisation. For a new person, this is the only time that the password is shown.
 import { createPerson } from '@svc/core/identity/index.ts';
 import type { Role } from '@svc/core/kernel/index.ts';
 import type { Command } from '../command.ts';

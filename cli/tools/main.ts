@@ -1,4 +1,4 @@
-// `make tools`: installs what tests and `make up` need beyond npm packages, and prints where each thing is.
+// `make tools`: installs what tests and `make up` need in addition to npm packages, and prints where each program is.
 //
 //   node cli/tools/main.ts [NAME…]      all of them, or only those named
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     ended.abort();
     process.exitCode = 130;
-    // What is running cleans up after itself; whoever only waits for another process has nothing to clean.
+    // Running installs clean up after themselves; a process that only waits for another has nothing to clean up.
     setTimeout(() => process.exit(130), 3_000).unref();
   });
 }
@@ -38,7 +38,7 @@ async function resolveRow(name: ToolName, say: Say): Promise<Row> {
   return resolveTool(name, say, ended.signal);
 }
 
-/** What a program answers to --version, or `-`. */
+/** What a program prints for --version, or `-`. */
 async function versionOf(path: string): Promise<string> {
   const { output } = await runProgram(path, { args: ['--version'], limit_ms: 20_000 });
   return /\d+(?:\.\d+)+/.exec(output)?.[0] ?? '-';

@@ -1,5 +1,6 @@
-// Starts the embedded PostgreSQL of `make up` and of the tests. It refuses to run as root, ships its shared
-// libraries as symlinks made by a post-install script, and outlives a killed parent: all three are handled here.
+// Starts the embedded PostgreSQL of `make up` and of the tests, and works around three difficulties: it refuses to
+// run as root, its package creates the links to its shared libraries in a post-install script, and it outlives a
+// killed parent.
 
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -28,30 +29,33 @@ export interface Postgres {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Resolves when the server has ended, wanted or not, with the last it said. */
+  /** Resolves when the server has ended, for whatever reason, with the end of its output. */
   readonly ended: Promise<string>;
-  /** Connection URL of another database of this server. */
+  /** Connection URL of a database of this server. */
   urlOf(database: string): string;
   /** Fast shutdown; resolves when the server has ended. */
   stop(): Promise<void>;
-  /** `kill -9` of the whole server; for crash tests. */
+  /** Kills all processes of the server with SIGKILL; for crash tests. */
   kill(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Directory that holds `data/`; made when missing. */
+  /** Directory that holds `data/`; created when missing. */
   dir: string;
-  /** 0 or absent picks a free port. */
+  /** 0 or absent: a free port is chosen. */
   port?: number;
   /** `name=value` settings for the server's command line. */
   settings?: Record<string, string>;
-  /** File that the server's log is appended to; absent: the log is dropped. */
+  /** File that the server's log is appended to; absent: the log is discarded. */
   log?: string;
-  /** Told what takes time (`initdb`). */
+  /** Called before a step that takes long (`initdb`). */
   progress?: (message: string) => void;
 }
 
-/** Below the ports that the system gives to outgoing connections, any of which may take one between look and use. */
+/**
+ * Below the range that the system uses for outgoing connections, any of which could take the port between the check
+ * and its use.
+ */
 const PORT_FROM = 12_000;
 const PORT_TO = 32_000;
 
@@ -63,7 +67,7 @@ function isBindable(port: number): Promise<boolean> {
   });
 }
 
-/** A port on loopback that was free a moment ago and that no outgoing connection takes. */
+/** A loopback port that was free at the time of the check and that no outgoing connection takes. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {
     const port = randomInt(PORT_FROM, PORT_TO);
@@ -72,12 +76,12 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${PORT_FROM} and ${PORT_TO}`);
 }
 
-/** Whether this process is root, which PostgreSQL refuses to be. */
+/** Whether this process is root, under which PostgreSQL refuses to run. */
 export function asRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Whether every folder on the way to `path` lets other users through; missing ones do not count. */
+/** Whether other users can enter every folder on the way to `path`; missing folders are ignored. */
 export function reachableByOthers(path: string): boolean {
   for (let at = resolve(path); at !== dirname(at); at = dirname(at)) {
     const mode = statSync(at, { throwIfNoEntry: false })?.mode;
@@ -86,7 +90,7 @@ export function reachableByOthers(path: string): boolean {
   return true;
 }
 
-/** The package exports no package.json, so its root is found upwards from its entry. */
+/** The package's root, searched upwards from its entry point because it does not export its package.json. */
 function packageRoot(): string {
   let at = dirname(createRequire(import.meta.url).resolve(PACKAGE));
   while (!existsSync(join(at, 'native'))) at = dirname(at);
@@ -94,8 +98,8 @@ function packageRoot(): string {
 }
 
 /**
- * The folder with `postgres` and `initdb`: SVC_PG_BIN, else the npm package, which is copied where the user that
- * root starts the server as can read it. @throws Error when a copy cannot be made.
+ * The folder with `postgres` and `initdb`: SVC_PG_BIN, or that of the npm package. When root starts the server as
+ * another user who cannot read the package, it is copied. @throws Error when the copy fails.
  */
 export function findPostgres(): string {
   const configured = process.env['SVC_PG_BIN'];
@@ -115,7 +119,7 @@ export function findPostgres(): string {
     try {
       renameSync(fresh, copy);
     } catch (error) {
-      // Another process finished its copy first: that one serves as well.
+      // Another process finished its copy first; that one is used.
       rmSync(fresh, { recursive: true, force: true });
       if (!existsSync(copy)) throw error;
     }
@@ -123,7 +127,7 @@ export function findPostgres(): string {
   return join(copy, 'bin');
 }
 
-/** Whether `pid` is a live server of `data`: a pid may be reused, and a zombie has no command line. */
+/** Whether `pid` is a running server on `data`: a pid may have been reused, and a zombie has no command line. */
 function serves(pid: number, data: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(data);
@@ -132,7 +136,7 @@ function serves(pid: number, data: string): boolean {
   }
 }
 
-/** Stops a server that an earlier, killed parent left behind on the same directory. */
+/** Stops a server on the same directory that outlived an earlier, killed parent. */
 async function reap(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
@@ -143,7 +147,10 @@ async function reap(data: string): Promise<void> {
   while (serves(pid, data) && performance.now() < deadline) await new Promise((r) => setTimeout(r, 20));
 }
 
-/** Makes a cluster in `data`; asynchronous, so that whoever waits can say so. @throws Error with initdb's words. */
+/**
+ * Creates a database cluster in `data`; asynchronous, so that the caller can report progress. @throws Error with
+ * initdb's output.
+ */
 function initialise(initdb: string, data: string, options: SpawnOptions): Promise<void> {
   const child = spawn(
     initdb,
@@ -151,7 +158,7 @@ function initialise(initdb: string, data: string, options: SpawnOptions): Promis
       ...['-D', data, '-U', 'svc', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin'],
       ...['--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'],
     ],
-    // In a session of its own: Ctrl-C is for whoever started it, which then stops in order.
+    // In a session of its own, so that Ctrl-C reaches only `make up`, which then stops everything in order.
     { ...options, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   let words = '';
@@ -164,7 +171,10 @@ function initialise(initdb: string, data: string, options: SpawnOptions): Promis
   });
 }
 
-/** Starts PostgreSQL on `options.dir` and resolves when it answers. @throws Error with the server's own words. */
+/**
+ * Starts PostgreSQL on `options.dir` and resolves when it accepts connections. @throws Error with the server's
+ * output.
+ */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const bin = findPostgres();
   const dir = resolve(options.dir);
@@ -175,7 +185,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   if (asRoot()) chownSync(dir, NOBODY, NOBODY);
   if (!existsSync(join(data, 'PG_VERSION'))) {
     options.progress?.('creating the database cluster');
-    // Renamed when it is whole: a cluster that was broken off has its PG_VERSION too.
+    // Renamed when complete: an interrupted initdb leaves a PG_VERSION file too.
     const fresh = join(dir, 'data.new');
     for (const left of [data, fresh]) rmSync(left, { recursive: true, force: true });
     await initialise(join(bin, 'initdb'), fresh, { cwd: dir, env, ...user });
@@ -209,7 +219,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   writeFileSync(join(dir, 'postgres.pid'), String(child.pid));
   const urlOf = (database: string) => `postgres://svc@127.0.0.1:${port}/${database}`;
   const ended = new Promise<string>((done) => {
-    // Not `exit`: what the server said last may still be in the pipe then.
+    // Not `exit`: at that point the last output may still be in the pipe.
     child.once('close', () => {
       output.close();
       done(output.last());
@@ -226,7 +236,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       await ended;
     },
     async kill() {
-      // The whole group: the postmaster and every backend at once, as a power cut would.
+      // The process group: the postmaster and every backend at once, as in a power cut.
       process.kill(-(child.pid as number), 'SIGKILL');
       await ended;
     },
@@ -235,7 +245,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 interface Output {
   add(chunk: Buffer): void;
-  /** The last 8 KiB. */
+  /** The last 8 KiB of output. */
   last(): string;
   close(): void;
 }
@@ -255,7 +265,10 @@ function keepOutput(log: string | undefined): Output {
   };
 }
 
-/** Resolves when the server says that it answers; its output is read for as long as it lives, or the pipe would fill. */
+/**
+ * Resolves when the server reports that it accepts connections. Its output is read as long as it lives; otherwise the
+ * pipe would fill up and block it.
+ */
 function ready(child: ChildProcess, output: Output): Promise<void> {
   return new Promise((done, fail) => {
     const onExit = (code: number | null) => fail(new Error(`postgres ended with ${code}: ${output.last()}`));

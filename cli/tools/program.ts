@@ -1,4 +1,4 @@
-// Programs that the resolver runs to their end: package clients, compilers, version questions.
+// Runs programs for the tools resolver until they end: package managers, compilers, queries for a version.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 
@@ -8,20 +8,20 @@ export interface Run {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** 0 to 19; 19 is for work that shall leave the machine to others. */
+  /** 0 to 19; 19 is for work that should yield to everything else. */
   readonly nice?: number;
   readonly limit_ms?: number;
-  /** Ends the program when whoever waits is told to end. */
+  /** Ends the program when the caller is itself told to end. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Ended {
   readonly code: number;
-  /** The last 8 KiB of both outputs. */
+  /** The last 8 KiB of standard output and standard error together. */
   readonly output: string;
 }
 
-/** Runs `program` to its end; a program that cannot be started or takes too long has a code other than 0. */
+/** Runs `program` until it ends. A program that cannot be started or takes too long has an exit code other than 0. */
 export function runProgram(program: string, run: Run): Promise<Ended> {
   const child = spawn(program, run.args, {
     ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
@@ -35,7 +35,7 @@ export function runProgram(program: string, run: Run): Promise<Ended> {
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  // SIGINT: compilers take their own children with them.
+  // SIGINT, because compilers pass it on to their children.
   const end = () => child.kill('SIGINT');
   run.signal?.addEventListener('abort', end);
   if (run.signal?.aborted) end();
@@ -60,7 +60,7 @@ export function runProgram(program: string, run: Run): Promise<Ended> {
   });
 }
 
-/** Says `what` when `work` takes over two seconds, and every 20 s that it goes on. */
+/** Reports `what` when `work` takes over two seconds, and then every 20 s until it ends. */
 export async function withProgress<T>(what: string, progress: Progress, work: Promise<T>): Promise<T> {
   const started = performance.now();
   const first = setTimeout(() => progress(what), 2_000);

@@ -1,12 +1,13 @@
-// A Python with the official OpenAI and Anthropic clients, one with LangChain, and one with a generator of clients and a
-// type checker, for tests that call the gateway as a Python program would. Only python3 and pip are needed: the packages are put into a folder of the tools cache, not
-// into the system, and a two-line launcher shows them to Python.
+// Makes Python interpreters with packages for the tests that call the gateway as a Python program would: one with the
+// official OpenAI and Anthropic clients, one with LangChain, one with a client generator and a type checker. Only
+// python3 and pip are needed. The packages go into a folder of the tools cache, not into the system, and a two-line
+// launcher puts that folder on Python's path.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** LangChain stands alone: it wants another major version of the Anthropic client than the newest. */
+/** LangChain has a set of its own, because it needs an older major version of the Anthropic client. */
 const sets = {
   clients: { variable: 'SVC_PYTHON_BIN', packages: ['openai==3.54.0', 'anthropic==2.12.0'] },
   langchain: {
@@ -21,12 +22,12 @@ const sets = {
 } as const;
 type PythonSet = keyof typeof sets;
 
-/** The folder that tools are kept in over runs and checkouts: SVC_TOOLS_DIR, else ~/.cache/svc-tools. */
+/** The folder that keeps tools between runs and checkouts: SVC_TOOLS_DIR, or ~/.cache/svc-tools. */
 export function toolsDirectory(): string {
   return process.env['SVC_TOOLS_DIR'] || join(homedir(), '.cache/svc-tools');
 }
 
-/** The real interpreter (not a shim that looks at the working directory) with its version, or null. */
+/** The interpreter itself (not a shim that depends on the working directory) with its version, or null. */
 export function findPython(): { path: string; version: string } | null {
   const found = spawnSync(
     'python3',
@@ -63,7 +64,7 @@ function pipInstall(python: string, target: string, packages: readonly string[])
   });
 }
 
-/** Path of the launcher if it is installed for this version of Python and these packages, or null. */
+/** Path of the launcher when it is installed for this version of Python and these packages; otherwise null. */
 export function findPythonClients(set: PythonSet = 'clients'): string | null {
   const given = process.env[sets[set].variable];
   if (given) return given;
@@ -80,7 +81,7 @@ function folderFor(version: string, set: PythonSet): string {
   return join(toolsDirectory(), `python${version}-${name}`);
 }
 
-/** Renames `fresh` to `folder`, unless another run has put its own there meanwhile, which serves as well. */
+/** Renames `fresh` to `folder`. When another run has created the folder meanwhile, that one is used. */
 function putInPlace(fresh: string, folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -91,9 +92,10 @@ function putInPlace(fresh: string, folder: string): void {
 }
 
 /**
- * Path of a Python that can import the packages of `set` (the official clients) at the pinned versions, installed on
- * first use.
- * @throws Error when python3 or pip is missing or the packages cannot be had: a missing tool fails tests.
+ * Path of a Python that can import the packages of `set` (default: the official clients) at the pinned versions,
+ * which are installed on first use.
+ * @throws Error when python3 or pip is missing or the packages cannot be downloaded: tests fail when a tool is
+ * missing.
  */
 export async function ensurePythonClients(
   progress: (message: string) => void,

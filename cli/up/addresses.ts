@@ -1,5 +1,6 @@
-// Where each program listens, settled before the first is started: the gateway has to know the addresses of programs
-// that come after it. A port that nobody named gives way when it is taken; one that was named does not.
+// Where each program listens. All addresses are chosen before the first program starts, because the gateway needs the
+// addresses of programs that start after it. A default port that is taken is replaced by another; a port that was
+// configured is not.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readSecretVariable, secureText } from '@svc/core/kernel/index.ts';
@@ -7,7 +8,7 @@ import { freePort } from '../tools/postgres.ts';
 import { isFree, whoListens } from './ports.ts';
 import { CannotStart, readText } from './start.ts';
 
-/** A payment rail that `make up` simulates: its secrets are made here and kept. */
+/** A payment rail that `make up` simulates. Its secrets are generated here and kept. */
 export interface SimulatedRail {
   readonly port: number;
   readonly key_secret: string;
@@ -18,18 +19,18 @@ export interface Addresses {
   readonly gateway: number;
   readonly admin: number;
   readonly staff: number;
-  /** `host:port`, and whether it is a server of somebody's own. */
+  /** `host:port`, and whether `make up` starts the server itself (`is_own`). */
   readonly temporal: { readonly address: string; readonly port: number; readonly is_own: boolean };
   readonly temporal_ui: number;
-  /** Null when SVC_RAIL_B_* names a real one. */
+  /** Null when SVC_RAIL_B_* configures a real rail. */
   readonly rail: SimulatedRail | null;
-  /** Of the worker: health and metrics. */
+  /** Port of the worker's health and metrics. */
   readonly worker: number;
-  /** What is known to be in the way of a program, by its name. */
+  /** What is known to prevent a program from starting, by the program's name. */
   readonly taken: Readonly<Record<string, string>>;
 }
 
-/** What is kept so that an address noted down stays true over starts. */
+/** What is kept between starts, so that addresses stay the same. */
 interface Remembered {
   temporal?: number;
   temporal_ui?: number;
@@ -43,7 +44,7 @@ const TEMPORAL_PORT = 7233;
 const TEMPORAL_UI_PORT = 8233;
 const RAIL_PORT = 8084;
 
-/** The first of `preferred` that is free on loopback, else any. */
+/** The first port of `preferred` that is free on loopback; otherwise any free port. */
 async function firstFree(preferred: readonly (number | undefined)[]): Promise<number> {
   for (const port of preferred) if (port !== undefined && (await isFree('127.0.0.1', port))) return port;
   return freePort();
@@ -60,7 +61,10 @@ function inUse(port: number): string {
   return `Port ${port} is in use${who === null ? '' : ` by ${who}`}`;
 }
 
-/** The port of a listener of the admin program, and what is in its way when it was named. */
+/**
+ * The port of a listener of the admin program. When that port was configured and is taken, also the message that says
+ * so.
+ */
 async function adminPort(
   config: Config,
   preferred: { port: number; variable: string },
@@ -80,9 +84,9 @@ function hasRealRail(config: Config): boolean {
 async function simulatedRail(config: Config, known: Remembered): Promise<SimulatedRail | null> {
   if (hasRealRail(config)) return null;
   return {
-    // Beside a gateway on another port this is a second installation, whose rail is another one as well.
+    // An installation whose gateway has another port is a second one, and needs a rail of its own.
     port: await firstFree([known.rail, config.port === 8080 ? RAIL_PORT : undefined]),
-    // The mode of a rail's events must be that of its key.
+    // The key must be a test key, because the simulated rail sends test events.
     key_secret: known.rail_key_secret ?? `sk_test_${secureText(LETTERS, 32)}`,
     webhook_secret: known.rail_webhook_secret ?? `whsec_${secureText(LETTERS, 32)}`,
   };
@@ -101,7 +105,7 @@ async function temporal(
   return { temporal: { address: `127.0.0.1:${port}`, port, is_own: true }, temporal_ui };
 }
 
-/** Settles all addresses and remembers them in `dataDir`. @throws CannotStart when the gateway's port is taken. */
+/** Chooses all addresses and stores them in `dataDir`. @throws CannotStart when the gateway's port is taken. */
 export async function chooseAddresses(config: Config, dataDir: string): Promise<Addresses> {
   const file = join(dataDir, 'addresses.json');
   const known = parse(readText(file));
@@ -165,7 +169,7 @@ export function sharedEnvironment(parts: {
   };
 }
 
-/** Where this machine reaches a listener, whatever address it listens on. */
+/** The address at which this machine reaches a listener, whatever address it listens on. */
 export function localAddress(config: Config, port: number): string {
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,5 +1,6 @@
-// What `make up` starts once the gateway answers: payment rail, workflow server, admin and console, worker. None of it
-// is in the way of a call; what cannot be started is said with what to do, and everything else goes on.
+// What `make up` starts once the gateway answers: payment rail, workflow server, admin program and console, worker.
+// No call waits for any of it. When a part cannot be started, a message says what to do, and everything else
+// continues.
 import { join } from 'node:path';
 import { alone } from '../tools/lock.ts';
 import { resolveTool } from '../tools/tools.ts';
@@ -12,7 +13,7 @@ import { adminProgram, type Facts, railProgram, temporalProgram, workerProgram }
 import { quietStep, say } from './progress.ts';
 import { root, type Start } from './start.ts';
 
-/** A part that ends here; the message is said, and kept in up.json. */
+/** A part that cannot run. The message is printed and kept in up.json. */
 class Lacking extends Error {}
 
 const PREPARATION_STOP_MS = 2_000;
@@ -28,14 +29,14 @@ class Background {
     this.facts = facts;
   }
 
-  /** Starts nothing more and ends what only prepares. */
+  /** Starts nothing more, and ends whatever is only being prepared. */
   abort(): void {
     this.aborted.abort();
   }
 
   async run(): Promise<void> {
     const packages = this.packages();
-    // Whoever waits for it says what follows from its failure.
+    // Each part that waits for the packages reports what their failure means for it.
     packages.catch(() => {});
     const rails = this.rails();
     const temporal = this.temporal();
@@ -55,7 +56,7 @@ class Background {
     else say('all', `without ${lacking.join(', ')}; npx svcctl status says why`);
   }
 
-  /** Runs one part; its end for a known reason is said and ends nothing else. */
+  /** Runs one part. When it fails for a known reason, that is printed, and nothing else ends. */
   private async part(name: string, address: string, work: () => Promise<void>): Promise<boolean> {
     const state = { name, address, pid: null, health_url: null };
     this.start.board.set({ ...state, state: 'starting', detail: 'waits for what it needs' });
@@ -71,7 +72,7 @@ class Background {
     }
   }
 
-  /** Starts a program and keeps it running, also when its first start fails. */
+  /** Starts a program and keeps it running, even when its first start fails. */
   private async launch(program: Program, words: string): Promise<void> {
     this.check();
     const keeper = new Keeper(program, this.start);
@@ -89,7 +90,7 @@ class Background {
     keeper.keep();
   }
 
-  /** Runs something to its end at a low priority. @throws Lacking with the end of its output. */
+  /** Runs something until it ends, at a low priority. @throws Lacking with the end of its output. */
   private async runToEnd(
     name: string,
     start: Omit<ChildStart, 'cwd' | 'nice'>,
@@ -109,7 +110,7 @@ class Background {
     clearTimeout(limit);
     this.aborted.signal.removeEventListener('abort', end);
     board.ended(name);
-    // What it has started may have taken the first signal more slowly.
+    // Its children may have reacted to the first signal more slowly.
     if (this.aborted.signal.aborted) child.signal('SIGKILL');
     this.check();
     if (how !== 'exit code 0')
@@ -118,7 +119,7 @@ class Background {
       );
   }
 
-  /** Adds the packages of the further programs to those that run; touches no package that is there. */
+  /** Adds the packages of the further programs to those that are installed; changes no package that is there. */
   private async packages(): Promise<void> {
     const install = join(root, 'cli/bin/install.mjs');
     const env = { ...process.env };
@@ -183,7 +184,7 @@ class Background {
     });
   }
 
-  /** Builds the console where that is needed; the admin program runs without one, too. */
+  /** Builds the console when needed. The admin program also runs without one. */
   private async console(): Promise<void> {
     try {
       if (lookAtConsole() === 'current') return;
@@ -216,7 +217,7 @@ class Background {
   }
 }
 
-/** As `quietStep`, but silent when there was nothing to do. */
+/** Like `quietStep`, but prints nothing when the step took at most a second. */
 async function quietStepUnlessShort(name: string, doing: string, work: () => Promise<void>): Promise<void> {
   const began = performance.now();
   const first = setTimeout(() => say(name, doing), 1_000);
@@ -234,11 +235,11 @@ async function quietStepUnlessShort(name: string, doing: string, work: () => Pro
   }
 }
 
-/** Starts the further programs; none of them can fail the start. */
+/** Starts the further programs. A failure of theirs never fails the start. */
 export function startBackground(start: Start, facts: Facts): { abort(): void } {
   const background = new Background(start, facts);
   const { promise: parts, resolve } = Promise.withResolvers<void>();
-  // Below everything that the parts start, so that it is waited for when that has been stopped.
+  // Pushed before the parts push theirs, so it runs after them: stopping waits until all preparation has ended.
   start.stops.push({ name: 'preparations', quiet: true, run: () => parts });
   background
     .run()

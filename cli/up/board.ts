@@ -1,12 +1,12 @@
-// Which program is in which state, kept where others read it: up.json for scripts and `svcctl status`, children.json
-// for whoever has to end what a killed `make up` left behind.
+// The state of each program, kept where others can read it: up.json for scripts and `svcctl status`, children.json
+// for whatever has to end the programs that a killed `make up` left behind.
 import { recordChildren } from './child.ts';
 import { type ProgramState, type UpBase, type UpFields, writeUpFile } from './up-file.ts';
 
 export class Board {
   private readonly dataDir: string;
   private readonly programs = new Map<string, ProgramState>();
-  /** Everything that runs, ready or not, helpers such as npm included. */
+  /** Everything that runs, ready or not, including helpers such as npm. */
   private readonly running = new Map<string, number>();
   private base: UpBase | null = null;
   private fields: UpFields = {};
@@ -15,7 +15,7 @@ export class Board {
     this.dataDir = dataDir;
   }
 
-  /** Something with this pid runs. */
+  /** Records that a program with this pid runs. */
   started(name: string, pid: number): void {
     this.running.set(name, pid);
     recordChildren(
@@ -24,30 +24,30 @@ export class Board {
     );
   }
 
-  /** It has ended. */
+  /** Records that it has ended. */
   ended(name: string): void {
     this.running.delete(name);
   }
 
-  /** Says how it is with a program; `fields` are added to up.json. */
+  /** Records the state of a program; `fields` are added to up.json. */
   set(state: ProgramState, fields: UpFields = {}): void {
     this.programs.set(state.name, state);
     this.fields = { ...this.fields, ...fields };
     this.write();
   }
 
-  /** From here on there is an up.json: the gateway can be called. */
+  /** Called when the gateway can be called: from then on up.json exists. */
   announce(base: UpBase): void {
     this.base = base;
     this.write();
   }
 
-  /** No up.json any more, whatever still changes. */
+  /** Removes up.json; later changes do not write it again. */
   withdraw(): void {
     this.base = null;
   }
 
-  /** Names of programs that are not as they should be. */
+  /** Names of the programs that are not ready. */
   lacking(): string[] {
     return [...this.programs.values()].filter(({ state }) => state !== 'ready').map(({ name }) => name);
   }

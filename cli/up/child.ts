@@ -1,5 +1,5 @@
-// Programs that `make up` starts: each in a session of its own, so that Ctrl-C reaches only `make up`, which then
-// stops them in reverse order; each with its log in the data directory. children.json names those that run, so that
+// Programs that `make up` starts. Each runs in a session of its own, so that Ctrl-C reaches only `make up`, which
+// then stops them in reverse order. Each has a log in the data directory. children.json names those that run, so that
 // none outlives a `make up` that was killed.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,26 +12,26 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
-  /** How it ended, in words, once it has. */
+  /** Resolves when it has ended, with a description of how. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
-  /** Reaches what it started, too. */
+  /** Sends the signal to the program and to what it has started. */
   signal(signal: NodeJS.Signals): void;
 }
 
 export interface ChildStart {
-  /** Absent: this very Node. */
+  /** Absent: the Node executable that runs this process. */
   readonly program?: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File that both of its outputs are appended to. */
+  /** File that its standard output and standard error are appended to. */
   readonly log: string;
-  /** The higher, the more it leaves to everybody else; 19 at most. */
+  /** The higher, the more it yields to other processes; at most 19. */
   readonly nice?: number;
 }
 
-/** Starts a program. @throws Error when it cannot be started at all. */
+/** Starts a program. @throws Error when it cannot be started. */
 export async function startChild(name: string, start: ChildStart): Promise<Child> {
   const log = openSync(start.log, 'a', 0o600);
   const child = spawn(start.program ?? process.execPath, start.args, {
@@ -53,7 +53,7 @@ export async function startChild(name: string, start: ChildStart): Promise<Child
     try {
       setPriority(pid, start.nice);
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   }
   return {
@@ -66,7 +66,7 @@ export async function startChild(name: string, start: ChildStart): Promise<Child
       try {
         process.kill(-pid, signal);
       } catch {
-        // Nobody of its session is left.
+        // No process of its session is left.
       }
     },
   };
@@ -81,7 +81,7 @@ export function logTail(path: string, lines = 15): string {
   }
 }
 
-/** A program as children.json names it: told from a later process with the same pid by its start. */
+/** A program as children.json names it. Its start time distinguishes it from a later process with the same pid. */
 export interface Started {
   readonly name: string;
   readonly pid: number;
@@ -94,12 +94,12 @@ interface Children {
   readonly children: readonly Started[];
 }
 
-/** A gateway drains for five seconds. */
+/** Longer than the five seconds for which the gateway drains. */
 const ORPHAN_STOP_MS = 7_000;
 
 const fileOf = (dataDir: string) => join(dataDir, 'children.json');
 
-/** Writes down what runs now; the database is among it. */
+/** Writes down what runs now, including the database. */
 export function recordChildren(dataDir: string, running: readonly { name: string; pid: number }[]): void {
   const children = running.flatMap(({ name, pid }): Started[] => {
     const started = startOf(pid);
@@ -114,14 +114,14 @@ export function recordChildren(dataDir: string, running: readonly { name: string
 function readChildren(dataDir: string): Children | null {
   try {
     const read = JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as Children | Started[];
-    // Before there were further programs the file was the list alone.
+    // Before there were further programs, the file was only the list.
     return Array.isArray(read) ? { up: { pid: 0, started: '' }, children: read } : read;
   } catch {
     return null;
   }
 }
 
-/** Which of these groups still have a process in them; a dead one that nobody collects is none. */
+/** Those of these groups that still have a process; zombies do not count. */
 function groupsLeft(orphans: readonly Started[]): Started[] {
   const groups = new Set<number>();
   for (const name of readdirSync('/proc')) {
@@ -145,7 +145,7 @@ function send(target: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** With what they have started: each was given a session, and so a group, of its own. */
+/** Ends these programs and what they have started: each has its own session, and so its own process group. */
 async function endGroups(orphans: readonly Started[]): Promise<void> {
   for (const { pid } of orphans) send(-pid, 'SIGTERM');
   const began = performance.now();
@@ -155,7 +155,7 @@ async function endGroups(orphans: readonly Started[]): Promise<void> {
   }
 }
 
-/** SIGINT: SIGTERM would wait for connections of others. */
+/** SIGINT is a fast shutdown; with SIGTERM PostgreSQL would wait until its clients disconnect. */
 async function endDatabases(orphans: readonly Started[]): Promise<void> {
   for (const { pid } of orphans) send(pid, 'SIGINT');
   const began = performance.now();
@@ -167,8 +167,8 @@ async function endDatabases(orphans: readonly Started[]): Promise<void> {
 }
 
 /**
- * Ends programs that a killed `make up` left running, the database after those that use it; resolves with their names
- * when they are gone. With `of`, only those of that very `make up`.
+ * Ends programs that a killed `make up` left running, the database after its clients. Resolves with their names when
+ * they are gone. With `of`, only programs that the `make up` with this pid started.
  */
 export async function reapOrphans(dataDir: string, of?: number): Promise<string[]> {
   const file = readChildren(dataDir);
@@ -183,8 +183,8 @@ export async function reapOrphans(dataDir: string, of?: number): Promise<string[
 }
 
 /**
- * Has `reapOrphans` run as soon as this process is gone without having called the function that is returned: a shell
- * of a few hundred KiB reads a pipe that only this process writes to.
+ * Runs `reapOrphans` as soon as this process has ended without calling the returned function. A small shell reads a
+ * pipe that only this process writes to, and so notices its end.
  */
 export function guardChildren(dataDir: string): () => void {
   const reap = fileURLToPath(new URL('./reap.ts', import.meta.url));

@@ -1,6 +1,6 @@
-// Where the embedded database keeps its files. Normally <data dir>/postgres. Root may not run PostgreSQL, so the
-// server runs as another user then, and that one cannot enter a private home directory: the files go to /var/tmp
-// in that case, and the data directory remembers where. Deleting the data directory still means starting afresh.
+// Where the embedded database keeps its files: normally <data dir>/postgres. PostgreSQL refuses to run as root, so
+// for root the server runs as another user, who may be unable to enter a private home directory. The files are then
+// in /var/tmp, and the data directory remembers where. Deleting the data directory still means starting afresh.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secureText } from '@svc/core/kernel/index.ts';

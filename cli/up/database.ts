@@ -1,4 +1,4 @@
-// The database of `make up`: embedded unless SVC_DATABASE_URL names one, brought to this release, with demo
+// The database of `make up`: embedded unless SVC_DATABASE_URL names one, migrated to this release, and with the demo
 // organisations in it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,15 @@ import { CannotStart, readText, type Start } from './start.ts';
 
 interface Database {
   readonly url: string;
-  /** Resolves with a sentence when the server has ended; never for one of somebody's own. */
+  /** Resolves with a sentence when the server has ended; never resolves for a server that the user runs. */
   readonly failed: Promise<string>;
 }
 
 const never = new Promise<string>(() => {});
 
-/** Starts PostgreSQL on the data directory, or takes the one that is named. @throws CannotStart with its own words. */
+/**
+ * Starts PostgreSQL on the data directory, or uses the configured one. @throws CannotStart with the server's output.
+ */
 export async function startDatabase(start: Start): Promise<Database> {
   const { config, dataDir, board } = start;
   if (config.database_url !== null) {
@@ -25,7 +27,7 @@ export async function startDatabase(start: Start): Promise<Database> {
     return { url: config.database_url, failed: never };
   }
   const { database } = await step('database', 'starting PostgreSQL', async () => {
-    // The same port as last time where it is free, so that an address noted down stays true.
+    // The port of the last start if it is free, so that the address stays the same.
     const portFile = join(dataDir, 'postgres.port');
     const last = Number(readText(portFile) ?? 0);
     const port = last > 0 && (await isFree('127.0.0.1', last)) ? last : 0;
@@ -58,7 +60,7 @@ export async function startDatabase(start: Start): Promise<Database> {
   };
 }
 
-/** Migrates and seeds. @throws CannotStart when the database cannot be brought to this release. */
+/** Migrates and seeds the database. @throws CannotStart when it cannot be migrated to this release. */
 export async function prepareDatabase(start: Start, url: string): Promise<Demo> {
   const { migrate } = await import('@svc/core/db/index.ts');
   await step('schema', 'migrating', async () => {

@@ -1,18 +1,18 @@
-// What `make up` prints when the gateway answers: everything needed for a first call, ready to paste.
+// The text that `make up` prints when the gateway answers: everything needed for a first call, ready to paste.
 
 interface GuideFacts {
   readonly base_url: string;
   readonly sandbox_key: string;
   readonly live_key: string;
-  /** Null when its port is somebody else's. */
+  /** Null when the port of the console is taken by another program. */
   readonly console_url: string | null;
   readonly console_login: { readonly email: string; readonly password: string };
   readonly has_simulated_rail: boolean;
-  /** Grant of the live key's organisation, in words. */
+  /** The credit granted to the live key's organisation, as text. */
   readonly live_grant: string;
   /** Where programs write their logs. */
   readonly log_dir: string;
-  /** Names of provider variables that are set, so that live calls can be answered. */
+  /** Names of the provider variables that are set, so that live calls can be answered. */
   readonly live_providers: readonly string[];
 }
 
@@ -22,14 +22,14 @@ const messages = [{ role: 'user', content: 'Hello' }];
 
 interface Call {
   readonly path: string;
-  /** Of the key. */
+  /** Header that carries the key. */
   readonly header: string;
   readonly more?: string;
   readonly body: object;
   readonly stream: boolean;
 }
 
-/** A command that works as pasted, its lines short enough for a narrow terminal. */
+/** A command that works when pasted, with lines short enough for a narrow terminal. */
 function curl(facts: GuideFacts, { path, header, more = '', body, stream }: Call): string {
   const text = JSON.stringify({ model: MODEL, ...(stream ? { stream: true } : {}), ...body });
   return [
@@ -82,7 +82,7 @@ function liveNote(facts: GuideFacts): string {
   return `${facts.live_grant}; for real models set OPENAI_API_KEY or another provider's first`;
 }
 
-/** Who pays with it sees that no money moves. */
+/** Tells people who pay there that no money moves. */
 function topUpNote(facts: GuideFacts): string {
   return facts.has_simulated_rail
     ? '\n             top-ups there go to a simulated checkout: no real money moves'
@@ -95,7 +95,7 @@ function consoleLines(facts: GuideFacts): string {
 login        ${console_login.email}   ${console_login.password}${topUpNote(facts)}`;
 }
 
-/** The text that follows "the gateway answers". */
+/** The text printed after "the gateway answers". */
 export function guide(facts: GuideFacts): string {
   return `
 base URL     ${facts.base_url}   documentation ${facts.base_url}/docs

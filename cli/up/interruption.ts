@@ -1,18 +1,18 @@
-// Ctrl-C and SIGTERM as values: the first asks for an orderly stop, the second for an immediate one.
+// Ctrl-C and SIGTERM as promises: the first asks for an orderly stop, the second for an immediate one.
 
 export interface Interruption {
-  /** Resolves at the first request to stop, with what asked for it. */
+  /** Resolves at the first request to stop, with its source. */
   readonly first: Promise<string>;
   /** Resolves at the second one. */
   readonly second: Promise<string>;
-  /** @throws Interrupted when a stop was asked for: called between the steps of the start. */
+  /** Called between the steps of the start. @throws Interrupted when a stop was requested. */
   check(): void;
 }
 
 /** Thrown out of a start that was interrupted. */
 export class Interrupted extends Error {}
 
-/** Watches the signals, and the `make` that started this process: when that is killed, nobody else will say stop. */
+/** Watches the signals, and the `make` that started this process: when `make` is killed, no signal arrives here. */
 export function watchInterruption(): Interruption {
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();

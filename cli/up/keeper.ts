@@ -1,5 +1,5 @@
-// Keeps one program running: starts it, waits until it serves, and starts it again when it ends by itself, later each
-// time so that a program that cannot run does not take the machine.
+// Keeps one program running: starts it, waits until it is ready, and restarts it when it ends by itself, each time
+// after a longer delay, so that a program that cannot run does not occupy the machine.
 import { type Child, type ChildStart, logTail, startChild } from './child.ts';
 import { Interrupted } from './interruption.ts';
 import { say } from './progress.ts';
@@ -10,9 +10,9 @@ export interface Program {
   readonly name: string;
   readonly address: string;
   readonly health_url: string | null;
-  /** Looked up at every start. */
+  /** Read at every start. */
   readonly child: ChildStart;
-  /** Resolves with null when it serves, else with what it said. */
+  /** Resolves with null when the program is ready, otherwise with the reason. */
   probe(): Promise<string | null>;
   /** What it adds to up.json once it is ready. */
   readonly fields?: UpFields;
@@ -22,16 +22,16 @@ export interface Program {
 
 const READY_DEADLINE_MS = 60_000;
 const PROBE_EVERY_MS = 25;
-/** Before the next start, doubled at each failure. */
+/** Delay before the next start, doubled at each failure. */
 const DELAY_MS_MIN = 1_000;
 const DELAY_MS_MAX = 30_000;
-/** A program that ran this long starts again at once after its end. */
+/** A program that ran at least this long is restarted without delay. */
 const HEALTHY_MS = 60_000;
 
-/** A start that failed; the message has the end of the log. */
+/** A start that failed; the message includes the end of the log. */
 export class StartFailed extends Error {}
 
-/** Whether `url` answers 200; null or what is wrong. */
+/** Null when `url` answers 200; otherwise what is wrong. */
 export async function probeUrl(url: string): Promise<string | null> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
@@ -59,7 +59,9 @@ export class Keeper {
     this.start_of = start;
   }
 
-  /** Starts the program once and waits until it serves. @throws StartFailed when it ends before or takes too long. */
+  /**
+   * Starts the program once and waits until it is ready. @throws StartFailed when it ends first or takes too long.
+   */
   async start(): Promise<void> {
     const { name, child: start } = this.program;
     this.tell('starting', 'is starting');
@@ -73,12 +75,12 @@ export class Keeper {
     this.tell('ready', null);
   }
 
-  /** From here on it is started again whenever it ends. */
+  /** From now on the program is restarted whenever it ends. */
   keep(): void {
     this.loop = this.run();
   }
 
-  /** Ends the program: orderly, and after `stop_within_ms` or a second Ctrl-C at once. */
+  /** Ends the program: with SIGTERM, and with SIGKILL after `stop_within_ms` or at a second Ctrl-C. */
   async stop(): Promise<void> {
     this.is_stopping = true;
     this.stopping.resolve();
@@ -113,14 +115,14 @@ export class Keeper {
     }
   }
 
-  /** Waits its time and starts the program once more. */
+  /** Waits for the delay and starts the program once more. */
   private async again(how: string): Promise<void> {
     const { name, address, child } = this.program;
     const delay_ms = Math.min(DELAY_MS_MAX, DELAY_MS_MIN * 2 ** this.failures++);
     const rarely = delay_ms === DELAY_MS_MAX;
     const detail = `${how}; ${rarely ? 'tried again every' : 'next start in'} ${delay_ms / 1000} s. Log: ${child.log}`;
     this.tell('restarting', detail);
-    // At the longest delay it has been said before; from then on only that it is back is news.
+    // At the longest delay nothing is printed: it was said before, and only a successful start is news.
     if (2 ** (this.failures - 2) * DELAY_MS_MIN < DELAY_MS_MAX) say(name, detail);
     await Promise.race([this.stopping.promise, pause(delay_ms)]);
     if (this.is_stopping) return;
@@ -128,7 +130,7 @@ export class Keeper {
       await this.start();
       say(name, `ready again: ${address}`);
     } catch (error) {
-      // A failed start is told with the next round; an interrupted one is ended by whoever stops everything.
+      // The next round reports a failed start; when the start was interrupted, the stop ends the program.
       if (!(error instanceof StartFailed || error instanceof Interrupted)) throw error;
     }
   }

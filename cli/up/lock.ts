@@ -1,5 +1,6 @@
-// One `make up` per data directory: two would start two servers on one cluster. The lock is a file that names its
-// holder by pid and start time, so that a lock left by a killed process is recognised even when its pid is reused.
+// One `make up` per data directory: two would start two servers on one database cluster. The lock is a file that
+// names its holder by pid and start time, so that a lock left by a killed process is recognised even when its pid was
+// reused.
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 
 export interface Holder {
@@ -8,20 +9,21 @@ export interface Holder {
   readonly started: string;
 }
 
-/** When process `pid` started, as /proc tells it; null when there is no such process or it has ended. */
+/** When process `pid` started, according to /proc; null when there is no such process or it has ended. */
 export function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name, second field, may hold spaces and brackets: fields are counted from its end. Field 22.
+    // The command name, the second field, may contain spaces and brackets, so fields are counted from its end. The
+    // start time is field 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie has ended; that nobody has asked for its exit code yet changes nothing.
+    // A zombie has ended, although its exit code has not been read yet.
     return fields[0] === 'Z' ? null : (fields[19] ?? null);
   } catch {
     return null;
   }
 }
 
-/** Whether the very process that `holder` names still runs. */
+/** Whether the process that `holder` names still runs. */
 export function isRunning(holder: Holder): boolean {
   return startOf(holder.pid) === holder.started;
 }
@@ -34,7 +36,7 @@ function readHolder(path: string): Holder | null {
   }
 }
 
-/** Takes the lock at `path`: null when it is now ours, else who has it. */
+/** Takes the lock at `path`. Returns null on success, otherwise its holder. */
 export function takeLock(path: string): Holder | null {
   const mine: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
   for (;;) {
@@ -52,7 +54,7 @@ export function takeLock(path: string): Holder | null {
   }
 }
 
-/** Gives the lock back. */
+/** Releases the lock. */
 export function dropLock(path: string): void {
   rmSync(path, { force: true });
 }

@@ -1,6 +1,6 @@
-// `make up`: database, migrations, demo organisations, gateway, in this order, and then everything else behind it;
-// then it waits, and stops everything in reverse order. The first call must work without reading anything but what is
-// printed here.
+// `make up`: starts database, migrations, demo organisations and gateway, in this order, and then everything else in
+// the background. Waits, and stops everything in reverse order. What is printed here is all one must read to make the
+// first call.
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, readConfig, readSecretVariable } from '@svc/core/kernel/index.ts';
@@ -19,16 +19,16 @@ import { type Demo, LIVE_GRANT_MICRO_USD } from './seed.ts';
 import { CannotStart, root, type Start, type Stop } from './start.ts';
 import { readUpFile, type UpBase, upPath } from './up-file.ts';
 
-/** Variables of the shipped providers, to say whether live calls can be answered (docs/providers.md). */
+/** Variables of the shipped providers (docs/providers.md), to say whether live calls can be answered. */
 const PROVIDER_VARIABLES = [
   ...['OPENAI', 'ANTHROPIC', 'GEMINI', 'MISTRAL', 'XAI', 'GROQ', 'TOGETHER', 'FIREWORKS', 'CEREBRAS'],
   ...['COHERE', 'MOONSHOT', 'ZAI', 'OPENROUTER'],
 ].map((vendor) => `${vendor}_API_KEY`);
 
 interface Running {
-  /** Rejects never; resolves with a sentence when what everything needs has ended by itself. */
+  /** Never rejects. Resolves with a sentence when a program that everything needs has ended by itself. */
   readonly failed: Promise<string>;
-  /** Keeps what still waits to be started from it. */
+  /** Stops the background from starting anything more. */
   abort(): void;
 }
 
@@ -55,7 +55,7 @@ async function reapEarlier(dataDir: string): Promise<void> {
   rmSync(join(dataDir, 'children.json'), { force: true });
 }
 
-/** Starts the gateway; it is started again when it ends. @throws CannotStart when its first start fails. */
+/** Starts the gateway, which is restarted whenever it ends. @throws CannotStart when its first start fails. */
 async function startGateway(start: Start, facts: Facts): Promise<void> {
   const { config, addresses } = facts;
   const gateway = new Keeper(await gatewayProgram(facts), start);
@@ -89,7 +89,7 @@ function announce(start: Start, parts: { addresses: Addresses; demo: Demo; datab
       rmSync(upPath(dataDir), { force: true });
     },
   });
-  // Renamed into place by its writer: whoever waits for the file never reads half of it.
+  // up.json is renamed into place, so a script that waits for the file never reads half of it.
   board.announce(base);
   process.stdout.write(
     guide({
@@ -137,10 +137,10 @@ async function stopAll(stops: Stop[]): Promise<boolean> {
   return clean;
 }
 
-/** Runs until told to stop or until the database ends by itself; returns the exit code. */
+/** Runs until a stop is requested or the database ends by itself; returns the exit code. */
 async function main(): Promise<number> {
   const interruption = watchInterruption();
-  // A closed terminal or pipe must not end this process before what it started.
+  // When the terminal or pipe closes, this process must live on to stop the programs it has started.
   process.stdout.on('error', () => {});
   let config: Config;
   try {
@@ -152,7 +152,7 @@ async function main(): Promise<number> {
   }
   const dataDir = resolve(root, config.data_dir);
   mkdirSync(join(dataDir, 'log'), { recursive: true });
-  // PostgreSQL may run as another user and must get through; what is secret in here is mode 0600 by itself.
+  // PostgreSQL may run as another user, who must be able to enter the directory; secret files in it have mode 0600.
   chmodSync(dataDir, statSync(dataDir).mode | 0o011);
   const start: Start = { config, dataDir, interruption, board: new Board(dataDir), stops: [] };
   let code = 0;

@@ -1,8 +1,8 @@
-// Ports are looked at before anything is started, so that a port in use is said in one sentence.
+// Ports are checked before anything is started, so that one sentence can report a port in use.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-/** Whether `port` of `host` can be listened on now. */
+/** Whether a program can listen on `port` of `host` now. */
 export function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((done) => {
     const server = createServer();
@@ -31,13 +31,13 @@ function listeners(port: number): Set<string> {
   return inodes;
 }
 
-/** The command line of a process, cut to what tells it apart. */
+/** The command line of a process, shortened. */
 function commandOf(pid: string): string {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
   return words.length > 80 ? `…${words.slice(-79)}` : words;
 }
 
-/** Who listens on `port`, as "process 123 (command)"; null when that cannot be seen (another user's process). */
+/** What listens on `port`, as "process 123 (command)"; null when that cannot be seen (another user's process). */
 export function whoListens(port: number): string | null {
   const inodes = listeners(port);
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -47,7 +47,7 @@ export function whoListens(port: number): string | null {
         if (match?.[1] !== undefined && inodes.has(match[1])) return `process ${pid} (${commandOf(pid)})`;
       }
     } catch {
-      // Gone meanwhile, or another user's: the next one.
+      // The process has ended or belongs to another user.
     }
   }
   return null;

@@ -1,4 +1,4 @@
-// The programs of `make up` besides the database: how each is started, and how one sees that it serves.
+// The programs of `make up` in addition to the database: how each is started and how to see that it is ready.
 import { join } from 'node:path';
 import type { Config } from '@svc/core/kernel/index.ts';
 import { type Addresses, localAddress, type SimulatedRail } from './addresses.ts';
@@ -6,7 +6,7 @@ import { type Program, probeUrl } from './keeper.ts';
 import { isFree } from './ports.ts';
 import { root } from './start.ts';
 
-/** How long calls may go on after Ctrl-C; a deployment waits longer (SVC_DRAIN_SECONDS). */
+/** How long calls may continue after Ctrl-C. A deployment waits longer (SVC_DRAIN_SECONDS). */
 const DRAIN_SECONDS = '5';
 
 export interface Facts {
@@ -19,7 +19,7 @@ export interface Facts {
 
 const logOf = ({ dataDir }: Facts, name: string) => join(dataDir, 'log', `${name}.log`);
 
-/** The metrics port `by` after that of the gateway, or a free one where that is taken. */
+/** The gateway's metrics port plus `by`, or a free port when that is taken. */
 async function metricsPort({ metrics_host, metrics_port }: Config, by: number): Promise<string> {
   const port = metrics_port + by;
   return metrics_port !== 0 && (await isFree(metrics_host, port)) ? String(port) : '0';
@@ -33,20 +33,21 @@ export async function gatewayProgram(facts: Facts): Promise<Program> {
     address: `${config.host}:${addresses.gateway}`,
     health_url,
     child: {
-      // A small young generation keeps an idle stream small; without pretenuring ended calls die in it.
+      // With a small young generation an idle stream takes little memory; without pretenuring, ended calls are
+      // collected there.
       args: ['--max-semi-space-size=16', '--no-allocation-site-pretenuring', join(root, 'gateway/main.ts')],
       cwd: root,
       log: logOf(facts, 'gateway'),
       env: {
         SVC_DRAIN_SECONDS: DRAIN_SECONDS,
-        // Its journal is found again under the same name.
+        // Its journal is found again after a restart because the name stays the same.
         SVC_PROCESS_NAME: 'gateway',
         ...env,
         SVC_METRICS_PORT: await metricsPort(config, 0),
       },
     },
     probe: () => probeUrl(health_url),
-    // What SVC_DRAIN_SECONDS says is its own matter; a second Ctrl-C ends it.
+    // The program itself ends after SVC_DRAIN_SECONDS; a second Ctrl-C ends it at once.
     stop_within_ms: 3_600_000,
   };
 }
@@ -73,7 +74,9 @@ export async function adminProgram(facts: Facts): Promise<Program> {
   };
 }
 
-/** `has_temporal`: whether it can become ready, or only live until somebody brings a workflow server. */
+/**
+ * The worker. With `has_temporal` it must become ready; without, it only has to run, until a workflow server appears.
+ */
 export function workerProgram(facts: Facts, has_temporal: boolean): Program {
   const { addresses, env } = facts;
   const url = `http://127.0.0.1:${addresses.worker}`;
@@ -114,7 +117,7 @@ export function railProgram(facts: Facts, rail: SimulatedRail): Program {
       log: logOf(facts, 'rails'),
       env,
     },
-    // Any answer will do: it has no address for health.
+    // Any answer counts: the simulator has no health address.
     probe: async () => ((await probeUrl(`${rail_url}/`)) === 'no answer' ? 'no answer' : null),
     fields: { rail_url },
     stop_within_ms: 3_000,
@@ -125,7 +128,7 @@ export function temporalProgram(facts: Facts, program: string): Program {
   const { config, dataDir, addresses } = facts;
   const { temporal, temporal_ui } = addresses;
   const temporal_ui_url = `http://127.0.0.1:${temporal_ui}`;
-  // The pages ask the server behind them, so that this answers only when both do.
+  // The UI calls the server behind it, so this address answers only when both run.
   const health_url = `${temporal_ui_url}/api/v1/namespaces/${config.temporal_namespace}`;
   return {
     name: 'temporal',

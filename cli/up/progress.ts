@@ -1,17 +1,17 @@
-// What `make up` says while it works: one line per step, and a sign of life for each step that takes long.
+// What `make up` prints while it works: one line per step, and a progress line for each step that takes long.
 
 const SIGN_OF_LIFE_MS = 2_000;
-/** Beside a terminal that somebody works in already. */
+/** For steps after the start, when a person may already be typing in the terminal. */
 const SIGN_OF_LIFE_LATER_MS = 10_000;
 
-/** Prints one line of a step: its name, padded, and what happened. */
+/** Prints one line: the name of the step, padded, and what happened. */
 export function say(step: string, message: string): void {
   process.stdout.write(`${step.padEnd(10)} ${message}\n`);
 }
 
 /**
- * Runs `work` under the name `step`: says what it came to, with the time it took, and every two seconds that it
- * still goes on. What `work` resolves with as `done` is the line.
+ * Runs `work` under the name `step`. Prints a progress line every two seconds while it runs, and at the end its
+ * result (`done`) with the time it took.
  */
 export async function step<T extends { done: string }>(
   name: string,
@@ -21,7 +21,9 @@ export async function step<T extends { done: string }>(
   return timed({ name, doing, every_ms: SIGN_OF_LIFE_MS }, work);
 }
 
-/** As `step`, for work behind a gateway that already answers: after two seconds a word, then every ten. */
+/**
+ * Like `step`, for work after the gateway already answers: the first progress line after two seconds, then every ten.
+ */
 export async function quietStep<T extends { done: string }>(
   name: string,
   doing: string,

@@ -1,5 +1,5 @@
-// The two demo organisations of `make up`, one per payment rail, each with a live and a sandbox key. Secrets are shown
-// once by the service, so they are kept in the data directory: the second start prints the same keys.
+// The two demo organisations of `make up`, one per payment rail, each with a live and a sandbox key. The service
+// shows secrets only once, so they are kept in the data directory and the second start prints the same keys.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPool } from '@svc/core/db/index.ts';
@@ -11,7 +11,7 @@ import { createOrg, findFirstOwner, findOrg } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
 
-/** Live credit of each demo organisation. */
+/** Live credit of each demo organisation, in micro-USD. */
 export const LIVE_GRANT_MICRO_USD = microUsd(5_000_000);
 
 const wanted = [
@@ -19,7 +19,7 @@ const wanted = [
   { slug: 'demo-in', name: 'Demo India', billing_country: 'IN' },
 ] as const;
 
-/** Who signs in to the console as owner of a demo organisation. */
+/** The console login of a demo organisation's owner. */
 interface ConsoleLogin {
   readonly email: string;
   readonly password: string;
@@ -32,11 +32,11 @@ interface DemoOrg {
   readonly test_project_id: Id<'project'>;
   readonly live_key: string;
   readonly sandbox_key: string;
-  /** The owner's. */
+  /** The owner's console login. */
   readonly console_login: ConsoleLogin;
 }
 
-/** The first demo organisation, and whether it was made just now. */
+/** The first demo organisation, and whether it was created just now. */
 export interface Demo extends DemoOrg {
   readonly fresh: boolean;
 }
@@ -50,7 +50,7 @@ function readDemo(path: string): DemoOrg[] {
 }
 
 async function createDemoOrg(context: Context, org: (typeof wanted)[number]) {
-  // No plan's limits: the demo is there to be tried under load too. Keys take limits of their own.
+  // The plan without limits: people also try the demo under load. A key can still be given limits.
   const made = await createOrg(context, { ...org, plan_id: 'enterprise' });
   const { shard, live_book_id } = await getOrg(context, made.id);
   await orderCredit(context, shard, {
@@ -74,18 +74,21 @@ async function createDemoKey(context: Context, slug: string, project: string) {
   return { project_id: home.id, secret };
 }
 
-/** The owner's login, made if it is missing. A person remembered by the database alone gets a new password. */
+/**
+ * The owner's login, created if it is missing. When the database knows the person but the password was lost, they get
+ * a new one.
+ */
 async function seedOwner(context: Context, org_id: Id<'org'>, slug: string): Promise<ConsoleLogin> {
   const email = `owner@${slug}.example`;
   const { password } = await createPerson(context, { email, name: 'Demo Owner', org_id, role: 'owner' });
   return { email, password: password ?? (await resetPassword(context, email)) };
 }
 
-/** The organisation, made if it is missing, with two new keys. */
+/** The organisation, created if it is missing, with two new keys. */
 async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<DemoOrg> {
   if ((await findOrg(context.db, org.slug)) === null) await createDemoOrg(context, org);
   const { id: org_id } = await getOrg(context, org.slug);
-  // The owner first: keys made by hand count as theirs.
+  // The owner comes first, so that the keys created here count as the owner's.
   const console_login = await seedOwner(context, org_id, org.slug);
   const live = await createDemoKey(context, org.slug, 'default');
   const test = await createDemoKey(context, org.slug, 'sandbox');
@@ -100,7 +103,7 @@ async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<
   };
 }
 
-/** Whether what is remembered is there and complete; an installation of an earlier release remembers no login. */
+/** Whether the stored secrets are complete; an installation of an earlier release has no login among them. */
 function isWhole(remembered: readonly Partial<DemoOrg>[], orgs: readonly (object | null)[]): boolean {
   return (
     orgs.every((org) => org !== null) && remembered.every(({ console_login }) => console_login !== undefined)
@@ -108,8 +111,8 @@ function isWhole(remembered: readonly Partial<DemoOrg>[], orgs: readonly (object
 }
 
 /**
- * Makes the demo organisations and keys that the database at `url` lacks; what `dataDir` remembers is kept as long
- * as the database knows it too.
+ * Creates the demo organisations and keys that the database at `url` lacks. What `dataDir` remembers is kept as long
+ * as the database has it too.
  */
 export async function seedDemo(url: string, dataDir: string): Promise<Demo> {
   const path = join(dataDir, 'demo.json');

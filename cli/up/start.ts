@@ -8,12 +8,12 @@ import type { Interruption } from './interruption.ts';
 /** The top folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A start that cannot go on for a reason that the person at the terminal can mend. */
+/** The start cannot continue, for a reason that the person at the terminal can fix. */
 export class CannotStart extends Error {}
 
 export interface Stop {
   readonly name: string;
-  /** Nothing that anybody would miss a word about. */
+  /** Stopping it is not worth a line of output. */
   readonly quiet?: boolean;
   run(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Start {
   readonly dataDir: string;
   readonly interruption: Interruption;
   readonly board: Board;
-  /** What has been started, last first to stop. */
+  /** How to stop what has been started; run in reverse order. */
   readonly stops: Stop[];
 }
 

@@ -1,5 +1,5 @@
-// `up.json` in the data directory says where everything is that `make up` started. Scripts, tests and `svcctl`
-// read it, so its field names are an interface. It is there exactly while the gateway can be called.
+// `up.json` in the data directory says where everything is that `make up` started. Scripts, tests and `svcctl` read
+// it, so its field names are an interface. It exists exactly while the gateway can be called.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,14 +14,14 @@ export interface UpBase {
   readonly database_url: string;
 }
 
-/** What further programs add when they are up. */
+/** What further programs add when they are ready. */
 export interface UpFields {
-  /** GraphQL of organisations, and the console. */
+  /** GraphQL for organisations, and the console. */
   readonly admin_url?: string;
   readonly staff_url?: string;
   /** `host:port` of the workflow server. */
   readonly temporal_address?: string;
-  /** Its pages for people, absent for a server of your own. */
+  /** Its web UI; absent for a server that the user runs. */
   readonly temporal_ui_url?: string;
   /** The simulated payment rail. */
   readonly rail_url?: string;
@@ -32,15 +32,17 @@ export interface ProgramState {
   readonly state: 'starting' | 'ready' | 'restarting' | 'missing';
   readonly address: string;
   readonly pid: number | null;
-  /** Where its health can be asked: 200 means that it serves; null: whether its process lives is all there is. */
+  /**
+   * Address that answers 200 when the program is ready; null when it has none and only its process can be checked.
+   */
   readonly health_url: string | null;
-  /** Why it is not ready, and what to do; null when it is. */
+  /** Why it is not ready and what to do; null when it is ready. */
   readonly detail: string | null;
 }
 
 export interface UpFile extends UpBase, UpFields {
   readonly processes: readonly { readonly name: string; readonly pid: number; readonly address: string }[];
-  /** Everything that should run, also what could not be started. */
+  /** Everything that should run, including what could not be started. */
   readonly programs: readonly ProgramState[];
 }
 
@@ -49,7 +51,7 @@ export function upPath(dataDir: string): string {
   return join(dataDir, 'up.json');
 }
 
-/** What runs on `dataDir` now, or null. */
+/** What currently runs on `dataDir`, or null. */
 export function readUpFile(dataDir: string): UpFile | null {
   try {
     return JSON.parse(readFileSync(upPath(dataDir), 'utf8')) as UpFile;
@@ -58,7 +60,7 @@ export function readUpFile(dataDir: string): UpFile | null {
   }
 }
 
-/** Writes the file in one step, readable by its owner alone: it holds keys. */
+/** Writes the file atomically, readable only by its owner: it holds keys. */
 export function writeUpFile(dataDir: string, file: UpFile): void {
   const fresh = `${upPath(dataDir)}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
-test('the public address is one of http or https, without the slash at its end', () => {
+test('a public address is an http or https address, and loses its trailing slash', () => {
   const read = (SVC_BASE_URL: string) => readConfig({ SVC_BASE_URL }).base_url;
   expect(read('https://llm.example/')).toBe('https://llm.example');
   expect(read('https://llm.example/gateway')).toBe('https://llm.example/gateway');

@@ -1,5 +1,5 @@
-// Configuration is environment variables, read once and checked whole. An unknown SVC_* name is an error:
-// a misspelt limit or secret must not pass in silence. `svcctl config` prints the result with secrets masked.
+// Configuration is environment variables, read once and checked as a whole. An unknown SVC_* name is an error, so
+// that a misspelt limit or secret cannot go unnoticed. `svcctl config` prints the result with secrets masked.
 import { isIP } from 'node:net';
 
 type Parse<T> = (text: string) => T;
@@ -17,7 +17,7 @@ function setting<T>(env: string, doc: string, fallback: T, parse: Parse<T>, secr
 
 const text: Parse<string> = (t) => t;
 const optional: Parse<string | null> = (t) => (t === '' ? null : t);
-/** Without a slash at its end, as paths are put behind it. */
+/** An address without its trailing slash, because paths are appended to it. */
 const address: Parse<string | null> = (t) => {
   if (t === '') return null;
   if (!/^https?:\/\/[^/]/.test(t) || !URL.canParse(t))
@@ -63,7 +63,7 @@ const flag: Parse<boolean> = (t) => {
 };
 
 const SHARD_NAME = /^[a-z][a-z0-9_]{0,39}$/;
-/** Each `name=address`, with white space between: an address may have any other character in it. */
+/** Entries `name=address`, separated by white space, because any other character may occur in an address. */
 const shardList: Parse<readonly { readonly name: string; readonly url: string }[]> = (t) =>
   t
     .trim()
@@ -77,7 +77,10 @@ const shardList: Parse<readonly { readonly name: string; readonly url: string }[
     });
 const protocolOf = (url: string) => (URL.canParse(url) ? new URL(url).protocol : '');
 
-/** Every setting of the product: name in code → variable, default and meaning. Documented in docs/configuration.md. */
+/**
+ * Every setting of the product, by its name in code: variable, meaning, default and parser. docs/configuration.md
+ * documents them.
+ */
 export const settings = {
   data_dir: setting('SVC_DATA_DIR', 'directory of the embedded database, journals and up.json', '.svc', text),
   host: setting('SVC_HOST', 'address the gateway listens on', '127.0.0.1', text),
@@ -266,7 +269,7 @@ export const settings = {
 type Settings = typeof settings;
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never };
 
-/** A configuration that cannot be used; `faults` names each variable and what was expected. */
+/** The configuration cannot be used. `faults` names each wrong variable and what was expected. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -300,12 +303,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return config as Config;
 }
 
-/** Programs found by the tools resolver (`SVC_<TOOL>_BIN`) are not settings of a program. */
+/** Variables of the tools resolver (`SVC_<TOOL>_BIN`) name programs to run; they are not settings. */
 function isToolVariable(name: string): boolean {
   return name === 'SVC_TOOLS_DIR' || /^SVC_[A-Z_]+_BIN$/.test(name);
 }
 
-/** The value of a variable that the catalog names (`api_key_env`), or null when unset or empty. */
+/** The value of the variable that a catalog file names (`api_key_env`); null when it is unset or empty. */
 export function readSecretVariable(name: string): string | null {
   const value = process.env[name];
   return value === undefined || value === '' ? null : value;

@@ -1,8 +1,8 @@
-// Hashes, seals and comparisons; nothing else in the product imports node:crypto.
+// Hashes, encryption and constant-time comparison. No other file of the product imports node:crypto.
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { secureBytes } from './random.ts';
 
-/** SHA-256 as lower-case hex. One-shot form: 0.33 µs against 0.83 µs for a hash object. */
+/** SHA-256 as lower-case hex. The one-shot function takes 0.33 µs, a hash object 0.83 µs. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
@@ -17,12 +17,15 @@ export function hmacSha256(key: string | Uint8Array, data: string | Uint8Array):
   return createHmac('sha256', key).update(data).digest();
 }
 
-/** Constant-time equality; unequal lengths are unequal. */
+/** Constant-time equality; arrays of different lengths are not equal. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** AES-256-GCM seal: nonce (12) ‖ tag (16) ‖ ciphertext. `context` is bound as additional data. */
+/**
+ * Encrypts with AES-256-GCM; returns nonce (12 bytes) ‖ tag (16) ‖ ciphertext. `context` is authenticated but not
+ * stored.
+ */
 export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
   const nonce = secureBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -31,7 +34,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-/** Opens what `seal` made. @throws Error when key, context or bytes differ. */
+/** Decrypts what `seal` returned. @throws Error when the key, the context or any byte differs. */
 export function open(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
   cipher.setAAD(Buffer.from(context));
@@ -45,14 +48,17 @@ const CRC_TABLE = new Uint32Array(256).map((_, n) => {
   return c;
 });
 
-/** CRC-32 (IEEE 802.3) of ASCII text; the checksum of API keys. */
+/** CRC-32 (IEEE 802.3) of ASCII text: the checksum at the end of an API key. */
 export function crc32(text: string): number {
   let c = 0xffffffff;
   for (let i = 0; i < text.length; i++) c = CRC_TABLE[(c ^ text.charCodeAt(i)) & 255]! ^ (c >>> 8);
   return (c ^ 0xffffffff) >>> 0;
 }
 
-/** 32 bytes derived from `secret` for one purpose (RFC 5869, SHA-256); `info` names the purpose and its object. */
+/**
+ * 32 bytes derived from `secret` (HKDF, RFC 5869, SHA-256). `info` names the purpose and the object the bytes are
+ * for.
+ */
 export function hkdfSha256(secret: string | Uint8Array, info: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), info, 32));
 }

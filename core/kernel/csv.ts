@@ -1,4 +1,5 @@
-// CSV: RFC 4180, CRLF, no BOM, numbers bare, and no cell that a spreadsheet would run as a formula.
+// CSV as in RFC 4180: CRLF, no BOM, numbers unquoted. A cell that a spreadsheet would run as a formula is made plain
+// text.
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';

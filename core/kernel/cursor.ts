@@ -1,17 +1,17 @@
-// Page cursors: a keyset sealed with eight bytes of HMAC and bound to route, organisation and filters.
-// Nothing secret is inside; a check that fails means the first page, never an error.
+// Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organisation and
+// filter set. A cursor holds no secret. One that fails the check means the first page; it is never an error.
 import { equalBytes, hmacSha256 } from './crypto.ts';
 import type { Context } from './operation.ts';
 
 declare module './operation.ts' {
   interface Services {
-    /** 32 bytes of the key ring; every use derives a key of its own (`deriveKey`). */
+    /** 32 bytes from the key ring; every use derives its own key from it (`deriveKey`). */
     readonly root_key: Uint8Array;
   }
 }
 
 interface CursorPlace {
-  /** Milliseconds since the epoch, or a sequence number, of the last row of the page. */
+  /** Of the last row of the page: milliseconds since the epoch, or a sequence number. */
   readonly at: number;
   /** Id of that row; empty where `at` alone is unique. */
   readonly id: string;
@@ -20,7 +20,7 @@ interface CursorPlace {
 const VERSION = 1;
 const TAG_BYTES = 8;
 
-/** A 32-byte key for one purpose, so that no key serves two. */
+/** A 32-byte key for one purpose, so that no key serves two purposes. */
 export function deriveKey(root_key: Uint8Array, purpose: string): Buffer {
   return hmacSha256(root_key, `svc ${purpose}`);
 }
@@ -29,13 +29,15 @@ function tag(key: Uint8Array, bound: string, payload: Uint8Array): Buffer {
   return hmacSha256(key, Buffer.concat([Buffer.from(`${bound}\n`), payload])).subarray(0, TAG_BYTES);
 }
 
-/** The cursor after the row at `place`; `bound` names route, organisation and filter set. */
+/** The cursor that continues after the row at `place`; `bound` names the route, organisation and filter set. */
 function encodeCursor(key: Uint8Array, bound: string, place: CursorPlace): string {
   const payload = Buffer.from(JSON.stringify([VERSION, 'page', place.at, place.id]));
   return Buffer.concat([payload, tag(key, bound, payload)]).toString('base64url');
 }
 
-/** The place a cursor names, or null when it was not issued for `bound` (the caller then starts anew). */
+/**
+ * The place that a cursor names; null when it was not issued for `bound`, and the caller starts at the first page.
+ */
 function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace | null {
   if (text === '' || text.length > 512) return null;
   const bytes = Buffer.from(text, 'base64url');
@@ -46,20 +48,26 @@ function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace
   return version === VERSION && kind === 'page' ? { at, id } : null;
 }
 
-/** One page of a keyset walk. */
+/** One page of a list that is read in the order of its sort key. */
 export interface Walk<Row> {
-  /** Route, organisation and filter set: a cursor of another walk means the first page. */
+  /** Route, organisation and filter set; a cursor that was issued for another value means the first page. */
   readonly bound: string;
-  /** As the caller sent it. */
+  /** The cursor that the caller sent. */
   readonly cursor: string | undefined;
-  /** Rows of a page. */
+  /** Number of rows on a page. */
   readonly limit: number;
-  /** Rows strictly after `after` in the walk's order, at most `limit`: one more than the page has. */
+  /**
+   * Reads at most `limit` rows strictly after `after`, in the order of the list. `limit` is one more than the page
+   * has.
+   */
   read(after: CursorPlace | null, limit: number): Promise<readonly Row[]>;
   placeOf(row: Row): CursorPlace;
 }
 
-/** The rows of a page and the cursor of the next one, "" on the last: one query, which reads a row more than is shown. */
+/**
+ * The rows of a page, and the cursor of the next page ("" on the last). One query reads one row more than it returns,
+ * to see whether another page follows.
+ */
 export async function walkPage<Row>(
   context: Pick<Context, 'services'>,
   walk: Walk<Row>,

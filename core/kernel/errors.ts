@@ -1,9 +1,9 @@
-// One list of refusals. HTTP status, the dialects' error type, `x-should-retry`, GraphQL code and workflow
-// retry all derive from this table (documented in docs/errors.md, compared by a test).
+// The one list of refusals. HTTP status, error type in each dialect, `x-should-retry`, GraphQL code and workflow
+// retry all derive from this table. docs/errors.md documents it, and a test compares the two.
 
 interface Code {
   readonly status: number;
-  /** Anthropic's set of names, used in every dialect so that nothing needs translating. */
+  /** Anthropic's error types, used in every dialect so that none is translated. */
   readonly type:
     | 'invalid_request_error'
     | 'authentication_error'
@@ -93,18 +93,21 @@ export type ErrorCode = keyof typeof codes;
 export type ErrorType = Code['type'];
 
 interface ErrorExtra {
-  /** Path of the faulty field, dotted with indexes: `messages[2].content[0].text`. */
+  /** Path of the field at fault, dotted and with indexes: `messages[2].content[0].text`. */
   readonly param?: string;
   readonly details?: Record<string, unknown>;
-  /** Overrides the table where one code has two statuses (`no_endpoint_available`: 400 or 503). */
+  /** Overrides the status of the table where a code has two (`no_endpoint_available`: 400 or 503). */
   readonly status?: number;
   /** Milliseconds after which a retry makes sense; becomes `retry-after`. */
   readonly retry_after_ms?: number;
-  /** Members beside `details` in the envelope, e.g. `excluded_by`. */
+  /** Members of the error object beside `details`, e.g. `excluded_by`. */
   readonly beside?: Record<string, unknown>;
 }
 
-/** A refusal: something the caller did or met, told by a code of the table. Anything else thrown is a defect. */
+/**
+ * A refusal: the caller did something wrong or met a limit, and a code of the table says which. Anything else thrown
+ * is a defect.
+ */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
@@ -124,7 +127,7 @@ export class ServiceError extends Error {
     this.beside = extra.beside ?? {};
   }
 
-  /** Error type of the envelope; a 503 under a code that is normally 400 reads as overload. */
+  /** The error type that is sent. A 503 under a code whose status is normally 400 is sent as an overload. */
   get type(): ErrorType {
     const { status, type } = codes[this.code] as Code;
     return this.status === 503 && status !== 503 ? 'overloaded_error' : type;

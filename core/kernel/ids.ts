@@ -1,4 +1,4 @@
-// Ids are template types, so that a wrong kind does not compile. A request id is a bare ULID.
+// Ids are template types, so that an id of the wrong kind does not compile. A request id is a ULID without a prefix.
 import { monotonicFactory } from 'ulid';
 import { nowMs } from './clock.ts';
 import { secureUnit } from './random.ts';
@@ -27,20 +27,23 @@ export type Kind = keyof typeof prefixes;
 export type Id<K extends Kind> = `${(typeof prefixes)[K]}_${string}`;
 
 declare const requestIdBrand: unique symbol;
-/** A ULID of 26 characters, `^[0-9A-HJKMNP-TV-Z]{26}$`; names one call everywhere. */
+/** A ULID of 26 characters, `^[0-9A-HJKMNP-TV-Z]{26}$`, that names one call in rows, headers and logs. */
 export type RequestId = string & { readonly [requestIdBrand]: true };
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** A clock that falls by less than this is being corrected, and ids go on rising; by more, it was put back. */
+/**
+ * When the clock goes back by less than this, it is being corrected and ids keep rising; by more, it was set back on
+ * purpose.
+ */
 const PUT_BACK_MS = 60_000;
 let next = monotonicFactory(secureUnit);
 let latest_ms = 0;
 
 /**
- * A fresh ULID. Ids of one process rise, within a millisecond too, until the clock is put back by more than a minute
- * (`svcctl dev clock reset`): from then on they rise from the new present, because the time that an id carries decides
- * in which budget window a call counts.
+ * A new ULID. The ids of one process rise, also within a millisecond. When the clock is set back by more than a
+ * minute (`svcctl dev clock reset`), they start again at the new present, because the time in an id decides which
+ * budget window a call counts in.
  */
 export function newUlid(): string {
   const ms = nowMs();
@@ -52,35 +55,35 @@ export function newUlid(): string {
   return next(ms);
 }
 
-/** A fresh id of `kind`: its prefix, `_`, a ULID. */
+/** A new id of `kind`: its prefix, `_`, a ULID. */
 export function newId<K extends Kind>(kind: K): Id<K> {
   return `${prefixes[kind]}_${newUlid()}` as Id<K>;
 }
 
-/** A fresh request id. */
+/** A new request id. */
 export function newRequestId(): RequestId {
   return newUlid() as RequestId;
 }
 
-/** Whether `text` has the shape of a request id; says nothing about whether such a call exists. */
+/** Whether `text` has the form of a request id. It does not mean that such a call exists. */
 export function isRequestId(text: string): text is RequestId {
   return ULID.test(text);
 }
 
-/** Whether `text` has the shape of an id of `kind`. */
+/** Whether `text` has the form of an id of `kind`. */
 export function isId<K extends Kind>(kind: K, text: string): text is Id<K> {
   const prefix = prefixes[kind];
   return text.startsWith(`${prefix}_`) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(prefix.length + 1));
 }
 
-/** The milliseconds since the epoch that a ULID carries in its first ten characters. */
+/** Milliseconds since the epoch, from the first ten characters of a ULID. */
 export function ulidMs(ulid: string): number {
   let ms = 0;
   for (let i = 0; i < 10; i++) ms = ms * 32 + ALPHABET.indexOf(ulid[i] as string);
   return ms;
 }
 
-/** `n` as so many Crockford characters, the lowest bits where it has more. */
+/** `n` as `length` Crockford base32 characters; of a larger number, its lowest bits. */
 export function crockford(n: number, length: number): string {
   let text = '';
   let left = n;
@@ -91,7 +94,7 @@ export function crockford(n: number, length: number): string {
   return text;
 }
 
-/** 26 Crockford characters of `digest` (at least 17 bytes): the stable part of an endpoint id. */
+/** The first 26 Crockford characters of `digest`, which has at least 17 bytes: the stable part of an endpoint id. */
 export function crockford26(digest: Uint8Array): string {
   let text = '';
   let acc = 0;

@@ -1,10 +1,10 @@
-// JSON text: canonical (members sorted by code unit, no white space; fingerprints and content hashes use it), and read
-// with the place of its first fault.
+// Canonical JSON text, for fingerprints and content hashes: members sorted by code unit, no white space. And JSON
+// parsing that reports where the first fault is.
 import { ServiceError } from './errors.ts';
 
 const BACKSLASH = 92;
 
-/** JSON text of `value` with sorted object members; `undefined` members are left out. */
+/** `value` as JSON text with sorted members; members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
@@ -23,7 +23,7 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** The JSON value of `text`. @throws ServiceError invalid_json with `details.offset` (characters). */
+/** The JSON value of `text`. @throws ServiceError invalid_json, with `details.offset` counted in characters. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -36,7 +36,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Index of the quote that ends the string whose text begins at `at`; -1 when none does. Searched natively. */
+/**
+ * Index of the closing quote of the string whose text begins at `at`; -1 when there is none. `indexOf` does the
+ * search.
+ */
 export function stringEndIn(text: string, at: number): number {
   for (let i = at; ; ) {
     const quote = text.indexOf('"', i);
@@ -50,7 +53,10 @@ export function stringEndIn(text: string, at: number): number {
 
 const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y;
 
-/** Where a value was expected and none begins: of this fault alone the engine tells no position. */
+/**
+ * Index at which a value was expected but none begins. This is the only fault for which the engine reports no
+ * position.
+ */
 function misplacedAt(text: string): number {
   const open: string[] = [];
   let wanted: 'value' | 'value or end' | 'other' = 'value';
@@ -74,7 +80,7 @@ function misplacedAt(text: string): number {
   return text.length;
 }
 
-/** Index of the last character of the literal at `at`; -1 for what is none. */
+/** Index of the last character of the literal at `at`; -1 when no literal begins there. */
 function literalEnd(text: string, at: number): number {
   LITERAL.lastIndex = at;
   return LITERAL.test(text) ? LITERAL.lastIndex - 1 : -1;

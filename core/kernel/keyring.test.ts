@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadRootKey } from './keyring.ts';
 
-test('a ring is made once, private to its owner, and read as it was made', () => {
+test('a key ring is created once, readable by its owner alone, and loads as it was created', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-ring-'));
   const path = join(dir, 'deep', 'keyring.json');
   const key = loadRootKey(path);
@@ -14,7 +14,7 @@ test('a ring is made once, private to its owner, and read as it was made', () =>
   expect(readdirSync(join(dir, 'deep'))).toEqual(['keyring.json']);
 });
 
-test('a damaged ring is refused, never replaced', () => {
+test('a damaged key ring is refused, never replaced', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'svc-ring-')), 'keyring.json');
   for (const text of ['', '{}', '[]', '{"version":1,"current":"a","keys":{"a":"c2hvcnQ="}}']) {
     writeFileSync(path, text);

@@ -1,4 +1,4 @@
-// The key ring file: the one secret an installation keeps outside its database. Every use derives a key of its own
+// The key ring file: the only secret that an installation keeps outside its database. Every use derives its own key
 // from it (`deriveKey`).
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -24,9 +24,9 @@ function parse(path: string): Buffer {
 }
 
 /**
- * The current root key (32 bytes) of the ring at `path`, which is made with a fresh key when it is missing. Processes
- * that start at once agree on one: the file appears whole, under its name, once.
- * @throws Error when the file cannot be read or is no key ring.
+ * The current root key (32 bytes) of the ring at `path`. A missing ring is created with a new key; processes that
+ * start at the same time agree on one, because the complete file is linked to its name and only one link succeeds.
+ * @throws Error when the file cannot be read or is not a key ring.
  */
 export function loadRootKey(path: string): Buffer {
   try {

@@ -21,12 +21,12 @@ test('an error that quotes what it could not parse is logged without the quotati
   expect(logged).toContain('log.test.ts');
 });
 
-test('what is thrown without being an error is logged as its kind', () => {
+test('a thrown value that is not an Error is logged by its type alone', () => {
   expect(JSON.stringify(errorFields(planted))).not.toContain(planted);
   expect(JSON.stringify(errorFields({ text: planted }))).not.toContain(planted);
 });
 
-test('another error is logged with its message, code and stack', () => {
+test('any other error is logged with its message, code and stack', () => {
   const error = Object.assign(new TypeError('no such part'), { code: 'E_PART', query: planted });
   expect(errorFields(error)).toMatchObject({ name: 'TypeError', message: 'no such part', code: 'E_PART' });
   expect(JSON.stringify(errorFields(error))).not.toContain(planted);

@@ -1,5 +1,5 @@
 // Structured logs on standard error. A log line never carries a secret or content: callers pass ids, codes and
-// counts; the serialiser drops what errors of drivers carry along (queries, parameters, headers).
+// counts, and the serialiser drops what drivers attach to their errors (queries, parameters, headers).
 import { pino } from 'pino';
 
 export interface Log {
@@ -11,8 +11,8 @@ export interface Log {
 }
 
 /**
- * What a log line tells of an error. The message of a syntax error quotes what was parsed, which may be content, and
- * what is thrown without being an Error may be anything: of both only the kind is told.
+ * The fields of an error that are logged. The message of a syntax error quotes what was parsed, which may be content,
+ * and a thrown value that is not an Error may be anything: of both only the type is logged.
  */
 export function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: `thrown: ${typeof error}` };
@@ -35,7 +35,7 @@ export function createLog(level: string, program: string): Log {
   );
 }
 
-/** A logger that writes nothing, for tests and tools that print for people. */
+/** A logger that writes nothing, for tests and for tools that print to a terminal. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -1,9 +1,11 @@
-// Mail as one port. Without a mail server mails become files in <data dir>/mail, where people and tests read them.
+// Sending mail. Without a mail server, mails are written to <data dir>/mail, where people and tests read them.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Mail {
-  /** Names the mail: sending it again replaces it and sends no second one. Letters, digits, `_` and `-`. */
+  /**
+   * Identifies the mail: sending it again replaces the file and sends no second mail. Letters, digits, `_` and `-`.
+   */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -16,12 +18,12 @@ export interface Mailer {
 
 declare module './operation.ts' {
   interface Services {
-    /** Absent where no mail is sent from. */
+    /** Absent in programs that send no mail. */
     readonly mailer?: Mailer;
   }
 }
 
-/** One line of a header: no line end may follow from what a person typed. */
+/** One header line. Line breaks in the value are removed, so that text that a person typed cannot add a header. */
 function headerLine(name: string, value: string): string {
   return `${name}: ${value.replaceAll(/[\r\n]+/g, ' ')}`;
 }

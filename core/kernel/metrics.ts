@@ -1,9 +1,9 @@
-// What the metrics listeners of the programs share.
+// Code that the metrics listeners of all programs share.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Adds gauges read at each scrape: name without the prefix `svc_` → figure. */
+/** Adds gauges that are read at each scrape: name without the prefix `svc_` → function that returns the value. */
 export function watchGauges(registry: Registry, gauges: Readonly<Record<string, () => number>>): void {
   for (const [name, read] of Object.entries(gauges)) {
     new Gauge({
@@ -17,7 +17,10 @@ export function watchGauges(registry: Registry, gauges: Readonly<Record<string, 
   }
 }
 
-/** Listens at `host:port` (0 picks a free one) and returns `http://host:port`. @throws Error when the port is taken. */
+/**
+ * Listens on `host:port` (port 0 picks a free one) and returns `http://host:port`. @throws Error when the port is
+ * taken.
+ */
 export async function listenAt(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
@@ -30,7 +33,7 @@ export async function listenAt(
   return `http://${name}:${(server.address() as AddressInfo).port}`;
 }
 
-/** Ends a listener and the connections it has. */
+/** Closes a listener and its open connections. */
 export async function closeListener(server: Server): Promise<void> {
   server.closeAllConnections();
   await new Promise((done) => server.close(done));

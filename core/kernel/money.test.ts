@@ -1,4 +1,4 @@
-// The functions that multiply and divide amounts: exact and rounded as their names say, over all sizes of numbers.
+// The functions that multiply and divide amounts are exact and round as their names say, for numbers of every size.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { milliNanoFromDecimal, mulDivCeil, mulDivFloor, mulDivHalfUp } from './money.ts';
@@ -16,7 +16,7 @@ const functions = {
 } as const;
 
 describe.each(Object.entries(functions))('%s', (_name, [rounded, exact]) => {
-  test('gives the exact result, or refuses one beyond 2^53-1', () => {
+  test('returns the exact result, or refuses one beyond 2^53-1', () => {
     fc.assert(
       fc.property(amount, amount, divisor, (a, b, d) => {
         const expected = exact(BigInt(a) * BigInt(b), BigInt(d));
@@ -27,7 +27,7 @@ describe.each(Object.entries(functions))('%s', (_name, [rounded, exact]) => {
     );
   });
 
-  test('is exact on both sides of 2^53-1, where products begin to be BigInts', () => {
+  test('is exact on both sides of 2^53-1, where products start to need BigInt', () => {
     const edge = 2 ** 53 - 1;
     for (const d of [1, 2, 3, 7, 10_000]) {
       for (const a of [edge - d, edge - 2, edge - 1, edge]) {
@@ -37,12 +37,12 @@ describe.each(Object.entries(functions))('%s', (_name, [rounded, exact]) => {
   });
 });
 
-test('rounding goes where the name says', () => {
+test('rounds in the direction that the name says', () => {
   expect([mulDivFloor(5, 1, 2), mulDivCeil(5, 1, 2), mulDivHalfUp(5, 1, 2)]).toEqual([2, 3, 3]);
   expect([mulDivFloor(7, 1, 3), mulDivCeil(7, 1, 3), mulDivHalfUp(7, 1, 3)]).toEqual([2, 3, 2]);
 });
 
-test('a price of USD per million units keeps six decimals, and takes no more', () => {
+test('a price in USD per million units keeps six decimals and accepts no more', () => {
   expect(milliNanoFromDecimal('2.50')).toBe(2_500_000);
   expect(milliNanoFromDecimal('0.000001')).toBe(1);
   for (const text of ['', '-1', '1.0000001', '1e3', '.5', '1,5']) {

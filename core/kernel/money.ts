@@ -1,5 +1,5 @@
-// Money is a branded integer `number`: 2^53-1 micro-USD is 9 billion dollars, above any
-// balance here. Products can overflow, so they go through the functions at the end, the only use of BigInt.
+// Money is an integer `number` with a brand for its unit. 2^53-1 micro-USD is 9 billion dollars, more than any
+// balance here. Products can exceed that, so they go through the functions below, the only use of BigInt.
 
 declare const unit: unique symbol;
 type Unit<U extends string> = number & { readonly [unit]: U };
@@ -11,19 +11,19 @@ export type NanoUsd = Unit<'nano_usd'>;
 /** Integer basis points (1/10,000). */
 type Bps = Unit<'bps'>;
 
-/** @throws RangeError on a fraction or beyond ±2^53-1. That is a defect, never a refusal. */
+/** `n` as micro-USD. @throws RangeError on a fraction or beyond ±2^53-1; that is a defect, never a refusal. */
 export function microUsd(n: number): MicroUsd {
   if (!Number.isSafeInteger(n)) throw new RangeError(`not an integer of micro-USD: ${n}`);
   return n as MicroUsd;
 }
 
-/** @throws RangeError on a fraction, a negative number or beyond 2^53-1. */
+/** `n` as nano-USD. @throws RangeError on a fraction, a negative number or beyond 2^53-1. */
 export function nanoUsd(n: number): NanoUsd {
   if (!Number.isSafeInteger(n) || n < 0) throw new RangeError(`not an integer of nano-USD: ${n}`);
   return n as NanoUsd;
 }
 
-/** @throws RangeError on a fraction or a negative number. */
+/** `n` as basis points. @throws RangeError on a fraction or a negative number. */
 export function bps(n: number): Bps {
   if (!Number.isSafeInteger(n) || n < 0) throw new RangeError(`not basis points: ${n}`);
   return n as Bps;
@@ -57,9 +57,9 @@ export function mulDivHalfUp(a: number, b: number, d: number): number {
 }
 
 /**
- * A decimal string of USD per million units as exact thousandths of a nano-USD per unit, so that markup is
- * applied before the one rounding. `"2.50"` USD per million is 2,500 nano per token, which is
- * returned as 2,500,000 (milli-nano). At most six decimals.
+ * A decimal string of USD per million units as an exact integer of thousandths of a nano-USD per unit, so that a
+ * markup can be applied before the only rounding: `"2.50"` is 2,500 nano-USD per token, returned as 2,500,000. At
+ * most six decimals.
  * @throws RangeError when `text` is not such a decimal.
  */
 export function milliNanoFromDecimal(text: string): number {

@@ -1,11 +1,11 @@
-// An operation is declared once; routes, OpenAPI, authorisation walk and GraphQL resolvers come from the
-// declaration. `run` gets everything that is not pure through its context.
+// An operation is declared once; its REST route, its OpenAPI entry, the authorisation test and its GraphQL resolver
+// come from the declaration. `run` reaches everything outside its input through its context.
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Id, Kind, RequestId } from './ids.ts';
 import type { Log } from './log.ts';
 
-/** What a key may do. `manage:credits` contains `read:credits`; no other containment. */
+/** What a key may do. `manage:credits` includes `read:credits`; no other scope includes another. */
 export const scopes = [
   'inference',
   'read:usage',
@@ -17,38 +17,41 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export type Role = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer';
 export type Environment = 'live' | 'test';
-/** What a member of staff may do; `super` contains all. */
+/** What a member of staff may do; `super` includes all. */
 export const staffRoles = ['super', 'finance', 'support', 'catalog', 'compliance'] as const;
 export type StaffRole = (typeof staffRoles)[number];
 
 /** Who may call. An operation without an audience does not compile. */
 export type Audience =
   | { readonly kind: 'public' }
-  /** Any one of `scopes` is enough; `any` is every valid key. `sandbox: false` refuses test keys. */
+  /** Any one of `scopes` is enough; `any` admits every valid key. `sandbox: false` refuses test keys. */
   | {
       readonly kind: 'key';
       readonly scopes: readonly [Scope, ...Scope[]] | 'any';
       readonly session?: readonly Role[];
-      /** `only` admits nothing but test keys (the sandbox book's refill). */
+      /** `only` admits test keys alone (refilling the sandbox book). */
       readonly sandbox?: boolean | 'only';
-      /** The key may also stand in `x-api-key`: model routes alone. */
+      /** The key may also be sent as `x-api-key`; only on model routes. */
       readonly x_api_key?: true;
     }
-  /** People alone: a key is told `session_required`. `any` is whoever is signed in, a member or not yet. */
+  /**
+   * People only: a key is refused with `session_required`. `any` is everyone who is signed in, member of an
+   * organisation or not.
+   */
   | {
       readonly kind: 'session';
       readonly roles: readonly [Role, ...Role[]] | 'any';
-      /** Needs a proof of the person not older than 15 minutes. */
+      /** The person must have proved who they are within the last 15 minutes. */
       readonly reauthenticated?: true;
-      /** Reachable with a session that still lacks the second factor its organisation asks for (`/v1/auth/*`). */
+      /** Reachable by a session that still lacks the second factor its organisation requires (`/v1/auth/*`). */
       readonly without_second_factor?: true;
     }
-  /** A rail's callback: the operation itself verifies the signature over the raw bytes. */
+  /** A callback of a payment rail: the operation itself verifies the signature over the raw bytes. */
   | { readonly kind: 'signed' }
   /** The staff listener and `svcctl`. `any` is every role. */
   | { readonly kind: 'staff'; readonly roles: readonly [StaffRole, ...StaffRole[]] | 'any' };
 
-/** A verified API key as operations see it. */
+/** A verified API key, as operations see it. */
 export interface KeyCaller {
   readonly kind: 'key';
   readonly org_id: Id<'org'>;
@@ -56,27 +59,27 @@ export interface KeyCaller {
   readonly key_id: Id<'key'>;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  /** When the key itself ends; a key cannot make one that lives longer. */
+  /** When the key expires; a key cannot create one that lives longer. */
   readonly expires_at: Date | null;
 }
 /** A verified session. `org_id` and `role` are null until the user has entered an organisation. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly session_id: Id<'session'>;
-  /** SHA-256 of the token this request came with: a rotation replaces that one and no later one. */
+  /** SHA-256 of the token that this request carried: a rotation replaces this token and no later one. */
   readonly token_hash: Uint8Array;
   readonly user_id: Id<'user'>;
   readonly email: string;
   readonly org_id: Id<'org'> | null;
   readonly role: Role | null;
-  /** Whose rows are read: live unless `?environment=test` asks for the others. */
+  /** The environment whose rows are read: live, unless `?environment=test` asks for the other. */
   readonly environment: Environment;
   readonly two_factor: boolean;
   /** When the person last proved who they are (sign-in or re-authentication). */
   readonly proved_at: Date;
   /**
-   * Why this session may reach nothing but `/v1/auth/*`: its organisation admits no session from this address, asks
-   * for a second factor that this one lacks, or is closed. Absent: nothing bars it.
+   * Why this session can reach nothing but `/v1/auth/*`: its organisation does not admit sessions from this address,
+   * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
    */
   readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
 }
@@ -84,17 +87,17 @@ export interface SessionCaller {
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };
 export interface StaffCaller {
   readonly kind: 'staff';
-  /** Who acts, for audit: an e-mail address, or `svcctl`. */
+  /** Who acts, for the audit log: an e-mail address, or `svcctl`. */
   readonly name: string;
-  /** Null for `svcctl`, which holds the database itself. */
+  /** Null for `svcctl`, which has direct access to the database. */
   readonly staff_id: Id<'staff'> | null;
-  /** The session acted in; absent for `svcctl`. */
+  /** The staff session; absent for `svcctl`. */
   readonly session_id?: Id<'session'>;
   readonly roles: readonly StaffRole[];
 }
 export type Caller = { readonly kind: 'public' } | KeyCaller | SessionCaller | StaffCaller;
 
-/** One prepared statement; `name` is its label in metrics and logs. */
+/** One prepared statement; `name` identifies it in metrics and logs. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -104,19 +107,19 @@ export interface Db {
   query<Row>(statement: Statement): Promise<{ rows: Row[]; rowCount: number }>;
 }
 
-/** The ledgers of the installation, each one in a schema of its own. */
+/** The ledgers of the installation. Each is a shard: a database with a schema in it. */
 export interface Shards {
-  /** All that the configuration lists; `main` is in the product's own database. */
+  /** All shards that the configuration lists; `main` is in the product's own database. */
   readonly names: readonly string[];
-  /** Those that take the books of new organisations. */
+  /** The shards that take the books of new organisations. */
   readonly open: readonly string[];
-  /** Its connections. @throws Error on a name that the configuration does not list. */
+  /** The connections of a shard. @throws Error when the configuration does not list `name`. */
   at(name: string): Db;
 }
 
 /**
- * Process-wide parts that operations may ask for. Each concept adds its own by declaration merging, so that
- * the kernel knows none of them.
+ * Parts of the process that operations may use. Each concept adds its own by declaration merging, so that the kernel
+ * knows none of them.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the concepts
 export interface Services {}
@@ -125,28 +128,31 @@ export interface Context {
   readonly request_id: RequestId;
   readonly caller: Caller;
   readonly db: Db;
-  /** Never part of `transaction`: what moves there is ordered here and done after the commit (core/ledger/tasks). */
+  /**
+   * A write to a shard is never part of `transaction`: the transaction stores a task, which is done after the commit
+   * (core/ledger/tasks).
+   */
   readonly shards: Shards;
   readonly log: Log;
   readonly services: Services;
-  /** Network address of the caller, null where there is none (`svcctl`, workflows). */
+  /** Network address of the caller; null where there is none (`svcctl`, workflows). */
   readonly client_ip: string | null;
   now(): Date;
   newId<K extends Kind>(kind: K): Id<K>;
   /** Runs `work` in one transaction; inside, `context.db` is that transaction. A throw rolls back. */
   transaction<T>(work: (context: Context) => Promise<T>): Promise<T>;
   /**
-   * Runs `effect` once the outermost transaction has committed (at once outside one), with a context outside any; the
-   * transaction's promise resolves when it has ended.
+   * Runs `effect` once the outermost transaction has committed, or at once outside a transaction. Its context is
+   * outside any transaction. The promise of the transaction resolves when `effect` has finished.
    */
   afterCommit(effect: (context: Context) => void | Promise<void>): void | Promise<void>;
-  /** Sets a header of the answer (`x-svc-analytics-lag-s`). No effect where the surface has none. */
+  /** Sets a header of the answer (`x-svc-analytics-lag-s`). Does nothing where there is no HTTP answer. */
   header(name: string, value: string): void;
-  /** A header of the request (lower-case `name`), null when absent or where the surface has none. */
+  /** A header of the request (`name` in lower case); null when it is absent or there is no HTTP request. */
   requestHeader(name: string): string | null;
 }
 
-/** An answer that is a file instead of JSON (`format=csv`); `run` may return it in place of its output. */
+/** An answer that is a file instead of JSON (`format=csv`); `run` may return it instead of its output. */
 export class FileAnswer {
   readonly content_type: string;
   readonly filename: string;
@@ -160,46 +166,50 @@ export class FileAnswer {
 }
 
 export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> {
-  /** Dotted name, `keys.rotate`: audit action and OpenAPI operationId. */
+  /** Dotted name, `keys.rotate`: the action in the audit log and the operationId in OpenAPI. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Path with `:param` segments. */
   readonly path: string;
   readonly summary: string;
   readonly audience: Audience;
-  /** Path, query and body members in one object; names do not clash. */
+  /** Members of path, query and body in one object; their names do not clash. */
   readonly input: I;
   readonly output: O;
-  /** Refusals beyond the common ones (400, 401, 403, 404, 429, 500). */
+  /** Refusals beyond those that every operation may return (400, 401, 403, 404, 429, 500). */
   readonly errors: readonly ErrorCode[];
   readonly status?: 200 | 201 | 204;
-  /** `Idempotency-Key` is stored for 24 h: POSTs that make or move money or secrets. */
+  /**
+   * The answer is stored for 24 h under the caller's `Idempotency-Key`. For POSTs that create or move money or
+   * secrets.
+   */
   readonly idempotent?: true;
   /**
-   * Asks an outside party between transactions of its own, so `runOnce` puts none around it: what it wrote before a
-   * refusal stays. Running it again under the same `Idempotency-Key` must do no harm.
+   * The operation calls an outside party between transactions of its own, so `runOnce` does not put a transaction
+   * around it, and what it wrote before a refusal stays. Running it again under the same `Idempotency-Key` must be
+   * harmless.
    */
   readonly own_transactions?: true;
-  /** Browsers of any origin may call, without credentials. */
+  /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
-  /** Second media type of the answer beside JSON, given as a `FileAnswer`. */
+  /** A second media type of the answer beside JSON, returned as a `FileAnswer`. */
   readonly produces?: 'text/csv';
-  /** One documented body of a request; a test checks it against `input`. */
+  /** An example of the request body, shown in OpenAPI; a test checks it against `input`. */
   readonly request?: Partial<Static<I>>;
-  /** One documented answer; the OpenAPI document shows it and a test checks it against `output`. */
+  /** An example of the answer, shown in OpenAPI; a test checks it against `output`. */
   readonly example?: Static<O>;
-  /** GET and DELETE: members not in the path are in the query string; else they are the body. */
+  /** For GET and DELETE, members that are not in the path come from the query string; otherwise from the body. */
   run(context: Context, input: Static<I>): Promise<Static<O> | FileAnswer>;
 }
 
-/** Declares an operation; only gives `run` its types. */
+/** Declares an operation. The function only infers the types of `run`. */
 export function operation<I extends TSchema, O extends TSchema>(
   declaration: Operation<I, O>,
 ): Operation<I, O> {
   return declaration;
 }
 
-/** Who acts for an organisation: a key, or a session inside it. @throws Error (a defect) for anyone else. */
+/** The key or session that acts for an organisation. @throws Error (a defect) for any other caller. */
 export function orgCaller(context: Context): KeyCaller | MemberCaller {
   const { caller } = context;
   if (caller.kind === 'key') return caller;

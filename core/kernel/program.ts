@@ -1,10 +1,11 @@
-// How a program of ours begins and ends. Signals are heard before anything is started: process 1 of a container has no
-// default action, so one that comes during the start would else be lost and the process killed at the end of its grace.
+// How a program starts and stops. Signal handlers are installed before anything else: process 1 of a container has no
+// default action for signals, so one that arrived during the start would be lost, and the process killed at the end
+// of its grace period.
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
 export interface Program {
-  /** What the log says once it is ready: addresses. */
+  /** Logged once the program is ready: its addresses. */
   readonly facts: Readonly<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -16,16 +17,17 @@ function fail(error: unknown): never {
 }
 
 /**
- * Reads the configuration, starts a program, and on SIGTERM or SIGINT stops it and ends the process: 0, or 1 when
- * either failed. A signal during the start ends the process with 0 at once: nothing was taken on yet, and what was
- * opened closes with it. `start` should import what it needs itself, for loading takes most of the time.
+ * Reads the configuration, starts a program, and on SIGTERM or SIGINT stops it and ends the process with exit code 0,
+ * or 1 when the start or the stop failed. A signal during the start ends the process at once with 0: it has accepted
+ * no work, and its connections close with it. `start` should import what it needs itself, because loading takes most
+ * of the time.
  */
 export function runProgram(name: string, start: (config: Config, log: Log) => Promise<Program>): void {
   let running: { readonly program: Program; readonly log: Log } | null = null;
   let stopping = false;
   const end = (signal: string) => {
     if (running === null) process.exit(0);
-    // A second signal means now: whoever waits has lost patience.
+    // A second signal means: stop now.
     if (stopping) process.exit(1);
     stopping = true;
     const { program, log } = running;

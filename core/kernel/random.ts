@@ -1,5 +1,5 @@
-// The only source of randomness. Bytes come from the operating system in slabs of 4 KiB: a system call per
-// id costs 30 µs, a slab shared by 256 ids 0.1 µs.
+// The only source of randomness. Bytes are read from the operating system 4 KiB at a time: a system call per id would
+// cost 30 µs; shared by 256 ids it costs 0.1 µs.
 import { randomBytes } from 'node:crypto';
 
 const SLAB = 4096;
@@ -14,12 +14,12 @@ function nextByte(): number {
   return slab[at++] as number;
 }
 
-/** `n` fresh random bytes. */
+/** `n` new random bytes. */
 export function secureBytes(n: number): Buffer {
   return randomBytes(n);
 }
 
-/** A uniform number in [0, 1) with 48 random bits; the source handed to the `ulid` package. */
+/** A uniform number in [0, 1) with 48 random bits, for the `ulid` package. */
 export function secureUnit(): number {
   let x = 0;
   for (let i = 0; i < 6; i++) x = x * 256 + nextByte();

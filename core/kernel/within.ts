@@ -1,9 +1,11 @@
-// Waiting with an end: a process that was busy itself must not take that for another that is lost.
+// Waiting with a timeout. A process that was itself too busy to read an answer must not conclude that the other side
+// is gone.
 
 /**
- * What `asked` resolves to, if it does so within `ms`. An answer that lies in the socket because this process was busy
- * has come in time: it is read before the turn of the event loop that follows the timer.
- * @throws Error that `whom` did not answer in time, or what `asked` rejects with.
+ * Resolves with what `asked` resolves to, if it does so within `ms`. An answer that has arrived but was not read yet,
+ * because this process was busy, counts as in time: it is read before the turn of the event loop that follows the
+ * timer.
+ * @throws Error saying that `whom` did not answer in time, or what `asked` rejects with.
  */
 export function within<T>(ms: number, asked: Promise<T>, whom: string): Promise<T> {
   return new Promise((done, fail) => {

@@ -1,4 +1,4 @@
-// Callbacks of payment rails: the bytes as they came, because the signature is over them and nothing else.
+// Callbacks of payment rails. The raw bytes are passed on, because the signature covers exactly them.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
 import { type Log, type RequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { callbackRoutes, createContext } from '@svc/core/operations/index.ts';
@@ -8,17 +8,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const BODY_MAX = 1_048_576;
 
-/** Any fault of ours reads as "send it again": a payment must not be lost to a defect that a release mends. */
+/**
+ * Any fault of ours asks the rail to send the callback again, so that no payment is lost to a defect that a release
+ * will fix.
+ */
 function asPassing(error: unknown, log: Log, request_id: string): unknown {
   if (error instanceof ServiceError || isDatabaseFault(error)) return error;
-  log.error({ error, request_id }, 'a callback could not be taken');
+  log.error({ error, request_id }, 'a callback could not be processed');
   return new ServiceError('service_unavailable', 'The callback could not be taken now. Send it again.', {
     details: { component: 'booking' },
     retry_after_ms: 1_000,
   });
 }
 
-/** Binds the callback of each payment rail; the path of one that is not configured does not exist. */
+/** Binds the callback route of each configured payment rail; other rails have no path. */
 export function bindCallbacks(app: FastifyInstance, parts: HttpParts): void {
   const { pool, log, services, metrics } = parts;
   const { rails } = moneyIn(parts);

@@ -1,4 +1,4 @@
-// Reads an inference body whole: bounded before and after decoding, and kept by nobody but the caller.
+// Reads an inference body whole, limited in size before and after decoding. Only the caller keeps the bytes.
 import type { IncomingMessage } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ServiceError } from '@svc/core/kernel/index.ts';
@@ -26,9 +26,9 @@ function decoderOf(encoding: string) {
 }
 
 /**
- * Collects the body of `request`, decoding `content-encoding` gzip, deflate or br; `limit` bytes count after decoding.
- * One of them is called: `done` with the bytes, `failed` with a ServiceError (413, 415, 400), or `left` when the caller
- * went before it had sent everything.
+ * Reads the body of `request` and decodes `content-encoding` gzip, deflate or br; `limit` counts bytes after
+ * decoding. Calls exactly one of: `done` with the bytes, `failed` with a ServiceError (413, 415, 400), or `left` when
+ * the client disconnected before it had sent everything.
  */
 export function readBody(
   request: IncomingMessage,
@@ -38,7 +38,7 @@ export function readBody(
   left: () => void,
 ): void {
   if (request.destroyed) return left();
-  // Codings are told apart without regard to case (RFC 9110 8.4.1); a header without a word says nothing.
+  // Content codings are case-insensitive (RFC 9110 8.4.1); an empty header counts as none.
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() || undefined;
   let source: NodeJS.ReadableStream = request;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -57,7 +57,7 @@ export function readBody(
   let size = 0;
   let over = false;
   request.on('close', () => {
-    // A request that came whole is closed while its decoder still works.
+    // `close` also follows a complete request, whose decoder may still be working.
     if (over || request.complete) return;
     over = true;
     left();

@@ -1,11 +1,12 @@
-// What is kept of a caller's address.
+// The part of a caller's network address that is stored.
 
 let last = { address: '', prefix: '' };
 
-/** The network of an address: IPv4 /24, IPv6 /48; '' when there is none. */
+/** The network that an address belongs to: IPv4 /24, IPv6 /48; '' when there is no address. */
 export function networkPrefix(address: string | undefined): string {
   if (address === undefined) return '';
-  // Callers behind one load balancer share an address, and most of all others call more than once in a row.
+  // The last result is kept: callers behind one load balancer share an address, and most others call several times in
+  // a row.
   if (address !== last.address) last = { address, prefix: prefixOf(address) };
   return last.prefix;
 }

@@ -1,5 +1,5 @@
-// The inference routes: hijacked, because framework parsing, validation and serialisation would cost as much as the
-// rest of the call. Everything of meaning happens in core/inference/call.
+// The inference routes. They bypass Fastify's parsing, validation and serialisation, which would cost as much as all
+// the rest of a call. What a call means is decided in core/inference/call.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   answerQuestion,
@@ -38,7 +38,7 @@ interface InferenceRoutesDeps {
   readonly max_calls: number;
   /** Path → dialect. */
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** Path → what is asked about a call without making one. */
+  /** Path → question about a call that is answered without making the call. */
   readonly questions: ReadonlyMap<string, Question>;
   /** While true, new calls are refused and connections closed. */
   draining(): boolean;
@@ -58,14 +58,14 @@ function versionOf(headers: IncomingMessage['headers'], grant: KeyGrant): KeyGra
 class InferenceRequest {
   private readonly deps: InferenceRoutesDeps;
   private readonly dialect: Dialect;
-  /** null: a call. */
+  /** Null when the request is a call. */
   private readonly question: Question | null;
   private readonly path: string;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly id: RequestId;
   private secret = '';
-  /** Of a key that was found; a refusal then gets a row. */
+  /** Set once the key is found; from then on a refusal is recorded in a request row. */
   private grant: KeyGrant | null = null;
   private place: LimitSlot | null = null;
   private gauges: Gauges | null = null;
@@ -113,7 +113,7 @@ class InferenceRequest {
 
   private admitted(found: KeyGrant): void {
     const { deps, request } = this;
-    // A question has no row, neither answered nor refused.
+    // Questions have no request row, whether answered or refused.
     if (this.question === null) this.grant = found;
     let grant: KeyGrant;
     try {
@@ -130,7 +130,7 @@ class InferenceRequest {
     } catch (error) {
       return this.fail(error);
     }
-    // Before the body is read: who is over the limit costs no more than a look.
+    // Before the body is read, so that refusing a caller over the limit costs almost nothing.
     const subject = this.question === null ? subjectOf(grant) : requestSubjectOf(grant);
     const entered = deps.limits.enter(subject);
     if (entered instanceof Promise) {
@@ -146,7 +146,7 @@ class InferenceRequest {
   private entered(grant: KeyGrant, entered: LimitSlot | LimitRefusal): void {
     this.gauges = entered.gauges;
     if (isRefusal(entered)) return this.fail(limitError(entered));
-    // A question is no running call.
+    // A question does not count as a running call.
     if (this.question !== null) entered.leave();
     this.place = entered;
     readBody(
@@ -171,7 +171,8 @@ class InferenceRequest {
       client_ip_prefix: networkPrefix(this.request.socket.remoteAddress),
       place,
     };
-    // Before anything looks at the bytes; an organisation that redacts nothing has its own object back at once.
+    // Before anything else reads the body. Where nothing is to be redacted the same object is returned without
+    // waiting.
     let redacted: Incoming | Promise<Incoming>;
     try {
       redacted = redactIncoming(incoming);
@@ -189,7 +190,7 @@ class InferenceRequest {
 
   private run(incoming: Incoming): void {
     const sink = new ResponseSink(this.response);
-    // The caller may have left while its text was redacted: then nothing of the response says so any more.
+    // The client may have disconnected during redaction; no event of the response will say so afterwards.
     if (this.response.destroyed) return incoming.place.leave();
     if (this.question === null) startCall(this.deps.calls, incoming, sink);
     else void answerQuestion(this.deps.calls, this.question, incoming, sink);
@@ -217,11 +218,14 @@ class InferenceRequest {
       };
       refuseRequest(this.deps.calls, early, refusal, new ResponseSink(response));
     }
-    // What is left of the body is read and dropped, so that the answer is not lost in a reset.
+    // The rest of the body is read and dropped; otherwise the connection may be reset before the client has read the
+    // answer.
     this.request.resume();
   }
 
-  /** After a defect on the way: answers if nothing was answered, else cuts the connection. Never throws. */
+  /**
+   * After an unexpected error: sends an error if no answer has begun, otherwise cuts the connection. Never throws.
+   */
   private breakOff(error: unknown): void {
     const { response } = this;
     try {
@@ -235,7 +239,7 @@ class InferenceRequest {
   }
 }
 
-/** Registers POST for each path of calls and of questions on `app`; no parser of the framework sees the bytes. */
+/** Registers POST on `app` for each path of calls and of questions. Fastify does not parse the bodies. */
 export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): void {
   void app.register(async (scope) => {
     const calls = [...deps.dialects].map(([path, dialect]) => ({ path, dialect, question: null }));
@@ -243,7 +247,8 @@ export function bindInference(app: FastifyInstance, deps: InferenceRoutesDeps): 
       return { path, dialect: question.dialect, question };
     });
     for (const route of [...calls, ...questions]) {
-      // Taken over in the first hook, which never goes on: Fastify looks at neither content type nor body.
+      // The request is taken over in the first hook, which never continues, so Fastify reads neither content type nor
+      // body.
       const onRequest: onRequestHookHandler = (request, reply) => {
         reply.hijack();
         const { raw } = request;

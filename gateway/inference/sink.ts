@@ -1,4 +1,4 @@
-// The answer of a call on a Node response.
+// Writes the answer of a call to a Node response.
 import type { ServerResponse } from 'node:http';
 import type { Sink } from '@svc/core/inference/index.ts';
 
@@ -11,7 +11,7 @@ export class ResponseSink implements Sink {
   constructor(response: ServerResponse) {
     this.response = response;
     response.on('close', () => {
-      // `close` also follows a finished answer; only an unfinished one means that the caller left.
+      // `close` also follows a finished answer; only before its end does it mean that the client disconnected.
       if (response.writableEnded) return;
       this.gone = true;
       this.onGone?.();
@@ -22,7 +22,8 @@ export class ResponseSink implements Sink {
 
   head(status: number, headers: string[]): void {
     if (this.gone) return;
-    // A caller of HTTP/1.0, as some proxies are, gets a body that ends with the connection, behind which nothing stands.
+    // A client of HTTP/1.0, as some proxies are, gets a body that ends with the connection, so trailers are
+    // impossible.
     const at = this.response.useChunkedEncodingByDefault ? -1 : headers.indexOf('trailer');
     this.response.writeHead(status, at < 0 ? headers : headers.toSpliced(at, 2));
   }

@@ -1,4 +1,4 @@
-// Everything of the gateway that is not inference or GraphQL: the operations of customers, the callbacks of payment
+// All routes of the gateway except inference and GraphQL: the operations of customers, the callbacks of payment
 // rails, health and documentation.
 import { inferenceRoutes, operations } from '@svc/core/operations/index.ts';
 import { addAnswerHooks, bindHealth, bindOperations, type HttpParts } from '@svc/http/index.ts';
@@ -9,8 +9,8 @@ import { bindDocs } from './docs.ts';
 const customerOperations = operations.filter(({ audience }) => audience.kind !== 'staff');
 
 /**
- * Binds all of it. The inference routes are only made known here (405, preflight); whoever serves them adds them to
- * `app`.
+ * Binds all of them. Inference routes are only announced here, for 405 and preflights; `bindInference` adds the
+ * routes themselves.
  */
 export function bindRest(app: FastifyInstance, parts: HttpParts): void {
   for (const route of inferenceRoutes) app.known_paths.add(route.method, route.path, true);

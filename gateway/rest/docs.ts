@@ -1,5 +1,5 @@
-// `/openapi.json`, `/docs`, the reference to browse, and `/docs/errors`; scripts and styles are served from here, so that
-// the page works on a machine without a way out.
+// `/openapi.json`, the API reference at `/docs`, and `/docs/errors`. Scripts and styles are served from here, so that
+// the pages work on a machine without Internet access.
 import { openApiDocument } from '@svc/core/operations/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { errorPage } from './error-page.ts';
@@ -13,9 +13,9 @@ const DAY = 'public, max-age=86400';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
 /**
- * The program of the reference. Its package holds it as one text of five megabytes, which costs a process as much
- * memory, so it is loaded when it is first asked for, and by an application of its own: plugins cannot be added to one
- * that runs.
+ * The JavaScript of the reference. Its package holds it as one string of five megabytes, which costs a process that
+ * much memory, so it is loaded at the first request. A separate Fastify instance loads it, because plugins cannot be
+ * added to one that is running.
  */
 async function loadReference(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
@@ -26,7 +26,7 @@ async function loadReference(): Promise<string> {
   return body;
 }
 
-/** `make` once, when it is first called. */
+/** Calls `make` at most once and keeps its result. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -39,7 +39,7 @@ function sent(reply: FastifyReply, type: string, cache: string): FastifyReply {
   return reply.headers({ 'cache-control': cache, 'content-security-policy': POLICY }).type(type);
 }
 
-/** Adds `/openapi.json`, `/docs` and `/docs/errors`. What they show is made when it is first asked for. */
+/** Adds `/openapi.json`, `/docs` and `/docs/errors`. Each is generated at its first request. */
 export function bindDocs(scope: FastifyInstance, base_url: string): void {
   const document = once(() => JSON.stringify(openApiDocument(base_url)));
   const reference = once(loadReference);

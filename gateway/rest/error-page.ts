@@ -1,11 +1,12 @@
-// `/docs/errors`, where the `doc_url` of every error leads: the table of docs/errors.md as a page with one anchor a code.
+// `/docs/errors`, where the `doc_url` of every error points: the table of docs/errors.md as a page with an anchor per
+// code.
 import { errorTable } from '@svc/core/operations/index.ts';
 
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Table cells use backticks and nothing else of Markdown. */
+/** The table cells use backticks and no other Markdown. */
 function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
@@ -18,7 +19,7 @@ const STYLE =
   '@media(prefers-color-scheme:dark){body{background:#14171d;color:#e4e7ee}small{color:#9aa3b4}' +
   'section{border-color:#2c323d}section:target{background:#3a3312}}';
 
-/** The page as HTML. @throws Error when the document is missing from the installation. */
+/** The page as HTML. @throws Error when docs/errors.md is missing from the installation. */
 export function errorPage(): string {
   const sections = errorTable().map(({ code, status, type, retry, meaning, help }) => {
     const again =

@@ -1,4 +1,4 @@
-// The reference page: Scalar, told to load nothing from elsewhere and to ask nobody else.
+// The reference page: Scalar, configured to load nothing from other servers and to send nothing to them.
 
 /** The page; its two scripts are served beside it. */
 export const referencePage =
@@ -12,10 +12,10 @@ const options = {
   layout: 'modern',
   theme: 'default',
   operationTitleSource: 'summary',
-  // The samples that most callers paste; others can be chosen.
+  // The samples that most callers paste are shown first; others can be selected.
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   defaultOpenFirstTag: true,
-  // As declared: what a caller needs first stands first.
+  // In the order of declaration: it puts first what a caller needs first.
   orderSchemaPropertiesBy: 'preserve',
   persistAuth: false,
   telemetry: false,
@@ -28,5 +28,5 @@ const options = {
   metaData: { title: 'LLM gateway API' },
 };
 
-/** What starts it. */
+/** The script that starts the reference. */
 export const referenceStart = `Scalar.createApiReference('#app', ${JSON.stringify(options)});\n`;

@@ -1,11 +1,11 @@
-// The metrics of ended calls. Their attributes are names of the catalog and of our own errors: what a caller can write
-// would grow without bound, and might be content.
+// OpenTelemetry metrics of ended calls. Attribute values are names from the catalog or our own error codes. A
+// caller's text would make the number of series unbounded, and might be content.
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
 import type { AttemptRecord, CallRecord } from '@svc/core/inference/index.ts';
 import { type Address, metrics, attributes as names, providerOf } from './names.ts';
 import { inputTokens } from './spans.ts';
 
-/** Bounds that the conventions give for each kind of figure. */
+/** Bucket bounds that the semantic conventions give for each kind of metric. */
 const TOKENS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
@@ -15,7 +15,7 @@ const EACH = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 
 
 type Figure = keyof typeof metrics;
 
-/** Counts ended calls into the histograms of `meter`. */
+/** Returns a function that records ended calls in the histograms of `meter`. */
 export function countInto(
   meter: Meter,
   addressOf: (attempt: AttemptRecord) => Address,

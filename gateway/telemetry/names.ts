@@ -1,10 +1,11 @@
-// What spans and metrics are called: the semantic conventions for generative AI, which still move, at one version.
+// Names of spans, metrics and attributes: the OpenTelemetry semantic conventions for generative AI. They are still
+// changing, so all names are taken from one version.
 import type { Endpoint, Provider } from '@svc/core/catalog/index.ts';
 
-/** Version of the conventions that every name here is taken from. */
+/** Version of the semantic conventions that every name here is taken from. */
 const SEMCONV_VERSION = '1.45.0';
 export const SCHEMA_URL = `https://opentelemetry.io/schemas/${SEMCONV_VERSION}`;
-/** Name of the instrumentation. */
+/** Name of the instrumentation scope. */
 export const SCOPE = 'svc.gateway';
 
 export const attributes = {
@@ -37,7 +38,7 @@ export const metrics = {
   per_output_token: 'gen_ai.server.time_per_output_token',
 } as const;
 
-/** Providers of the catalog whom the conventions name otherwise. */
+/** Providers of the catalog that the conventions give another name. */
 const byId: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   mistral: 'mistral_ai',
@@ -45,7 +46,7 @@ const byId: Readonly<Record<string, string>> = {
   xai: 'x_ai',
 };
 
-/** `gen_ai.provider.name` of `endpoint`: the conventions' word where they have one, else the id of the provider. */
+/** `gen_ai.provider.name` of `endpoint`: the conventions' name where they have one, otherwise the provider's id. */
 export function providerOf(endpoint: Endpoint): string {
   return endpoint.wire.provider_name ?? byId[endpoint.provider] ?? endpoint.provider;
 }
@@ -55,7 +56,7 @@ export interface Address {
   readonly [attributes.port]?: number;
 }
 
-/** Where `provider` is reached; of an address no more than host and port, for the rest may hold a secret. */
+/** Host and port of `provider`. The rest of its address may hold a secret and is left out. */
 export function addressOf(provider: Provider | undefined): Address {
   const url = provider === undefined ? null : URL.parse(provider.base_url);
   if (url === null || url.hostname === '') return {};

@@ -1,5 +1,6 @@
-// The spans of an ended call: one of the server for the call, one of a client below it for each attempt. They are made
-// of its record alone, which holds no content; of what a caller may write freely (tags, app, agent) nothing is taken.
+// The spans of an ended call: a server span for the call, with a client span below it for each attempt. They are made
+// only from the call's record, which holds no content. Nothing that a caller can write freely (tags, app, agent) is
+// used.
 import {
   type Attributes,
   type Context,
@@ -15,7 +16,10 @@ import { type Address, attributes as names, providerOf } from './names.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The span that the caller says it is in, as parent; the root where it names none that can be read (W3C Trace Context). */
+/**
+ * The parent span that the caller names in `traceparent` (W3C Trace Context); the root context when it names none
+ * that can be read.
+ */
 function parentOf(traceparent: string): Context {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined))
@@ -26,7 +30,9 @@ function parentOf(traceparent: string): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Tokens of the whole prompt, of which those of a cache are parts here. */
+/**
+ * Tokens of the whole prompt. In the conventions this includes the cached tokens, which our records count separately.
+ */
 export function inputTokens(usage: NonNullable<CallRecord['usage']>): number {
   return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
 }
@@ -43,7 +49,7 @@ function usageAttributes({ usage }: CallRecord): Attributes {
   };
 }
 
-/** Of a whole answer it would be the time of the answer. */
+/** Only for streams: for an answer that came whole it would be the duration of the answer. */
 function firstChunk({ stream }: CallRecord, ttft_ms: number | null): Attributes {
   return stream && ttft_ms !== null ? { [names.first_chunk]: ttft_ms / 1_000 } : {};
 }
@@ -64,7 +70,7 @@ function callAttributes(record: CallRecord): Attributes {
     'svc.cost_micro_usd': record.charged_micro_usd,
     ...(record.error_code === '' ? {} : { [names.error]: record.error_code }),
     ...(stop === null ? {} : { [names.finish_reasons]: [stop.reason] }),
-    // Of a model that was not found the name is the caller's own text.
+    // When the model was not found, its name is the caller's own text and is left out.
     ...(endpoint === null
       ? {}
       : {
@@ -94,7 +100,10 @@ function attemptAttributes(record: CallRecord, attempt: AttemptRecord, address: 
   };
 }
 
-/** Whether the span of the server is an error: what the caller did wrong, or left, is none of ours. */
+/**
+ * Whether the server span is an error. What the caller caused, or a caller that disconnected, is not an error of the
+ * server.
+ */
 function isError({ status, http_status }: CallRecord): boolean {
   return status === 'error' || (status === 'rejected' && http_status >= 500);
 }

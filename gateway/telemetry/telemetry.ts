@@ -1,5 +1,6 @@
-// Traces and metrics for a collector, by OTLP over HTTP (off unless an address is configured). Everything is
-// made after a call has ended and waits in bounded queues: a collector that is slow or away costs spans, never a call.
+// Sends traces and metrics to a collector by OTLP over HTTP; off unless an address is configured. Everything is made
+// after a call has ended and waits in bounded queues, so a collector that is slow or unreachable costs spans, never a
+// call.
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -23,27 +24,29 @@ import { type Address, addressOf, SCHEMA_URL, SCOPE } from './names.ts';
 import { traceCall } from './spans.ts';
 
 export interface Telemetry {
-  /** Tells of an ended call. Never throws and never waits. */
+  /** Records an ended call. Never throws and never waits. */
   call(record: CallRecord): void;
-  /** Sends what waits, for two seconds at most. */
+  /** Sends what is still queued, for at most two seconds. */
   close(): Promise<void>;
 }
 
 const QUEUE_SPANS = 4_096;
-/** Writing so many spans as JSON takes about a millisecond. */
+/** Serialising this many spans as JSON takes about a millisecond. */
 const BATCH_SPANS = 128;
 const TRACES_EVERY_MS = 1_000;
 const METRICS_EVERY_MS = 15_000;
 const EXPORT_MS = 5_000;
 const CLOSE_MS = 2_000;
-/** Sets of attributes of one metric; further ones are counted together. */
+/** Most attribute sets per metric; further ones are counted together. */
 const SERIES_MAX = 2_000;
 
 interface Result {
   readonly code: number;
 }
 
-/** `exporter`, telling `log` when the collector is lost and when it is back: once each, not at every batch. */
+/**
+ * `exporter`, logging to `log` when the collector is lost and when it answers again: once each, not for every batch.
+ */
 function watched<T extends SpanExporter | PushMetricExporter>(exporter: T, signal: string, log: Log): T {
   const send = exporter.export.bind(exporter) as (items: unknown, done: (result: Result) => void) => void;
   let lost = false;
@@ -63,7 +66,7 @@ function watched<T extends SpanExporter | PushMetricExporter>(exporter: T, signa
 interface TelemetryOptions {
   /** Base address of the collector, `http://host:4318`. */
   readonly endpoint: string;
-  /** Of calls whose caller names no trace, how many of a hundred are traced. */
+  /** Percentage of calls that are traced, among those whose caller names no trace. */
   readonly sample_percent: number;
   readonly process_name: string;
   readonly cell: string;
@@ -114,7 +117,7 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     const provider = options.provider(at);
     let address = addresses.get(provider);
     if (address === undefined) {
-      // A new snapshot of the catalog brings new objects.
+      // A new snapshot of the catalog has new provider objects.
       if (addresses.size > 1_000) addresses.clear();
       address = addressOf(provider);
       addresses.set(provider, address);

@@ -1,5 +1,5 @@
-// A GraphQL endpoint for programs (docs/graphql.md), run by mercurius. Its own HTTP routes are left out: they would
-// execute subscriptions, take trees for text and know one media type.
+// A GraphQL endpoint for programs (docs/graphql.md), run by mercurius. Mercurius's own HTTP routes are not used: they
+// would execute subscriptions, accept parsed trees instead of text and know only one media type.
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 import { addAnswerHooks, errorHeaders, type Metrics, parseBody, refusalOf } from '@svc/http/index.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +10,7 @@ import { type Cost, costOf, documentLimits, isKind, limits, operationOf, within 
 import type { Runner } from '../run.ts';
 import { answerType, readParams } from './params.ts';
 
-/** Documents kept parsed; a text has at most 256 KiB. */
+/** Number of parsed documents that are cached; a document has at most 256 KiB. */
 const CACHE = 64;
 
 interface HasRunner {
@@ -22,16 +22,16 @@ interface MercuriusOptions<C extends HasRunner> {
   readonly path: string;
   readonly log: Log;
   readonly metrics: Metrics | undefined;
-  /** How long a query may run; 15 s unless given. */
+  /** Time limit of a query; 15 s unless given. */
   readonly timeout_ms?: number;
-  /** Who calls, as the context of their resolvers. @throws ServiceError. */
+  /** Identifies the caller and makes the context of their resolvers. @throws ServiceError. */
   open(request: FastifyRequest, reply: FastifyReply): Promise<C>;
 }
 
-/** What a hook of mercurius learns of one execution. */
+/** What a hook of mercurius knows about one execution. */
 type Running = HasRunner & { operation_name: string | null; cost: Cost | null };
 
-/** A fault of the document, told by mercurius as an error with many. */
+/** The errors of a faulty document; mercurius reports them inside one error. Null for any other error. */
 function documentErrors(thrown: unknown): readonly GraphQLError[] | null {
   if (thrown instanceof GraphQLError) return (thrown.originalError ?? null) === null ? [thrown] : null;
   const { errors, code } = thrown as { errors?: unknown; code?: unknown };
@@ -44,14 +44,14 @@ function send(reply: FastifyReply, status: number, body: object): FastifyReply {
   return reply.code(status).type(type).send(JSON.stringify(body));
 }
 
-/** Masks the errors of an execution before mercurius makes plain objects of them. */
+/** Masks the errors of an execution before mercurius turns them into plain objects. */
 function maskErrors({ data, errors = [] }: ExecutionResult, context: unknown) {
   const { request } = (context as Running).runner;
   const shown = errors.map((error) => shownError(error, request.request_id, request.explain));
   return { statusCode: 200, response: { data: data ?? null, errors: shown } };
 }
 
-/** An answer for whatever was thrown before or instead of an execution. */
+/** Sends an answer for whatever was thrown before or instead of an execution. */
 function sendThrown(
   reply: FastifyReply,
   thrown: unknown,

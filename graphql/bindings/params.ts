@@ -1,4 +1,4 @@
-// GraphQL over HTTP where a program reads requests by itself: parameters in, status and media type out
+// GraphQL over HTTP for an endpoint that reads its own requests: parameters in, status and media type out
 // (docs/graphql.md).
 import { isObject } from '@svc/core/kernel/index.ts';
 import { GraphQLError } from 'graphql';
@@ -20,7 +20,7 @@ export function readParams(body: unknown): GraphqlParams {
   if (!isObject(body)) throw badRequest('The body is an object with query, variables and operationName.');
   const { query, variables = null, operationName = null, extensions = null } = body;
   if (typeof query !== 'string' || query === '') throw badRequest('query is the text of a document.');
-  // A tree in place of text is no GraphQL, though a server may take it, past the limit of tokens.
+  // A server might accept a parsed tree instead of text, and so bypass the limit on tokens.
   if (/^\s*[{[]\s*"/.test(query)) throw badRequest('query is the text of a document.');
   refuseNesting(query);
   if (variables !== null && !isObject(variables)) throw badRequest('variables is an object.');
@@ -31,7 +31,7 @@ export function readParams(body: unknown): GraphqlParams {
 
 const RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** The media type of an answer for what `accept` takes; null when it takes none of ours. */
+/** The media type of an answer to a request with this `accept` header; null when it accepts none that we send. */
 export function answerType(accept: string | undefined): string | null {
   if (accept === undefined || accept === '') return 'application/json; charset=utf-8';
   const types = accept.split(',').map((item) => (item.split(';')[0] as string).trim().toLowerCase());

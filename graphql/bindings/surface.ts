@@ -1,5 +1,5 @@
-// What GraphQL needs to run operations as REST runs them: the same contexts, the same checks of input, the same words
-// of refusal.
+// What GraphQL needs to run operations the way REST does: the same contexts, the same input checks and the same
+// refusals.
 import type { Caller, Operation, RequestId } from '@svc/core/kernel/index.ts';
 import { shapeOf } from '@svc/core/operations/index.ts';
 import {
@@ -24,7 +24,7 @@ function readerOf(operation: Operation): InputReader {
   return made;
 }
 
-/** Sorts the members of an input to where REST has them; values keep their types. */
+/** Sorts the members of an input into path, query and body, as REST has them. Values keep their types. */
 function placed(operation: Operation, input: Readonly<Record<string, unknown>>): RawInput {
   const shape = shapeOf(operation);
   const params: Record<string, unknown> = {};
@@ -39,7 +39,7 @@ function placed(operation: Operation, input: Readonly<Record<string, unknown>>):
   };
 }
 
-/** The surface of `request`, which acts as `caller`. `reply` takes headers that operations set; null once sent. */
+/** The surface of `request`, acting as `caller`. Operations set headers on `reply`; null once it has been sent. */
 export function operationSurface(
   parts: HttpParts,
   request: FastifyRequest,

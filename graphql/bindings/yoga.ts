@@ -1,5 +1,5 @@
-// One GraphQL endpoint of yoga behind a Fastify route: who calls is known before, what may be asked is limited, what
-// goes wrong is masked.
+// A GraphQL endpoint of yoga behind a Fastify route. The caller is identified before yoga runs, documents are
+// limited, and errors are masked.
 import { Readable } from 'node:stream';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
@@ -17,13 +17,13 @@ import { refusalError, shownError, withExtensions } from '../errors.ts';
 import { type Cost, costOf, documentLimits, limits, operationOf, refuseNesting, within } from '../limits.ts';
 import type { SurfaceRequest } from '../run.ts';
 
-/** What the route knows and yoga passes on. */
+/** What the route knows about a request and yoga passes on to resolvers. */
 export interface Exchange<C> {
   readonly context: C;
   readonly surface: SurfaceRequest;
-  /** Ends with the connection. */
+  /** Aborted when the connection ends. */
   readonly ended: AbortController;
-  /** Watches a stream while it is open. @throws ServiceError when there are too many. */
+  /** Registers a stream that has opened. @throws ServiceError when there are too many. */
   openStream(): void;
 }
 
@@ -34,15 +34,15 @@ interface ServerContext<C> {
 interface EndpointOptions<C> {
   readonly schema: GraphQLSchema;
   readonly log: Log;
-  /** Documents by SHA-256 in hex; null where there are none. */
+  /** Persisted documents by SHA-256 in hex; null where there are none. */
   readonly persisted: ReadonlyMap<string, string> | null;
-  /** Other documents are refused. */
+  /** Whether documents that are not persisted are refused. */
   readonly persisted_only: boolean;
-  /** How long a query may run; 15 s unless given. */
+  /** Time limit of a query; 15 s unless given. */
   readonly timeout_ms?: number;
-  /** Whether the schema may be asked for; true unless given. */
+  /** Whether the schema can be introspected; true unless given. */
   readonly introspection?: boolean;
-  /** Who calls, and their context. @throws ServiceError. */
+  /** Identifies the caller and makes their context. @throws ServiceError. */
   open(request: FastifyRequest, reply: FastifyReply): Promise<Exchange<C>>;
 }
 
@@ -51,7 +51,7 @@ interface Executed {
   readonly extensions?: Record<string, unknown>;
 }
 
-/** Errors whose form is settled: what masks errors at the end lets them pass. */
+/** Errors that are already in their final form: the masking at the end leaves them unchanged. */
 const settled = new WeakSet<object>();
 
 function settle(error: GraphQLError): GraphQLError {
@@ -59,7 +59,7 @@ function settle(error: GraphQLError): GraphQLError {
   return error;
 }
 
-/** Puts the cost into an answer, and masks its errors. */
+/** The result with its cost, and with its errors masked. */
 function finished<R extends Executed>(result: R, cost: Cost | null, surface: SurfaceRequest): R {
   return {
     ...result,
@@ -95,7 +95,7 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
   const exchangeOf = (args: Args) => (args.contextValue as { exchange: Exchange<C> }).exchange;
   const price = (args: Args): Cost | null => {
     const operation = operationOf(args.document, args.operationName ?? null);
-    // Without a chosen operation the executor refuses by itself.
+    // When no operation is selected, the executor refuses by itself.
     if (operation === null) return null;
     return costOf(schema, args.document, operation, (args.variableValues ?? {}) as Record<string, unknown>);
   };
@@ -110,7 +110,7 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
       addValidationRule(documentLimits);
       if (introspection === false) addValidationRule(NoSchemaIntrospectionCustomRule);
       return ({ result }) => {
-        // A fault of the document is 400 whatever media type is asked for.
+        // A faulty document is 400, whatever media type is requested.
         for (const error of result) {
           const { extensions } = error as { extensions: { http?: object } };
           extensions.http = { status: 400, ...extensions.http, spec: false };
@@ -161,7 +161,7 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
   };
 }
 
-/** Queries by GET only where their text is known here: an address is no place for documents. */
+/** GET runs only persisted documents: the text of a document does not belong in a URL. */
 function getIsForPersisted(): Plugin {
   return {
     onParams({ params, request }) {
@@ -174,7 +174,7 @@ function getIsForPersisted(): Plugin {
   };
 }
 
-/** A fault of the document: 400 whatever media type is asked for, and one code for text and meaning. */
+/** An error of the document: 400 whatever media type is requested, with one code for syntax and validation errors. */
 function ofDocument(error: GraphQLError): GraphQLError {
   const { code = '', http } = error.extensions as { code?: string; http?: object };
   const known = code !== '' && code !== 'GRAPHQL_PARSE_FAILED';
@@ -195,11 +195,12 @@ function handler<C>(options: EndpointOptions<C>) {
     cors: false,
     multipart: false,
     batching: false,
-    // A document is parsed each time: a cache would hold what callers send.
+    // Documents are parsed each time: a cache would keep what callers send.
     parserAndValidationCache: false,
     context: ({ exchange }) => ({ ...(exchange.context as object), exchange }),
     maskedErrors: {
-      // Results are masked where their request is known; what comes here is of the document, or a defect of ours.
+      // Results are masked where their request is known. Errors that arrive here are of the document, or a defect of
+      // ours.
       maskError(error) {
         if (error instanceof GraphQLError && settled.has(error)) return error;
         if (error instanceof GraphQLError && (error.originalError ?? null) === null) return ofDocument(error);
@@ -232,7 +233,7 @@ function headersOf(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** Sends a refusal met before GraphQL as an answer of GraphQL. */
+/** Sends a refusal that was met before GraphQL ran, in the form of a GraphQL answer. */
 function sendError(app: FastifyInstance, reply: FastifyReply, error: ServiceError): FastifyReply {
   const { extensions, message } = refusalError(error, reply.request.id as never).toJSON();
   return reply
@@ -266,7 +267,7 @@ export function bindYoga<C>(app: FastifyInstance, options: EndpointOptions<C>): 
       },
       async handler(request, reply) {
         const exchange = opened.get(request) as Exchange<C>;
-        // A connection that closed while its caller was looked up tells nobody any more.
+        // A connection that closed while its caller was looked up sends no further event.
         if (reply.raw.destroyed || request.raw.socket?.destroyed) exchange.ended.abort();
         else reply.raw.once('close', () => exchange.ended.abort());
         const response = await yoga.fetch(

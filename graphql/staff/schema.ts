@@ -1,5 +1,5 @@
-// The staff schema: a builder of its own, which shares scalars and the way operations are run with the tenant's and no
-// type with it. Each field runs an operation that staff alone may run, and that writes the audit log.
+// The staff schema. It has its own builder and shares with the tenant schema the scalars and the runner of
+// operations, but no type. Each field runs an operation that only staff may run and that writes to the audit log.
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import {

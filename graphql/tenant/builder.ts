@@ -1,4 +1,4 @@
-// The builder of the tenant schema: scalars, the interfaces and the members of every mutation's result.
+// The builder of the tenant schema: its scalars, its interfaces and the error members of every mutation's result.
 import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import { Derivation } from '../derive.ts';
@@ -23,7 +23,7 @@ interface TenantTypes {
 export const builder = new SchemaBuilder<TenantTypes>({
   plugins: [ComplexityPlugin],
   defaultFieldNullability: false,
-  // Costs are counted before execution (limits.ts); the plugin keeps what each field says of its own.
+  // Cost is computed before execution (limits.ts); the plugin only holds the cost that a field declares.
   complexity: { disabled: true, defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 
@@ -35,7 +35,7 @@ builder.addScalarType('JSON', JsonScalar);
 
 export const derive = new Derivation(builder);
 
-/** An object with an id: `id` is the string that REST shows, which its prefix makes global. */
+/** An object with an id. `id` is the string that REST shows; its prefix makes it globally unique. */
 export const Node = builder.interfaceRef<{ readonly __typename?: string }>('Node').implement({
   fields: (t) => ({
     id: t.field({ type: 'ID', resolve: (node) => (node as { id?: string }).id ?? '' }),
@@ -56,7 +56,7 @@ const UserErrorInterface = builder.interfaceRef<UserError>('UserError').implemen
   }),
 });
 
-/** The members of every result union beside its payload. */
+/** The error members of every result union. */
 export const userErrors = userErrorNames.map((name) =>
   builder.objectRef<UserError>(name).implement({
     interfaces: [UserErrorInterface],

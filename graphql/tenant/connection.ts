@@ -10,7 +10,7 @@ import type { TenantContext } from './context.ts';
 // biome-ignore lint/suspicious/noExplicitAny: rows are of the type that the operation's schema derives
 type Any = any;
 
-/** The connection type over rows of `node`, named after it. */
+/** The connection type for rows of `node`, named after it. */
 export function connectionType(name: string, node: Any): Any {
   const edge = builder.objectRef<{ page: PageOfRows['page']; at: number }>(`${name}Edge`).implement({
     fields: (t) => ({
@@ -39,11 +39,11 @@ interface PageField {
   readonly operation: Operation<Any, Any>;
   readonly type: Any;
   readonly description?: string;
-  /** Where the environment comes from: the parent, where it names a book. */
+  /** Environment in which the operation runs: the parent's, where the parent names a book. */
   readonly options: (parent: Any) => RunOptions;
 }
 
-/** A field that answers a page of `operation`: its arguments are the operation's, `first` and `after` among them. */
+/** A field that returns a page of `operation`. Its arguments are those of the operation, with `first` and `after`. */
 export function pageField(t: Any, parentName: string, field: PageField): Any {
   return t.field({
     type: field.type,

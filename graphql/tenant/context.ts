@@ -1,5 +1,5 @@
-// What every resolver of the tenant schema gets: the runner of operations, and loaders that join the reads of one
-// request. A loader admits its caller as the operation it stands for does.
+// What every resolver of the tenant schema gets: the runner of operations, and loaders that combine the reads of one
+// request. A loader admits its caller like the operation that it replaces.
 import {
   getRequestOperation,
   type RequestFeed,
@@ -19,20 +19,20 @@ type ProjectRecord = Static<typeof ProjectView>;
 export interface TenantContext {
   readonly runner: Runner;
   readonly loaders: Loaders;
-  /** Where streams are served; null on the gateway. */
+  /** Feed of new request rows, where streams are served; null on the gateway. */
   readonly feed: RequestFeed | null;
   /** The stream that this request became; null until one is opened. */
   readonly stream: StreamLife | null;
 }
 
-/** How long a stream lives: its signal ends with the connection, the session or its hour. */
+/** Lifetime of a stream: `signal` aborts with the connection, the session or after an hour. */
 export interface StreamLife {
   readonly signal: AbortSignal;
-  /** Forgets what the loaders read: a later row must not be told with an earlier row's objects. */
+  /** Clears what the loaders have read, so that a later row is not shown with objects read for an earlier one. */
   renew(): void;
 }
 
-/** One statement for all ids of a tick, whatever the depth they were asked at. */
+/** One statement for all ids that are asked for in a tick, at whatever depth. */
 class Loaders {
   readonly details: DataLoader<string, Detail | null>;
   readonly keys: DataLoader<string, KeyRecord | null>;
@@ -53,7 +53,7 @@ class Loaders {
     });
   }
 
-  /** The organisation's projects, read once: plans bound their number. */
+  /** The organisation's projects, read once: the plan limits their number. */
   projects(): Promise<ReadonlyMap<string, ProjectRecord>> {
     this.#projects ??= this.#runner
       .run(listProjectsOperation, {})
@@ -61,7 +61,7 @@ class Loaders {
     return this.#projects;
   }
 
-  /** Forgets everything read. */
+  /** Clears everything that was read. */
   clear(): void {
     this.details.clearAll();
     this.keys.clearAll();
@@ -69,7 +69,7 @@ class Loaders {
   }
 }
 
-/** The context of one request; `stream_signal` ends the stream that it may become. */
+/** The context of one request; `stream_signal` ends the stream that the request may become. */
 export function createTenantContext(
   request: SurfaceRequest,
   live: { readonly feed: RequestFeed; readonly signal: AbortSignal } | null,

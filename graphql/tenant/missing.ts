@@ -1,7 +1,8 @@
-// A look-up that finds nothing is null in GraphQL, whether the object is missing or another organisation's.
+// In GraphQL a look-up that finds nothing returns null, whether the object does not exist or belongs to another
+// organisation.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
-/** What `found` resolves with, null where it is refused as not found. */
+/** What `found` resolves with; null when it rejects with not_found. */
 export async function nullWhenMissing<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;

@@ -1,5 +1,5 @@
-// A mutation runs one operation and answers a union: its payload, or the refusal as an object. Faults of ours stay
-// errors of the answer.
+// A mutation runs one operation and returns a union: its payload, or the refusal as an object. Faults of ours remain
+// top-level errors.
 import type { Operation } from '@svc/core/kernel/index.ts';
 import type { TSchema } from 'typebox';
 import { toWire } from '../derive.ts';
@@ -18,10 +18,10 @@ interface MutationFacts {
   readonly operation: Operation<Any, Any>;
   readonly input: TSchema;
   readonly description: string;
-  /** Members of the input type that only GraphQL has. */
+  /** Members of the input type that exist only in GraphQL. */
   readonly extra?: (t: Any) => Record<string, Any>;
   readonly options?: (input: Record<string, unknown>) => RunOptions;
-  /** Fields of the payload; `answer` of their parent is what the operation answered. */
+  /** Fields of the payload; `answer` of their parent is the operation's output. */
   payload(t: Any): Record<string, Any>;
 }
 

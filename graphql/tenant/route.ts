@@ -1,4 +1,4 @@
-// The stored route of a call by endpoint, as a page draws it.
+// The stored route of a call, arranged by endpoint for display.
 import type { Route as StoredRoute } from '@svc/core/routing/index.ts';
 
 export interface RouteTry {
@@ -9,7 +9,7 @@ export interface RouteTry {
 
 export interface RouteEndpoint {
   readonly endpoint: string;
-  /** Place in the plan, from 1; null when excluded. */
+  /** Position in the plan, from 1; null when excluded. */
   readonly planned_at: number | null;
   readonly score: number | null;
   readonly excluded_by: string | null;
@@ -17,11 +17,11 @@ export interface RouteEndpoint {
 }
 
 export interface Route extends Omit<StoredRoute, 'plan' | 'excluded' | 'attempts'> {
-  /** Planned ones in order of the plan, then excluded ones in order of the filters. */
+  /** Planned endpoints in plan order, then excluded ones in the order of the filters. */
   readonly endpoints: readonly RouteEndpoint[];
 }
 
-/** `route` by endpoint, each with its attempts. */
+/** `route` arranged by endpoint, each with its attempts. */
 export function byEndpoint(route: StoredRoute): Route {
   const tries = new Map<string, RouteTry[]>();
   for (const { endpoint_id, ...attempt } of route.attempts ?? []) {

@@ -1,4 +1,4 @@
-// The tenant schema: one for sessions (yoga on the console's address) and for keys (mercurius on the gateway).
+// The tenant schema, served to sessions (yoga, on the console's address) and to keys (mercurius, on the gateway).
 import type { GraphQLSchema } from 'graphql';
 import { printSchema } from 'graphql';
 import { builder } from './builder.ts';

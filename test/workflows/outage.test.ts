@@ -57,7 +57,11 @@ test('an outage of Temporal, and a start without it, delay what follows a paymen
   expect(await ready()).toBe(503);
   await world.expectRight();
   expect(world.mails()).toEqual([]);
-  await until('the relay gave up', () => worker.output().includes('workflows wait to be told'), 60_000);
+  await until(
+    'the relay gave up',
+    () => worker.output().includes('starts and signals cannot be sent'),
+    60_000,
+  );
   await until('pauses are the longest', () => LONGEST_PAUSE.test(worker.output()), 60_000);
 
   await temporal.restart();

@@ -1,4 +1,5 @@
-// What the workflow `topUp` does to the world: each a function of core, repeatable, decided from the row.
+// The side effects of the workflow `topUp`. Each is a function of core that can be repeated and decides from the
+// top-up's row.
 import { type Context, type Id, nowMs } from '@svc/core/kernel/index.ts';
 import {
   expireTopup,
@@ -12,7 +13,7 @@ interface Args {
   readonly topup_id: Id<'topup'>;
 }
 
-/** Where a top-up stands: ids, integers and words of ours only, because Temporal keeps and shows it. */
+/** The state of a top-up: only ids, integers and words of ours, because Temporal stores and shows it. */
 export interface TopUpReport {
   readonly topup_id: Id<'topup'>;
   readonly status: TopupProgress['status'];
@@ -34,7 +35,7 @@ function progressOf(progress: TopupProgress): TopUpReport {
   return { topup_id, status, fee_known, age_ms: nowMs() - created_at_ms, open_ms };
 }
 
-/** The activities over contexts that `open` makes, one for each run. */
+/** The activities; each run gets its context from `open`. */
 export function topUpActivities(open: () => Context): TopUpActivities {
   return {
     readTopup: async (args) => progressOf(await readProgress(open(), args)),

@@ -1,33 +1,35 @@
-// When a top-up is looked at (docs/topups.md#callbacks), as a pure function of its age. Ages and not times: the
-// product's clock and Temporal's differ when the development clock is moved, and a workflow that starts late must not
-// start over.
+// When the rail is asked about a top-up (docs/topups.md#callbacks), as a pure function of the top-up's age. Ages are
+// used and not times, because the product's clock and Temporal's differ when the development clock is moved, and
+// because a workflow that starts late must not begin again.
 import type { TopupStatus } from '@svc/core/topups/index.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const FIRST_POLLS_MS = [2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
-/** The last look for late money: 48 h for a top-up that is open for 23. */
+/** The last poll for late money: 48 h for a top-up that is open for 23 h. */
 const LAST_POLL_AFTER_OPEN_MS = 25 * HOUR_MS;
-/** Room for the last look when the rail is down: 49 h for a top-up that is open for 23. */
+/** Leaves time for the last poll when the rail is down: 49 h for a top-up that is open for 23 h. */
 const END_AFTER_OPEN_MS = 26 * HOUR_MS;
 
 export interface PollState {
   readonly status: TopupStatus;
-  /** What the rail took is known. */
+  /** Whether the rail's fee is known. */
   readonly fee_known: boolean;
-  /** Milliseconds since the top-up was made. */
+  /** Milliseconds since the top-up was created. */
   readonly age_ms: number;
-  /** Milliseconds from when it was made to when it expires. */
+  /** Milliseconds from its creation to its expiry. */
   readonly open_ms: number;
 }
 
 export interface Step {
   readonly do: 'poll' | 'end';
-  /** Age at which it is due; not beyond the present age when it is overdue. */
+  /** Age at which the step is due; an overdue step has an age that has passed. */
   readonly due_ms: number;
 }
 
-/** The ages at which the rail is asked: 2, 5, 15 and 60 min, hourly until expiry, at expiry, and for late money. */
+/**
+ * The ages at which the rail is asked: at 2, 5, 15 and 60 min, hourly until expiry, at expiry, and for late money.
+ */
 export function pollAges(open_ms: number): number[] {
   const ages = FIRST_POLLS_MS.filter((age) => age < open_ms);
   for (let age = HOUR_MS; age < open_ms; age += HOUR_MS) ages.push(age);
@@ -43,7 +45,7 @@ function pollsOf({ status, fee_known, open_ms }: PollState): number[] {
       return fee_known ? [] : all;
     case 'failed':
     case 'expired':
-      // Money can still come late; nothing else can happen.
+      // Money can still arrive late; nothing else can happen.
       return all.slice(-1);
     case 'review':
       return [];
@@ -51,8 +53,8 @@ function pollsOf({ status, fee_known, open_ms }: PollState): number[] {
 }
 
 /**
- * What comes after the step that was due at age `done_ms` (-1: none yet). Of several that were missed only the latest
- * is made up for; the end comes after the last look, however late that is.
+ * The step after the one that was due at age `done_ms` (-1: none yet). Of several missed polls only the latest is
+ * made up for. The end comes after the last poll, however late that is.
  */
 export function nextStep(state: PollState, done_ms: number): Step {
   if (state.status === 'paid' && state.fee_known) return { do: 'end', due_ms: state.age_ms };

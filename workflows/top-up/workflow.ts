@@ -1,6 +1,6 @@
-// Follows one top-up from its checkout to its end: asks the rail what no callback has told, expires what
-// nobody paid, mails the receipt. It books nothing by itself that a callback could not have booked, and can be lost,
-// repeated or late without harm: every step decides from the row.
+// Follows one top-up from its checkout to its end: asks the rail for what no callback has reported, expires a top-up
+// that nobody paid, mails the receipt. A callback could book everything that the workflow books. It can be lost,
+// repeated or late without harm, because every step decides from the row.
 import {
   ActivityFailure,
   type ActivityOptions,
@@ -26,16 +26,16 @@ export interface TopUpState {
   readonly next: Step | null;
 }
 
-/** The top-up was paid and booked. */
+/** Sent when the top-up was paid and booked. */
 export const booked = defineSignal('booked');
-/** Its organisation gave it up. */
+/** Sent when its organisation cancelled it. */
 export const cancelled = defineSignal('cancelled');
-/** The installation's clock was moved (development). */
+/** Sent when the installation's clock was moved (development). */
 const clockMoved = defineSignal('clock_moved');
 export const state = defineQuery<TopUpState>('state');
 
 const MINUTE_MS = 60_000;
-/** Each try half a minute, tries without limit. */
+/** Each attempt may take half a minute; attempts are not limited. */
 const defaults: ActivityOptions = {
   startToCloseTimeout: '30 seconds',
   retry: {
@@ -45,9 +45,12 @@ const defaults: ActivityOptions = {
     nonRetryableErrorTypes: ['RailDeclined', 'Validation', 'NotFound', 'StateConflict'],
   },
 };
-/** How long an end waits for the signal of a booking that a poll made, so that none comes after it. */
+/**
+ * How long the end waits for the signal of a booking that a poll made, so that the signal does not come after the
+ * end.
+ */
 const SIGNAL_PATIENCE_MS = 5 * MINUTE_MS;
-/** How long one look at the rail is tried before it waits for the next of the schedule; the last has an hour. */
+/** How long one poll is retried before it waits for the next in the schedule; the last poll has an hour. */
 const POLL_PATIENCE_MS = 5 * MINUTE_MS;
 const LAST_PATIENCE_MS = 60 * MINUTE_MS;
 
@@ -63,7 +66,7 @@ function pollWithin(scheduleToCloseTimeout: number): Pick<TopUpActivities, 'poll
   return proxyActivities<TopUpActivities>({ ...defaults, scheduleToCloseTimeout, summary: 'ask the rail' });
 }
 
-/** A failed activity that the workflow goes on without; a top-up that does not exist is none. */
+/** Whether the workflow continues after this failed activity. It does not when the top-up does not exist. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
   return !(error.cause instanceof ApplicationFailure && error.cause.type === 'NotFound');
@@ -129,7 +132,7 @@ class Follower {
     return this.next;
   }
 
-  /** Asks the rail; where it cannot say, the schedule asks again. */
+  /** Asks the rail. When the rail cannot answer, the schedule asks again. */
   private async poll(patience_ms: number): Promise<TopUpReport> {
     this.polls++;
     try {
@@ -161,7 +164,7 @@ class Follower {
     }
   }
 
-  /** What follows a booking, once. */
+  /** What follows a booking; runs once. */
   private async afterBooking(progress: TopUpReport): Promise<TopUpReport> {
     await this.sendReceipt();
     const reported = progress.fee_known ? progress : await this.poll(POLL_PATIENCE_MS);
@@ -188,7 +191,7 @@ class Follower {
   }
 }
 
-/** The workflow of a top-up that is paid at a checkout. Id `topup-{tup}`; task queue `money`. */
+/** The workflow of a top-up that is paid at a checkout. Its id is `topup-{tup}`, its task queue `money`. */
 export async function topUp(args: { readonly topup_id: TopUpReport['topup_id'] }): Promise<TopUpState> {
   return new Follower(args.topup_id).run();
 }

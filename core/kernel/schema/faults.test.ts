@@ -1,4 +1,4 @@
-// Every rule once, by the schema it belongs to; who shows the faults has its own words for them.
+// Each rule once, with the schema that it belongs to. Callers turn a fault into a message in their own words.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { pathText, type SchemaFault, schemaFaults } from './faults.ts';
@@ -34,7 +34,7 @@ const reported = (faults: readonly SchemaFault[]) =>
   faults.map(({ steps, rule }) => `${pathText(steps)} ${rule}`);
 const ruled = (value: unknown) => reported(schemaFaults(Thing, value, { most: 20 }));
 
-test('a value that is right has no fault', () => {
+test('a value that fits its schema has no fault', () => {
   expect(ruled(right)).toEqual([]);
 });
 
@@ -58,19 +58,19 @@ test.each<[string, Record<string, unknown>]>([
   expect(ruled({ ...right, ...change })).toEqual([wanted]);
 });
 
-test('a missing member is told with its own schema, and faults come in the order of the value', () => {
+test('a missing member is reported with its own schema, and faults come in the order of the value', () => {
   const { name: _, ...rest } = right;
   const found = schemaFaults(Thing, { zzz: 1, ...rest, count: 9 }, { most: 20 });
   expect(reported(found)).toEqual(['name missing', 'zzz unknown', 'count range']);
   expect(found[0]?.schema.minLength).toBe(2);
 });
 
-test('no more faults are looked for than wanted', () => {
+test('the walk stops after the number of faults that the caller wants', () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x${i}`, i]));
   expect(schemaFaults(Thing, { ...right, ...many }, { most: 5 })).toHaveLength(5);
 });
 
-test("rules of the caller's own refuse a declared member unread, and look at whole objects", () => {
+test("the caller's own rules refuse a declared member unread, and check whole objects", () => {
   const found = schemaFaults(
     Thing,
     { ...right, name: 1 },

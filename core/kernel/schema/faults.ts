@@ -1,6 +1,6 @@
-// Where a value breaks its schema, and by which rule, in the order of the value. A compiled check decides whether a value
-// is right; this walk explains one that is not, and whoever shows the faults has the words for them. It covers what the
-// schemas of the product use.
+// Where a value breaks its schema, and by which rule, in the order of the value. A compiled check decides whether a
+// value is valid; this walk explains why one is not, and its callers turn the faults into messages. It covers the
+// keywords that the product's schemas use.
 import type { TSchema } from 'typebox';
 import Format from 'typebox/format';
 
@@ -49,19 +49,24 @@ export interface JsonSchema {
 export interface SchemaFault {
   readonly steps: readonly Step[];
   readonly rule: SchemaRule;
-  /** The schema that is broken; of an unknown member that of its object. */
+  /** The schema that the value breaks; for an unknown member, the schema of the object it is in. */
   readonly schema: JsonSchema;
   readonly value: unknown;
-  /** Of rule `own`: what the caller's own rule says. */
+  /** For the rule `own`: the message of the caller's rule. */
   readonly message?: string;
 }
 
 interface WalkOptions {
-  /** Most faults that are looked for. */
+  /** The walk stops after this many faults. */
   readonly most: number;
-  /** A rule of the caller on a member that the schema knows or lets in; a sentence refuses the member unread. */
+  /**
+   * A rule of the caller for a member that the schema declares or allows. A returned sentence refuses the member
+   * unread.
+   */
   member?(name: string, declared: boolean): string | null;
-  /** A rule of the caller on a whole object, looked at after its members: the member at fault and a sentence. */
+  /**
+   * A rule of the caller for a whole object, checked after its members. Returns the member at fault and a sentence.
+   */
   object?(
     value: Readonly<Record<string, unknown>>,
     schema: JsonSchema,
@@ -169,7 +174,7 @@ class Walk {
   }
 }
 
-/** The schema of a member that `properties` does not name; true where any goes, false where none may stand. */
+/** The schema of a member that `properties` does not name; true when any value is allowed, false when none is. */
 function furtherSchema({ patternProperties = {}, additionalProperties = true }: JsonSchema, name: string) {
   for (const [pattern, member] of Object.entries(patternProperties))
     if (matches(pattern, name)) return member;
@@ -193,14 +198,14 @@ function numberRule(schema: JsonSchema, value: unknown): SchemaRule | null {
   return typeof value === 'number' && (value < minimum || value > maximum) ? 'range' : null;
 }
 
-/** The faults of `value` against `schema`, at most `most`; none where it is right. Never throws. */
+/** The faults of `value` against `schema`, at most `most`; empty when it is valid. Never throws. */
 export function schemaFaults(schema: TSchema, value: unknown, options: WalkOptions): SchemaFault[] {
   const walk = new Walk(options);
   walk.visit(schema as JsonSchema, value, []);
   return walk.faults;
 }
 
-/** Dotted path with indexes (`rules[2].match.models`); `root` is the value itself. */
+/** Dotted path with indexes (`rules[2].match.models`); `root` when the path is empty. */
 export function pathText(steps: readonly Step[], root = '$'): string {
   let text = '';
   for (const step of steps) {

@@ -1,5 +1,5 @@
-// Schema parts that every concept shares (text, times, lists: docs/api.md), and the formats behind
-// them. Importing this file registers the formats.
+// Schemas that every concept shares (text, times, lists: docs/api.md), and the formats they use. Importing this file
+// registers the formats.
 import { type Static, type TSchema, Type } from 'typebox';
 import Format from 'typebox/format';
 import { ServiceError } from '../errors.ts';
@@ -8,7 +8,10 @@ import { type Kind, prefixes } from '../ids.ts';
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 
-/** Whether `text` is a time of the years 0 to 9999 on a day that there is: the engine takes 30 February for 2 March. */
+/**
+ * Whether `text` is a time in the years 0 to 9999 on a day that exists. `Date` alone would read 30 February as 2
+ * March.
+ */
 export function isTime(text: string): boolean {
   if (!TIME.test(text)) return false;
   const day = text.slice(0, 10);
@@ -16,10 +19,10 @@ export function isTime(text: string): boolean {
   return new Date(day).toISOString().startsWith(day) && year >= 0 && year <= 9_999;
 }
 
-// A date alone is midnight UTC where a date-time is asked.
+// A date without a time is midnight UTC.
 Format.Set('date-time', isTime);
 
-/** Formats of ours, each a pattern: other programs know no format but by what it allows. */
+/** Our own formats, each as a pattern, because other programs know a format only by its pattern. */
 export const textFormats = {
   line: '^[^\\u0000-\\u001f\\u007f\\u0085\\u2028\\u2029]*$',
   lines: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
@@ -30,8 +33,8 @@ for (const [name, pattern] of Object.entries(textFormats)) {
 }
 
 /**
- * `schema` with what the document says of it beyond what the check asks: a rule whose breach has a refusal of its own,
- * which the check would hide behind `invalid_request`.
+ * `schema` with additional keywords that appear in the OpenAPI document but are not checked: a rule whose breach has
+ * its own refusal code, which the check would hide behind `invalid_request`.
  */
 export function documented<T extends TSchema>(schema: T, facts: Readonly<Record<string, unknown>>): T {
   return Object.assign(schema, { documented: facts });
@@ -44,7 +47,7 @@ export function lineOf(max: number, min = 1) {
 
 const ULID_EXAMPLE = '01KACZ3V8S6T5R4Q3P2N1M0K9J';
 
-/** An id of `kind`. What has another shape is no fault of form: in a path it is a thing that is missing. */
+/** An id of `kind`. The form is not checked: an id of the wrong form in a path is an object that does not exist. */
 export function idOf(kind: Kind) {
   return Type.String({ examples: [`${prefixes[kind]}_${ULID_EXAMPLE}`] });
 }
@@ -54,7 +57,7 @@ export function requestId() {
   return Type.String({ examples: [ULID_EXAMPLE] });
 }
 
-/** A time in an answer: milliseconds and `Z`. */
+/** A time in an answer: UTC with milliseconds and `Z`. */
 export const Time = Type.String({ format: 'date-time', description: 'UTC, milliseconds, Z' });
 
 /** A time in a request: RFC 3339 with any offset; a date alone is midnight UTC. */
@@ -66,8 +69,8 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /**
- * `schema` under a name of its own: in the OpenAPI document it stands once, among the components, and is referred to
- * from everywhere else. One name has one content over the whole document.
+ * `schema` under its own name: the OpenAPI document defines it once, under `components`, and refers to it everywhere
+ * else. A name stands for the same schema throughout the document.
  */
 export function named<T extends TSchema>(name: string, schema: T): T {
   return Object.assign(schema, { $id: name });
@@ -89,7 +92,7 @@ function namedAfter<T extends TSchema>(item: TSchema, suffix: string, schema: T)
   return name === undefined ? schema : named(`${name}${suffix}`, schema);
 }
 
-/** A list returned whole. */
+/** A list that is returned whole. */
 export function listOf<T extends TSchema>(item: T) {
   const list = Type.Object({ object: Type.Literal('list'), data: Type.Array(item) });
   return namedAfter(item, 'List', list);
@@ -104,13 +107,19 @@ export function pageOf<T extends TSchema>(item: T) {
   return namedAfter(item, 'Page', page);
 }
 
-/** The body of an answer that says no more than that it was done. */
+/** The body of an answer that has nothing to report but success. */
 export const Nothing = named('Nothing', Type.Object({}));
 
-/** The cursor after each row of a page, beside what goes out: an edge of GraphQL has one, a page of REST one in all. */
+/**
+ * The cursor after each row of a page, kept beside the page that is sent: GraphQL has a cursor on each edge, REST one
+ * per page.
+ */
 const cursors = new WeakMap<object, (at: number) => string>();
 
-/** A page on the wire; `next_cursor` "" on the last one. `cursorAt` of the walk lets `cursorOf` answer for each row. */
+/**
+ * A page as it is sent; `next_cursor` is "" on the last one. With `cursorAt`, `cursorOf` can return the cursor of
+ * each row.
+ */
 export function page<T>(
   data: T[],
   next_cursor: string,
@@ -121,14 +130,17 @@ export function page<T>(
   return made;
 }
 
-/** The cursor after row `at` of a page that `page` made. @throws Error (a defect) when it was made without. */
+/**
+ * The cursor after row `at` of a page from `page`. @throws Error (a defect) when `page` was called without
+ * `cursorAt`.
+ */
 export function cursorOf(made: object, at: number): string {
   const cursorAt = cursors.get(made);
-  if (cursorAt === undefined) throw new Error('this page knows no cursors of its rows');
+  if (cursorAt === undefined) throw new Error('the page was made without cursors of its rows');
   return cursorAt(at);
 }
 
-/** Query members of a paged list. */
+/** Query members of a paginated list. */
 export function pageInput(max: number) {
   return {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: 'rows of a page' })),
@@ -136,12 +148,15 @@ export function pageInput(max: number) {
   };
 }
 
-/** Milliseconds of a `TimeIn`. */
+/** Milliseconds since the epoch of a `TimeIn`. */
 export function timeInMs(text: Static<typeof TimeIn>): number {
   return Date.parse(text);
 }
 
-/** The 404 of every object that is missing, of the wrong shape, or another organisation's: one body for all. */
+/**
+ * The 404 for every object that does not exist, has a malformed id or belongs to another organisation: the same body
+ * for all.
+ */
 export function notFound(): ServiceError {
   return new ServiceError('not_found', 'There is no such object in this organization.');
 }

@@ -1,4 +1,4 @@
-// Balance and ledger of a book.
+// The balance and the ledger entries of a book.
 import {
   BalanceView,
   EntryView,
@@ -20,7 +20,7 @@ export const Balance = derive.output('Balance', BalanceView);
 const LedgerEntry = derive.output('LedgerEntry', EntryView);
 const LedgerEntryConnection = connectionType('LedgerEntry', LedgerEntry);
 
-/** The book whose credits are asked for. */
+/** The book whose credits are shown. */
 export interface Book {
   readonly environment: Environment;
 }
@@ -53,7 +53,7 @@ builder.queryField('credits', (t) =>
     resolve: (_root, args, { runner }) => {
       const own = environmentOf(runner.caller);
       const environment = (args.environment as Environment | null | undefined) ?? own;
-      // A key acts in one book; a person in either.
+      // A key acts in one book, a person in both.
       if (runner.caller.kind === 'key' && environment !== own) {
         throw new ServiceError(
           'permission_denied',

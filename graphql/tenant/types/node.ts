@@ -1,4 +1,4 @@
-// Any object by its id: the prefix says what it is.
+// Looks up any object by its id, whose prefix tells its type.
 import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';
@@ -8,7 +8,7 @@ import { nullWhenMissing } from '../missing.ts';
 
 const IDS_MAX = 100;
 
-/** The object `id` as the caller may see it, marked with its type; null when it sees none. */
+/** The object with `id`, marked with its type; null when the caller may not see it or it does not exist. */
 async function findNode(id: string, { runner, loaders }: TenantContext): Promise<object | null> {
   const marked = (type: string, found: object | null | undefined) =>
     found === null || found === undefined ? null : { ...found, __typename: type };

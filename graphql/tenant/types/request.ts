@@ -1,4 +1,4 @@
-// Calls: a row each, details read together for all rows of an answer.
+// Calls: one row each, and details that are read together for all rows of an answer.
 import {
   attemptOutcomes,
   Generation,
@@ -27,9 +27,9 @@ interface Row {
   readonly project_id: string;
 }
 
-/** What the detail has beyond the row. */
+/** The members of the detail that the row does not have. */
 const RequestDetail = derive.output('RequestDetail', RowDetail, {
-  // `timing` and `usage` say again what stands beside them; `route` stands beside the detail, by endpoint.
+  // `timing` and `usage` repeat fields of the row; `route` is shown by endpoint, in a field of its own.
   omit: [...Object.keys(RowView.properties), 'timing', 'usage', 'route'],
   names: { attempt_row: 'RequestAttempt' },
 });

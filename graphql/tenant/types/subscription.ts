@@ -1,5 +1,5 @@
-// What is followed live. Streams run on the console's address alone (docs/graphql.md); the gateway refuses them
-// before this.
+// Live updates. Streams are served only on the console's address (docs/graphql.md); the gateway refuses subscriptions
+// before they reach this file.
 import { setTimeout as pause } from 'node:timers/promises';
 import { listRequestsOperation, type RowView } from '@svc/core/analytics/index.ts';
 import { type Environment, ServiceError } from '@svc/core/kernel/index.ts';
@@ -29,7 +29,7 @@ interface Filter {
   readonly project_id: string | null;
 }
 
-/** Refuses before the stream opens, so that a refusal is an answer and no broken stream. */
+/** Throws before the stream opens, so that the caller gets an answer and not a broken stream. */
 async function added(filter: Filter, { runner, feed, stream }: TenantContext): Promise<AsyncGenerator<Row>> {
   runner.admit(listRequestsOperation, filter.environment);
   const { caller } = runner;

@@ -1,4 +1,4 @@
-// Top-ups and what an amount buys.
+// Top-ups, and quotes for them.
 import {
   createTopupOperation,
   getTopupOperation,

@@ -29,7 +29,7 @@ builder.queryField('usage', (t) =>
     nullable: true,
     description: 'Calls, tokens and cost over a range, of which sums add up to each other.',
     args: derive.args(t.arg, 'Usage', getUsageOperation.input) as Record<string, never>,
-    // A scan of the range: more expensive than a page of rows.
+    // A scan of the whole range: more expensive than a page of rows.
     complexity: { field: 50 },
     extensions: { operation: getUsageOperation.name },
     resolve: (_root, args, { runner }) =>

@@ -1,4 +1,4 @@
-// Who asks.
+// The person or the key that asks.
 import type { Caller } from '@svc/core/kernel/index.ts';
 import { builder, derive } from '../builder.ts';
 import { RoleEnum, ScopeEnum } from './common.ts';
