@@ -1,11 +1,12 @@
-// What each part of the tests may cost, as test/README.md says it. A run that exceeds it says so in words, so that
-// whoever adds to a part sees what it has become; nothing fails by it, because a slow machine is no fault.
+// The budgets of processor time in test/README.md, per part of the tests. A run that exceeds one prints a line, so
+// that whoever adds to a part sees what it costs now. Exceeding a budget fails nothing, because a slow machine is no
+// defect.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Durations } from './durations.ts';
 import { root } from './parts.ts';
 
-/** Processor seconds by folder; a file belongs to the longest folder that it lies in. */
+/** Processor seconds by folder; a file belongs to the longest folder that contains it. */
 export type Budgets = ReadonlyMap<string, number>;
 
 /** The rows of the table: "| `core/ledger` | 20 | … |". */
@@ -18,7 +19,7 @@ export function readBudgets(): Budgets {
   return parseBudgets(readFileSync(join(root, 'test/README.md'), 'utf8'));
 }
 
-/** The part that `file` belongs to, or null. */
+/** The part that `file` belongs to; null when it belongs to none. */
 export function partOf(file: string, budgets: Budgets): string | null {
   let longest: string | null = null;
   for (const folder of budgets.keys()) {
@@ -27,7 +28,7 @@ export function partOf(file: string, budgets: Budgets): string | null {
   return longest;
 }
 
-/** A line for each part that took more than its budget; parts of which `files` does not hold all of `every` are left out. */
+/** A line for each part that took more than its budget. A part is skipped unless `files` holds every file of it. */
 export function exceeded(
   budgets: Budgets,
   durations: Durations,

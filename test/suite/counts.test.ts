@@ -18,7 +18,7 @@ test('a skipped test counts as failed and is named', () => {
   });
 });
 
-test('a file that breaks before its first test counts as one failure', () => {
+test('a file that fails before its first test counts as one failure', () => {
   const text = JSON.stringify({
     testResults: [
       { name: 'b.test.ts', status: 'failed', message: 'no such module\nat x', assertionResults: [] },
@@ -27,7 +27,7 @@ test('a file that breaks before its first test counts as one failure', () => {
   expect(countVitest(text, 1)).toEqual({ passed: 0, failed: 1, faults: ['b.test.ts: no such module'] });
 });
 
-test('an error outside of every test fails the run though all tests passed', () => {
+test('an error outside every test fails the run although all tests passed', () => {
   expect(countVitest(report('passed'), 1).failed).toBe(1);
 });
 
@@ -40,11 +40,11 @@ describe('a second run of the files that failed, alone', () => {
   const reportOf = (...testResults: ReturnType<typeof file>[]) => JSON.stringify({ testResults });
   const first = reportOf(file('a.ts', 'passed', 'failed'), file('b.ts', 'failed'), file('c.ts', 'passed'));
 
-  test('is of those files only', () => {
+  test('covers those files only', () => {
     expect(failedFiles(first)).toEqual(['a.ts', 'b.ts']);
   });
 
-  test('counts what passes then as passed and names it as unsteady', () => {
+  test('counts what then passes as passed and names it as unsteady', () => {
     const again = reportOf(file('a.ts', 'passed', 'passed'), file('b.ts', 'passed'));
     expect(countVitest(mergedReport(first, again), 0)).toEqual({ passed: 4, failed: 0, faults: [] });
     expect(unsteadyTests(first, again)).toEqual(['a.ts: test 1', 'b.ts: test 0']);
@@ -65,7 +65,7 @@ describe('a second run of the files that failed, alone', () => {
   });
 });
 
-test('a program counts as one by its exit code', () => {
+test('a program counts as one check, by its exit code', () => {
   expect(oneCheck('types', 0)).toMatchObject({ passed: 1, failed: 0 });
   expect(oneCheck('types', 2)).toMatchObject({ passed: 0, failed: 1, faults: ['types'] });
 });

@@ -1,20 +1,20 @@
-// What the closing line of `make test` adds up.
+// The counts that the last line of `make test` adds up.
 
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
   /** One line for each failure. */
   readonly faults: readonly string[];
-  /** Tests that failed beside others and passed alone, a line each; counted as passed. */
+  /** Tests that failed when run beside others and passed when run alone, one line each; counted as passed. */
   readonly unsteady?: readonly string[];
 }
 
-/** A program whose exit code is its whole result counts as one. */
+/** The counts of a program whose exit code is its whole result. */
 export function oneCheck(name: string, code: number): Counts {
   return code === 0 ? { passed: 1, failed: 0, faults: [] } : { passed: 0, failed: 1, faults: [name] };
 }
 
-/** A suite that ended without a report. */
+/** The counts of a suite that ended without a report. */
 export function crashed(name: string): Counts {
   return { passed: 0, failed: 1, faults: [`${name}: ended without a report`] };
 }
@@ -33,12 +33,12 @@ type FileResult = Report['testResults'][number];
 const hasFailed = (file: FileResult) =>
   file.status === 'failed' || file.assertionResults.some(({ status }) => status === 'failed');
 
-/** The files of vitest's JSON report in which something failed. */
+/** The files in vitest's JSON report in which something failed. */
 export function failedFiles(text: string): string[] {
   return (JSON.parse(text) as Report).testResults.filter(hasFailed).map(({ name }) => name);
 }
 
-/** The tests of `text` that failed there and passed in `again`, a later report of the same files, a line each. */
+/** The tests that failed in `text` and passed in `again`, a later report of the same files, one line each. */
 export function unsteadyTests(text: string, again: string): string[] {
   const later = new Map((JSON.parse(again) as Report).testResults.map((file) => [file.name, file]));
   return (JSON.parse(text) as Report).testResults.filter(hasFailed).flatMap((file) => {
@@ -51,7 +51,7 @@ export function unsteadyTests(text: string, again: string): string[] {
   });
 }
 
-/** The report `text` with the files that `again` ran too as they are there. */
+/** The report `text`, with its results for the files that `again` ran replaced by the later ones. */
 export function mergedReport(text: string, again: string): string {
   const report = JSON.parse(text) as Report;
   const later = new Map((JSON.parse(again) as Report).testResults.map((file) => [file.name, file]));
@@ -59,8 +59,8 @@ export function mergedReport(text: string, again: string): string {
 }
 
 /**
- * Counts of vitest's JSON report and exit code. A test that was skipped or left to do counts as failed, and so do
- * a file that failed before its first test and an error outside of every test.
+ * The counts of vitest's JSON report and exit code. A skipped or todo test counts as failed, and so do a file that
+ * failed before its first test and an error outside every test.
  */
 export function countVitest(text: string, code: number): Counts {
   const report = JSON.parse(text) as Report;

@@ -7,13 +7,13 @@ import { longestFirst } from './sequencer.ts';
 
 const took = (wall_ms: number, cpu_ms = 0) => ({ wall_ms, cpu_ms });
 
-test('a run overwrites what it measured, keeps the rest and forgets files that are gone', () => {
+test('a run overwrites what it measured, keeps the rest and drops files that no longer exist', () => {
   const kept = { 'a.test.ts': took(1), 'b.test.ts': took(2), 'gone.test.ts': took(3) };
   const merged = mergeDurations(kept, { 'b.test.ts': took(5) }, (file) => file !== 'gone.test.ts');
   expect(merged).toEqual({ 'a.test.ts': took(1), 'b.test.ts': took(5) });
 });
 
-test('a file of durations that is missing or cut off is as good as none', () => {
+test('a missing or truncated file of durations is read as empty', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-durations-'));
   writeFileSync(join(dir, 'cut.json'), '{"a.test.ts": {"wall');
   expect(readDurations(join(dir, 'cut.json'))).toEqual({});
@@ -34,7 +34,7 @@ test('the longest files of a run are listed with their processor time, and only 
   ]);
 });
 
-test('files run longest first, by what they took last and else by what a fresh clone is told', () => {
+test('files run longest first, by their last duration here, else by the committed one', () => {
   const files = ['short.test.ts', 'unknown.test.ts', 'long.test.ts', 'told.test.ts'];
   const durations = { 'short.test.ts': took(10), 'long.test.ts': took(9_000), 'told.test.ts': took(20) };
   const reported = { 'told.test.ts': 400, 'unknown.test.ts': 5 };

@@ -1,5 +1,5 @@
-// How long each test file took when it ran last, kept in .cache/test: what the end of a run lists, and what the next run
-// is ordered by.
+// How long each test file took in its last run, kept in .cache/test. The end of a run lists these durations, and the
+// next run is ordered by them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
@@ -7,7 +7,7 @@ import { root } from './parts.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Of a file: processor time of its process and of those that the process started and saw end. */
+    /** Of a file: processor time of its process, and of child processes that have ended. */
     cpu_ms?: number;
   }
 }
@@ -18,12 +18,12 @@ export interface Duration {
   readonly cpu_ms: number;
 }
 
-/** By the path of the test file within the repository. */
+/** By path of the test file in the repository. */
 export type Durations = Readonly<Record<string, Duration>>;
 
 export const durationsFile = join(root, '.cache/test/durations.json');
 
-/** What `file` keeps; nothing where there is none, or one that was cut off while it was written. */
+/** The durations in `file`; empty when there is none or it was truncated while being written. */
 export function readDurations(file: string = durationsFile): Durations {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Durations;
@@ -32,7 +32,7 @@ export function readDurations(file: string = durationsFile): Durations {
   }
 }
 
-/** `kept` with what a run has measured, without files that are gone. */
+/** `kept` updated with what a run has measured, without files that no longer exist. */
 export function mergeDurations(
   kept: Durations,
   measured: Durations,
@@ -41,7 +41,7 @@ export function mergeDurations(
   return Object.fromEntries(Object.entries({ ...kept, ...measured }).filter(([file]) => exists(file)));
 }
 
-/** A reporter that keeps what each file of the run took. */
+/** A vitest reporter that stores how long each file of the run took. */
 export function durationsReporter(file: string = durationsFile): Reporter {
   const measured: Record<string, Duration> = {};
   return {
@@ -62,7 +62,7 @@ export function durationsReporter(file: string = durationsFile): Reporter {
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1).padStart(6);
 
-/** The `most` longest of `files`, a line each: what it took, and how much of that was work of a processor. */
+/** The `most` longest of `files`, one line each: their duration, and how much of it was processor time. */
 export function longestFiles(durations: Durations, files: readonly string[], most: number): string[] {
   return files
     .flatMap((file) => {

@@ -1,9 +1,10 @@
-// Processes that a run of the tests has left behind. They are known by a variable that each inherits from the run.
+// Finds processes that a test run has left behind. They are recognised by an environment variable that each inherits
+// from the run.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const MARK = 'MAKE_TEST_RUN';
 
-/** The variable, with a value of its own for the run of this process. */
+/** The variable, with a value that is unique to this run. */
 export const mark: Readonly<Record<string, string>> = { [MARK]: String(process.pid) };
 
 function find(): string[] {
@@ -11,7 +12,7 @@ function find(): string[] {
   try {
     pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   } catch {
-    // Only Linux shows another process's variables.
+    // Only on Linux can another process's environment be read.
     return [];
   }
   return pids.flatMap((pid) => {
@@ -20,13 +21,13 @@ function find(): string[] {
       if (!variables.includes(`${MARK}=${mark[MARK]}`)) return [];
       return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()}`];
     } catch {
-      // It has ended, or it is another user's and none of ours.
+      // It has ended, or belongs to another user.
       return [];
     }
   });
 }
 
-/** Number and command line of each process of the run that is still there when it should have ended, after 3 s at most. */
+/** Pid and command line of each process of the run that has not ended yet; waits up to 3 s for them. */
 export async function leftovers(): Promise<string[]> {
   const deadline = performance.now() + 3_000;
   for (;;) {

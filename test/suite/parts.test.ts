@@ -17,7 +17,7 @@ test('no file of the first part uses the Kubernetes API', () => {
   expect(users, `belongs in ${needsKubernetes.join(' or ')}`).toEqual([]);
 });
 
-test('a folder names the files below it, and a file itself', () => {
+test('a folder selects the files below it, and a file itself', () => {
   const files = [
     'core/keys/a.test.ts',
     'core/keys-old/b.test.ts',

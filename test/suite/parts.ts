@@ -1,5 +1,5 @@
-// Which test files belong together: `make test` runs those that need the Kubernetes API by themselves, after everything
-// else, where kube-apiserver must be built first; and `make test ONLY=folder` runs those of some folders alone.
+// Which test files run together. `make test` runs the files that need the Kubernetes API separately and last, because
+// kube-apiserver may have to be built first. `make test ONLY=folder` runs only the files of some folders.
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -16,20 +16,20 @@ const everything =
   '{core,http,graphql,gateway,admin-graphql,workflows,operator,console,cli,charts,test}/**/*.test.ts';
 
 /**
- * Test files that get a process of their own. All others share one with those before them, which saves the start and the
- * import of the product, about half a second of processor time for each file; these cannot: they start, kill or measure
- * what belongs to a whole process, or load an engine that a process can load once.
+ * Test files that get a process of their own. All others share a process, which saves starting it and importing the
+ * product, about half a second of processor time per file. These cannot share: they start, kill or measure something
+ * that belongs to the whole process, or load an engine that can be loaded only once per process.
  */
 export const ownProcess: readonly string[] = [
   ...needsKubernetes,
   'cli/**/*.test.ts',
   'workflows/**/*.test.ts',
   'test/{bench,console,crash,mutations,streams,workflows}/**/*.test.ts',
-  // They replace the process's timers.
+  // They replace the timers of the process.
   'core/inference/call/answer/comeback.test.ts',
 ];
 
-/** What vitest includes and excludes under `--mode`; without one of these modes every file. */
+/** What vitest includes and excludes under `--mode`; any other mode means every file. */
 export function filesOf(mode: string): { include: string[]; exclude: string[] } {
   const never = ['**/node_modules/**'];
   if (mode === 'kubernetes') return { include: [...needsKubernetes], exclude: never };
@@ -43,7 +43,7 @@ export function filesIn(mode: string): string[] {
   return globSync(include, { cwd: root, exclude }).sort();
 }
 
-/** What vitest includes and excludes of a mode among the files that share processes, or among those that do not. */
+/** What vitest includes and excludes among those files of a mode that share processes, or among those that do not. */
 export function filesSharing(mode: string, share: boolean): { include: string[]; exclude: string[] } {
   const { include, exclude } = filesOf(mode);
   if (share) return { include, exclude: [...exclude, ...ownProcess] };
@@ -51,7 +51,7 @@ export function filesSharing(mode: string, share: boolean): { include: string[];
   return { include: filesIn(mode).filter((file) => alone.has(file)), exclude };
 }
 
-/** Those of `files` that lie under one of `folders`, or are one of them; a folder may end in a slash. */
+/** Those of `files` that are in one of `folders` or are named in it; a folder may end in a slash. */
 export function under(folders: readonly string[], files: readonly string[]): string[] {
   const plain = folders.map((folder) => folder.replace(/^\.\//, '').replace(/\/+$/, ''));
   return files.filter((file) => plain.some((folder) => file === folder || file.startsWith(`${folder}/`)));

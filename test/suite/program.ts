@@ -1,4 +1,4 @@
-// Runs the programs of a test run, one or several at once, so that each can be ended with the run.
+// Runs the programs of a test run, one or several at a time, and ends them when the run ends.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { mark } from './leftovers.ts';
@@ -9,13 +9,13 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** Variables of all programs of the run. */
+/** Environment variables of all programs of the run. */
 export const env: NodeJS.ProcessEnv = {
   ...process.env,
   ...mark,
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
 };
-// Colours are for people: a log file, and whoever reads it, does without.
+// Colours only on a terminal, not in a log file.
 if (!process.stdout.isTTY) {
   env['NO_COLOR'] = '1';
   delete env['FORCE_COLOR'];
@@ -23,12 +23,15 @@ if (!process.stdout.isTTY) {
 
 const children = new Set<{ kill(signal: NodeJS.Signals): boolean }>();
 
-/** Sends `signal` to every program that runs. */
+/** Sends `signal` to every running program. */
 export function endPrograms(signal: NodeJS.Signals): void {
   for (const child of children) child.kill(signal);
 }
 
-/** Runs Node on `args` to its end; `live` shows its output as it comes, else it is kept for the report of a failure. */
+/**
+ * Runs Node with `args` until it ends. With `live` the output is shown as it comes; otherwise it is kept to report a
+ * failure.
+ */
 export function runProgram(
   args: readonly string[],
   options: { readonly live?: boolean; readonly limit_minutes: number; readonly env?: NodeJS.ProcessEnv },

@@ -1,20 +1,20 @@
-// The longest test files first, so that all workers end at about the same time. Known is what a file took when it ran
-// last here, else what longest.json says for a fresh clone.
+// Runs the longest test files first, so that all workers finish at about the same time. A file's duration is that of
+// its last run here, or the one in longest.json in a fresh clone.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { TestSequencer, TestSpecification } from 'vitest/node';
 import { type Durations, readDurations } from './durations.ts';
 import { root } from './parts.ts';
 
-/** Seconds of the longest files on two cores, by path; all others take less. */
+/** Durations in seconds of the longest files on two cores, by path; all other files take less. */
 export const longest = JSON.parse(readFileSync(join(root, 'test/suite/longest.json'), 'utf8')) as Readonly<
   Record<string, number>
 >;
 
-/** What a file counts that nothing is known of. */
+/** The assumed duration of a file about which nothing is known. */
 const UNKNOWN_S = 1;
 
-/** `files`, longest first; those of equal length stay as they are. */
+/** `files`, longest first; files of equal duration keep their order. */
 export function longestFirst(
   files: readonly string[],
   durations: Durations,

@@ -1,6 +1,6 @@
-// Runs before every test file: what the file opened is ended with it; the clock, timers and variables of the process are
-// what they were for the file after it; what gateways answered is held against the document; and the reporter is told
-// how much processor time the file has taken.
+// Runs before every test file. When the file ends, everything it opened is closed, and the clock, timers and
+// environment of the process are restored for the next file. The answers that gateways gave are checked against the
+// OpenAPI document. The reporter learns how much processor time the file took.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +14,16 @@ import './durations.ts';
 const MS_PER_TICK = 10;
 
 declare global {
-  /** Processor time of this process that earlier files have taken. */
+  /** Processor time of this process that earlier files have used. */
   var reported_cpu_ms: number | undefined;
 }
 
-/** Processor time of this process so far, and of the children whose end it has seen; 0 where /proc does not tell. */
+/** Processor time of this process and of its children that have ended; 0 where /proc is not available. */
 function spent_ms(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // After the name, which may hold spaces: state is the first, user time the twelfth, then system and both of children.
+    // The fields after the command name, which may contain spaces: state is the first, user time the twelfth, then
+    // system time and the two times of the children.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_PER_TICK;
   } catch {
@@ -35,7 +36,7 @@ process.env[VARIABLE] = answers;
 recordAnswers();
 const variables = { ...process.env };
 
-/** @throws Error when something was answered that /openapi.json does not describe. */
+/** @throws Error when an answer does not match /openapi.json. */
 async function checkAnswers(): Promise<void> {
   try {
     const faults = readdirSync(answers).length === 0 ? [] : await askForFaults(inject('answers'), answers);
@@ -45,7 +46,7 @@ async function checkAnswers(): Promise<void> {
   }
 }
 
-// The hook that was made first runs last: the file's own have stopped by then what they had started.
+// Hooks run in reverse order of registration, so the file's own hooks have already stopped what they started.
 // biome-ignore lint/correctness/noEmptyPattern: vitest reads the pattern to learn which fixtures the hook wants.
 afterAll(async ({}, file) => {
   try {

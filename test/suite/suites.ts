@@ -1,4 +1,4 @@
-// What a run of the tests is made of: each suite is one line of its output and some of the figures of the last one.
+// The suites that a test run consists of. Each prints one line and contributes to the counts of the last line.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -14,9 +14,9 @@ import { leftovers } from './leftovers.ts';
 import { root } from './parts.ts';
 import { runProgram } from './program.ts';
 
-/** Emergency brakes, far above what a suite takes: a run that hangs must end and say where. */
+/** Time limits far above what a suite needs, so that a run that hangs ends and says where. */
 const LIMIT_MINUTES = { check: 5, all: 45, most: 45, kubernetes: 20 } as const;
-/** Most files that run a second time: more that fail are no accident. */
+/** At most this many files are run a second time: if more fail, it is no accident. */
 const AGAIN_MAX = 4;
 
 export interface Suite {
@@ -38,8 +38,8 @@ export const types = check('types', ['node_modules/typescript/bin/tsc', '-p', '.
 export const lint = check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.']);
 
 /**
- * The console is compiled for browsers: its documents are typed from the schema, and the browser tests open what it
- * builds, if `built`.
+ * The console is compiled for browsers. Its documents are typed from the GraphQL schema, and with `built` the console
+ * itself is built, which the browser tests open.
  */
 export function consoleSuite(built: boolean): Suite {
   return {
@@ -55,10 +55,10 @@ export function consoleSuite(built: boolean): Suite {
   };
 }
 
-/** Part of the test files, see parts.ts. */
+/** A part of the test files, see parts.ts. */
 export type Part = 'all' | 'most' | 'kubernetes';
 
-/** Runs vitest over `files` of a part, or over all of it; its exit code and JSON report. */
+/** Runs vitest on `files` of a part, or on the whole part; returns its exit code and JSON report. */
 async function vitest(
   part: Part,
   files: readonly string[],
@@ -78,9 +78,9 @@ async function vitest(
 }
 
 /**
- * The test files of one part, of which all or only `files`. Where few of thousands failed, their files run once more
- * with nothing beside them: what passes then was the machine's doing or the test's, and is named as unsteady at the
- * end, to be mended.
+ * The test files of one part, or only `files` of it. When few files have failed, they run once more with nothing
+ * beside them. What passes then failed because of the machine or because the test is unsteady; it is listed at the
+ * end as unsteady, to be fixed.
  */
 export function vitestSuite(name: string, part: Part, files: readonly string[] = []): Suite {
   return {
@@ -105,7 +105,7 @@ export function vitestSuite(name: string, part: Part, files: readonly string[] =
   };
 }
 
-/** The part that needs the API server, once that is built. Without it, this part counts as one failure. */
+/** The part that needs the API server, once that has been built. Without it, this part counts as one failure. */
 export function clusterSuite(apiServer: Promise<unknown>, files: readonly string[] = []): Suite {
   return {
     name: 'cluster',

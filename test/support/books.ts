@@ -1,17 +1,17 @@
-// What the ledger says, read by tests with SQL of their own.
+// Reads ledger books in tests, with SQL that is independent of the product.
 import pg from 'pg';
 
 export interface BookView {
   readonly available: number;
   readonly held: number;
-  /** Credits less charges, by the entries. */
+  /** The sum of the entries: credits minus charges. */
   readonly entries_sum: number;
   readonly charges: readonly { readonly request_id: string; readonly amount: number }[];
 }
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The ULID that a uuid column keeps: the same 128 bits. */
+/** The ULID stored in a uuid column: the same 128 bits. */
 export function ulidOf(uuid: string): string {
   let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
@@ -22,7 +22,7 @@ export function ulidOf(uuid: string): string {
   return text;
 }
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on a new connection. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -33,7 +33,10 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** The state of a book and its charges in order, both of one snapshot: a batch may commit between two statements. */
+/**
+ * The state of a book and its charges in order, read in one snapshot, because a batch may commit between two
+ * statements.
+ */
 export function readBook(database_url: string, book_id: number): Promise<BookView> {
   return withClient(database_url, async (client) => {
     await client.query('begin isolation level repeatable read read only');
@@ -58,7 +61,7 @@ export function readBook(database_url: string, book_id: number): Promise<BookVie
   });
 }
 
-/** Reads the book until `holds` is true of it. @throws Error with the last state after `timeout_ms`. */
+/** Reads the book until `holds` returns true for it. @throws Error with the last state after `timeout_ms`. */
 export async function untilBook(
   database_url: string,
   book_id: number,

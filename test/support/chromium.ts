@@ -4,16 +4,16 @@ import { atFileEnd } from './ends.ts';
 import { toolPath } from './engine.ts';
 
 const ARGS = [
-  // Containers lack what the sandbox and shared memory need; the pages are ours.
+  // Containers lack what the sandbox and shared memory need, and only our own pages are loaded.
   ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-  // Nothing but the page under test may use the network.
+  // Only the page under test may use the network.
   ...['--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   '--no-first-run',
 ];
 
 /**
- * A headless browser that is closed after the last test of the file; it ends by itself when this process is killed.
- * `without`: what Playwright would else tell it.
+ * A headless browser that is closed after the last test of the file, and that ends by itself when this process is
+ * killed. `without`: default arguments of Playwright to leave out.
  */
 export async function launchChromium(options: { without?: string[] } = {}): Promise<Browser> {
   const { without = [] } = options;

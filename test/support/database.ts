@@ -1,4 +1,4 @@
-// A database of its own for a test file, cloned from the migrated template.
+// Gives a test file a database of its own, cloned from the migrated template.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -21,7 +21,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh migrated database; the caller drops it. */
+/** A new migrated database; the caller drops it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
   await asAdmin(`create database ${name} template svc_template`);
@@ -30,7 +30,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
 }
 
-/** The URL of a fresh migrated database that is dropped after the file. */
+/** The URL of a new migrated database, which is dropped at the end of the file. */
 export async function createTestDatabase(): Promise<string> {
   const { url, drop } = await openTestDatabase();
   atFileEnd(drop);

@@ -1,14 +1,14 @@
-// What a test file opened and how it ends. `afterAll` inside a test or a hook is never run: what is opened there is
-// told to `atFileEnd` instead, and test/suite/setup.ts ends it.
+// Closes what a test file opened. vitest never runs an `afterAll` that is registered inside a test or a hook, so what
+// is opened there is registered with `atFileEnd`, and test/suite/setup.ts closes it.
 
 const ends: (() => Promise<unknown>)[] = [];
 
-/** Runs `end` after the last test of the file, the latest first; may be called anywhere in it. */
+/** Runs `end` after the last test of the file, the last registered first. May be called anywhere in the file. */
 export function atFileEnd(end: () => Promise<unknown>): void {
   ends.push(end);
 }
 
-/** Ends all that the file has opened. One that fails does not keep the others from their end. */
+/** Runs every registered end. One that fails does not prevent the others. */
 export async function endFile(): Promise<void> {
   const failures: unknown[] = [];
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) {

@@ -11,7 +11,7 @@ import { askHost, hostEngines } from './engines.ts';
 
 const here = (name: string) => new URL(name, import.meta.url).href;
 
-/** Runs `code` as a module of its own and gives the process with the first line that it prints. */
+/** Runs `code` as a module in a new process; returns the process and the first line that it prints. */
 async function runModule(code: string): Promise<{ child: ChildProcess; line: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -26,7 +26,7 @@ async function untilGone(pid: number): Promise<void> {
   await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000, interval: 20 }).toBe(false);
 }
 
-test('an engine ends with the process that started it even when that is killed with -9', async () => {
+test('an engine ends with the process that started it, even when that is killed with -9', async () => {
   const { child, line } = await runModule(`
     import { startEngine } from ${JSON.stringify(here('engine.ts'))};
     console.log(startEngine('sleep', ['1000'], '/').pid);
@@ -37,13 +37,13 @@ test('an engine ends with the process that started it even when that is killed w
   await untilGone(pid);
 });
 
-test('an engine that ends before it answers is told with its own words', async () => {
+test('when an engine ends before it answers, its own output is reported', async () => {
   const engine = startEngine('sh', ['-c', 'echo the disk is full >&2; exit 3'], '/');
   const never = () => Promise.reject(new Error('no answer'));
   await expect(untilAnswer(engine, never)).rejects.toThrow('the disk is full');
 });
 
-test('a killed engine is gone though it ignores every request to end', async () => {
+test('a killed engine is gone although it ignores every request to end', async () => {
   const engine = startEngine('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1000; done'], '/');
   await untilAnswer(engine, async () => {
     if (!engine.output().includes('ready')) throw new Error('not yet');
@@ -52,7 +52,7 @@ test('a killed engine is gone though it ignores every request to end', async () 
   expect(engine.isRunning()).toBe(false);
 });
 
-test('a tool that is not on the machine is an error that names the command to run', async () => {
+test('a missing tool is an error that names the command to run', async () => {
   const before = { ...process.env };
   const empty = mkdtempSync(join(tmpdir(), 'svc-no-tools-'));
   Object.assign(process.env, { PATH: empty, SVC_TOOLS_DIR: empty });

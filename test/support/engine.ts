@@ -1,9 +1,9 @@
-// Programs that tests start beside PostgreSQL: found, started on loopback, watched, ended with the test.
+// Programs that tests start in addition to PostgreSQL: found, started on loopback, watched, and ended with the test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { findTool, type ToolName } from '@svc/cli/tools/tools.ts';
 import { endWithUs } from './watch.ts';
 
-/** Path of a tool. Tests install nothing: minutes of a build would look like a test that hangs. */
+/** Path of a tool. Tests do not install tools: a build of minutes would look like a test that hangs. */
 export async function toolPath(name: ToolName): Promise<string> {
   const found = await findTool(name);
   if (found === null) throw new Error(`${name} is not on this machine: run \`make tools\``);
@@ -12,14 +12,14 @@ export async function toolPath(name: ToolName): Promise<string> {
 
 export interface Engine {
   readonly pid: number;
-  /** Resolves when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** What it said last, 16 KiB at most. */
+  /** The end of its output, at most 16 KiB. */
   output(): string;
   isRunning(): boolean;
-  /** Asks it to end; `kill -9` when it has not after ten seconds. */
+  /** Asks it to end; SIGKILL when it has not ended after ten seconds. */
   stop(): Promise<void>;
-  /** `kill -9`. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ function keepOutput(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Starts a program that goes when this process goes. It may not be ready yet, see `untilAnswer`. */
+/** Starts a program that ends when this process ends. It may not be ready yet; see `untilAnswer`. */
 export function startEngine(program: string, args: readonly string[], cwd: string): Engine {
-  // In a session of its own: Ctrl-C is for the test run, which then stops engines in order.
+  // In a session of its own, so that Ctrl-C reaches only the test run, which then stops the engines in order.
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const output = keepOutput(child);
   let running = true;
@@ -55,12 +55,12 @@ export function startEngine(program: string, args: readonly string[], cwd: strin
   });
   if (child.pid !== undefined) endWithUs(child.pid, ended);
   const signal = async (name: NodeJS.Signals) => {
-    // The whole group: a child of it that stays would keep its outputs open, and with them `ended`.
+    // The whole process group: a child that lives on would keep the outputs open, and `ended` would not resolve.
     const send = (one: NodeJS.Signals) => {
       try {
         if (running && child.pid !== undefined) process.kill(-child.pid, one);
       } catch {
-        // It has ended this moment, and nobody has been told yet.
+        // It has just ended, and the event has not arrived yet.
       }
     };
     send(name);
@@ -79,8 +79,8 @@ export function startEngine(program: string, args: readonly string[], cwd: strin
 }
 
 /**
- * Resolves when `ask` does, asked anew every 20 ms.
- * @throws Error with the engine's words when it ends first, or with the last refusal after `limit_ms`.
+ * Calls `ask` every 20 ms until it resolves, and resolves with its result.
+ * @throws Error with the engine's output when the engine ends first, or with the last error after `limit_ms`.
  */
 export async function untilAnswer(
   engine: Engine,

@@ -1,5 +1,5 @@
-// Engines that all test files of a run share. The run's own process starts each when the first file asks for it, so a
-// run that needs none starts none, and stops them in reverse order when the last file has ended.
+// Engines that all test files of a run share. The process of the run starts each engine when the first file asks for
+// it, so a run that needs none starts none. It stops them in reverse order after the last file.
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** What is told about a shared engine to whoever uses it, and how it is stopped. */
+/** The information that users of a shared engine get, and how it is stopped. */
 export interface Shared<T = unknown> {
   readonly access: T;
   stop(): Promise<void>;
@@ -22,7 +22,10 @@ export interface EngineHost {
   stop(): Promise<void>;
 }
 
-/** Serves `start` by name on a socket in `dir`: GET /name starts that engine once and answers how to reach it. */
+/**
+ * Serves the engines in `start` by name on a socket in `dir`. GET /name starts that engine at most once and returns
+ * its information.
+ */
 export async function hostEngines(
   dir: string,
   start: Readonly<Record<string, () => Promise<Shared>>>,
@@ -52,7 +55,7 @@ export async function hostEngines(
       server.closeAllConnections();
       server.close();
       for (const engine of [...started.values()].reverse()) {
-        // One that never started has told so to whoever asked for it.
+        // When an engine failed to start, those who asked for it have already been told.
         const running = await engine.catch(() => null);
         await running?.stop();
       }
@@ -60,7 +63,10 @@ export async function hostEngines(
   };
 }
 
-/** How to reach engine `name` of the host at `socketPath`. @throws Error with the reason why it could not start. */
+/**
+ * The information about engine `name` of the host at `socketPath`. @throws Error with the reason when it could not
+ * start.
+ */
 export function askHost<T>(socketPath: string, name: string): Promise<T> {
   return new Promise((done, fail) => {
     const asked = request({ socketPath, path: `/${name}` }, (reply) => {
@@ -76,7 +82,7 @@ export function askHost<T>(socketPath: string, name: string): Promise<T> {
   });
 }
 
-/** How to reach the run's engine `name`, which is started when no file has asked for it before. */
+/** The information about the run's engine `name`, which is started when no file has asked for it before. */
 export function askEngine<T>(name: string): Promise<T> {
   return askHost(inject('engines'), name);
 }

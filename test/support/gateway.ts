@@ -1,6 +1,6 @@
-// A real gateway process for tests: `node gateway/main.ts` on a free port, a database of the caller's, a
-// providers file that names simulators. Nothing here needs vitest, so that the crash test and the bench
-// use it from the command line too.
+// Starts a real gateway process for tests: `node gateway/main.ts` on a free port, with the caller's database and a
+// providers file that names simulators. Nothing here needs vitest, so that the crash test and the benchmark can use
+// it from the command line too.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,17 +17,20 @@ export { ENTRY, NODE_FLAGS } from './entry.ts';
 
 export interface GatewayOptions {
   readonly database_url: string;
-  /** Text of the providers file; absent: the committed catalog only. */
+  /** Text of the providers file; absent: only the committed catalog. */
   readonly providers?: string;
-  /** Directory of journals and key ring; gateways that shall share a key ring share it. Absent: one that goes with the process. */
+  /**
+   * Directory of journals and key ring; gateways with the same directory share a key ring. Absent: a temporary one
+   * for this process.
+   */
   readonly data_dir?: string;
   readonly name?: string;
   readonly port?: number;
-  /** Further variables: provider keys, SVC_* settings. */
+  /** Further environment variables: provider keys, SVC_* settings. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Another entry than gateway/main.ts. */
+  /** Another program than gateway/main.ts. */
   readonly entry?: string;
-  /** Put before `node`, `['taskset', '-c', '0']`. */
+  /** Put before `node`, e.g. `['taskset', '-c', '0']`. */
   readonly prefix?: readonly string[];
 }
 
@@ -36,25 +39,27 @@ export interface GatewayProcess {
   readonly port: number;
   readonly pid: number;
   readonly data_dir: string;
-  /** SIGTERM; resolves with the exit code when the process has drained and ended. */
+  /** Sends SIGTERM; resolves with the exit code when the process has drained and ended. */
   stop(): Promise<number | null>;
-  /** `kill -9`; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Resolves when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<number | null>;
-  /** The last output lines, for messages of failed tests. */
+  /** The last output lines, for the messages of failed tests. */
   output(): string;
 }
 
-/** Has a gateway write down what it answers, for the check of test/answers. */
+/** Makes a gateway record its answers, for the check in test/answers. */
 const RECORDER = new URL('../answers/preload.ts', import.meta.url).pathname;
 
-/** A fresh directory for data of one test; the operating system's temporary folder keeps it. */
+/** A new data directory for one test, in the system's temporary folder. */
 export function freshDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'svc-gateway-'));
 }
 
-/** Resolves with the answer once `url` answers 200. @throws Error after `timeout_ms` or when `ended` says so. */
+/**
+ * Resolves with the answer once `url` answers 200. @throws Error after `timeout_ms` or when `ended` returns a reason.
+ */
 export async function untilReady(
   url: string,
   ended: () => string | null,
@@ -77,10 +82,10 @@ export async function untilReady(
   throw new Error(`${url} is not ready: ${last}`);
 }
 
-/** Tests ask as often as they like; those of the limit itself say so. */
+/** Tests may send any number of requests; tests of the rate limit set these variables themselves. */
 const UNLIMITED = { SVC_MANAGEMENT_RPM: '0', SVC_PUBLIC_RPM: '0' };
 
-/** The process's own variables without those that would configure the product by accident. */
+/** The environment of this process without the variables that would configure the product by accident. */
 function bareEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -100,7 +105,7 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Starts a gateway and resolves when `/readyz` answers 200. @throws Error with its output when it ends before. */
+/** Starts a gateway and resolves when `/readyz` answers 200. @throws Error with its output when it ends first. */
 export async function startGatewayProcess(options: GatewayOptions): Promise<GatewayProcess> {
   const data_dir = options.data_dir ?? freshDataDir();
   mkdirSync(data_dir, { recursive: true });
@@ -170,8 +175,8 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
 }
 
 /**
- * The same gateway in this process, for tests that move its clock; it takes no `prefix` and no `entry`. Ended with
- * running calls cut off.
+ * The same gateway inside this process, for tests that move its clock; it supports neither `prefix` nor `entry`.
+ * Ending it cuts off running calls.
  */
 export async function startGatewayHere(
   options: GatewayOptions & { readonly formats?: Formats; readonly log?: Log },
@@ -196,7 +201,7 @@ export async function startGatewayHere(
     env['SVC_PROVIDERS_FILE'] = join(data_dir, `providers-${port}.yaml`);
     writeFileSync(env['SVC_PROVIDERS_FILE'], options.providers);
   }
-  // Keys of providers are read from the process when they are needed.
+  // Provider keys are read from the environment at the time they are needed.
   for (const [name, value] of Object.entries(options.env ?? {})) {
     if (!name.startsWith('SVC_')) process.env[name] = value;
   }
@@ -236,7 +241,7 @@ export interface TestGateway extends GatewayProcess, Provisioned {
   readonly database_url: string;
 }
 
-/** An organisation with keys on `database_url`, and a gateway that serves it. */
+/** An organisation with keys in `database_url`, and a gateway that serves it. */
 export async function startTestGateway(
   options: GatewayOptions & {
     readonly live_micro_usd?: number;

@@ -1,5 +1,5 @@
-// Once per test run: a real PostgreSQL and a migrated template database that every test file clones, and the engines
-// that are started when the first file asks for them.
+// Runs once per test run: starts PostgreSQL with a migrated template database that test files clone, and offers the
+// engines that are started when the first file asks for them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,10 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the gateway without a configuration: it ends at once, and what it compiled is kept; a killed one keeps nothing. */
+/**
+ * Starts the gateway without a configuration. It ends at once and so writes the compile cache, which a killed process
+ * does not.
+ */
 async function compileGateway(cache: string | undefined): Promise<void> {
   if (cache === undefined) return;
   const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cache };
@@ -46,12 +49,12 @@ function hostShared(dir: string): Promise<EngineHost> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const compiled = compileGateway(project.config.env['NODE_COMPILE_CACHE']);
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
-  // Durability is not what these tests are about (the crash test has a server of its own with fsync on).
+  // These tests do not depend on durability; the crash test has its own server with fsync on.
   const server = await startTestPostgres({
     dir,
     settings: {
       ...{ fsync: 'off', full_page_writes: 'off', max_connections: '300' },
-      // A database is a file's for seconds: a round of vacuum over all of them would only take the tests' time.
+      // A database lives for seconds; vacuuming all of them would only slow the tests down.
       autovacuum: 'off',
     },
   });

@@ -1,5 +1,5 @@
-// A real Kubernetes API for tests: etcd and kube-apiserver, nothing else. There is no controller manager, so nothing is
-// ever collected: a deleted namespace stays Terminating, and every test takes a fresh one. Nothing here needs vitest.
+// A real Kubernetes API for tests: etcd and kube-apiserver, nothing else. Without a controller manager nothing is
+// ever collected: a deleted namespace stays Terminating, so every test takes a new one. Nothing here needs vitest.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -10,17 +10,17 @@ import { type Engine, startEngine, toolPath, untilAnswer } from './engine.ts';
 
 export interface KubernetesAccess {
   readonly url: string;
-  /** Of a member of system:masters. */
+  /** Token of a member of system:masters. */
   readonly token: string;
   readonly ca_file: string;
-  /** File for KUBECONFIG and `KubeConfig.loadFromFile`. */
+  /** Path of a file for KUBECONFIG and `KubeConfig.loadFromFile`. */
   readonly kubeconfig: string;
 }
 
 export interface TestKubernetes extends KubernetesAccess {
-  /** `kill -9` of the API server; etcd goes on. */
+  /** Sends SIGKILL to the API server; etcd keeps running. */
   killApiServer(): Promise<void>;
-  /** An API server on the same port with the same certificates and state; one that runs is killed first. */
+  /** Starts an API server on the same port with the same certificates and state; a running one is killed first. */
   restartApiServer(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface KubernetesReply {
   readonly text: string;
 }
 
-/** One call of the API with the access's token. */
+/** One API call with the token of `access`. */
 export function callKubernetes(
   access: Pick<KubernetesAccess, 'url' | 'token' | 'ca_file'>,
   path: string,
@@ -44,7 +44,7 @@ export function callKubernetes(
         ca: readFileSync(access.ca_file),
         headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
         timeout: 10_000,
-        // No pool: a kept connection would hold up the end of whoever asked.
+        // No connection pool: an idle connection would keep the calling process alive.
         agent: false,
       },
       (reply) => {
@@ -75,7 +75,7 @@ async function startEtcd(dir: string): Promise<{ engine: Engine; url: string }> 
     [
       ...['--data-dir', join(dir, 'etcd'), '--listen-client-urls', url, '--advertise-client-urls', url],
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-      // Durability is not what these tests are about.
+      // These tests do not depend on durability.
       ...['--initial-cluster', `default=${peer}`, '--unsafe-no-fsync', '--log-level', 'error'],
     ],
     dir,
@@ -88,7 +88,7 @@ async function startEtcd(dir: string): Promise<{ engine: Engine; url: string }> 
   return { engine, url };
 }
 
-/** Keys, tokens and the kubeconfig of a cluster whose API server listens at `port`. */
+/** Writes keys, tokens and the kubeconfig of a cluster whose API server listens on `port`. */
 function writeAccess(dir: string, port: number): KubernetesAccess {
   const certs = join(dir, 'certs');
   mkdirSync(certs);
@@ -102,7 +102,7 @@ function writeAccess(dir: string, port: number): KubernetesAccess {
   const token = randomBytes(24).toString('hex');
   writeFileSync(join(dir, 'tokens.csv'), `${token},admin,admin-uid,"system:masters"\n`, { mode: 0o600 });
   const url = `https://127.0.0.1:${port}`;
-  // The server makes the certificate at its first start and signs it itself.
+  // The server creates its self-signed certificate when it first starts.
   const ca_file = join(certs, 'apiserver.crt');
   const kubeconfig = join(dir, 'kubeconfig');
   const config = {
@@ -130,7 +130,7 @@ function apiServerArgs(dir: string, port: number, etcd_url: string): string[] {
       '--authorization-mode=RBAC',
       '--anonymous-auth=false',
     ],
-    // Nobody makes a default service account here, and pods are only ever tried, never run.
+    // Nothing creates default service accounts here, and pods are only dry-run, never started.
     ...['--disable-admission-plugins=ServiceAccount', '--enable-priority-and-fairness=false'],
     '--profiling=false',
   ];

@@ -10,7 +10,7 @@ import {
   startKubernetes,
 } from './kubernetes.ts';
 
-// Two clusters and a restart, on a machine that may be busy: a start is 3 s alone and has taken 12.
+// Two clusters and a restart. On an idle machine a start takes 3 s; on a busy one it has taken 12.
 vi.setConfig({ testTimeout: 90_000 });
 
 function coreApi({ kubeconfig }: KubernetesAccess): CoreV1Api {

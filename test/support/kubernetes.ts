@@ -1,5 +1,5 @@
-// The Kubernetes API for test files, with kubectl and helm as people type them. Files that use it are listed in
-// test/suite/parts.ts: they run last, because building kube-apiserver takes minutes on a new machine.
+// The Kubernetes API for test files, with kubectl and helm as people use them. Files that use it are listed in
+// test/suite/parts.ts and run last, because building kube-apiserver takes minutes on a new machine.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { toolPath } from './engine.ts';
@@ -13,12 +13,16 @@ export {
   type TestKubernetes,
 } from './kubernetes-server.ts';
 
-/** The cluster that all files of this run share, started by the first that asks. Namespaces keep tests apart. */
+/**
+ * The cluster that all files of this run share; the first file that asks starts it. Each test uses its own namespace.
+ */
 export function sharedKubernetes(): Promise<KubernetesAccess> {
   return askEngine('kubernetes');
 }
 
-/** The name of a fresh namespace. It is never deleted: nothing here could end it. */
+/**
+ * Creates a namespace and returns its name. It is never deleted, because no controller here could finish a deletion.
+ */
 export async function createNamespace(access: KubernetesAccess, prefix = 'test'): Promise<string> {
   const name = `${prefix}-${randomBytes(6).toString('hex')}`;
   const { status, text } = await callKubernetes(access, '/api/v1/namespaces', {
@@ -36,14 +40,14 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a program on the cluster of `access` (none: on no cluster at all) to its end. */
+/** Runs a program until it ends, with `access` as its cluster (absent: no cluster). */
 function runOn(
   access: KubernetesAccess | undefined,
   program: string,
   args: readonly string[],
   stdin: string,
 ): Promise<CommandResult> {
-  // Never the cluster of whoever runs the tests.
+  // Never the cluster of the person who runs the tests.
   const env = { ...process.env, KUBECONFIG: access?.kubeconfig ?? '/dev/null' };
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
@@ -54,7 +58,7 @@ function runOn(
   child.stderr.on('data', (piece) => {
     stderr += piece;
   });
-  // A program that ends without reading its input breaks the pipe; its exit code tells why.
+  // A program that ends without reading its input breaks the pipe; its exit code tells why it ended.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   return new Promise((done, fail) => {
@@ -63,7 +67,7 @@ function runOn(
   });
 }
 
-/** `kubectl` with `args`; `stdin` is what `-f -` reads. */
+/** Runs `kubectl` with `args`; `stdin` is what `-f -` reads. */
 export async function runKubectl(
   access: KubernetesAccess,
   args: readonly string[],
@@ -72,7 +76,7 @@ export async function runKubectl(
   return runOn(access, await toolPath('kubectl'), args, stdin);
 }
 
-/** `helm` with `args`, without a cluster unless `access` is given. */
+/** Runs `helm` with `args`, without a cluster unless `access` is given. */
 export async function runHelm(args: readonly string[], access?: KubernetesAccess): Promise<CommandResult> {
   return runOn(access, await toolPath('helm'), args, '');
 }

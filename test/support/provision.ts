@@ -1,4 +1,4 @@
-// Organisations and keys for tests, made by the product's own functions.
+// Creates organisations and keys for tests, with the product's own functions.
 import { createPool, type Pool, type ShardAddress } from '@svc/core/db/index.ts';
 import {
   type Context,
@@ -51,7 +51,7 @@ export interface Provisioned {
   readonly sandbox_key: string;
 }
 
-/** A context of staff over `pool`: what `svcctl` and the seed act as. */
+/** A staff context on `pool`, like that of `svcctl` and the seed. */
 export function staffContext(pool: Pool): Context {
   return createContext({
     request_id: newRequestId(),
@@ -120,16 +120,16 @@ async function makeKeys(
   return keys;
 }
 
-/** An organisation on a plan without limits, with credit, live keys as asked for and a test key. */
+/** An organisation on a plan without limits, with credit, the requested live keys and a test key. */
 export function provision(options: {
   readonly database_url: string;
-  /** Further ledgers, and which of all has its books; `main` when absent. */
+  /** Further ledgers, and the name of the one that holds its books; `main` when absent. */
   readonly shards?: readonly ShardAddress[];
   readonly shard?: string;
   readonly slug?: string;
   readonly live_micro_usd: number;
   readonly keys?: readonly KeyOptions[];
-  /** Hard monthly budget of the project. */
+  /** Monthly budget of the project, enforced. */
   readonly project_monthly_micro?: number;
 }): Promise<Provisioned> {
   return withPool(options.database_url, options.shards ?? [], async (pool) => {

@@ -1,5 +1,5 @@
-// A real server of the Redis protocol for a test: Valkey, or Redis where the machine has one. It keeps nothing on
-// disk, so a restart is a server that has forgotten everything.
+// A real server of the Redis protocol for a test: Valkey, or Redis where the machine has it. It writes nothing to
+// disk, so a restarted server has lost all its data.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,18 +10,18 @@ import { type Engine, startEngine, toolPath, untilAnswer } from './engine.ts';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
-  /** `kill -9`. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** A server on the same port that has forgotten everything; one that still runs is killed first. */
+  /** Starts a server on the same port, without the data; a running one is killed first. */
   restart(): Promise<void>;
-  /** It keeps its connections and answers nothing (SIGSTOP). */
+  /** Stops the server with SIGSTOP: its connections stay open and nothing is answered. */
   pause(): void;
-  /** Goes on where `pause` stopped it. */
+  /** Continues a server that `pause` stopped. */
   resume(): void;
   stop(): Promise<void>;
 }
 
-/** Resolves when the server at `port` answers PING with PONG. */
+/** Resolves when the server on `port` answers PING with PONG. */
 function ping(port: number): Promise<void> {
   return new Promise((done, fail) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
@@ -36,7 +36,7 @@ function ping(port: number): Promise<void> {
   });
 }
 
-/** Starts a server; the caller stops it, with `atFileEnd(() => redis.stop())` for instance. */
+/** Starts a server; the caller stops it, for instance with `atFileEnd(() => redis.stop())`. */
 export async function startRedis(options: { readonly port?: number } = {}): Promise<TestRedis> {
   const program = await toolPath('valkey-server');
   const port = options.port ?? (await freePort());
@@ -62,7 +62,7 @@ export async function startRedis(options: { readonly port?: number } = {}): Prom
     pause: () => void process.kill(engine.pid, 'SIGSTOP'),
     resume: () => void process.kill(engine.pid, 'SIGCONT'),
     async stop() {
-      // A paused server would not hear that it shall end, and it has nothing to save.
+      // A paused server would not receive a request to end, and there is nothing to save.
       await engine.kill();
       rmSync(dir, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
-// Three ledgers in two databases: `main` in the installation's own, `a` beside it in a schema of its own, `b` in a
-// database that holds nothing else.
+// Three ledgers in two databases: `main` in the installation's own, `a` in another schema of the same database, `b`
+// in a database that holds nothing else.
 import { migrateLedger, type ShardAddress, withLedgerSchema } from '@svc/core/db/index.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -8,7 +8,7 @@ export function shardsVariable(shards: readonly ShardAddress[]): string {
   return shards.map(({ name, url }) => `${name}=${url}`).join(' ');
 }
 
-/** The address of a fresh installation, and of the two further ledgers. They are dropped after the file. */
+/** The database URL of a new installation, and its two further ledgers. They are dropped at the end of the file. */
 export async function createTestShards(): Promise<{
   readonly database_url: string;
   readonly shards: readonly [ShardAddress, ShardAddress];

@@ -1,5 +1,5 @@
 // A Temporal server for tests: the development server of the Temporal CLI, in memory unless a file is named. Nothing
-// here needs vitest; tests take it from temporal.ts.
+// here needs vitest; tests use temporal.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,18 +17,18 @@ export interface TemporalAddress {
 
 export interface TestTemporal extends TemporalAddress {
   readonly port: number;
-  /** `kill -9`. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** A server on the same ports; it knows what the killed one knew only when that had a `db_file`. */
+  /** Starts a server on the same ports; it has the data of the killed one only when that had a `db_file`. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TemporalOptions {
   readonly port?: number;
-  /** File of SQLite that the state survives in. */
+  /** SQLite file that keeps the state. */
   readonly db_file?: string;
-  /** Name to type (`Keyword`, `Int`, …), registered at the start. */
+  /** Type (`Keyword`, `Int`, …) by name, registered at the start. */
   readonly search_attributes?: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ async function untilNamespace(http_port: number): Promise<void> {
   if (reply.status !== 200) throw new Error(`${reply.status} ${text.slice(0, 200)}`);
 }
 
-/** Starts a server; the caller stops it, with `atFileEnd(() => temporal.stop())` for instance. */
+/** Starts a server; the caller stops it, for instance with `atFileEnd(() => temporal.stop())`. */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TestTemporal> {
   const program = await toolPath('temporal');
   const port = options.port ?? (await freePort());

@@ -1,4 +1,5 @@
-// Temporal for test files: the one server of the run, one of the file's own to kill, or the one that skips time.
+// Temporal for test files: the shared server of the run, one of the file's own that can be killed, or one that skips
+// time.
 import { readdirSync, readFileSync } from 'node:fs';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -15,12 +16,15 @@ export {
   type TestTemporal,
 } from './temporal-server.ts';
 
-/** The server that all files of this run share, started by the first that asks. Task queues keep files apart. */
+/**
+ * The server that all files of this run share; the first file that asks starts it. Each file uses its own task
+ * queues.
+ */
 export function sharedTemporal(): Promise<TemporalAddress> {
   return askEngine('temporal');
 }
 
-/** The child of this process that runs `program` with `port` on its command line. */
+/** Pid of the child of this process that runs `program` with `port` on its command line; null when there is none. */
 function childThatServes(program: string, port: number): number | null {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -33,14 +37,14 @@ function childThatServes(program: string, port: number): number | null {
   return null;
 }
 
-/** A server that skips time: a sleep of a month passes at once. Torn down after the last test of the file. */
+/** A server that skips time: a sleep of a month passes at once. It is stopped after the last test of the file. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = await toolPath('temporal-test-server');
   const port = await freePort();
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path }, port },
   });
-  // The SDK starts the server itself and would leave it behind when this process is killed.
+  // The SDK starts this server itself and would leave it behind when this process is killed.
   const pid = childThatServes(path, port);
   let ended: () => void = () => {};
   if (pid !== null) endWithUs(pid, new Promise<void>((done) => (ended = done)));

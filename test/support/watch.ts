@@ -1,10 +1,10 @@
-// A child of a test must not outlive the test, however that ends: afterAll does not run in a process that was killed.
+// Ends the child processes of a test however the test ends: afterAll does not run in a process that was killed.
 import { spawn } from 'node:child_process';
 
 /**
- * Sends `signal` to process `pid` as soon as this process is gone; a shell of a few hundred KiB waits for that. It reads
- * a pipe that only this process writes to, and in a session of its own it is not reached by the Ctrl-C that ends us.
- * The watch ends with `ended`, so that the number is not another process's by then.
+ * Sends `signal` to process `pid` as soon as this process is gone. A small shell waits for that by reading a pipe
+ * that only this process writes to. It runs in a session of its own, so Ctrl-C does not end it too. The watch stops
+ * at `ended`, so that a reused pid is never signalled.
  */
 export function endWithUs(
   pid: number,
@@ -16,7 +16,7 @@ export function endWithUs(
     detached: true,
   });
   watch.unref();
-  // The pipe must not keep us from ending either.
+  // The pipe must not keep this process alive either.
   (watch.stdin as unknown as { unref(): void }).unref();
   const stop = () => watch.kill('SIGKILL');
   ended.then(stop, stop);

@@ -1,8 +1,8 @@
-// A pool that counts what is asked of it and can hold answers back: for readers that must ask seldom, and at the wrong
-// moment.
+// A pool that counts statements and can delay their results, to test readers that must query rarely or that meet a
+// change at the worst moment.
 import type { Pool } from '@svc/core/db/index.ts';
 
-/** `pool` with the statements called `name` counted; each answer waits for what `gate` returns for its statement. */
+/** `pool`, with the statements called `name` counted. Each result waits for what `gate` returns for its statement. */
 export function watchedPool(
   pool: Pool,
   name: string,

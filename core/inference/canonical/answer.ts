@@ -1,4 +1,5 @@
-// What a provider answers, apart from any wire: events of a stream, a whole answer, how it stops and what goes wrong.
+// What a provider answers, independent of any wire format: events of a stream, a whole answer, stop reasons and
+// faults.
 import type { Usage } from '../../pricing/index.ts';
 import type { Citation, Logprob, Part } from './parts.ts';
 import type { Ranked, Vector } from './tasks/task.ts';
@@ -19,7 +20,7 @@ export type StopReason =
 export interface Stop {
   reason: StopReason;
   sequence?: string;
-  /** The family's own word, kept for the record. */
+  /** The provider's own stop reason, kept for the record. */
   raw?: string;
   detail?: unknown;
 }
@@ -49,22 +50,22 @@ export type FaultClass =
   | 'truncated'
   | 'idle';
 
-/** What went wrong at a provider; the raw status and texts stay beside the class. */
+/** What went wrong at a provider, with the original status and texts beside the class. */
 export interface UpstreamFault {
   class: FaultClass;
   /** The provider's HTTP status; 0 when there was none. */
   status: number;
-  /** The provider's text, already bounded to 2,000 characters; shown to callers only for some classes. */
+  /** The provider's text, cut to 2,000 characters. Shown to callers only for some classes. */
   message: string;
   code?: string;
   type?: string;
   param?: string;
   retry_after_ms?: number;
-  /** For class `stream`: the class the event itself would have had as an HTTP answer. */
+  /** For class `stream`: the class that the error would have had as an HTTP answer. */
   inner?: FaultClass;
 }
 
-/** Upstream accepted; carries what is known of the input (Anthropic's message_start usage). */
+/** The provider has accepted the request. Carries what is known of the input (usage in Anthropic's message_start). */
 interface StartEvent {
   type: 'start';
   upstream_model?: string;
@@ -77,7 +78,7 @@ interface PartStartEvent {
   type: 'part_start';
   candidate: number;
   part: number;
-  /** With empty text or arguments, except parts that come whole (server_tool, encrypted reasoning, image). */
+  /** Has empty text or arguments, except for parts that arrive whole (server_tool, encrypted reasoning, image). */
   content: Part;
 }
 
@@ -93,7 +94,7 @@ export interface PartDeltaEvent {
   logprobs?: Logprob[];
 }
 
-/** By kind. Parts of one candidate never interleave. */
+/** Events by kind. Parts of one candidate never interleave. */
 export interface Events {
   start: StartEvent;
   part_start: PartStartEvent;
@@ -102,7 +103,10 @@ export interface Events {
   stop: { type: 'stop'; candidate: number; stop: Stop };
   /** Cumulative; the last one counts. */
   usage: { type: 'usage'; usage: Usage; service_tier?: string };
-  /** The upstream's own end mark ([DONE], message_stop). Its absence after a stop is not a fault; before, it is a cut. */
+  /**
+   * The provider's end mark ([DONE], message_stop). When it is missing after a stop, that is no fault; when it is
+   * missing before, the stream was cut off.
+   */
   finish: { type: 'finish' };
   error: { type: 'error'; fault: UpstreamFault };
 }
@@ -113,18 +117,21 @@ export type CanonicalEvent = Events[keyof Events];
 export interface Candidate {
   index: number;
   content: Part[];
-  /** null: the provider gave none (not charged when the answer is empty: docs/outcomes.md#empty-answer-is-free). */
+  /**
+   * Null: the provider gave no stop reason (an empty answer is then not charged:
+   * docs/outcomes.md#empty-answer-is-free).
+   */
   stop: Stop | null;
 }
 
 /** A whole answer. */
 export interface CanonicalAnswer {
-  /** Of an embed task, in the order of its inputs. */
+  /** Of an embed task, in the order of the inputs. */
   vectors?: Vector[];
-  /** Of a rerank task, best first. */
+  /** Of a rerank task, most relevant first. */
   ranking?: Ranked[];
   candidates: Candidate[];
-  /** null when the provider reported none (docs/outcomes.md#usage-missing). */
+  /** Null when the provider reported no usage (docs/outcomes.md#usage-missing). */
   usage: Usage | null;
   upstream_model?: string;
   upstream_id?: string;

@@ -1,17 +1,17 @@
-// Events to a whole answer and back: the canonical lane streams upstream even when the caller wants one piece,
-// and a stored answer is replayed as a stream (docs/idempotency.md#calls).
+// Converts events to a whole answer and back. The canonical lane always streams from the provider, even when the
+// caller wants a whole answer, and a stored answer can be replayed as a stream (docs/idempotency.md#calls).
 import type { Candidate, CanonicalAnswer, CanonicalEvent, Part, UpstreamFault } from './types.ts';
 
 type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 
-/** Folds events into an answer as they come. Parts do not interleave within a candidate, but need not be first. */
+/** Collects events into an answer as they arrive. Parts of a candidate do not interleave; candidates may. */
 export class Assembler {
   readonly #candidates = new Map<number, Candidate>();
   readonly #answer: CanonicalAnswer = { candidates: [], usage: null };
   /** The first fault; what came before it is kept. */
   fault: UpstreamFault | null = null;
 
-  /** Takes one event in; after a fault nothing counts. */
+  /** Adds one event. After a fault, events are ignored. */
   add(event: CanonicalEvent): void {
     if (this.fault !== null) return;
     switch (event.type) {
@@ -44,7 +44,7 @@ export class Assembler {
     }
   }
 
-  /** The answer so far, candidates by index. */
+  /** The answer so far, candidates ordered by index. */
   answer(): CanonicalAnswer {
     this.#answer.candidates = [...this.#candidates.values()].sort((a, b) => a.index - b.index);
     return this.#answer;
@@ -60,7 +60,10 @@ export class Assembler {
   }
 }
 
-/** `part` with all that `append` changes as its own; a payload may hold what no deep copy knows (exact numbers). */
+/**
+ * A copy of `part` that owns everything `append` changes. Not a deep copy: a payload may hold objects that one would
+ * not preserve (exact numbers).
+ */
 function copyOf(part: Part): Part {
   const copy = { ...part };
   if ('src' in copy) copy.src = { ...copy.src };
@@ -85,7 +88,8 @@ function append(part: Part, delta: Delta): void {
     else if ('src' in part && 'base64' in part.src) part.src.base64 += delta.data;
   }
   if (part.type !== 'text') return;
-  // Appended, never copied: an answer has as many of them as tokens.
+  // Appended in place: an answer may have as many citations as tokens, so copying the list each time would be
+  // quadratic.
   if (delta.citation !== undefined) {
     part.citations ??= [];
     part.citations.push(delta.citation);
@@ -96,7 +100,7 @@ function append(part: Part, delta: Delta): void {
   }
 }
 
-/** The answer that `events` make, and the fault among them or null. */
+/** The answer that `events` add up to, and the first fault among them or null. */
 export function foldEvents(events: Iterable<CanonicalEvent>): {
   answer: CanonicalAnswer;
   fault: UpstreamFault | null;
@@ -106,7 +110,7 @@ export function foldEvents(events: Iterable<CanonicalEvent>): {
   return { answer: assembler.answer(), fault: assembler.fault };
 }
 
-/** The answer that `events` make; the caller has already looked at the relay's fault. */
+/** The answer that `events` add up to. The caller has already checked for a fault. */
 export function assemble(events: Iterable<CanonicalEvent>): CanonicalAnswer {
   return foldEvents(events).answer;
 }
@@ -155,7 +159,7 @@ function unfoldPart(part: Part, candidate: number, at: number): CanonicalEvent[]
       const { signature, data, ...rest } = part;
       const text = part.text === '' ? [] : [delta({ text: part.text })];
       const signed = signature === undefined ? [] : [delta({ signature })];
-      // As its provider tells it: behind the words that it seals.
+      // In the provider's order: the encrypted data comes after the text that it belongs to.
       const sealed = data === undefined ? [] : [delta({ data })];
       return [start({ ...rest, text: '' }), ...text, ...signed, ...sealed, stop];
     }

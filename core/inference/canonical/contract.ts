@@ -1,5 +1,5 @@
-// What a dialect, a provider adapter and a relay are. A call knows only these; a new provider is one folder
-// that exports an Adapter, a new dialect one folder that exports a Dialect.
+// The contracts of a dialect, a provider adapter and a relay. A call uses nothing else of a format: a new provider
+// format is a folder that exports an Adapter, a new caller format one that exports a Dialect.
 import type { TargetCapabilities, WireFacts } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Gauges } from '../../limits/index.ts';
@@ -25,116 +25,122 @@ import type {
   Usage,
 } from './types.ts';
 
-/** What an adapter may know of the endpoint it writes for (a narrow view of the catalog's endpoint). */
+/** What an adapter may know about the endpoint it writes for (part of the catalog's endpoint). */
 export interface Target {
   endpoint_id: string;
   provider: string;
   family: Family;
-  /** Kind of the provider, which tells the wire within family `embed_rerank`. */
+  /** The provider's kind; within family `embed_rerank` it decides the wire format. */
   kind?: string;
-  /** Name of the model's tokenizer, where it is known. */
+  /** Name of the model's tokenizer, when it is known. */
   tokenizer?: string;
   upstream_model: string;
   region: string;
-  /** Capabilities of model and endpoint, already narrowed. */
+  /** Capabilities that both the model and the endpoint have. */
   capabilities: TargetCapabilities;
   flags: readonly string[];
 }
 
-/** An HTTP request for a provider, without credentials (the transport adds them). */
+/** An HTTP request to a provider, without credentials; the transport adds them. */
 export interface UpstreamRequest {
   /** Path below the provider's base_url, e.g. `/chat/completions`. */
   path: string;
-  /** Flat list name, value, name, value… beyond content-type, accept and credentials. */
+  /** Flat list (name, value, name, value, …) without content-type, accept and credentials. */
   headers: string[];
   body: Buffer;
 }
 
 export interface EncodeOptions {
   stream: boolean;
-  /** Output cap to send; null = the model's own maximum is the bound. */
+  /** Output cap to send, in tokens; null: none is sent, and the model's own maximum applies. */
   max_tokens: number | null;
-  /** HMAC of the end user, or null. */
+  /** HMAC of the end user's id, or null. */
   user: string | null;
   /** HMAC of the cache key, or null. */
   cache_key: string | null;
-  /** Members of `svc.provider_options` for this provider, merged last. */
+  /** Members of `svc.provider_options` for this provider, merged last into the body. */
   extra: JsonObject;
-  /** Sent with the caller's own provider key: what is the caller's account's business may go on. */
+  /** The call uses the caller's own provider key, so members that concern the caller's account may be sent. */
   own_key?: true;
 }
 
-/** Parts that have a `src`. */
+/** Kinds of parts that have a `src`. */
 export type MediaType = 'image' | 'audio' | 'video' | 'document';
 
 export interface StreamDecoder {
   /**
-   * Takes any split of the upstream's bytes; returns the events that are complete. What is wrong with the bytes is an
-   * event of type `error`; what is thrown is a defect of ours (`guarded`).
+   * Accepts the provider's bytes in pieces of any size and returns the events that they complete. Malformed bytes
+   * become an event of type `error`; anything thrown is a defect of ours (`guarded`).
    */
   push(bytes: Buffer): CanonicalEvent[];
-  /** The upstream closed; closes open parts and reports what is still known. */
+  /** The provider closed the connection: closes open parts and returns what remains. */
   end(): CanonicalEvent[];
 }
 
-/** A provider's own count of a prompt. */
+/** A provider's own count of a prompt, in tokens. */
 export interface PromptCount {
   input_tokens: number;
-  /** What else it said, for a caller of the same wire. */
+  /** Further members of the provider's answer, for a caller of the same wire format. */
   more?: JsonObject;
 }
 
-/** The size of a prompt, and who counted. */
+/** The size of a prompt in tokens, and what counted it. */
 export interface Counted {
   readonly model: string;
   readonly input_tokens: number;
   readonly source: 'exact' | 'estimate';
-  /** Who counted: a tokenizer, `provider` or `bytes-v1`. */
+  /** What counted: a tokenizer, `provider` or `bytes-v1`. */
   readonly tokenizer: string;
-  /** What else the provider said, for a caller of its own wire. */
+  /** Further members of the provider's answer, for a caller of the same wire format. */
   readonly more: JsonObject;
 }
 
-/** How a provider is asked for the size of a prompt without answering it. */
+/** How to ask a provider for the size of a prompt without having it answered. */
 export interface PromptCounting {
-  /** The question about `sent`, a request as `encode` or the raw lane wrote it. */
+  /** The request for the size of `sent`, which is a request that `encode` or the raw lane wrote. */
   request(sent: UpstreamRequest, target: Target): UpstreamRequest;
-  /** @throws ProtocolFault when a 2xx answer is not the provider's format. */
+  /** @throws ProtocolFault when a 2xx answer is not in the provider's format. */
   read(body: Buffer): PromptCount;
 }
 
 export interface Adapter {
   readonly family: Family;
-  /** What becomes of each member of a request; null: the family takes the form as it is, or serves tasks alone. */
+  /**
+   * What the family does with each member of a request. Null: it takes the canonical form unchanged, or serves only
+   * tasks.
+   */
   readonly coverage: OfRequest<InRequest> | null;
-  /** What those ask of the family who know no formats: catalog, routing, prices, telemetry. */
+  /** Facts that code outside the formats asks for: catalog, routing, prices, telemetry. */
   readonly wire: WireFacts;
   /**
-   * What a server tool of this wire asks of a search of the web; undefined when it is another tool. null: a caller of
-   * the native dialect may name no files and tools of this family.
+   * What a server tool of this format asks of a web search; undefined when it is another tool. Null: a caller of the
+   * native dialect cannot use files and tools of this family.
    */
   readonly searchTool: ((tool: JsonObject, path: string) => SearchPreferences | undefined) | null;
-  /** null: the family's providers cannot be asked. */
+  /** Null: the family's providers do not offer it. */
   readonly counting: PromptCounting | null;
-  /** Tokens of the prompt, of a family that counts by a rule; null: only the provider knows. */
+  /** Tokens of the prompt, for a family that counts by a rule. Null: only the provider knows. */
   readonly promptTokens: ((request: CanonicalRequest) => number) | null;
   /**
-   * Whether media of this `type` at `url` must be fetched and encoded as bytes.
-   * The call fetches them before `encode`, which then sees base64 (call/attempt/media.ts).
+   * Whether media of this `type` at `url` must be fetched and sent as bytes. The call fetches them before `encode`,
+   * which then sees base64 (call/attempt/media.ts).
    */
   inlines(type: MediaType, url: string): boolean;
-  /** What of `request` would be lost on `target`; [] when nothing. Pure. */
+  /** What of `request` would be lost on `target`; empty when nothing. Pure. */
   losses(request: CanonicalRequest, target: Target): Loss[];
-  /** Writes the request for `target` (canonical lane). Assumes that losses were decided. */
+  /** Writes the request for `target` (canonical lane). The losses have been accepted before. */
   encode(request: CanonicalRequest, target: Target, options: EncodeOptions): UpstreamRequest;
-  /** Reads a whole 2xx answer; of a task as the provider gave it (`settleTask` puts it in order). @throws ProtocolFault when it is not the family's format. */
+  /**
+   * Reads a whole 2xx answer. The results of a task are in the provider's order; `settleTask` sorts them. @throws
+   * ProtocolFault when it is not in the family's format.
+   */
   decode(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer;
   decoder(request: CanonicalRequest, target: Target): StreamDecoder;
-  /** Class of a non-2xx answer, or of a whole 2xx body where a stream was asked for. */
+  /** Classifies a non-2xx answer, or a whole 2xx body that came where a stream was requested. */
   classify(status: number, headers: Readonly<Record<string, string>>, body: Buffer): UpstreamFault;
 }
 
-/** An error object where an answer belongs (status 200): `fault` says what it would have been as an HTTP refusal. */
+/** Thrown for an error object in an answer with status 200. `fault` says what it would have been as an HTTP error. */
 export class StreamErrorFault extends ProtocolFault {
   readonly fault: UpstreamFault;
 
@@ -145,91 +151,98 @@ export class StreamErrorFault extends ProtocolFault {
 }
 
 export interface StreamWriter {
-  /** Bytes for the caller, '' when the event writes nothing yet. Finish marks are held until `end`. */
+  /** Text for the caller; '' when the event writes nothing yet. Stop reasons are held back until `end`. */
   write(event: CanonicalEvent): string;
-  /** Held finish, usage, `svc`, end marks. */
+  /** The stop reasons held back, usage, `svc` and end marks. */
   end(end: ReplyEnd): string;
-  /** The dialect's in-stream error and end marks. */
+  /** The dialect's error event and end marks. */
   fail(fault: StreamFault, end: ReplyEnd): string;
-  /** Comment or ping, sent after silence. */
+  /** A comment or ping, sent after a silence. */
   keepAlive(): string;
 }
 
 export interface Dialect {
   readonly name: DialectName;
-  /** What becomes of each member of an answer; null: the dialect asks for no answers to messages. */
+  /** What the dialect does with each member of an answer. Null: answers to messages do not occur in the dialect. */
   readonly coverage: OfAnswer<InAnswer> | null;
   /**
-   * Reads a parsed body into the canonical form; `headers` are lower-case. Checks every field.
+   * Reads a parsed body into the canonical form, checking every field; header names in `headers` are lower-case.
    * @throws ServiceError invalid_request / unsupported_parameter with `param`.
    */
   read(body: unknown, headers: Readonly<Record<string, string | undefined>>): CanonicalRequest;
   /** The whole answer as JSON text. */
   write(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string;
   writer(meta: ReplyMeta): StreamWriter;
-  /** Error envelope. */
+  /** The error body of `error`. */
   error(error: ServiceError, place: ErrorPlace): JsonObject;
-  /** HTTP status that clients of the dialect are told of `error`. */
+  /** The HTTP status with which `error` is sent to clients of the dialect. */
   status(error: ServiceError): number;
-  /** Adds the buckets of `gauges` to the flat list `headers`, in words that clients slow down by. */
+  /**
+   * Appends rate-limit headers for `gauges` to the flat list `headers`, under the names that the dialect's clients
+   * react to.
+   */
   addLimits(headers: string[], gauges: Gauges): void;
-  /** Header that tells a client its organization; null: clients of the dialect know none. */
+  /** Header that names the organization to clients; null: clients of the dialect read none. */
   readonly organization_header: string | null;
   /**
-   * Members of the body that redaction leaves as they are: they steer the call and go no further, or they leave the
-   * process as HMACs alone, where redacted ones would all be the same.
+   * Members of the body that redaction does not change: either they control the call and are not sent on, or they
+   * leave the process only as HMACs, and redacted values would all have the same one.
    */
   readonly spared: readonly string[];
-  /** Members that mean something in one account at a provider, and whose family's; null: the dialect has none. */
+  /**
+   * Members that are only valid in one account at a provider, and the family of that provider; null: there are none.
+   */
   readonly account: { readonly family: Family; readonly members: readonly string[] } | null;
-  /** Whether a reply repeats members of its request. */
+  /** Whether an answer repeats members of its request. */
   readonly repeats: boolean;
-  /** What the call is, in the words of OpenTelemetry's conventions (`gen_ai.operation.name`). */
+  /** The kind of operation, as named in OpenTelemetry's conventions (`gen_ai.operation.name`). */
   readonly operation: string;
 }
 
-/** What a relay has seen so far of an upstream stream; read by the call after each push. */
+/** What a relay has seen of a provider's stream so far; the call reads it after each push. */
 export interface RelayState {
   /** A semantic event was seen: content, refusal, reasoning, tool call or finish. */
   semantic: boolean;
-  /** Bytes of text, reasoning and tool arguments produced so far (for counting when usage is missing). */
+  /** Bytes of text, reasoning and tool arguments so far, to estimate the output when usage is missing. */
   output_bytes: number;
-  /** Tool calls begun, of all candidates. */
+  /** Tool calls that have begun, over all candidates. */
   tool_calls: number;
   usage: Usage | null;
-  /** Input counts that come before the output (Anthropic's message_start). */
+  /** Input counts that arrive before the output (Anthropic's message_start). */
   early_usage: Partial<Usage> | null;
   stop: Stop | null;
-  /** The upstream's end mark was seen. */
+  /** The provider's end mark was seen. */
   finished: boolean;
   fault: UpstreamFault | null;
   service_tier: string | null;
 }
 
 /**
- * Turns upstream bytes into caller bytes, in the raw lane by copying, in the canonical lane by decoding and
- * writing. One write per upstream read: `push` returns everything of that read in one piece.
+ * Turns a provider's bytes into bytes for the caller: in the raw lane by copying, in the canonical lane by decoding
+ * and writing. `push` returns everything that one read produced in one piece, so that one read causes one write.
  */
 export interface Relay {
   readonly state: RelayState;
   push(bytes: Buffer): Buffer | string;
-  /** The upstream closed without error; returns bytes still due before `end` (usually none). */
+  /**
+   * The provider closed the connection without an error; returns what must be sent before `end` (usually nothing).
+   */
   close(): Buffer | string;
   end(end: ReplyEnd): Buffer | string;
   fail(fault: StreamFault, end: ReplyEnd): Buffer | string;
   keepAlive(): string;
 }
 
-/** The raw lane of a dialect whose family is equal. */
+/** The raw lane of a dialect: used when the endpoint's family has the same wire format. */
 export interface RawLane {
   readonly dialect: DialectName;
   readonly family: Family;
-  /** Whether `target` has the path; absent: every endpoint of the family has it. */
+  /** Whether `target` has the path that the raw lane needs; absent: every endpoint of the family has it. */
   serves?(target: Target): boolean;
   /**
-   * The caller's bytes with only our fields rewritten (spliced, not stringified). `text` is the decoded body where it
-   * is at hand; it makes the search for our fields cheaper.
-   * @throws ServiceError invalid_json when a key we rewrite occurs twice.
+   * The caller's bytes with only the gateway's fields replaced, without parsing and printing the rest. `text` is the
+   * decoded body when it is at hand; it makes finding those fields faster.
+   * @throws ServiceError invalid_json when a field to be replaced occurs twice.
    */
   request(
     body: Buffer,
@@ -239,8 +252,9 @@ export interface RawLane {
     text?: string,
   ): UpstreamRequest;
   /**
-   * Reads what metering needs of a whole answer; `finish` gives the caller's bytes: id, model and svc replaced.
-   * @throws StreamErrorFault for an error object, ProtocolFault when it is not the family's format.
+   * Reads from a whole answer what metering needs; `finish` returns the caller's bytes, with id, model and `svc`
+   * replaced.
+   * @throws StreamErrorFault for an error object, ProtocolFault when it is not in the family's format.
    */
   whole(body: Buffer, request: CanonicalRequest, target: Target): RawWhole;
   relay(meta: ReplyMeta, request: CanonicalRequest, target: Target): Relay;

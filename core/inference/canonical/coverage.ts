@@ -1,7 +1,7 @@
-// What becomes of each member of the canonical form in a format, as tables that must name every one of them: a kind of
-// part or event, or a member of one or of the request, that is added to the form does not compile until each format says
-// what it does with it. test/fidelity/coverage.test.ts shows that what the tables say is true. The members of
-// `Generation` and `OutputPreferences` have rules instead (`parameters.ts`, `preferences.ts`).
+// Tables that say what a format does with each member of the canonical form. When a kind of part or event, or a
+// member of one or of the request, is added to the form, no format compiles until its table has a row for it.
+// test/fidelity/coverage.test.ts shows that the tables are true. The members of `Generation` and `OutputPreferences`
+// have rules instead (`parameters.ts`, `preferences.ts`).
 import type {
   CanonicalEvent,
   CanonicalRequest,
@@ -14,13 +14,19 @@ import type {
   ToolChoice,
 } from './types.ts';
 
-/** `sent`: by every endpoint that takes it, a loss at others. `lost`: never sent, and a loss. `unasked`: asks for nothing. */
+/**
+ * `sent`: sent to every endpoint that accepts it, a loss on others. `lost`: never sent, always a loss. `unasked`:
+ * requests nothing.
+ */
 export type InRequest = 'sent' | 'lost' | 'unasked';
 
-/** `shown`: in the answer. `lost`: not in the answer, which carries a warning. `hidden`: nothing that callers are owed. */
+/**
+ * `shown`: in the answer. `lost`: not in the answer, which has a warning instead. `hidden`: nothing that callers
+ * need.
+ */
 export type InAnswer = 'shown' | 'lost' | 'hidden';
 
-/** Members that the call acts on itself, that say how the request was read, or that have tables of their own. */
+/** Members that the call itself uses, that say how the request was read, or that have tables of their own. */
 type OfTheCall =
   | (
       | 'model'
@@ -46,7 +52,7 @@ type OfTheCall =
     );
 
 type Table<T, V> = { readonly [K in keyof T]-?: V };
-/** The members of all kinds of a union. */
+/** The members that any kind of the union has. */
 type Members<U, V> = { readonly [K in U extends unknown ? keyof U : never]: V };
 type OfParts<V> = { readonly [P in Part as P['type']]: Table<Omit<P, 'type' | 'cache' | 'ext'>, V> };
 
@@ -59,7 +65,7 @@ export interface OfRequest<V> extends OfParts<V> {
   readonly choice: Members<ToolChoice, V> & { readonly [K in ToolChoice['type']]: V };
   readonly tool: Table<Omit<Tool, 'kind'>, V> & { readonly [K in Tool['kind']]: V };
   readonly message: Table<Omit<Message, 'content'>, V>;
-  /** What parts of every kind may have. */
+  /** Members that parts of every kind may have. */
   readonly part: Table<Pick<Part, 'cache' | 'ext'>, V>;
   readonly source: Members<MediaSource, V>;
 }
@@ -68,7 +74,7 @@ type OfEvents<V> = {
   readonly [E in CanonicalEvent as `on_${E['type']}`]: Table<Omit<E, 'type' | 'candidate' | 'part'>, V>;
 };
 
-/** Everything that a provider can answer, with a row for each kind of event and of part. */
+/** Everything that a provider can answer: each kind of event and of part has a row. */
 export interface OfAnswer<V> extends OfParts<V>, OfEvents<V> {
   readonly stop: Table<Stop, V>;
 }

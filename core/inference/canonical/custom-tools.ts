@@ -1,4 +1,4 @@
-// Arguments of tools, of families that take objects alone. A custom tool, which takes free text, is sent as a function
+// Tool arguments for families that accept only objects. A custom tool, which takes free text, is sent as a function
 // with one field `input`.
 import { isObject } from '../../kernel/index.ts';
 import type { CanonicalRequest } from './types.ts';
@@ -13,24 +13,24 @@ export function emulatedTools(request: CanonicalRequest): ReadonlySet<string> {
   return names;
 }
 
-/** The free text that an emulated custom tool was called with. */
+/** The free text with which the model called an emulated custom tool. */
 export function customInput(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
     if (isObject(value) && typeof value['input'] === 'string') return value['input'];
   } catch {
-    // The model's own words are a better argument than none.
+    // Keep what the model wrote; it is better than no argument.
   }
   return json;
 }
 
-/** Arguments as the family's `input`, an object: what is not one goes below the key `arguments`. */
+/** Arguments for a family that wants an object: a value that is not an object is put under the key `arguments`. */
 export function inputText(json: string): string {
   if (json.trim() === '') return '{}';
   try {
     if (isObject(JSON.parse(json))) return json;
   } catch {
-    // Not JSON: a model wrote it, and the next turn must still see what it wrote.
+    // The model wrote something that is not JSON; the next turn must still show what it wrote.
   }
   return `{"arguments":${JSON.stringify(json)}}`;
 }

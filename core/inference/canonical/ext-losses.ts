@@ -1,4 +1,4 @@
-// What becomes of body members that the canonical form does not name, on a family that cannot take them
+// What happens to body members that the canonical form does not name, on a family that cannot take them
 // (docs/fidelity.md#losses).
 
 import { completionLosses } from './completion-losses.ts';
@@ -30,19 +30,22 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
     max_tool_calls: content,
     moderation: content,
     context_management: content,
-    // The caller asked its provider to shorten the prompt; the gateway never does.
+    // The caller asked the provider to shorten the prompt; the gateway never does that.
     truncation: content,
   },
 };
 
-/** Members that the raw lane sends as they are and that the canonical form names too: families report their loss by that name. */
+/**
+ * Members that the raw lane sends unchanged and that the canonical form names too: families report their loss under
+ * that name.
+ */
 const NAMED: ReadonlySet<string> = new Set([
   ...['prompt_cache_options', 'prompt_cache_retention', 'web_search_options'],
 ]);
 
 /**
- * Losses of what only the caller's dialect can say, where that is not the family's: `request.ext`, whose members without
- * a rule change the answer at most, and what makes a completion more than a chat.
+ * Losses of what only the caller's dialect can express, on a family with another wire format: the members of
+ * `request.ext` (one without a rule is a loss of class `behaviour`), and what distinguishes a completion from a chat.
  */
 export function extLosses(request: CanonicalRequest): Loss[] {
   const known = rules[request.dialect] ?? {};

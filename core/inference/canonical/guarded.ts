@@ -1,11 +1,11 @@
-// Whose fault it is that a provider's bytes could not be read.
+// Decides whether the provider or this program is at fault when a provider's bytes cannot be read.
 import { ProtocolFault } from '../wire/fault.ts';
 import type { UpstreamFault } from './types.ts';
 
 /**
- * Runs a step of reading what a provider sent. Only a `ProtocolFault` is the provider's and goes to `fail`. Anything else
- * is a defect of ours and is thrown on: booked as the provider's it would count against the endpoint's health, be tried
- * again elsewhere and stand in no log.
+ * Runs a step that reads what a provider sent. Only a `ProtocolFault` is the provider's fault and is passed to
+ * `fail`. Anything else is a defect of ours and is thrown: treated as the provider's fault, it would count against
+ * the endpoint's health, be retried elsewhere, and never be logged.
  */
 export function guarded(step: () => void, fail: (fault: UpstreamFault) => void): void {
   try {

@@ -1,11 +1,11 @@
-// What is lost of a request where a family has no place for it (docs/fidelity.md).
+// What a request loses on a family that cannot express it (docs/fidelity.md).
 
-/** A thing that would be lost on a family. */
+/** Something that would be lost on a family. */
 export interface Loss {
   class: 'hint' | 'behaviour' | 'content';
   code: string;
   param: string;
   message: string;
-  /** Without it nothing would be left to ask: `svc.compat: drop` does not let it go. */
+  /** Without it the request would be empty: not even `svc.compat: drop` allows this loss. */
   essential?: true;
 }

@@ -1,8 +1,8 @@
-// The names of wire formats. Types know those that the formats of the program declare.
-/** Families of providers. Each format adds the name of its own in its `index.ts`. */
+// The names of wire formats, as types. Each format of the program adds its own by declaration merging.
+/** Families of providers. Each format adds its name in its `index.ts`. */
 // biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
 export interface Families {}
-/** Dialects of callers, likewise. */
+/** Dialects of callers. Each format adds its name in its `index.ts`. */
 // biome-ignore lint/suspicious/noEmptyInterface: formats fill it.
 export interface Dialects {}
 /** Wire format of a provider endpoint. */

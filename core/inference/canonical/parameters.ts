@@ -1,6 +1,6 @@
-// The parameters of generation: each is declared here once, with what its value may be, what it means and what it is
-// where a provider has no place for it. Callers' formats read by this table, providers' formats say for every row what
-// becomes of it, and the documents (OpenAPI, docs/compatibility.md) are made of it. A member of `Generation` without a
+// The parameters of generation. Each is declared here once: its schema, its meaning, and the loss when a provider has
+// no such parameter. Caller formats read requests by this table, provider formats say for every row what they do with
+// it, and the documents (OpenAPI, docs/compatibility.md) are generated from it. A member of `Generation` without a
 // row does not compile, nor does a format that forgets one (`rules.ts`, `caller/parameters.ts`).
 import type { Loss } from './loss.ts';
 
@@ -17,7 +17,7 @@ export interface Generation {
   presence_penalty?: number;
   repetition_penalty?: number;
   logit_bias?: Record<string, number>;
-  /** Number of alternatives per token asked for; 0 = only the chosen token's own. */
+  /** Number of alternatives per token; 0: only the log probability of the chosen token. */
   logprobs?: number;
   candidates?: number;
 }
@@ -40,7 +40,7 @@ export interface WeightsSchema {
   readonly additionalProperties: NumberSchema;
 }
 
-/** The schema that a value of type `V` can have. */
+/** The schemas that fit values of type `V`. */
 type SchemaFor<V> = V extends number
   ? NumberSchema
   : V extends readonly string[]
@@ -50,13 +50,13 @@ type SchemaFor<V> = V extends number
       : never;
 
 interface Parameter<V> {
-  /** Bounds as callers' formats enforce them; a format that enforces others says so in its own table. */
+  /** Bounds that caller formats enforce; a format that enforces others says so in its own table. */
   readonly schema: SchemaFor<V>;
   readonly description: string;
   readonly example: V;
-  /** What it is to a caller that an endpoint has no place for it, and the word by which the loss names it. */
+  /** The loss when an endpoint does not support the parameter: its class, code and name. */
   readonly loss: Pick<Loss, 'class' | 'code' | 'param'>;
-  /** Whether `value` asks for what is done unasked: then there is nothing to send and nothing to lose. */
+  /** Whether `value` is what happens by default: then nothing is sent and nothing can be lost. */
   isDefault?(value: V): boolean;
 }
 
@@ -69,45 +69,46 @@ function sampling(param: ParameterName): Parameter<never>['loss'] {
 export const parameters = {
   max_tokens: {
     schema: { type: 'integer', minimum: 1 },
-    description: 'The most tokens that the answer may have, reasoning included.',
+    description: 'Maximum number of tokens in the answer, including reasoning.',
     example: 1024,
-    // Without the cap of 0 that warms a cache there would be an answer that nobody asked for.
+    // A cap of 0 only warms a cache. Without the cap the model would produce an answer that nobody asked for.
     loss: { class: 'content', code: 'cache_warmup_unsupported', param: 'max_tokens' },
   },
   temperature: {
     schema: { type: 'number', minimum: 0, maximum: 2 },
-    description: 'How freely tokens are drawn: 0 takes the likeliest, higher values vary more.',
+    description:
+      'How random the choice of tokens is: 0 takes the most likely token, higher values vary more.',
     example: 0.7,
     loss: sampling('temperature'),
   },
   top_p: {
     schema: { type: 'number', minimum: 0, maximum: 1 },
-    description: 'Draws only from the likeliest tokens whose probabilities together reach this share.',
+    description: 'Samples only from the most likely tokens whose probabilities add up to this value.',
     example: 0.9,
     loss: sampling('top_p'),
   },
   top_k: {
     schema: { type: 'integer', minimum: 0 },
-    description: 'Draws only from this many of the likeliest tokens.',
+    description: 'Samples only from this many of the most likely tokens.',
     example: 40,
     loss: sampling('top_k'),
   },
   min_p: {
     schema: { type: 'number', minimum: 0, maximum: 1 },
-    description: 'Draws only from tokens that are at least this probable in relation to the likeliest.',
+    description: 'Samples only from tokens at least this probable relative to the most likely one.',
     example: 0.05,
     loss: sampling('min_p'),
   },
   top_a: {
     schema: { type: 'number', minimum: 0, maximum: 1 },
     description:
-      'Draws only from tokens that are at least as probable as this times the square of the likeliest.',
+      'Samples only from tokens at least as probable as this value times the square of the highest probability.',
     example: 0.1,
     loss: sampling('top_a'),
   },
   stop: {
     schema: { type: 'array', items: { type: 'string' }, maxItems: 16 },
-    description: 'Texts at which the answer ends; they are no part of it.',
+    description: 'Texts at which the answer ends; they are not part of it.',
     example: ['END'],
     loss: { class: 'content', code: 'stop_unsupported', param: 'stop' },
     isDefault: (list) => list.length === 0,
@@ -115,60 +116,63 @@ export const parameters = {
   seed: {
     schema: { type: 'integer' },
     description:
-      'The same seed with the same request asks for the same answer; providers promise no more than to try.',
+      'The same seed with the same request asks for the same answer; providers only promise to try.',
     example: 7,
     loss: sampling('seed'),
   },
   frequency_penalty: {
     schema: { type: 'number', minimum: -2, maximum: 2 },
-    description: 'Makes a token less likely the more often it stands in the text already.',
+    description: 'Makes a token less likely the more often it has occurred so far.',
     example: 0.5,
     loss: sampling('frequency_penalty'),
   },
   presence_penalty: {
     schema: { type: 'number', minimum: -2, maximum: 2 },
-    description: 'Makes a token less likely once it stands in the text at all.',
+    description: 'Makes a token less likely once it has occurred at all.',
     example: 0.5,
     loss: sampling('presence_penalty'),
   },
   repetition_penalty: {
     schema: { type: 'number', minimum: 0, maximum: 2 },
-    description: 'Divides the likelihood of tokens that stand in the prompt or the text; 1 changes nothing.',
+    description:
+      'Divides the likelihood of tokens that already occur in the prompt or the answer; 1 changes nothing.',
     example: 1.1,
     loss: sampling('repetition_penalty'),
   },
   logit_bias: {
     schema: { type: 'object', additionalProperties: { type: 'number', minimum: -100, maximum: 100 } },
-    description: 'By token id, what is added to its logit: -100 bans the token, 100 forces it.',
+    description: 'By token id, a value that is added to its logit: -100 bans the token, 100 forces it.',
     example: { '50256': -100 },
     loss: sampling('logit_bias'),
   },
   logprobs: {
     schema: { type: 'integer', minimum: 0, maximum: 20 },
     description:
-      'Asks for log probabilities of the tokens, with so many alternatives of each; 0 for the chosen tokens alone.',
+      'Returns log probabilities of the tokens, with this many alternatives each; 0 for the chosen tokens only.',
     example: 2,
     loss: { class: 'content', code: 'logprobs_unsupported', param: 'logprobs' },
   },
   candidates: {
     schema: { type: 'integer', minimum: 1, maximum: 8 },
-    description: 'How many answers are made; each is charged.',
+    description: 'How many answers to produce; each is charged.',
     example: 2,
     loss: { class: 'content', code: 'candidates_unsupported', param: 'n' },
     isDefault: (count) => count <= 1,
   },
 } as const satisfies Table;
 
-/** All of them, in the order of the table. */
+/** All parameter names, in the order of the table. */
 export const parameterNames = Object.keys(parameters) as readonly ParameterName[];
 
-/** The JSON Schema of parameter `name` with its meaning and an example, as documents show it. */
+/** The JSON Schema of parameter `name` with its description and an example, for the documents. */
 export function parameterSchema(name: ParameterName): Readonly<Record<string, unknown>> {
   const { schema, description, example } = parameters[name];
   return { ...schema, description, examples: [example] };
 }
 
-/** `generation` with the output cap that the call has decided on in place of the caller's; null: none. */
+/**
+ * `generation` with `cap`, the output cap that the call has decided on, instead of the caller's; null: without a cap.
+ */
 export function withCap(generation: Generation, cap: number | null): Generation {
   const { max_tokens: _asked, ...rest } = generation;
   return cap === null ? rest : { ...rest, max_tokens: cap };

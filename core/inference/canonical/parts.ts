@@ -1,4 +1,4 @@
-// The parts of messages and answers: text, media, reasoning, calls of tools and what they gave.
+// The parts of messages and answers: text, media, reasoning, tool calls and tool results.
 import type { JsonObject } from '../../kernel/index.ts';
 import type { Family } from './names.ts';
 
@@ -9,7 +9,7 @@ export interface CacheHint {
 
 interface Base {
   cache?: CacheHint;
-  /** Wire fields this form does not name, kept for the family they came from. */
+  /** Wire fields that this form does not name, kept for the family they came from. */
   ext?: JsonObject;
 }
 
@@ -102,7 +102,7 @@ export interface ReasoningPart extends Base {
   text: string;
   kind: 'full' | 'summary' | 'encrypted';
   signature?: string;
-  /** Opaque state (redacted thinking, encrypted content); only its own family can read it. */
+  /** Opaque state (redacted thinking, encrypted content) that only its own family can read. */
   data?: string;
   id?: string;
   format: ReasoningFormat;
@@ -111,7 +111,7 @@ export interface ToolCallPart extends Base {
   type: 'tool_call';
   id: string;
   name: string;
-  /** JSON text for a function, free text for a custom tool; never parsed here, so its bytes survive. */
+  /** JSON text for a function, free text for a custom tool. Never parsed here, so its bytes are preserved. */
   arguments: string;
   kind: 'function' | 'custom';
   signature?: string;
@@ -124,7 +124,7 @@ export interface ToolResultPart extends Base {
   content: Part[];
   is_error?: boolean;
 }
-/** A block of a server-side tool; can be replayed only to its family. */
+/** A block of a server-side tool; it can be sent back only to its own family. */
 export interface ServerToolPart extends Base {
   type: 'server_tool';
   family: Family;
@@ -132,7 +132,7 @@ export interface ServerToolPart extends Base {
   payload: unknown;
 }
 
-/** What a message or an answer is made of, by kind. */
+/** The kinds of parts. */
 export interface Parts {
   text: TextPart;
   refusal: RefusalPart;

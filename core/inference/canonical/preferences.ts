@@ -1,9 +1,9 @@
-// What a request asks for beside its messages and parameters, with what is lost where that cannot be met. As with
-// `parameters.ts`, a format that forgets one does not compile.
+// What a request asks for besides messages and parameters, with the loss when an endpoint does not support it. As
+// with `parameters.ts`, a format that forgets one does not compile.
 import type { Rows } from './rules.ts';
 import type { OutputPreferences } from './types.ts';
 
-/** Modalities asked for beside text, which every answer may have. */
+/** Requested modalities except text, which every answer may contain. */
 export function modalitiesBesideText(modalities: readonly string[]): readonly string[] {
   return modalities.filter((name) => name !== 'text');
 }

@@ -3,10 +3,13 @@
 import { isObject, type JsonObject, sha256 } from '../../kernel/index.ts';
 import type { Effort, ReasoningFormat, ReasoningPart, ToolCallPart } from './types.ts';
 
-/** Reasoning state of a family whose form the dialect cannot carry natively. */
+/**
+ * Reasoning state of a family that the caller's dialect has no native form for. Member names are short because the
+ * envelope travels with every turn.
+ */
 export interface ForeignState {
   f: ReasoningFormat;
-  /** Upstream model that made it. */
+  /** The upstream model that produced it. */
   m: string;
   /** Signature. */
   s?: string;
@@ -14,7 +17,7 @@ export interface ForeignState {
   d?: string;
   /** Item id. */
   i?: string;
-  /** Tool-call id it belongs to. */
+  /** Id of the tool call that it belongs to. */
   t?: string;
 }
 
@@ -26,22 +29,22 @@ const FORMATS: readonly string[] = [
   'unknown',
 ];
 
-/** A reasoning format by its wire name; names we do not know are `unknown`. */
+/** The reasoning format with this wire name; `unknown` for a name that we do not know. */
 export function reasoningFormat(name: unknown): ReasoningFormat {
   return typeof name === 'string' && FORMATS.includes(name) ? (name as ReasoningFormat) : 'unknown';
 }
 
-/** `svc1.` and base64url of the state. */
+/** The envelope of `state`: `svc1.` and base64url. */
 export function wrapState(state: ForeignState): string {
   return PREFIX + Buffer.from(JSON.stringify(state)).toString('base64url');
 }
 
-/** Whether `text` claims to be an envelope of ours. */
+/** Whether `text` looks like an envelope of ours. */
 export function isWrapped(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** The state in an envelope; null when `text` is not one, or a damaged one (then it is of no use to anybody). */
+/** The state in an envelope; null when `text` is not an envelope or a damaged one, which nobody can use. */
 export function unwrapState(text: string): ForeignState | null {
   if (!isWrapped(text)) return null;
   let value: unknown;
@@ -59,17 +62,17 @@ export function unwrapState(text: string): ForeignState | null {
   return state;
 }
 
-/** The format whose state `encrypted_content` of a responses item carries without an envelope. */
+/** The format whose state a responses item carries in `encrypted_content` without an envelope. */
 export const RESPONSES_FORMAT = 'openai-responses-v1';
 
 /**
- * `encrypted_content` of the responses item for `part`, which `model` (upstream's name) made: its own family's state
- * as it is, any other's in an envelope; null when there is none to send back.
+ * `encrypted_content` of the responses item for `part`, which the upstream model `model` produced: state of this
+ * dialect's own family unchanged, other state in an envelope, null when there is none.
  */
 export function encryptedContent(part: ReasoningPart, model: string): string | null {
   const { signature, data, format } = part;
   if (format === RESPONSES_FORMAT && data !== undefined) return data;
-  // Thoughts of a known format go back to their family without a signature too.
+  // Reasoning of a known format is sent back to its family even without a signature.
   const nameless = format === 'unknown' || format === RESPONSES_FORMAT;
   if (nameless && (signature ?? '') === '' && (data ?? '') === '') return null;
   return wrapState({
@@ -81,19 +84,19 @@ export function encryptedContent(part: ReasoningPart, model: string): string | n
   });
 }
 
-/** Envelope that carries the signature of tool call `id`, in a reasoning item of its own. */
+/** Envelope with the signature of tool call `id`, for a reasoning item of its own. */
 export function callEnvelope(part: ToolCallPart, id: string, model: string): string {
   return wrapState({ f: part.format ?? 'unknown', m: model, s: part.signature ?? '', t: id });
 }
 
 type ItemKind = 'rs' | 'msg' | 'fc' | 'ctc' | 'item';
 
-/** Id of output item `n` of a response that is ours: unique across turns, as clients index by it. */
+/** Id of output item `n` of one of our responses. Unique across turns, because clients index items by it. */
 export function itemId(kind: ItemKind, request_id: string, n: number): string {
   return `${kind}_${request_id}_${n}`;
 }
 
-/** Share of the output cap that each effort may think (OpenRouter's ratios), ascending. */
+/** Share of the output cap that each effort may use for reasoning (OpenRouter's ratios), ascending. */
 const RATIOS: readonly (readonly [Exclude<Effort, 'none'>, number])[] = [
   ['minimal', 0.1],
   ['low', 0.2],
@@ -103,14 +106,14 @@ const RATIOS: readonly (readonly [Exclude<Effort, 'none'>, number])[] = [
   ['max', 0.95],
 ];
 
-/** Thinking tokens for `effort` under an output cap of `max_tokens`: within 1,024 and 128,000; 0 for `none`. */
+/** Reasoning tokens for `effort` with an output cap of `max_tokens`: between 1,024 and 128,000; 0 for `none`. */
 export function effortToBudget(effort: Effort, max_tokens: number): number {
   if (effort === 'none') return 0;
   const ratio = RATIOS.find(([name]) => name === effort)?.[1] ?? 0.5;
   return Math.min(128_000, Math.max(1_024, Math.floor(max_tokens * ratio)));
 }
 
-/** The smallest effort whose share of `max_tokens` covers `budget` tokens; `none` for 0. */
+/** The lowest effort whose share of `max_tokens` covers `budget` tokens; `none` for 0. */
 export function budgetToEffort(budget: number, max_tokens: number): Effort {
   if (budget <= 0) return 'none';
   for (const [name] of RATIOS) if (effortToBudget(name, max_tokens) >= budget) return name;
@@ -127,7 +130,10 @@ const RULES: Record<IdRule, { fits: RegExp; length: number }> = {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** `id` when the target's pattern takes it, else a base62 prefix of its SHA-256: the same for call and result. */
+/**
+ * `id` when it matches the target's pattern, otherwise a base62 prefix of its SHA-256, so that call and result still
+ * match.
+ */
 export function fitToolCallId(id: string, rule: IdRule): string {
   const { fits, length } = RULES[rule];
   if (fits.test(id)) return id;

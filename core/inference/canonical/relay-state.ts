@@ -1,4 +1,5 @@
-// What a relay reports to the call: one place derives it from events, so that both lanes mean the same by it.
+// The state that a relay reports to the call. It is derived from events in one place, so that it means the same in
+// both lanes.
 import type { RelayState } from './contract.ts';
 import type { CanonicalEvent } from './types.ts';
 
@@ -17,13 +18,13 @@ export function newRelayState(): RelayState {
   };
 }
 
-/** Keeps a RelayState from canonical events. */
+/** Keeps a RelayState up to date from canonical events. */
 export class EventTracker {
   readonly state = newRelayState();
-  /** Candidates that have begun and not stopped: an answer of several is whole only when all have stopped. */
+  /** Candidates that have begun and not stopped: an answer is complete only when all of them have stopped. */
   readonly #open = new Set<number>();
 
-  /** Takes one event in; after a fault nothing counts. */
+  /** Takes account of one event. After a fault, events are ignored. */
   see(event: CanonicalEvent): void {
     const { state } = this;
     if (state.fault !== null) return;

@@ -1,4 +1,4 @@
-// The canonical lane as a relay: decode, keep count, write; one piece out for each read in.
+// The canonical lane as a relay: decodes, keeps the state, and writes; one piece out for each read.
 import type { Relay, RelayState, StreamDecoder, StreamWriter } from './contract.ts';
 import { EventTracker } from './relay-state.ts';
 import type { CanonicalEvent, ReplyEnd, StreamFault } from './types.ts';
@@ -41,7 +41,7 @@ class CanonicalRelay implements Relay {
     let out = '';
     const shown = shownOf(events);
     for (let i = 0; i < events.length; i++) {
-      // What follows a fault is nobody's answer; the call ends with `fail`.
+      // Nothing after a fault belongs to the answer; the call ends the stream with `fail`.
       if (this.#tracker.state.fault !== null) break;
       const event = events[i] as CanonicalEvent;
       this.#tracker.see(event);
@@ -51,7 +51,7 @@ class CanonicalRelay implements Relay {
   }
 }
 
-/** How many of `events` are written: parts that a decoder closes because of a fault have not ended. */
+/** How many of `events` are written: the parts that a decoder closes after a fault have not really ended. */
 function shownOf(events: readonly CanonicalEvent[]): number {
   let shown = events.findIndex(({ type }) => type === 'error');
   if (shown < 0) return events.length;
@@ -59,7 +59,7 @@ function shownOf(events: readonly CanonicalEvent[]): number {
   return shown;
 }
 
-/** A relay that decodes with `decoder` and writes with `writer`; faults are kept in its state, not written. */
+/** A relay that decodes with `decoder` and writes with `writer`. Faults go to its state and are not written. */
 export function canonicalRelay(decoder: StreamDecoder, writer: StreamWriter): Relay {
   return new CanonicalRelay(decoder, writer);
 }

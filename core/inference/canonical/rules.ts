@@ -1,9 +1,9 @@
-// What becomes of a caller's preferences at a provider. A format says it once for each preference, in a table by the members of
-// the canonical form; what is sent and what is reported as lost are both read from that table. A preference without a rule
-// does not compile, and a rule cannot both send nothing and report nothing.
+// What a format does with each of a caller's preferences, as a table with one rule per member of the canonical form.
+// Both what is sent and what is reported as lost come from that table. A preference without a rule does not compile,
+// and no rule can both send nothing and report nothing.
 import type { Loss } from './types.ts';
 
-/** Why a preference is not met; class and code of its row unless a rule has others. */
+/** Why a preference is not met; class and code are those of its row unless the rule gives others. */
 export interface Reported {
   readonly message: string;
   readonly class?: Loss['class'];
@@ -11,28 +11,28 @@ export interface Reported {
   readonly param?: string;
 }
 
-/** A member of the provider's body, as a path with dots, and its value. */
+/** A member of the provider's body as a dotted path, and its value. */
 export type Member = readonly [path: string, value: unknown];
 
-/** Sent, with a loss beside it where it is sent changed; lost; or done here without being asked for. */
+/** What happens to a preference: sent (with a loss if it was changed), lost, or already the endpoint's behaviour. */
 export type Fate =
   | { readonly send: readonly [Member, ...Member[]]; readonly reported?: Reported | undefined }
   | { readonly lost: Reported | readonly [Reported, ...Reported[]] }
   | typeof UNASKED;
 
-/** The endpoint does what is asked for without being told to, so nothing is sent and nothing is lost. */
+/** The endpoint does this by default, so nothing is sent and nothing is lost. */
 export const UNASKED = { unasked: true } as const;
 
-/** What becomes of a preference of type `V`, where `F` is what the format knows of request and endpoint. */
+/** What happens to a preference of type `V`; `F` is what the format knows about request and endpoint. */
 export interface Rule<V, F> {
-  /** Members of the provider's body that it can become; none where no endpoint of the format takes it. */
+  /** Members of the provider's body that it may become; empty when no endpoint of the format supports it. */
   readonly members: readonly string[];
   decide(value: V, facts: F): Fate;
 }
 
 export type Rules<T, F> = { readonly [K in keyof T]-?: Rule<NonNullable<T[K]>, F> };
 
-/** What holds of a preference wherever it goes. */
+/** What is the same about a preference for all formats. */
 export interface Row<V> {
   readonly loss: Pick<Loss, 'class' | 'code' | 'param'>;
   isDefault?(value: V): boolean;
@@ -40,13 +40,13 @@ export interface Row<V> {
 
 export type Rows<T> = { readonly [K in keyof T]-?: Row<NonNullable<T[K]>> };
 
-/** The fate of all members of `preferences`, in the order of `rules`. */
+/** What happens to all members of `preferences`, in the order of `rules`. */
 export interface Outcome {
   readonly sent: ReadonlyMap<string, unknown>;
   readonly losses: readonly Loss[];
 }
 
-/** What becomes of all `preferences` by the format's `rules`; encoding reads `sent`, the list of losses `losses`. */
+/** Applies the format's `rules` to all `preferences`. Encoding uses `sent`, the list of losses uses `losses`. */
 export function decide<T extends object, F>(
   rows: Rows<T>,
   rules: Rules<T, F>,
@@ -72,7 +72,7 @@ function reportedOf(fate: Fate): readonly Reported[] {
   return 'send' in fate && fate.reported !== undefined ? [fate.reported] : [];
 }
 
-/** Sent as `member`, changed by `change`. */
+/** Sent as `member`; `change` converts the value. */
 export function as<V>(member: string, change?: (value: V) => unknown): Rule<V, unknown> {
   return {
     members: [member],
@@ -80,12 +80,12 @@ export function as<V>(member: string, change?: (value: V) => unknown): Rule<V, u
   };
 }
 
-/** No endpoint of the format has a place for it. */
+/** No endpoint of the format supports it. */
 export function lost(message: string, reported: Omit<Reported, 'message'> = {}): Rule<unknown, unknown> {
   return { members: [], decide: () => ({ lost: { message, ...reported } }) };
 }
 
-/** As `rule` says where `met` holds, else lost. */
+/** `rule` applies where `met` returns true; otherwise the preference is lost. */
 export function where<V, F>(
   met: (facts: F, value: V) => boolean,
   rule: Rule<V, F>,
@@ -97,7 +97,7 @@ export function where<V, F>(
   };
 }
 
-/** What of `sent` stands below `parent`, by its names there, as JSON texts. */
+/** The members of `sent` below `parent`, by their names there, as JSON texts. */
 export function textsBelow(sent: ReadonlyMap<string, unknown>, parent: string): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [path, value] of sent) {

@@ -1,12 +1,12 @@
-// A web search as a caller asks for it, independent of any provider's wording.
+// A web search as a caller requests it, independent of any provider's format.
 
-/** What is asked of a search of the web that the provider runs. */
+/** The options of a web search that the provider runs. */
 export interface SearchPreferences {
   max_uses?: number;
   allowed_domains?: string[];
   blocked_domains?: string[];
-  /** How much of what is found the model reads: `low`, `medium`, `high`. */
+  /** How much of the results the model reads: `low`, `medium`, `high`. */
   context?: string;
-  /** City, region, country and time zone; each where the caller gave it. */
+  /** City, region, country and time zone, as far as the caller gave them. */
   location?: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
-// The fault of a stream that breaks off.
+// The fault of a stream that breaks off early.
 import type { UpstreamFault } from './types.ts';
 
-/** The connection closed before the provider gave a finish reason. */
+/** The connection closed before the provider sent a finish reason. */
 export const TRUNCATED: UpstreamFault = {
   class: 'truncated',
   status: 200,

@@ -1,5 +1,5 @@
-// The canonical form: what a call means, apart from any wire. Every dialect reads into it and every family is
-// written from it, so a pair of formats needs no code of its own. Also the native wire.
+// The canonical form: what a call means, independent of any wire format. Every dialect reads into it and every family
+// is written from it, so no pair of formats needs code of its own. The native dialect sends it almost unchanged.
 import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RoutePreferences } from '../../routing/index.ts';
@@ -82,12 +82,12 @@ export interface Tool {
   schema?: JsonObject;
   strict?: boolean;
   format?: JsonObject;
-  /** Family whose server or client toolset this is; `payload` is its wire form. */
+  /** Family that the server or client toolset belongs to; `payload` is in its wire format. */
   family?: Family;
   payload?: JsonObject;
-  /** It searches the web; other families that do so take the request in words of their own. */
+  /** Present when the tool is a web search; other families with a web search get it in their own format. */
   search?: SearchPreferences;
-  /** Body member that asks for it, where that is no item of `tools`. */
+  /** Body member that requests it, when that is not an item of `tools`. */
   member?: string;
   cache?: CacheHint;
   ext?: JsonObject;
@@ -112,27 +112,27 @@ export interface OutputPreferences {
   audio?: JsonObject;
 }
 
-/** What a call of the completions dialect asks for that only a model that continues texts can do; absent: nothing. */
+/** What a call of the completions dialect asks for that only a model for text completion can do; absent: nothing. */
 export interface CompletionPreferences {
-  /** Each is a message and has its own choices. */
+  /** Number of prompts; each is a message and has choices of its own. */
   prompts: number;
-  /** Token ids of prompts that are given as such; they stand in their message's `ext.prompt_tokens`. */
+  /** Number of token ids in prompts that are given as ids; those are in `ext.prompt_tokens` of their message. */
   tokens: number;
-  /** Fields that ask for something: `suffix`, `echo`, `best_of`, `logprobs`. */
+  /** Fields that request something: `suffix`, `echo`, `best_of`, `logprobs`. */
   asks: readonly string[];
   best_of: number;
-  /** With `echo`: bytes of each prompt, with which its choices begin and which are no output. */
+  /** With `echo`: bytes of each prompt. Its choices begin with the prompt, which does not count as output. */
   echo?: readonly number[];
 }
 
 export type Compat = 'strict' | 'warn' | 'drop';
 
-/** The caller's `svc` object (chat, messages) after reading; header alternatives already merged in. */
+/** The caller's `svc` object (chat, messages), merged with the headers that have the same meaning. */
 export interface SvcOptions {
   route: RoutePreferences;
   metadata: Record<string, string>;
   compat: Compat;
-  /** Provider id → members merged last into that provider's upstream body. */
+  /** Provider id → members merged last into the body for that provider. */
   provider_options: Record<string, JsonObject>;
   app?: string;
   session?: string;
@@ -143,9 +143,9 @@ export interface CanonicalRequest {
   /** `vendor/model` as the caller wrote it. */
   model: string;
   messages: Message[];
-  /** The path of each of `messages` in the caller's body, in dialects where it is not `messages[i]`. */
+  /** The path of each message in the caller's body, in dialects where it is not `messages[i]`. */
   paths?: readonly string[];
-  /** The caller's names of members that shared code calls by their names in chat, where the dialect has other names. */
+  /** Member names of the caller's dialect, by their names in chat, which shared code uses in messages. */
   words?: ReadonlyMap<string, string>;
   tools?: Tool[];
   tool_choice?: ToolChoice;
@@ -157,36 +157,42 @@ export interface CanonicalRequest {
   service_tier?: string;
   /** The caller's end-user id as sent; only its HMAC ever leaves the process. */
   user?: string;
-  /** What is asked in place of an answer to messages; absent: generation. `messages` are then empty, nothing streams. */
+  /**
+   * A task other than answering messages; absent: generation. With a task, `messages` is empty and nothing is
+   * streamed.
+   */
   task?: Task;
   stream: boolean;
   /** Chat: whether the caller asked for the usage chunk. */
   include_usage: boolean;
   svc: SvcOptions;
   dialect: DialectName;
-  /** Body members this form does not name: forwarded in the raw lane, a loss elsewhere. */
+  /** Body members that this form does not name: sent unchanged in the raw lane, a loss otherwise. */
   ext?: JsonObject;
-  /** Chat: the request used `functions`/`function_call`, so the reply does too. */
+  /** Chat: the request used `functions`/`function_call`, so the answer does too. */
   legacy_functions?: boolean;
-  /** The model is asked to continue a text, not to answer a message. */
+  /** The model is asked to complete a text, not to answer a message. */
   continues?: true;
   completion?: CompletionPreferences;
-  /** Messages: `anthropic-version`, the betas asked for, and account headers kept for the caller's own provider key. */
+  /**
+   * Messages: `anthropic-version`, the requested betas, and account headers that are kept for the caller's own
+   * provider key.
+   */
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
-  /** Responses: members that the reply repeats, as sent, and whether reasoning state was asked for. */
+  /** Responses: request members that the answer repeats, as sent, and whether reasoning state was requested. */
   echo?: { members: JsonObject; encrypted_reasoning: boolean };
-  /** What reading itself had to drop or ignore (`store_ignored`). */
+  /** What reading the request already had to drop or ignore (`store_ignored`). */
   warnings: Warning[];
 }
 
-/** What an error tells beside itself: which request it ended, and where the page of all codes is. */
+/** What an error refers to: the request that it ended and the address of the error documentation. */
 export interface ErrorPlace {
   readonly request_id: string;
   /** Public address of the gateway. */
   readonly base_url: string;
 }
 
-/** What the gateway knows of a call before the first byte goes out. */
+/** What the gateway knows about a call before it sends the first byte. */
 export interface ReplyMeta extends ErrorPlace {
   /** `vendor/model` that answers. */
   model: string;
@@ -197,9 +203,9 @@ export interface ReplyMeta extends ErrorPlace {
   include_usage: boolean;
   reasoning: 'include' | 'exclude';
   legacy_functions: boolean;
-  /** Counted prompt tokens, for Anthropic's message_start where the family has reported none. */
+  /** Estimated prompt tokens, for Anthropic's message_start when the family has not reported any yet. */
   input_estimate: number;
-  /** Native: what the endpoint calls the model, where it stands, and which attempt of the call it is. */
+  /** Native: the endpoint's name for the model, its place, and which attempt of the call this is. */
   upstream_model?: string;
   region?: string;
   attempt?: number;
@@ -207,8 +213,8 @@ export interface ReplyMeta extends ErrorPlace {
 }
 
 /**
- * Responses: what the reply repeats of its request. The first two events and the last repeat it, so a running stream
- * keeps it: as one flat text (the JSON members without braces) of instructions, tools and options, never the input.
+ * Responses: what the answer repeats of its request. The first two events and the last contain it, so a running
+ * stream keeps it as one flat text (JSON members without braces): instructions, tools and options, never the input.
  */
 export interface ReplyEcho {
   members: string;
@@ -216,25 +222,25 @@ export interface ReplyEcho {
   encrypted_reasoning: boolean;
 }
 
-/** Milliseconds since the request came, and to the provider's first event since its attempt began. */
+/** Milliseconds since the request arrived, and from the start of the attempt to the provider's first event. */
 interface ReplyTiming {
   ttft_ms: number | null;
   duration_ms: number;
   upstream_ttft_ms: number | null;
 }
 
-/** What is known at the end: goes into the last JSON object of the answer as `svc`, with the usage beside it. */
+/** What is known at the end. It is sent as `svc` in the last JSON object of the answer, with the usage beside it. */
 export interface ReplyEnd {
   usage: Usage;
   cost: Cost;
   warnings: Warning[];
-  /** Overrides the upstream's stop: credit reached, cap enforced (docs/outcomes.md#money-ends). */
+  /** Replaces the provider's stop reason: credit used up, cap enforced (docs/outcomes.md#money-ends). */
   stop?: Stop;
-  /** Milliseconds as they stand when the answer ends; absent where nothing was produced. */
+  /** Measured when the answer ends; absent when nothing was produced. */
   timing?: ReplyTiming;
 }
 
-/** A refusal in a running stream. */
+/** A refusal within a running stream. */
 export interface StreamFault {
   code: ErrorCode;
   message: string;

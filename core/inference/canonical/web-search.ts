@@ -1,26 +1,29 @@
-// A search of the web that the provider runs and bills: one request, which each format that knows it reads and writes in
-// words of its own (`formats/*/words/search.ts`). An endpoint runs it where its catalog entry lists it, which the catalog
-// lets stand only beside a price for its unit.
+// A web search that the provider runs and bills. There is one canonical request for it, which each format that
+// supports it reads and writes in its own form (`formats/*/words/search.ts`). An endpoint runs searches when its
+// catalog entry lists them, which the catalog allows only together with a price.
 import { isObject, type JsonObject } from '../../kernel/index.ts';
 import type { Target } from './contract.ts';
 import type { CanonicalRequest, Family, Loss, SearchPreferences, Tool } from './types.ts';
 
-/** What an endpoint lists in `capabilities.server_tools`, and the word for it in routing. */
+/** The entry in `capabilities.server_tools` of an endpoint, also used in routing policies. */
 export const WEB_SEARCH = 'web_search';
-/** Searches that are held for, and allowed, where the caller names no number. */
+/** Searches that are held for, and allowed, when the caller gives no number. */
 export const SEARCHES_USUAL = 5;
 
-/** Whether `target` runs searches. */
+/** Whether `target` runs web searches. */
 export function runsSearch({ capabilities }: Target): boolean {
   return capabilities.server_tools.includes(WEB_SEARCH) || capabilities.server_tools.includes('*');
 }
 
-/** Whether `tool` asks for a search in another wire than that of `family`, which therefore writes it anew. */
+/**
+ * Whether `tool` is a search in another wire format than that of `family`, which therefore has to write it in its
+ * own.
+ */
 export function isForeignSearch(tool: Tool, family: Family): boolean {
   return tool.search !== undefined && tool.family !== family;
 }
 
-/** Where the caller asked for `tool`, the item `i` of the request's tools. */
+/** Path at which the caller asked for `tool`, which is item `i` of the request's tools. */
 export function toolPath(tool: Tool, i: number): string {
   return tool.member ?? `tools[${i}]`;
 }
@@ -28,12 +31,12 @@ export function toolPath(tool: Tool, i: number): string {
 /** An option of a search. */
 export type SearchOption = keyof SearchPreferences;
 
-/** Where a search may look is part of what was asked; how hard it looks is not. */
+/** Restrictions to domains are part of what was asked; how thorough the search is, is not. */
 const ESSENTIAL: ReadonlySet<SearchOption> = new Set(['allowed_domains', 'blocked_domains']);
 
 /**
- * Losses of a search of another family on `target`: all of it, or options other than those `carried`, which the family
- * has a word for or keeps by itself.
+ * Losses of a search from another family on `target`: the whole search, or options that are not in `carried`, the
+ * options which the family supports.
  */
 export function searchLosses(
   tool: Tool,
@@ -43,7 +46,7 @@ export function searchLosses(
 ): Loss[] {
   if (!runsSearch(target)) {
     const code = tool.member === undefined ? 'server_tool' : 'unsupported_parameter';
-    const message = 'This endpoint lists no search of the web with a price.';
+    const message = 'This endpoint lists no web search with a price.';
     return [{ class: 'content', code, param: path, message }];
   }
   const lost = (Object.keys(tool.search ?? {}) as SearchOption[]).filter((name) => !carried.includes(name));
@@ -52,7 +55,7 @@ export function searchLosses(
       ? { class: 'content', code: 'search_domains_unsupported' }
       : { class: 'behaviour', code: 'search_option_dropped' }),
     param: `${path}.${placeOf(name, tool.payload)}`,
-    message: 'The search of this endpoint has no such option.',
+    message: 'The web search of this endpoint has no such option.',
   }));
 }
 
@@ -61,7 +64,10 @@ const WORDS: Readonly<Partial<Record<SearchOption, string>>> = {
   context: 'search_context_size',
 };
 
-/** Where the tool that the caller sent has option `name`: among its members, or in an object that one of them is. */
+/**
+ * Path of option `name` within the tool that the caller sent: one of its members, or a member of an object among
+ * them.
+ */
 function placeOf(name: SearchOption, payload: JsonObject = {}): string {
   const word = WORDS[name] ?? name;
   if (word in payload) return word;
@@ -72,7 +78,7 @@ function placeOf(name: SearchOption, payload: JsonObject = {}): string {
   return group === undefined ? word : `${group}.${word}`;
 }
 
-/** Searches that `request` may make, to be held for; 0 when it asks for none. */
+/** Number of searches that `request` may make and that are held for; 0 when it asks for none. */
 export function searchesOf({ tools = [] }: CanonicalRequest): number {
   let searches = 0;
   for (const { search } of tools) if (search !== undefined) searches += search.max_uses ?? SEARCHES_USUAL;

@@ -1,33 +1,37 @@
-// Counting tokens beside the calls: one worker, started with the first question, a bound on what waits for it and on
-// the time anybody waits. When it is too busy it says so, and the caller estimates.
+// Counts tokens in a worker, apart from the thread that serves calls. The worker starts with the first question; both
+// the text that waits for it and the time that anybody waits are bounded. When it is too busy the answer is null, and
+// the caller estimates.
 import { Worker } from 'node:worker_threads';
 import type { Job, Outcome, Tokenizer } from './worker.ts';
 
-/** UTF-16 units that may wait for the worker, and questions. */
+/** Limit on UTF-16 units, and on questions, that wait for the worker. */
 const WAITING_MAX = 16_777_216;
 const QUESTIONS_MAX = 256;
-/** How long a question waits for its answer, and for how much of that it is worked on. */
+/** How long a question may wait for its answer, and how much of that is working time. */
 const PATIENCE_MS = 2_000;
 const WORK_MS = 1_500;
-/** A worker that has not answered by then is ended: loading the vocabularies takes a second of a busy machine. */
+/**
+ * A worker that has not answered by then is ended. The limit is generous because loading the vocabularies takes a
+ * second on a busy machine.
+ */
 const KILL_MS = 15_000;
 
 export interface Tokens {
   readonly tokens: number;
-  /** The tokenizer's own count; false where the text had to be cut within a word. */
+  /** True for the tokenizer's own count; false when the text had to be cut within a word. */
   readonly exact: boolean;
 }
 
 export interface TokenCounter {
-  /** Tokens of `texts`; null where that cannot be said within two seconds. Never rejects. */
+  /** Tokens of `texts`; null when they cannot be counted within two seconds. Never rejects. */
   count(tokenizer: Tokenizer, texts: readonly string[]): Promise<Tokens | null>;
-  /** Ends the worker; what waits is answered with null. */
+  /** Ends the worker; waiting questions are answered with null. */
   close(): Promise<void>;
 }
 
 const tokenizers: readonly string[] = ['o200k_base', 'cl100k_base'] satisfies Tokenizer[];
 
-/** Whether `name` is a tokenizer that is bundled and declared exact for text. */
+/** Whether `name` is a bundled tokenizer that the catalog declares exact for text. */
 export function isExact(name: string | undefined): name is Tokenizer {
   return name !== undefined && tokenizers.includes(name);
 }
@@ -35,7 +39,7 @@ export function isExact(name: string | undefined): name is Tokenizer {
 interface Waiting {
   readonly job: Job;
   readonly chars: number;
-  /** Null once it was answered, also when nobody waited any longer. */
+  /** Null once the question has been answered or nobody waits any more. */
   answer: ((tokens: Tokens | null) => void) | null;
   timer: NodeJS.Timeout | null;
 }
@@ -107,7 +111,7 @@ class WorkerCounter implements TokenCounter {
     });
     worker.on('error', () => this.#lost(worker));
     worker.on('exit', () => this.#lost(worker));
-    // An idle worker does not keep the process alive; whoever waits does so with a timer.
+    // An idle worker does not keep the process alive; those who wait hold a timer.
     worker.unref();
     this.#worker = worker;
     return worker;
@@ -121,7 +125,7 @@ class WorkerCounter implements TokenCounter {
     if (running !== null) this.#settle(running, tokens);
   }
 
-  /** The worker is gone, or goes now: what it worked on is not counted, what waits gets another one. */
+  /** The worker is ending: the question it works on is not counted, and the waiting ones get a new worker. */
   #lost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
@@ -131,7 +135,7 @@ class WorkerCounter implements TokenCounter {
   }
 }
 
-/** A counter of its own; nothing runs before the first question. */
+/** Creates a counter. Nothing runs before the first question. */
 export function createTokenCounter(): TokenCounter {
   return new WorkerCounter();
 }

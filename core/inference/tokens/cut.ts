@@ -1,22 +1,23 @@
-// Text in pieces that a tokenizer counts one by one with the same result as at once. Both bundled tokenizers split text
-// by a pattern before they merge bytes, and merging is quadratic in the length of one such stretch: a run of a hundred
-// thousand equal letters would take seconds.
+// Cuts text into pieces whose token counts add up to the count of the whole text. Both bundled tokenizers split text
+// by a pattern before they merge bytes, and merging takes quadratic time in the length of such a stretch: a run of a
+// hundred thousand equal letters would take seconds.
 
-/** From here on a place to cut is looked for; at twice as much there is a cut wherever it falls. */
+/** After this many characters a boundary is looked for; after twice as many the text is cut wherever it is. */
 const PIECE_CHARS = 1_000;
 /**
- * Behind a letter or digit and before what is neither: the patterns of o200k_base and cl100k_base always end a stretch
- * there and look at nothing behind it. An apostrophe may begin a contraction, a mark belongs to its letter.
+ * After a letter or digit and before anything else. The patterns of o200k_base and cl100k_base always end a stretch
+ * there and never look back across it. An apostrophe is excluded because it may begin a contraction, a combining mark
+ * because it belongs to its letter.
  */
 const BOUNDARY = /(?<=[\p{L}\p{N}])(?=[^\p{L}\p{M}\p{N}\p{Cs}'’])/u;
 
 export interface Piece {
   readonly text: string;
-  /** Cut where a stretch may go on: the sum of the counts is then an estimate. */
+  /** Cut within a stretch: the sum of the counts is then only an estimate. */
   readonly forced: boolean;
 }
 
-/** The pieces of `text` in order, each of at most 2,000 UTF-16 units. */
+/** The pieces of `text` in order, each at most 2,000 UTF-16 units long. */
 export function* piecesOf(text: string): Generator<Piece> {
   let from = 0;
   while (text.length - from > PIECE_CHARS) {

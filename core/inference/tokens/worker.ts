@@ -1,9 +1,9 @@
-// The thread that counts tokens. It works until its time is over, looking at the clock between pieces.
+// The thread that counts tokens. It stops when its time is over, which it checks between pieces.
 import { parentPort } from 'node:worker_threads';
 import { monotonicMs } from '../../kernel/index.ts';
 import { piecesOf } from './cut.ts';
 
-/** Vocabularies that are bundled and whose count is the provider's own. */
+/** Bundled vocabularies whose count equals the provider's own. */
 export type Tokenizer = 'o200k_base' | 'cl100k_base';
 
 export interface Job {
@@ -14,7 +14,7 @@ export interface Job {
   readonly patience_ms: number;
 }
 
-/** `tokens` null: there was not time enough, or the tokenizer failed. */
+/** `tokens` is null when there was not enough time or the tokenizer failed. */
 export interface Outcome {
   readonly id: number;
   readonly tokens: number | null;
@@ -23,7 +23,7 @@ export interface Outcome {
 
 type Count = (text: string, options: object) => number;
 
-/** Nothing in a caller's text is a control token. */
+/** Nothing in a caller's text is treated as a control token. */
 const PLAIN = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 
 async function counterOf(tokenizer: Tokenizer): Promise<Count> {

@@ -1,5 +1,5 @@
-// The pool of provider keys. A key that the provider refuses or throttles rests for a while, so that one dead
-// key of a pool costs one failed attempt and not every second call (docs/outcomes.md#faults-of-a-provider).
+// The pool of provider keys. A key that the provider refuses or throttles is not used for a while, so that a dead key
+// in a pool costs one failed attempt and not every second call (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint, Provider } from '../../catalog/index.ts';
 import { type Log, sha256Hex, silentLog } from '../../kernel/index.ts';
 import type { FaultClass } from '../canonical/types.ts';
@@ -8,24 +8,29 @@ import type { Sign } from './sigv4.ts';
 
 const REST_REFUSED_MS = 600_000;
 const REST_THROTTLED_MS = 5_000;
-/** Rests remembered at once; callers' own keys are many, and rests that are over are forgotten first. */
+/**
+ * Limit on resting keys that are remembered. Callers' own keys can be many; rests that are over are forgotten first.
+ */
 const RESTS_MAX = 10_000;
 
 export interface Credential {
-  /** Flat name, value list. */
+  /** Flat list: name, value, … */
   readonly headers: readonly string[];
-  /** Makes further headers for one request; only where the provider asks for a signature of each. */
+  /** Makes further headers for one request; present only when the provider requires each request to be signed. */
   readonly sign?: Sign;
-  /** Handle for `report`; a digest, never the key. */
+  /** Identifies the key in `report`; a digest, never the key itself. */
   readonly handle: string;
 }
 
 export interface Credentials {
-  /** The next rested key of `provider`; null when there is none at all. A pool of resting keys gives the one that rests shortest. */
+  /**
+   * The next key of `provider` that is not resting. When all are resting, the one whose rest ends first; null when
+   * there is no key at all.
+   */
   take(provider: Provider, now_ms: number): Credential | null;
-  /** Whether a key of `provider` may be used now, or it takes calls without one. */
+  /** Whether a key of `provider` can be used now, or the provider accepts calls without one. */
   isRested(provider: Provider, now_ms: number): boolean;
-  /** Tells how an attempt with `handle` ended. */
+  /** Reports how an attempt with the key `handle` ended. */
   report(
     handle: string,
     fault: FaultClass,
@@ -34,15 +39,16 @@ export interface Credentials {
     endpoint_id?: string,
   ): void;
   /**
-   * Milliseconds until a key may be used at `endpoint`; 0 where one may now. Providers throttle by model, so a key that
-   * is throttled at one endpoint is only used less at the others.
+   * Milliseconds until a key can be used at `endpoint`; 0 when one can be used now. Providers throttle by model, so a
+   * key that is throttled at one endpoint is only less preferred at the others.
    */
   throttleMs(endpoint: Endpoint, providerOf: (endpoint: Endpoint) => Provider, now_ms: number): number;
 }
 
 /**
- * What authenticates a call at `provider` with `key`, out of its pool or the caller's own, as the provider's kind has it.
- * @throws TypeError when the key is none of that kind; its message does not show the key.
+ * What authenticates a call at `provider` with `key`, which is from the pool or the caller's own, in the way of the
+ * provider's kind.
+ * @throws TypeError when the key is not of that kind; the message does not show the key.
  */
 export function credentialFrom(kinds: ProviderKinds, provider: Provider, key: string): Credential {
   const handle = sha256Hex(`${provider.id} ${key}`).slice(0, 16);
@@ -51,14 +57,14 @@ export function credentialFrom(kinds: ProviderKinds, provider: Provider, key: st
   return { ...made, handle };
 }
 
-/** The kind of `provider`; a catalog holds no provider of another. */
+/** The kind of `provider`; a catalog accepts only known kinds. */
 export function kindOf(kinds: ProviderKinds, { id, kind }: Provider): ProviderKind {
   const found = kinds.get(kind);
   if (found === undefined) throw new Error(`provider ${id} is of unknown kind ${kind}`);
   return found;
 }
 
-/** The pools of provider keys of a process, and which of them rest. */
+/** The pools of provider keys of a process, and which keys are resting. */
 class CredentialPools implements Credentials {
   readonly #kinds: ProviderKinds;
   readonly #resolve: (provider: Provider) => readonly string[];
@@ -67,7 +73,7 @@ class CredentialPools implements Credentials {
   readonly #pools = new Map<Provider, Credential[]>();
   readonly #owners = new Map<string, string>();
   readonly #quietUntil = new Map<string, number>();
-  /** Endpoint → handles of the keys that it throttles, and until when. */
+  /** Endpoint → handles of the keys that it throttles → end of the throttling in epoch milliseconds. */
   readonly #throttled = new Map<string, Map<string, number>>();
   #turn = 0;
 
@@ -122,7 +128,7 @@ class CredentialPools implements Credentials {
     for (const { handle } of this.#poolOf(providerOf(endpoint))) {
       const left_ms = (keys.get(handle) ?? 0) - now_ms;
       if (left_ms > 0) wait_ms = Math.min(wait_ms, left_ms);
-      // A parked key is none to wait for, and none to spare the others either.
+      // A parked key is neither worth waiting for nor a reason to prefer other endpoints.
       else if ((this.#quietUntil.get(handle) ?? 0) <= now_ms) wait_ms = 0;
     }
     if (wait_ms > 0 && wait_ms < Number.POSITIVE_INFINITY) return wait_ms;
@@ -131,7 +137,9 @@ class CredentialPools implements Credentials {
     return 0;
   }
 
-  /** The usable keys of `provider`; one that cannot be read is left out and told of, so that the others go on. */
+  /**
+   * The usable keys of `provider`. A key that cannot be read is logged and left out, so that the others can be used.
+   */
   #credentialsOf(provider: Provider): Credential[] {
     const pool: Credential[] = [];
     for (const key of this.#resolve(provider)) {
@@ -152,11 +160,11 @@ class CredentialPools implements Credentials {
       for (const [name, until] of this.#restingUntil) if (until <= now_ms) this.#restingUntil.delete(name);
       if (this.#restingUntil.size >= RESTS_MAX) this.#restingUntil.clear();
     }
-    // A this.#throttled call that ends late must not wake a parked key.
+    // A throttled call that ends late must not shorten the rest of a parked key.
     this.#restingUntil.set(handle, Math.max(until_ms, this.#restingUntil.get(handle) ?? 0));
   }
 
-  /** One alert for each stretch of parking: a lone key is still tried, and fails with every call. */
+  /** Logs one alert per period of parking: a provider's only key is still tried, and fails with every call. */
   #park(handle: string, fault: FaultClass, now_ms: number): void {
     this.#rest(handle, now_ms + REST_REFUSED_MS, now_ms);
     if ((this.#quietUntil.get(handle) ?? 0) > now_ms) return;
@@ -179,7 +187,7 @@ class CredentialPools implements Credentials {
   #poolOf(provider: Provider): Credential[] {
     let pool = this.#pools.get(provider);
     if (pool === undefined) {
-      // A new snapshot brings new Provider objects: the this.#pools of the old one go with it.
+      // Each catalog snapshot has new Provider objects; the pools of older snapshots are dropped here.
       if (this.#pools.size > 1_000) {
         this.#pools.clear();
         this.#owners.clear();
@@ -197,7 +205,7 @@ class CredentialPools implements Credentials {
 
 /**
  * Rotates over the keys that `resolve` finds for a provider (environment variables or files, read at each reload).
- * `log` hears once of each key that is parked, by provider and handle: somebody has to look after it.
+ * Each parked key is logged once, by provider and handle, because somebody has to look after it.
  */
 export function createCredentials(
   kinds: ProviderKinds,

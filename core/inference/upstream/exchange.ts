@@ -1,16 +1,19 @@
-// One HTTP exchange with a provider. `undici.dispatch` for whole answers and streams alike: the cheapest of the
-// clients measured, and the only one that lets a slow reader stop the upstream (pause/resume).
+// One HTTP exchange with a provider. `undici.dispatch` serves whole answers and streams alike: it was the cheapest of
+// the clients measured, and the only one that lets a slow reader stop the provider (pause/resume).
 import { type Dispatcher, Pool } from 'undici';
 import type { UpstreamRequest } from '../canonical/contract.ts';
 import type { Sign } from './sigv4.ts';
 
-/** A running exchange. After `abort` no handler method is called any more. */
+/** A running exchange. After `abort`, no method of the handler is called. */
 export interface Exchange {
-  /** Ends the exchange; the provider sees its connection closed. */
+  /** Ends the exchange by closing the connection to the provider. */
   abort(): void;
   pause(): void;
   resume(): void;
-  /** All has been read that is wanted: the connection is kept if the body ends within a second or two, else closed. */
+  /**
+   * Everything needed has been read. The connection is kept if the body ends within two seconds, and otherwise
+   * closed.
+   */
   release?(): void;
   /** Whether bytes of the request may have reached the provider. */
   readonly sent: boolean;
@@ -18,7 +21,7 @@ export interface Exchange {
 
 export interface NetworkProblem {
   readonly message: string;
-  /** The error's own code: ECONNREFUSED, UND_ERR_SOCKET … */
+  /** The error's code: ECONNREFUSED, UND_ERR_SOCKET, … */
   readonly code: string;
   /** Nothing reached the provider, so the same endpoint may be tried again. */
   readonly unsent: boolean;
@@ -34,17 +37,18 @@ export interface ExchangeHandler {
 
 interface Destination {
   readonly base_url: string;
-  /** Flat name, value list with the credentials. */
+  /** Flat list of headers (name, value, …) that contain the credentials. */
   readonly credentials: readonly string[];
-  /** Signs each request; then `region` names where the endpoint is. */
+  /** Signs each request; `region` is then the endpoint's region. */
   readonly sign?: Sign;
   readonly region?: string;
 }
 
 export interface Transport {
   /**
-   * Sends `request` to `to`; the handler hears of it from a later turn of the event loop. With `whole` the body may
-   * be kept until the answer ends, which is the cheaper way to send it; a stream's must not (I7).
+   * Sends `request` to `to`; methods of the handler are called in later turns of the event loop. With `whole` the
+   * body may stay in memory until the answer ends, which is the cheaper way to send it; for a stream it must not
+   * (I7).
    */
   send(to: Destination, request: UpstreamRequest & { whole: boolean }, handler: ExchangeHandler): Exchange;
   /** Open connections of all origins, for metrics. */
@@ -59,8 +63,8 @@ interface Origin {
   readonly prefix: string;
 }
 
-// undici keeps a Buffer body until the answer ends; a generator that yields once and forgets lets the prompt go
-// as soon as it is written, which is half of an idle stream's memory.
+// undici keeps a Buffer body until the answer ends. A generator that yields it once and forgets it frees the prompt
+// as soon as it is written, which halves the memory of an idle stream.
 function* once(body: Buffer | null): Generator<Buffer> {
   const bytes = body as Buffer;
   body = null;
@@ -99,12 +103,12 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   release(): void {
     if (!this.over) this.lingering.add(this);
   }
-  /** Called once a second while released. */
+  /** Called once a second after `release`. */
   linger(): void {
     if (this.released) this.abort();
     else this.released = true;
   }
-  /** Ends it before it was sent, for a reason of our own. */
+  /** Ends the exchange before it was sent, for a reason of our own. */
   fail(error: Error): void {
     this.onResponseError(null, error);
   }
@@ -124,7 +128,7 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
     else this.sent = true;
   }
   onResponseStart(_c: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
-    // 1xx answers announce; the real one follows.
+    // 1xx answers are informational; the final one follows.
     if (this.over || status < 200) return;
     this.answered = true;
     this.handler.head(status, flatHeaders(headers));
@@ -153,12 +157,13 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
 }
 
 /**
- * The transport of a process: one pool of connections per origin. First-event, idle and total time are the
- * caller's to watch (call/attempt/attempt.ts), so undici's own are off; only connecting is bounded here, by 5 s.
+ * The transport of a process, with a connection pool per origin. The caller watches the times to the first event,
+ * between events and in total (call/attempt/attempt.ts), so undici's own timeouts are off; only connecting is limited
+ * here, to 5 s.
  */
 export function createTransport(options: { connections?: number } = {}): Transport {
   const origins = new Map<string, Origin>();
-  // A provider that never ends its body after the end mark would keep a connection for ever (no timeouts here).
+  // Without timeouts, a provider that never ends its body after the end mark would keep a connection for ever.
   const lingering = new Set<HttpExchange>();
   const sweep = setInterval(() => {
     for (const exchange of lingering) exchange.linger();
@@ -189,7 +194,8 @@ export function createTransport(options: { connections?: number } = {}): Transpo
     exchange: HttpExchange,
   ): void {
     const { pool, prefix } = originOf(to.base_url);
-    // The gateway owns accept-encoding: an upstream that is shown one compresses, and a relay cannot splice that.
+    // The gateway decides accept-encoding: a provider that is sent one compresses, and the raw lane cannot splice
+    // compressed bytes.
     const headers = [
       ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
       String(request.body.length),
@@ -200,7 +206,7 @@ export function createTransport(options: { connections?: number } = {}): Transpo
     pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
   }
 
-  /** Signs, then sends, unless the caller has gone meanwhile. */
+  /** Signs, then sends, unless the call has been aborted meanwhile. */
   function signAndDispatch(
     to: Destination,
     sign: Sign,
@@ -213,7 +219,7 @@ export function createTransport(options: { connections?: number } = {}): Transpo
         if (!exchange.isOver) dispatch(to, request, [...to.credentials, ...signature], exchange);
       })
       .catch((error: unknown) => {
-        // What the library says might hold what it was given: only the kind of the error is passed on.
+        // The library's message may quote what it was given, so only the name of the error is passed on.
         const name = error instanceof Error ? error.name : 'Error';
         exchange.fail(Object.assign(new Error('the request could not be signed'), { code: `SIGN_${name}` }));
       });

@@ -1,5 +1,5 @@
-// Callers' own provider keys as calls use them. Each key is opened when a call first wants it; what that makes lives as
-// long as the key does in memory (core/byok), so that a key that was replaced or deleted takes everything with it.
+// Callers' own provider keys, as calls use them. A key is decrypted when a call first needs it. The result is kept
+// only as long as core/byok keeps the key in memory, so nothing remains of a key that was replaced or deleted.
 
 import type { ByokCache, OrgKeys, OwnKey } from '../../byok/index.ts';
 import type { Endpoint, OwnKeyName, Provider } from '../../catalog/index.ts';
@@ -9,57 +9,63 @@ import type { FaultClass } from '../canonical/types.ts';
 import { type Credential, credentialFrom } from './credentials.ts';
 import type { ProviderKinds } from './kind.ts';
 
-/** A refused key rests shorter than one of the pool: its owner mends the account and tries again. */
+/**
+ * A refused key of a caller rests for a shorter time than one of the pool: its owner fixes the account and tries
+ * again.
+ */
 const REST_REFUSED_MS = 60_000;
 const REST_THROTTLED_MS = 5_000;
 const REST_MAX_MS = 600_000;
-/** Shorter parts of a secret are words that a sentence may have. */
+/** Shorter parts of a secret may be ordinary words and are not redacted. */
 const SECRET_PART_MIN = 8;
-/** Rests remembered at once; those that are over are forgotten first. */
+/** Limit on resting keys that are remembered; rests that are over are forgotten first. */
 const RESTS_MAX = 10_000;
 
 const NO_USES: readonly OwnKeyUse[] = [];
 
-/** A key with what was made of it. */
+/** A decrypted key and what was derived from it. */
 interface Opened {
   readonly provider: Provider;
   readonly name: OwnKeyName;
-  /** null: it cannot be used, and rests for ever. */
+  /** Null: the key cannot be used, and rests for ever. */
   readonly credential: Credential | null;
-  /** Endpoints of the catalog as calls with the key see them. */
+  /** Endpoints of the catalog with this key assigned to them. */
   readonly endpoints: WeakMap<Endpoint, Endpoint>;
 }
 
 export interface OwnKeyRing extends Pick<ByokCache, 'keysOf' | 'used'> {
-  /** `keys` for the choice of a route at `now_ms`; undefined where there are none. */
+  /** `keys` as routing needs them at `now_ms`; undefined when there are none. */
   usesOf(keys: OrgKeys, now_ms: number): OwnKeys | undefined;
   /** What authenticates a call at `endpoint`, which has an `own_key`; null when the key cannot be used. */
   credentialOf(endpoint: Endpoint): Credential | null;
-  /** Milliseconds until the own key of `endpoint` may be used there; 0: now. */
+  /** Milliseconds until the own key of `endpoint` can be used there; 0: now. */
   restMs(endpoint: Endpoint, now_ms: number): number;
-  /** `text` of the provider without the own key of `endpoint`, should it repeat any of it. */
+  /** `text` from the provider, with every occurrence of the own key of `endpoint` removed. */
   hide(endpoint: Endpoint, text: string): string;
-  /** Tells how an attempt at `endpoint` with its own key ended: a refused or throttled key rests. */
+  /** Reports how an attempt at `endpoint` with its own key ended: a refused or throttled key rests. */
   report(endpoint: Endpoint, fault: FaultClass, retry_after_ms: number | undefined, now_ms: number): void;
 }
 
-/** Forgets rests that are over once there are too many. */
+/** Forgets the rests that are over, when there are too many. */
 function makeRoom(rests: Map<string, number>, now_ms: number): void {
   if (rests.size < RESTS_MAX) return;
   for (const [name, until_ms] of rests) if (until_ms <= now_ms) rests.delete(name);
   if (rests.size >= RESTS_MAX) rests.clear();
 }
 
-/** The own keys that a process has opened, and which of them rest. */
+/** The own keys that a process has decrypted, and which of them rest. */
 class OwnKeysInUse implements OwnKeyRing {
   readonly #kinds: ProviderKinds;
   readonly #cache: Pick<ByokCache, 'keysOf' | 'used'>;
   readonly #providers: () => ReadonlyMap<string, Provider>;
   readonly #log: Log;
   readonly #opened = new WeakMap<OwnKey, Opened>();
-  /** By what names the key on its endpoints: one object per key and secret, so a replaced key finds nothing here. */
+  /**
+   * By the object that names the key on its endpoints. There is one such object per key and secret, so a replaced key
+   * has no entry here.
+   */
   readonly #credentials = new WeakMap<OwnKeyName, Credential>();
-  /** Its secret, or the parts of it that mean something alone. */
+  /** The secret, or those parts of it that would reveal something by themselves. */
   readonly #secrets = new WeakMap<OwnKeyName, readonly string[]>();
   readonly #refused = new Map<string, number>();
   readonly #throttled = new Map<string, number>();
@@ -140,7 +146,7 @@ class OwnKeysInUse implements OwnKeyRing {
     try {
       return credentialFrom(this.#kinds, provider, secret);
     } catch (error) {
-      // Checked where it was brought; the provider has become one of another kind since.
+      // The key was checked when it was stored; since then the provider has become one of another kind.
       this.#log.warn({ byok_id: key.id, provider: provider.id, error }, 'own provider key unusable');
       return null;
     }
@@ -172,10 +178,11 @@ class OwnKeysInUse implements OwnKeyRing {
 
   #restOf(name: OwnKeyName, endpoint_id: string, now_ms: number): number {
     const handle = this.#credentials.get(name)?.handle;
-    // One that cannot be used is not the same as none: only with fallback may the pool answer in its place.
+    // A key that cannot be used is not the same as no key: the pool may only take its place when the key allows
+    // fallback.
     if (handle === undefined) return REST_REFUSED_MS;
     const throttle_ms = (this.#throttled.get(`${handle} ${endpoint_id}`) ?? 0) - now_ms;
-    // One that does not fall back is tried although it was refused, so that the caller hears of it each time.
+    // A key without fallback is tried although it was refused, so that the caller learns of it each time.
     const refusal_ms = name.fallback_to_pool ? (this.#refused.get(handle) ?? 0) - now_ms : 0;
     return Math.max(0, throttle_ms, refusal_ms);
   }
@@ -185,7 +192,7 @@ class OwnKeysInUse implements OwnKeyRing {
   }
 }
 
-/** The own keys of a process, out of `cache`. */
+/** The own keys of a process, read from `cache`. */
 export function createOwnKeys(
   kinds: ProviderKinds,
   cache: Pick<ByokCache, 'keysOf' | 'used'>,

@@ -1,5 +1,5 @@
-// Asks a provider whether it takes a key, by a question that costs nothing: its list of models, or where it has none
-// (Bedrock's runtime, Jina, Voyage) a request that is refused for its body once the key was found good.
+// Asks a provider whether it accepts a key, with a request that costs nothing: the list of models, or for providers
+// without one (Bedrock's runtime, Jina, Voyage) a request whose body is refused only after the key was accepted.
 import { request } from 'undici';
 import type { Probe, ProviderKeys } from '../../byok/index.ts';
 import type { Provider } from '../../catalog/index.ts';
@@ -8,10 +8,10 @@ import { kindOf } from './credentials.ts';
 import type { Authentication, KeyProbe, ProviderKinds } from './kind.ts';
 
 const TIMEOUT_MS = 10_000;
-/** The longest list of models seen is a tenth of this. */
+/** Ten times the longest list of models seen. */
 const BODY_MAX = 4_194_304;
 const NO_ANSWER: Probe = { status: 0, ok: false, rejected: false, models: null };
-/** How many models a list has, in the forms of OpenAI and Anthropic (`data`), Gemini and Cohere (`models`). */
+/** Number of models in a list, in the forms of OpenAI and Anthropic (`data`) and of Gemini and Cohere (`models`). */
 function countModels(body: string): number | null {
   let value: unknown;
   try {
@@ -51,20 +51,21 @@ async function ask(
   let length = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // What is longer than any list is not read on; its status has said enough.
+    // A body longer than any list is not read further; the status is enough.
     if (length > BODY_MAX) break;
     chunks.push(chunk);
   }
   return { status: answer.statusCode, body: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Whether the provider takes `key`, as an answer to `question` tells. */
+/** Whether the provider accepts `key`, judged by its answer to `question`. */
 async function probeWith(question: KeyProbe, provider: Provider, key: Authentication): Promise<Probe> {
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
     answer = await ask(question, provider, key);
   } catch {
-    // What the network or the signature says helps nobody who is asked about a key, and might hold a part of it.
+    // The error of the network or of the signature does not help a caller who asks about a key, and might quote part
+    // of it.
     return NO_ANSWER;
   }
   const { status, body } = answer;
@@ -74,7 +75,7 @@ async function probeWith(question: KeyProbe, provider: Provider, key: Authentica
   return { status, ok, rejected, models: lists ? countModels(body) : null };
 }
 
-/** What this process knows of providers' keys, by their kinds. */
+/** What this process knows about providers' keys, by kind. */
 export function createProviderKeys(kinds: ProviderKinds): ProviderKeys {
   return {
     faultOf(provider, secret) {

@@ -1,24 +1,24 @@
-// AWS Signature Version 4 for providers of kind `bedrock`. The library builds the canonical request and the key
-// chain; hashes and the clock are the kernel's. Signing takes a few turns of the event loop, so the transport waits
-// for it only where a credential signs.
+// AWS Signature Version 4 for providers of kind `bedrock`. The library builds the canonical request and derives the
+// keys; hashes and the clock come from the kernel. Signing takes a few turns of the event loop, so the transport
+// waits for it only when a credential signs.
 import { SignatureV4 } from '@smithy/signature-v4';
 import { hmacSha256, machineMs, sha256 } from '../../kernel/index.ts';
 
 const SERVICE = 'bedrock';
 const DEFAULT_REGION = 'us-east-1';
 
-/** A request as it will be sent, as far as a signature covers it. */
+/** The parts of a request that a signature covers. */
 export interface Signable {
-  /** `https://host[:port]` and the path before the request's own. */
+  /** `https://host[:port]`, and the path prefix of the provider. */
   readonly base_url: string;
-  /** The whole path, encoded as it goes over the wire. */
+  /** The whole path, encoded as it is sent. */
   readonly path: string;
   readonly body: Buffer;
-  /** Region of the endpoint; the one that the host name tells goes before it. */
+  /** Region of the endpoint; a region in the host name takes precedence. */
   readonly region: string;
 }
 
-/** Makes the flat header list that authenticates a request. Rejects when the request cannot be signed. */
+/** Makes the flat list of headers that authenticate a request. Rejects when the request cannot be signed. */
 export type Sign = (request: Signable) => Promise<readonly string[]>;
 
 interface AwsKey {
@@ -27,7 +27,7 @@ interface AwsKey {
   readonly session_token: string | null;
 }
 
-/** The parts of `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`; null when one is missing. Secrets hold no colon. */
+/** The parts of `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`; null when one is missing. Secrets contain no colon. */
 export function readAwsKey(key: string): AwsKey | null {
   const [access_key_id = '', secret = '', ...rest] = key.split(':');
   if (access_key_id === '' || secret === '' || rest.length > 1 || rest[0] === '') return null;
@@ -37,14 +37,14 @@ export function readAwsKey(key: string): AwsKey | null {
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d{1,2}$/;
 const HOST = /^(?:[a-z0-9-]+\.)*bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:vpce\.)?(?:amazonaws\.|api\.aws)/;
 
-/** Region to sign for: the one in the host's name, else the endpoint's where it is one of AWS, else us-east-1. */
+/** Region to sign for: the one in the host name, otherwise the endpoint's if AWS has it, otherwise us-east-1. */
 export function signingRegion(base_url: string, region: string): string {
   const named = HOST.exec(URL.parse(base_url)?.hostname ?? '')?.[1];
   if (named !== undefined && REGION.test(named)) return named;
   return REGION.test(region) ? region : DEFAULT_REGION;
 }
 
-/** SHA-256, or HMAC-SHA256 with a secret, in the shape that the library asks for. */
+/** SHA-256, or HMAC-SHA256 when there is a secret, with the interface that the library requires. */
 class Sha256 {
   private readonly secret: string | Uint8Array | null;
   private chunks: Uint8Array[] = [];
@@ -66,7 +66,7 @@ class Sha256 {
   }
 }
 
-/** A signer with `key`. What it rejects with names no part of the key. */
+/** A signer with `key`. Its errors show no part of the key. */
 export function awsSigner(key: AwsKey): Sign {
   const signer = new SignatureV4({
     service: SERVICE,
@@ -89,12 +89,12 @@ export function awsSigner(key: AwsKey): Sign {
         headers: { host, 'content-type': 'application/json' },
         body,
       },
-      // Not the shifted clock of a development installation: AWS compares with its own.
+      // The machine's clock, not that of a development installation: AWS compares the date with its own clock.
       { signingDate: new Date(machineMs()), signingRegion: signingRegion(base_url, region) },
     );
     const flat: string[] = [];
     for (const [name, value] of Object.entries(signed.headers)) {
-      // Host and content type are the transport's to send; it sends what was signed.
+      // The transport sends host and content type itself, with the values that were signed.
       if (name !== 'host' && name !== 'content-type') flat.push(name, value);
     }
     return flat;

@@ -1,5 +1,5 @@
-// What an HTTP status of a provider says by itself (docs/outcomes.md#faults-of-a-provider); its error object may know
-// better.
+// What an HTTP status of a provider means by itself (docs/outcomes.md#faults-of-a-provider). Its error object may be
+// more specific.
 import type { FaultClass } from '../canonical/types.ts';
 
 const byStatus: Readonly<Record<number, FaultClass>> = {
@@ -20,12 +20,12 @@ const byStatus: Readonly<Record<number, FaultClass>> = {
   529: 'overloaded',
 };
 
-/** Class of a status that has a meaning of its own, or undefined. */
+/** Class of a status that has a class of its own; otherwise undefined. */
 export function classOfStatus(status: number): FaultClass | undefined {
   return byStatus[status];
 }
 
-/** Class by the kind of a status alone: a 4xx is the caller's, everything else the provider's. */
+/** Class by the first digit of the status: 4xx is the caller's fault, everything else the provider's. */
 export function generalClass(status: number): FaultClass {
   return status >= 400 && status < 500 ? 'client' : 'server';
 }

@@ -1,5 +1,5 @@
-// JSON whose numbers survive: tool arguments carry ids beyond 2^53, and a parse followed by a stringify would
-// change them. Costs nothing where no such number stands in the text.
+// JSON whose numbers keep all digits. Tool arguments contain ids beyond 2^53, which parsing and printing would
+// change. Costs nothing when the text contains no such number.
 
 interface ExactJson {
   parse(
@@ -9,20 +9,19 @@ interface ExactJson {
   rawJSON(text: string): object;
   isRawJSON(value: unknown): value is { readonly rawJSON: string };
 }
-// Source text of primitives and rawJSON are in V8 since Node 22; the TypeScript library does not name them
-// yet.
+// V8 has had source text of primitives and rawJSON since Node 22; the TypeScript library does not declare them yet.
 const exact = JSON as unknown as ExactJson;
 
 const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
-/** Whether `JSON.parse` may lose digits of a number in `text`. */
+/** Whether `JSON.parse` could lose digits of a number in `text`. */
 export function mayLoseDigits(text: string): boolean {
   return SUSPECT.test(text);
 }
 
 /**
- * Parses `text` so that `JSON.stringify` gives every number back with its digits: one that a double cannot
- * hold becomes a raw JSON object. @throws SyntaxError when `text` is not JSON.
+ * Parses `text` so that `JSON.stringify` returns every number with its digits: a number that a double cannot
+ * represent becomes a raw JSON object. @throws SyntaxError when `text` is not JSON.
  */
 export function parseExact(text: string): unknown {
   if (!mayLoseDigits(text)) return JSON.parse(text);
@@ -33,12 +32,12 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The nearest double of a number that `parseExact` kept by its digits; any other value as it is. */
+/** The nearest double to a number that `parseExact` kept by its digits; any other value unchanged. */
 export function rounded(value: unknown): unknown {
   return exact.isRawJSON(value) ? Number(value.rawJSON) : value;
 }
 
-// Fewer than 16 significant digits always survive a double; with more, only its own shortest form does.
+// A double preserves every number of fewer than 16 significant digits; with more, only its own shortest form.
 function holds(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   if (source === String(value)) return true;

@@ -1,4 +1,4 @@
-// What is thrown where bytes are not what they must be.
+// The error that is thrown for malformed bytes.
 
-/** The provider does not speak its own format; becomes class `protocol`. */
+/** The provider does not keep to its own format; becomes a fault of class `protocol`. */
 export class ProtocolFault extends Error {}

@@ -1,4 +1,5 @@
-// Whole server-sent events out of any split of bytes, for a lane that copies them. Line ends come out as LF.
+// Splits bytes, arriving in pieces of any size, into whole server-sent events, for a lane that copies them. All line
+// ends become LF.
 import { ProtocolFault } from './fault.ts';
 import { Rest } from './rest.ts';
 import { EVENT_BYTES_MAX } from './sse.ts';
@@ -9,10 +10,12 @@ const CR = 13;
 
 export class Frames {
   readonly #rest = new Rest();
-  /** The last byte of the last read was a CR. */
+  /** The last byte of the previous read was a CR. */
   #after_cr = false;
 
-  /** The whole events so far, each with its blank line; null while none is whole. @throws ProtocolFault past 8 MiB. */
+  /**
+   * The whole events so far, each with its blank line; null when none is whole yet. @throws ProtocolFault past 8 MiB.
+   */
   take(bytes: Buffer): Buffer | null {
     let b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
     if (!this.#rest.blankLineWith(b)) {
@@ -26,7 +29,7 @@ export class Frames {
     return to === 0 ? null : b.subarray(0, to);
   }
 
-  /** What stood open when the connection closed, as an event; null when nothing did. */
+  /** The unfinished event when the connection closed, completed with a blank line; null when there is none. */
   end(): Buffer | null {
     return this.#rest.length === 0 ? null : this.#rest.take(BLANK_LINE);
   }
@@ -37,7 +40,7 @@ export class Frames {
     this.#rest.add(bytes);
   }
 
-  /** `bytes` with every line end as LF; a CR LF pair may be cut by a read. */
+  /** `bytes` with every line end as LF; two reads may split a CR LF pair. */
   #plainLines(bytes: Buffer): Buffer {
     const out = Buffer.allocUnsafe(bytes.length);
     let n = 0;
@@ -49,20 +52,25 @@ export class Frames {
   }
 }
 
-/** A copy in own memory: what lives as long as a stream must not pin the read that it came from. */
+/** A copy in its own memory: what lives as long as a stream must not keep the whole read it came from in memory. */
 export function own(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
 }
 
-/** Whether a line ends within [from, to): then the event does, and its text was cut. */
+/**
+ * Whether a line ends within [from, to). JSON escapes line ends, so a string that seems to contain one was cut off.
+ */
 export function hasLine(b: Buffer, from: number, to: number): boolean {
   for (let i = from; i < to; i++) if (b[i] === LF) return true;
   return false;
 }
 
-/** Where the event at `at` ends, its blank line included; loose line ends at the end of `b` are an event of nothing. */
+/**
+ * Index at which the event at `at` ends, including its blank line. Line ends alone at the end of `b` count as an
+ * empty event.
+ */
 export function eventEnd(b: Buffer, at: number): number {
   const blank = b.indexOf(BLANK_LINE, at);
   return blank < 0 ? b.length : blank + BLANK_LINE.length;

@@ -1,9 +1,12 @@
-// Some members of a JSON object, with their bytes as they are.
+// Reads single members of a JSON object without changing their bytes.
 import type { JsonObject } from '../../kernel/index.ts';
 import { ProtocolFault } from './fault.ts';
 import { scanObject } from './scan.ts';
 
-/** JSON text of the members of the object `body` that are in `names`, in their order; names that occur once. */
+/**
+ * JSON text of those members of the object `body` that are in `names`, in the body's order; only names that occur
+ * once.
+ */
 export function pickMembers(body: Buffer, names: ReadonlySet<string>): string[] {
   const top = scanObject(body);
   if (top === null) {
@@ -18,7 +21,7 @@ export function pickMembers(body: Buffer, names: ReadonlySet<string>): string[] 
 }
 
 /**
- * The count that the object `body` has as member `name`, and the object.
+ * The count that the object `body` has as its member `name`, and the whole object.
  * @throws ProtocolFault when there is no such count.
  */
 export function countIn(body: Buffer, name: string): { count: number; reply: JsonObject } {

@@ -1,5 +1,6 @@
-// The bytes of an unfinished event, in memory of their own: a view would pin the whole read that they came from. They
-// grow by doubling, so that an event that comes byte by byte costs what one in large reads costs, time and memory.
+// Keeps the bytes of an unfinished event in its own memory; a view would keep the whole read in memory. The memory
+// doubles as it grows, so that an event that arrives byte by byte costs as much time and memory as one in large
+// reads.
 
 const NONE = Buffer.alloc(0);
 const LF = 10;
@@ -9,7 +10,7 @@ export class Rest {
   #buffer: Buffer = NONE;
   #length = 0;
 
-  /** Bytes kept. */
+  /** Number of bytes kept. */
   get length(): number {
     return this.#length;
   }
@@ -26,7 +27,7 @@ export class Rest {
     this.#length = needed;
   }
 
-  /** What was kept, followed by `bytes`; nothing is kept any more. */
+  /** The bytes kept, followed by `bytes`; afterwards nothing is kept. */
   take(bytes: Buffer = NONE): Buffer {
     if (this.#length === 0) return bytes;
     if (bytes.length > 0) this.add(bytes);
@@ -36,7 +37,10 @@ export class Rest {
     return all;
   }
 
-  /** Whether a blank line ends within what was kept, itself without one, and `bytes`: asked before they are joined. */
+  /**
+   * Whether a blank line ends within the bytes kept followed by `bytes`. The bytes kept contain none. Checked before
+   * joining the two.
+   */
   blankLineWith(bytes: Buffer): boolean {
     if (bytes[0] === LF && this.#length > 0 && this.#buffer[this.#length - 1] === LF) return true;
     return bytes.indexOf(BLANK_LINE) >= 0;

@@ -1,6 +1,6 @@
-// Where the members of a JSON object stand in its bytes, so that a few can be replaced and all the rest keeps its
-// numbers, order and spelling. The scan does not validate: what it is given was, or will be, parsed as a whole
-// (it takes some invalid documents, and finds every member of the valid ones).
+// Finds where the members of a JSON object are in its bytes, so that some can be replaced while all others keep their
+// numbers, order and spelling. The scan does not validate: the same bytes are also parsed as a whole elsewhere. It
+// accepts some invalid documents, and finds every member of the valid ones.
 import { stringEndIn } from '../../kernel/index.ts';
 
 export interface Member {
@@ -10,7 +10,7 @@ export interface Member {
   key_from: number;
   /** First byte of the value. */
   from: number;
-  /** Behind the last byte of the value. */
+  /** Index after the last byte of the value. */
   to: number;
 }
 
@@ -34,17 +34,17 @@ const MINUS = 45;
 const COLON = 58;
 const BACKSLASH = 92;
 
-/** Whether `literal` stands at `at` in `b`. Read backwards: what differs between events is rather behind. */
+/** Whether `literal` is at `at` in `b`. Compares backwards, because events tend to differ near the end. */
 export function startsWith(b: Buffer, at: number, literal: Buffer): boolean {
   if (at + literal.length > b.length) return false;
   for (let i = literal.length - 1; i >= 0; i--) if (b[at + i] !== literal[i]) return false;
   return true;
 }
 
-/** Bytes looked at one by one before the native search is asked: it costs as much as a few dozen of them. */
+/** Bytes that are checked one by one before the native search is used, which costs as much as a few dozen of them. */
 const NEAR = 48;
 
-/** Index of the quote that closes the string whose first content byte is `at`; -1 when none does. */
+/** Index of the quote that closes the string whose first content byte is at `at`; -1 when there is none. */
 export function stringEnd(b: Buffer, at: number): number {
   let i = at;
   for (;;) {
@@ -54,7 +54,7 @@ export function stringEnd(b: Buffer, at: number): number {
       if (c === QUOTE) return i;
       if (c === BACKSLASH) i++;
     }
-    // An escape may have carried `i` past `near`: nothing before it belongs to the search.
+    // An escape may have moved `i` past `near`; bytes before `i` must not be searched.
     const quote = b.indexOf(QUOTE, i);
     if (quote < 0) return -1;
     let k = quote - 1;
@@ -74,7 +74,7 @@ function skipSpace(b: Buffer, at: number): number {
   return i;
 }
 
-/** Index behind the value that starts at `at`; -1 when it has no end. `text` as in `scanObject`. */
+/** Index after the value that starts at `at`; -1 when it does not end. `text` as in `scanObject`. */
 function valueEnd(b: Buffer, at: number, text: string | null = null): number {
   const first = b[at];
   if (first === undefined) return -1;
@@ -92,18 +92,18 @@ function valueEnd(b: Buffer, at: number, text: string | null = null): number {
   return i > at ? i : -1;
 }
 
-/** Shorter lists of numbers are looked at byte by byte: the native searches would cost as much. */
+/** Shorter lists of numbers are scanned byte by byte; the native searches would cost as much. */
 const LONG_LIST = 256;
 
-/** Whether a list that begins behind `at` begins with a number. */
+/** Whether the list that begins at `at` begins with a number. */
 function beginsWithNumber(b: Buffer, at: number): boolean {
   const first = b[at + 1]!;
   return first === MINUS || (first >= 48 && first <= 57);
 }
 
 /**
- * Whether the first bracket that closes, at `close`, ends the list at `at`, and that is a long one of numbers, as vectors
- * are: with nothing in it that opens or closes, it ends where a walk would find its end.
+ * Whether the first closing bracket, at `close`, ends the list at `at`, and the list is a long one of numbers, as
+ * vectors are. It contains nothing that opens or closes, so a byte-by-byte scan would find the same end.
  */
 function isLongNumbers(b: Buffer, at: number, close: number): boolean {
   if (close - at < LONG_LIST) return false;
@@ -113,7 +113,7 @@ function isLongNumbers(b: Buffer, at: number, close: number): boolean {
 
 function nestedEnd(b: Buffer, at: number): number {
   let depth = 0;
-  // Up to here the first bracket that closes was searched: once for all lists that begin before it.
+  // The first closing bracket was searched up to this index, once for all lists that begin before it.
   let looked = 0;
   for (let i = at; i < b.length; i++) {
     const c = b[i]!;
@@ -152,7 +152,7 @@ function nestedEndIn(text: string, at: number): number {
   return -1;
 }
 
-/** Whether objects and arrays stand in each other more than `levels` deep. */
+/** Whether objects and arrays are nested more than `levels` deep. */
 export function nestsDeeper(body: Buffer, levels: number): boolean {
   let depth = 0;
   for (let i = 0; i < body.length; i++) {
@@ -183,10 +183,10 @@ function keyText(b: Buffer, from: number, to: number): string | null {
 }
 
 /**
- * Members of the object in `body`, in order, duplicates included. With `from` the object starts there (after
- * white space) and what follows it is not looked at; without, nothing but white space may follow.
- * null: not sure, take the `JSON.parse` path. `text`, where it is at hand anyway, is the decoded `body`: when every
- * byte became one character, nested values are searched in it, at a third of the time.
+ * Members of the object in `body`, in order, including duplicates. With `from` the object starts there (after white
+ * space) and what follows it is ignored; without `from` only white space may follow. Null: the scan is not certain,
+ * and the caller must use `JSON.parse`. `text` is the decoded `body` when it is at hand: if every byte became one
+ * character, nested values are searched in it, which takes a third of the time.
  */
 export function scanObject(body: Buffer, from?: number, text?: string): TopLevel | null {
   const in_text = text?.length === body.length ? text : null;
@@ -221,7 +221,7 @@ function memberAt(body: Buffer, key_from: number, text: string | null): Member |
   return to < 0 ? null : { name, key_from, from, to };
 }
 
-/** Spans of the values of the array that starts at `from`; null: not sure. */
+/** Spans of the values of the array that starts at `from`; null: the scan is not certain. */
 export function scanArray(body: Buffer, from: number): { from: number; to: number }[] | null {
   const open = skipSpace(body, from);
   if (body[open] !== 91) return null;
@@ -239,7 +239,7 @@ export function scanArray(body: Buffer, from: number): { from: number; to: numbe
   }
 }
 
-/** The member `name`; of duplicates the last, as `JSON.parse` decides. */
+/** The member `name`; of duplicates the last, as in `JSON.parse`. */
 export function memberOf(top: TopLevel, name: string): Member | undefined {
   for (let i = top.members.length - 1; i >= 0; i--) {
     const member = top.members[i]!;
@@ -267,8 +267,8 @@ export function duplicated(top: TopLevel): string | null {
 }
 
 /**
- * `body` with every edit applied, in one allocation and one copy. Edits may come in any order; those that insert
- * at one place keep theirs. @throws RangeError when two overlap.
+ * `body` with all edits applied, in one allocation and one copy. Edits may be in any order; those that insert at the
+ * same place are applied in the given order. @throws RangeError when two overlap.
  */
 export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
   const ordered = edits.length > 1 ? [...edits].sort((a, b) => a.from - b.from || a.to - b.to) : edits;
@@ -291,21 +291,21 @@ export function splice(body: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** Removes `name` and one comma; null when it is absent. For several removals at once take `changeMembers`. */
+/** Removes `name` and one comma; null when it is absent. To remove several members at once, use `changeMembers`. */
 export function removeMember(top: TopLevel, _body: Buffer, name: string): Edit | null {
   const [edit] = changeMembers(top, { [name]: null });
   return edit ?? null;
 }
 
-/** Appends `text` (`"name":value`) as the last member. Not together with the removal of every other member. */
+/** Appends `text` (`"name":value`) as the last member. Cannot be combined with removing every other member. */
 export function addMember(top: TopLevel, text: string): Edit {
   return { from: top.close, to: top.close, text: top.members.length > 0 ? `,${text}` : text };
 }
 
 /**
- * Edits that set each member of `changes` to its JSON text (replacing in place, or appending) and remove those
- * whose text is null. Right for any combination, neighbours and all members included. Names must not be
- * duplicated in `top`.
+ * Edits that set each member of `changes` to its JSON text (replaced in place, or appended) and remove those whose
+ * text is null. Correct for any combination, including neighbours and all members. The names must not be duplicated
+ * in `top`.
  */
 export function changeMembers(top: TopLevel, changes: Readonly<Record<string, string | null>>): Edit[] {
   const { members } = top;
@@ -323,7 +323,7 @@ export function changeMembers(top: TopLevel, changes: Readonly<Record<string, st
       if (text !== undefined) edits.push({ from: member.from, to: member.to, text });
       continue;
     }
-    // A removal takes the comma before it; at the head of the object the one behind it.
+    // A removal includes the comma before the member, or the one after it for the first member.
     const next = members[i + 1];
     if (any_kept) edits.push({ from: members[i - 1]!.to, to: member.to, text: '' });
     else edits.push({ from: member.key_from, to: next === undefined ? member.to : next.key_from, text: '' });

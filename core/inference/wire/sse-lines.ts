@@ -1,19 +1,19 @@
-// One server-sent event as the raw lane sees it.
+// A single server-sent event in the raw lane.
 import { isObject } from '../../kernel/index.ts';
 
 /** Ends an event. */
 export const BLANK_LINE = Buffer.from('\n\n');
 
-/** An event of `type` in the one form that every client reads. */
+/** An event of `type`, in the form that every client reads. */
 export function eventOf(type: string, data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(`event: ${type}\ndata: `), Buffer.from(data), BLANK_LINE]);
 }
 
 interface Lines {
   event: string | null;
-  /** null: a comment, or nothing. */
+  /** Null: a comment, or an event without data. */
   data: string | null;
-  /** Exactly one event line and one data line, each with one blank behind its colon. */
+  /** Exactly one event line and one data line, each with one space after its colon. */
   plain: boolean;
 }
 
@@ -35,7 +35,7 @@ export function readLines(text: string): Lines {
   return lines;
 }
 
-/** Whether `bytes` are an event whose data is a whole JSON object. */
+/** Whether `bytes` are an event whose data is a complete JSON object. */
 export function isWholeEvent(bytes: Buffer): boolean {
   const { data } = readLines(bytes.toString('utf8'));
   try {

@@ -1,5 +1,6 @@
-// Server-sent events from any split of bytes (WHATWG HTML 9.2.6). Line ends are bytes that never occur inside a
-// UTF-8 sequence, so only whole lines are decoded and a character cut by a read is joined before it is read.
+// Parses server-sent events from bytes that arrive in pieces of any size (WHATWG HTML 9.2.6). The bytes of line ends
+// never occur inside a UTF-8 sequence, so only whole lines are decoded, and a character that two reads split is
+// joined first.
 import { ProtocolFault } from './fault.ts';
 import { Rest } from './rest.ts';
 
@@ -8,12 +9,14 @@ export interface SseEvent {
   data: string;
 }
 
-/** Bound of one event; a provider that passes it is not speaking the protocol. */
+/** Limit of one event; a provider that exceeds it does not keep to the protocol. */
 export const EVENT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bound of what a decoder holds back until a part is complete (input of a custom tool, a block that is shown whole). */
+/**
+ * Limit of what a decoder holds back until a part is complete (input of a custom tool, a block that is shown whole).
+ */
 export const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
-/** What a `data` line has beside its value, at least. */
+/** Minimum size of a `data` line without its value. */
 const FIELD_BYTES = 6;
 const LF = 10;
 const CR = 13;
@@ -21,14 +24,14 @@ const CR = 13;
 export class SseReader {
   /** The unfinished line. */
   readonly #rest = new Rest();
-  /** The last line ended in CR; an LF that opens the next read belongs to it. */
+  /** The last line ended in CR; an LF at the start of the next read belongs to it. */
   #skip_lf = false;
   #first = true;
   #event: string | null = null;
   #data: string | null = null;
   #event_bytes = 0;
 
-  /** Events completed by `bytes`. @throws ProtocolFault when one event passes 8 MiB. */
+  /** Events that `bytes` complete. @throws ProtocolFault when one event exceeds 8 MiB. */
   push(bytes: Buffer): SseEvent[] {
     let from = 0;
     if (this.#skip_lf && bytes.length > 0) {
@@ -51,8 +54,8 @@ export class SseReader {
   }
 
   /**
-   * The event that stood open when the connection closed, if it had data: servers forget the closing blank line.
-   * Its data may be cut; a reader that cannot parse it treats the stream as cut.
+   * The event that was still open when the connection closed, if it had data: some servers omit the last blank line.
+   * Its data may be cut off; a reader that cannot parse it treats the stream as cut off.
    */
   end(): SseEvent[] {
     return this.#lines(`${this.#rest.take().toString('utf8')}\n\n`);
@@ -96,7 +99,7 @@ export class SseReader {
     } else if (to - from === 4 && text.startsWith('data', from)) {
       this.#more('');
     }
-    // Comments, `id`, `retry` and unknown fields mean nothing to an answer.
+    // Comments, `id`, `retry` and unknown fields do not matter for an answer.
   }
 
   #more(value: string): void {

@@ -1,9 +1,9 @@
-// Sizes of text inside JSON bytes, without decoding it.
+// Sizes of text within JSON bytes, without decoding it.
 
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-/** UTF-8 bytes of the text whose JSON spelling is `b[from, to)`, without its quotes. */
+/** UTF-8 length in bytes of the text whose JSON spelling is `b[from, to)`, without its quotes. */
 export function textBytes(b: Buffer, from: number, to: number): number {
   let bytes = to - from;
   for (let i = from; i < to; i++) {

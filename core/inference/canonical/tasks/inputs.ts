@@ -1,7 +1,7 @@
-// The kinds of input of an embed task, told apart, and its images.
+// The kinds of input of an embed task, and the images among them.
 import type { EmbedContent, EmbedInput, EmbedPart, EmbedTask, Task } from '../types.ts';
 
-/** Whether `input` is the token ids of a text. */
+/** Whether `input` is a text given as token ids. */
 export function isTokens(input: EmbedInput): input is readonly number[] {
   return Array.isArray(input);
 }

@@ -1,10 +1,10 @@
-// What every provider's answer to a task is brought to before the caller's dialect writes it: complete, in order, in
-// the form that was asked for. Also run over the sandbox's answers.
+// Completes and sorts a provider's answer to a task, and converts it to the requested form, before the caller's
+// dialect writes it. Also applied to the sandbox's answers.
 import { ProtocolFault } from '../../wire/fault.ts';
 import type { CanonicalAnswer, EmbedTask, Ranked, RerankTask, Task, Vector } from '../types.ts';
 import { vectorIn } from './vectors.ts';
 
-/** `answer` in the order and form that `task` asks for. @throws ProtocolFault when something of it is missing. */
+/** `answer` in the order and form that `task` asks for. @throws ProtocolFault when something is missing. */
 export function settleTask(answer: CanonicalAnswer, task: Task): CanonicalAnswer {
   return task.kind === 'embed'
     ? { ...answer, vectors: settledVectors(answer.vectors, task) }
@@ -15,7 +15,7 @@ function settledVectors(vectors: Vector[] | undefined, task: EmbedTask): Vector[
   if (vectors === undefined || vectors.length !== task.input.length) {
     throw new ProtocolFault(`${vectors?.length ?? 0} vectors came for ${task.input.length} inputs`);
   }
-  // A vector of another length would spoil the caller's index in silence.
+  // A vector of another length would silently corrupt the caller's index.
   const dimensions = task.dimensions ?? vectors[0]?.dimensions;
   for (const vector of vectors) {
     if (vector.dimensions !== dimensions) {

@@ -1,60 +1,60 @@
-// What may be asked in place of an answer to messages, and what comes back.
+// Tasks other than answering messages, and their results.
 
-/** What embedded texts are for; families name it in their own words. */
+/** What the embedded texts are used for; each family has its own names for these. */
 export type InputType = 'query' | 'document' | 'classification' | 'clustering';
 
-/** Where an image stands whose vector is asked for. */
+/** An image to embed. */
 export type EmbedImage = { base64: string; media_type: string } | { url: string; media_type?: string };
 export type EmbedPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly src: EmbedImage };
 
-/** Texts and images, one or more, that have one vector together (native surface alone). */
+/** Texts and images that together have one vector (native dialect only). */
 export interface EmbedContent {
   readonly content: readonly EmbedPart[];
 }
 
-/** What has one vector: a text, the token ids of one, or content with images. */
+/** What gets one vector: a text, a text as token ids, or content with images. */
 export type EmbedInput = string | readonly number[] | EmbedContent;
 
-/** Vectors of texts and images. */
+/** Asks for vectors of texts and images. */
 export interface EmbedTask {
   readonly kind: 'embed';
-  /** 1..2048. */
+  /** 1 to 2,048 inputs. */
   readonly input: readonly EmbedInput[];
-  /** The caller sent one input and not a list. */
+  /** The caller sent one input instead of a list. */
   readonly single: boolean;
   readonly input_type?: InputType;
   readonly dimensions?: number;
-  /** Form of the vectors in the answer. */
+  /** Encoding of the vectors in the answer. */
   readonly encoding: 'float' | 'base64';
 }
 
-/** Documents in the order of their relevance to a query. */
+/** Asks for documents in the order of their relevance to a query. */
 export interface RerankTask {
   readonly kind: 'rerank';
   readonly query: string;
-  /** 1..1000. */
+  /** 1 to 1,000 documents. */
   readonly documents: readonly string[];
-  /** 1..number of documents. */
+  /** 1 to the number of documents. */
   readonly top_n: number;
   readonly return_documents: boolean;
 }
 
 export type Task = EmbedTask | RerankTask;
 
-/** A vector as its provider spelt it, so that no number is rounded on the way. */
+/** A vector in the provider's own spelling, so that no number is rounded. */
 export interface Vector {
-  /** JSON text of an array of numbers, or base64 of little-endian float32. */
+  /** Form of `text`: a JSON array of numbers, or base64 of little-endian float32. */
   readonly form: 'float' | 'base64';
   readonly text: string;
   readonly dimensions: number;
 }
 
 export interface Ranked {
-  /** Place of the document in the request. */
+  /** Index of the document in the request. */
   readonly index: number;
   readonly relevance_score: number;
-  /** Where the request asked for the texts. */
+  /** Present when the request asked for the texts. */
   readonly document?: string;
 }
