@@ -1,5 +1,5 @@
-// The way in: a request becomes a call, or joins the one it is a retry of. From here on everything happens in callbacks,
-// and the call goes through its stages: admitting, trying, streaming or draining, settling.
+// The entry point: a request becomes a call, or joins the call that it is a retry of. Everything after that happens
+// in callbacks, while the call passes through its stages: admitting, trying, streaming or draining, settling.
 import { awaitedMs, PatientSink } from './answer/comeback.ts';
 import { Admitting } from './stages/admitting.ts';
 import { Call } from './stages/call.ts';
@@ -10,7 +10,7 @@ export function startCall(deps: CallDeps, incoming: Incoming, sink: Sink): void 
   const earlier = deps.drained.take(incoming);
   const patient = awaitedMs(incoming.headers) > 0 ? new PatientSink(deps.drained, incoming, sink) : null;
   if (earlier !== null) {
-    // The call it joins has a place of its own.
+    // The call that it joins has its own place under the limits.
     incoming.place.leave();
     return earlier.reattach(patient ?? sink);
   }

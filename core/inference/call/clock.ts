@@ -1,10 +1,10 @@
-// The clock of calls. A call reads it where its process gives it (`CallDeps.clock`), so that a test can move it.
+// The clock of calls. A call uses the one in `CallDeps.clock`, so that tests can move it.
 import { monotonicMs, nowMs } from '../../kernel/index.ts';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Milliseconds that only rise, for durations. */
+  /** Milliseconds from a clock that never goes back, for durations. */
   monotonicMs(): number;
 }
 

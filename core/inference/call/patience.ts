@@ -1,13 +1,13 @@
-// How long a call waits for the database where it does not wait by way of the ledger's batchers: one that takes connections
-// and does not answer is as good as away (docs/outcomes.md#the-gateway-itself).
+// Limits how long a call waits for the database when it does not go through the ledger's batchers. A database that
+// accepts connections but does not answer is treated as unreachable (docs/outcomes.md#the-gateway-itself).
 import { ServiceError, within } from '../../kernel/index.ts';
 
-/** As long as for a hold, and as long as for a settle (core/ledger). */
+/** The same limit as for a hold and for a settle (core/ledger). */
 const ASK_MS = 3_000;
 const KEEP_MS = 1_000;
 const DATABASE = 'the database';
 
-/** The refusal of a call that cannot be decided without the database: nothing was held. */
+/** The refusal of a call that cannot be decided without the database; nothing was held. */
 export function ledgerUnavailable(): ServiceError {
   return new ServiceError(
     'service_unavailable',
@@ -16,7 +16,10 @@ export function ledgerUnavailable(): ServiceError {
   );
 }
 
-/** The answer of `question`, without which no call can begin. @throws ServiceError service_unavailable when it takes too long. */
+/**
+ * The result of `asked`, without which no call can begin. @throws ServiceError service_unavailable when it takes too
+ * long.
+ */
 export function askBefore<T>(asked: Promise<T>): Promise<T> {
   return within(ASK_MS, asked, DATABASE).catch(() => {
     throw ledgerUnavailable();
@@ -24,8 +27,8 @@ export function askBefore<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * What belongs to the caller's organisation. @throws ServiceError what reading it says, service_unavailable when it is not
- * read in time.
+ * The result of `asked`, which belongs to the caller's organisation. @throws ServiceError what reading it throws, or
+ * service_unavailable when it takes too long.
  */
 export function readBefore<T>(asked: Promise<T>): Promise<T> {
   return within(ASK_MS, asked, DATABASE).catch((error: unknown) => {
@@ -37,7 +40,10 @@ export function readBefore<T>(asked: Promise<T>): Promise<T> {
   });
 }
 
-/** What is stored beside an answer that waits for it. @throws Error when that takes longer than an answer may wait. */
+/**
+ * Waits for what is stored while an answer waits for it. @throws Error when that takes longer than an answer may
+ * wait.
+ */
 export function keepBeside<T>(stored: Promise<T>): Promise<T> {
   return within(KEEP_MS, stored, DATABASE);
 }

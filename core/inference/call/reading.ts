@@ -1,10 +1,12 @@
-// The request once more, from its bytes: for an attempt after the first, and for the log. Nobody keeps the canonical
-// form of a prompt beside its bytes.
+// Reads the request once more from its bytes, for an attempt after the first and for the log. No canonical form of a
+// prompt is kept in memory beside its bytes.
 import type { CanonicalRequest } from '../canonical/types.ts';
 import { parseExact } from '../wire/exact.ts';
 import type { Incoming } from './types.ts';
 
-/** The request of a body that was read before, with every number keeping its digits: the canonical lane writes it anew. */
+/**
+ * The request of a body that was read before. Numbers keep all digits, because the canonical lane writes them anew.
+ */
 export function readAgain({
   dialect,
   body,

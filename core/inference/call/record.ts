@@ -2,12 +2,12 @@ import { type Route, routeOf, type Viewer } from '../../routing/index.ts';
 import type { Warning } from '../canonical/types.ts';
 import type { AttemptRecord, CallDeps, CallRecord, Incoming } from './types.ts';
 
-/** What a record is begun with; a request that is refused early has no place. */
+/** What a record is created from; a request that is refused early has no place under the limits. */
 type Beginning = Omit<Incoming, 'place'> & { readonly place: CallRecord['place'] };
 
 const USER_AGENT_MAX = 256;
 
-/** A fresh record; `received_at_ms` is the time of admission. */
+/** A new record; `received_at_ms` is the time of admission. */
 export function newRecord(incoming: Beginning, received_at_ms: number): CallRecord {
   return {
     request_id: incoming.request_id,
@@ -51,12 +51,12 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
   };
 }
 
-/** Who finds an endpoint open or not: the call's organisation, on the path of its API. */
+/** Whose view of endpoint health applies: that of the call's organisation, for the API it used. */
 export function viewerOf({ grant, dialect_in }: Pick<CallRecord, 'grant' | 'dialect_in'>): Viewer {
   return { org_id: grant.org_id, path: dialect_in };
 }
 
-/** What the caller is told of redaction: nothing is taken out in silence. */
+/** Warnings about redaction: nothing is removed silently. */
 export function redactionWarnings({ redacted }: Pick<Incoming, 'redacted'>): Warning[] {
   const warnings: Warning[] = [];
   if (redacted === undefined) return warnings;
@@ -73,8 +73,8 @@ export function redactionWarnings({ redacted }: Pick<Incoming, 'redacted'>): War
 }
 
 /**
- * Warns of what became of the call. Twenty warnings are shown: behind as many of what was lost of the request
- * nobody would read this one.
+ * Adds a warning about the call as a whole. After twenty others it is put first, because only twenty warnings are
+ * shown and a long list of losses would hide it.
  */
 export function warn(record: CallRecord, code: string, message: string): void {
   const { warnings } = record;
@@ -82,7 +82,7 @@ export function warn(record: CallRecord, code: string, message: string): void {
   else warnings.unshift({ code, message });
 }
 
-/** Tells what is lost on the endpoint of the next attempt in place of what was lost on the last one's. */
+/** Replaces the losses of the previous attempt's endpoint by those of the next one. */
 export function tellLost(record: CallRecord, now: readonly Warning[]): void {
   const { lost = [], warnings } = record;
   const before = new Set(lost);
@@ -90,14 +90,17 @@ export function tellLost(record: CallRecord, now: readonly Warning[]): void {
   record.lost = now;
 }
 
-/** Gives the call's place back and corrects its tokens to what was used: nothing where nothing was. */
+/**
+ * Gives the call's place under the limits back, and corrects its token count to what was used (nothing when nothing
+ * was).
+ */
 export function leavePlace({ place, usage }: CallRecord): void {
   if (place === null) return;
   place.settle(usage === null ? 0 : usage.input_tokens + usage.output_tokens);
   place.leave();
 }
 
-/** How the call ended, in the words of its row; from now on it counts against no limit. */
+/** Records how the call ended, as its row will say it. From now on it counts against no limit. */
 export function endRecord(
   record: CallRecord,
   status: CallRecord['status'],
@@ -111,7 +114,7 @@ export function endRecord(
 }
 
 /**
- * Drops the last attempt: no provider has seen a byte of it, so it was none
+ * Drops the last attempt: nothing of it reached a provider, so it does not count
  * (docs/outcomes.md#left-before-anything-was-sent).
  */
 export function forgetAttempt(record: CallRecord): void {
@@ -119,7 +122,9 @@ export function forgetAttempt(record: CallRecord): void {
   record.endpoint = record.attempts.at(-1)?.endpoint ?? null;
 }
 
-/** Fills the timings of an ended call that ran `total_ms`: what its attempts did not take is the gateway's own. */
+/**
+ * Sets the timings of an ended call that took `total_ms`: what the attempts did not take is the gateway's overhead.
+ */
 export function timeTaken(record: CallRecord, total_ms: number): void {
   record.duration_ms = Math.round(total_ms);
   record.upstream_ttft_ms = record.attempts.at(-1)?.ttft_ms ?? null;
@@ -127,7 +132,7 @@ export function timeTaken(record: CallRecord, total_ms: number): void {
   record.gw_overhead_ms = Math.max(0, record.duration_ms - upstream);
 }
 
-/** The route of the call so far; null where none was decided. */
+/** The route of the call so far; null when none was decided. */
 export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | 'attempts'>): Route | null {
   if (decided === null) return null;
   const ended = attempts.filter((attempt) => attempt.outcome !== null);
@@ -143,8 +148,8 @@ export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | '
 }
 
 /**
- * An attempt begins when it is sent, not when it was written. At a half-open circuit it is the probe, unless it goes with
- * the caller's own key: how that fares may say nothing of the endpoint, and would keep the probe from all others.
+ * Marks the attempt as started: its time counts from sending, not from preparing. At a half-open circuit it is the
+ * probe, unless it uses the caller's own key, whose result may say nothing about the endpoint for others.
  */
 export function startNow(attempt: AttemptRecord, viewer: Viewer, health: CallDeps['health']): void {
   attempt.started_at_ms = attempt.clock.nowMs();
@@ -156,7 +161,7 @@ export function startNow(attempt: AttemptRecord, viewer: Viewer, health: CallDep
     health.probe(id, viewer, started_at_ms);
 }
 
-/** Closes an attempt's row with how it ended and how long it took. */
+/** Completes an attempt's record with its outcome and duration. */
 export function endAttempt(
   record: AttemptRecord,
   outcome: AttemptRecord['outcome'],

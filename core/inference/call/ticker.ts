@@ -1,15 +1,15 @@
-// Deadlines of all running calls, looked at ten times a second by one timer. A timer per call and wait (first
-// event, idle, total, keep-alive) would cost more than the relay of a chunk.
+// Checks the deadlines of all running calls ten times a second with one timer. A timer per call and deadline (first
+// event, idle, total, keep-alive) would cost more than relaying a chunk.
 import type { Clock } from './clock.ts';
 
 const EVERY_MS = 100;
 
 export interface Watched {
-  /** Its place among the watched; the ticker's own. */
+  /** Its index among the watched items; set by the ticker. */
   slot: number;
-  /** Called about ten times a second with the monotonic time. */
+  /** Called about ten times a second, with the monotonic time in ms. */
   tick(now: number): void;
-  /** The process is going down: end now. */
+  /** The process is stopping: end now. */
   shutDown(): void;
 }
 
@@ -17,15 +17,14 @@ export interface Ticker {
   add(item: Watched): void;
   delete(item: Watched): void;
   readonly size: number;
-  /** Tells every running call to end now. */
+  /** Makes every running call end now. */
   shutDown(): void;
   stop(): void;
 }
 
 /**
- * Starts the timer of a process; it does not keep the process alive. An array and not a Set: each table that a Set has
- * outgrown points to the next, so that once one is in V8's old space, calls that have ended survive every scavenge
- * from table to table.
+ * Starts the timer of a process; it does not keep the process alive. An array and not a Set: each table that a Set
+ * has outgrown points to the next one, so once one of them is in V8's old space, ended calls survive every scavenge.
  */
 export function createTicker(clock: Clock): Ticker {
   const items: Watched[] = [];
@@ -39,7 +38,7 @@ export function createTicker(clock: Clock): Ticker {
   const timer = setInterval(() => {
     if (items.length === 0) return;
     const now = clock.monotonicMs();
-    // Some end at their tick and leave their place to another.
+    // Items may end at their tick, and their index is then reused.
     for (const item of items.slice()) item.tick(now);
   }, EVERY_MS);
   timer.unref();

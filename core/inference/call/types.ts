@@ -1,4 +1,4 @@
-// What a surface hands to a call and what it gets back.
+// What a surface passes to a call and what it gets back.
 import type { Catalog, Endpoint, Provider } from '../../catalog/index.ts';
 import type { Egress } from '../../egress/index.ts';
 import type { Log, RequestId } from '../../kernel/index.ts';
@@ -19,15 +19,18 @@ import type { OwnKeyRing } from '../upstream/own-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Ticker } from './ticker.ts';
 
-/** One request as it came in, already authenticated. */
+/** One authenticated request as it arrived. */
 export interface Incoming {
   readonly request_id: RequestId;
   readonly dialect: Dialect;
   readonly grant: KeyGrant;
   readonly body: Buffer;
-  /** Lower-case names. */
+  /** Names are lower-case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The API key as sent; part of the key that seals an idempotent answer, kept no longer than admission. */
+  /**
+   * The API key as sent. It is part of the key that encrypts an idempotent answer, and is kept only until the end of
+   * admission.
+   */
   readonly secret: string;
   /** Path of the route, part of the idempotency scope. */
   readonly path: string;
@@ -35,37 +38,37 @@ export interface Incoming {
   readonly client_ip_prefix: string;
   /** What redaction did to the body; absent: nothing. */
   readonly redacted?: { readonly redactions: number; readonly unscanned: number };
-  /** Its place under the limits of key and plan; given back by whoever ends the call. */
+  /** The call's place under the limits of key and plan; whatever ends the call gives it back. */
   readonly place: LimitSlot;
 }
 
-/** Where the answer goes. The gateway's is a Node response; nothing here knows of HTTP/1 or HTTP/2. */
+/** Where the answer is written. The gateway's is a Node response; nothing here depends on HTTP/1 or HTTP/2. */
 export interface Sink {
   /** The caller has left; writes are dropped. */
   readonly gone: boolean;
   /** Status and flat header list; sent with the first bytes. */
   head(status: number, headers: string[]): void;
-  /** false: wait for `drain`. */
+  /** False: wait for `onDrain`. */
   write(bytes: Buffer | string): boolean;
   end(bytes: Buffer | string, trailers?: readonly [string, string][]): void;
-  /** Closes the connection without an end. */
+  /** Closes the connection without ending the answer. */
   destroy(): void;
   /** Set once by the call. */
   onDrain: (() => void) | null;
   onGone: (() => void) | null;
 }
 
-/** A left call, or its answer, that can go on for a caller that has come back. */
+/** A call whose caller left, or its answer, which can continue for a caller that comes back. */
 export interface Reattachable {
   reattach(sink: Sink): void;
 }
 
-/** What waits in a process for a caller's return (call/answer/drained.ts). */
+/** The calls of a process that wait for their callers to come back (call/answer/drained.ts). */
 export interface Drained {
-  /** Remembers `call`, whose caller left, until it ends. */
+  /** Keeps `call`, whose caller left, until it ends. */
   add(incoming: Incoming, call: Reattachable): void;
   delete(call: Reattachable): void;
-  /** The call that `incoming` is a client's own retry of; null for any other request. It is forgotten here. */
+  /** The call that `incoming` is a client's own retry of; null for any other request. The call is removed. */
   take(incoming: Incoming): Reattachable | null;
 }
 
@@ -73,7 +76,7 @@ type CallStatus = 'ok' | 'error' | 'cancelled' | 'rejected';
 export type AttemptOutcome = 'ok' | 'error' | 'timeout' | 'cancelled' | 'hedge_lost';
 
 export interface AttemptRecord {
-  /** It is timed by the clock of its call. */
+  /** The clock of its call. */
   readonly clock: Clock;
   attempt: number;
   endpoint: Endpoint;
@@ -87,17 +90,17 @@ export interface AttemptRecord {
   output_tokens: number;
 }
 
-/** Everything a request row is made of; content never is. */
+/** Everything that a request row is made of; never content. */
 export interface CallRecord {
   readonly request_id: RequestId;
   readonly grant: KeyGrant;
   readonly dialect_in: string;
-  /** What it was, in the words of OpenTelemetry's conventions. */
+  /** The kind of operation, as named in OpenTelemetry's conventions. */
   readonly operation: string;
   readonly received_at_ms: number;
-  /** The caller's own span (W3C Trace Context), as sent; '' where there is none. */
+  /** The caller's own span (W3C Trace Context) as sent; '' when there is none. */
   readonly traceparent: string;
-  /** null: refused before it had a place under the limits. */
+  /** Null: refused before it had a place under the limits. */
   readonly place: LimitSlot | null;
   status: CallStatus;
   http_status: number;
@@ -110,7 +113,7 @@ export interface CallRecord {
   charged_micro_usd: number;
   stream: boolean;
   zdr: boolean;
-  /** Its content was handed to the log. */
+  /** Its content was passed to the log. */
   logged: boolean;
   app: string;
   user_hash: string;
@@ -127,42 +130,42 @@ export interface CallRecord {
   upstream_ttft_ms: number | null;
   duration_ms: number;
   gw_overhead_ms: number;
-  /** What was decided of the route; null where the call was refused before that. */
+  /** The routing decision; null when the call was refused before it. */
   decided: Decided | null;
   insured: boolean;
   warnings: Warning[];
-  /** Those of `warnings` that tell what the endpoint of the present attempt cannot take. */
+  /** Those of `warnings` that say what the request loses on the endpoint of the current attempt. */
   lost?: readonly Warning[];
   attempts: AttemptRecord[];
 }
 
-/** The parts a call needs; one object per process. */
+/** What a call needs from its process; one object per process. */
 export interface CallDeps {
-  /** Public address of the gateway: errors name the page of their code below it. */
+  /** Public address of the gateway; errors link to their documentation below it. */
   readonly base_url: string;
   readonly ledgers: Ledgers;
   readonly transport: Transport;
-  /** The in-process upstream of the sandbox, behind the same exchange as HTTP. */
+  /** The sandbox's provider inside this process, with the same interface as an HTTP exchange. */
   readonly sandbox: SandboxUpstream;
   readonly credentials: Credentials;
-  /** Callers' own keys at providers. */
+  /** Callers' own provider keys. */
   readonly own_keys: OwnKeyRing;
   readonly ticker: Ticker;
   readonly clock: Clock;
   readonly health: Health;
-  /** Where calls that belong together were answered last. */
+  /** The endpoints that last answered related calls. */
   readonly affinity: AffinityMemory;
   /** Measured bytes per token of an endpoint. */
   ratioOf(endpoint_id: string): TokenRatio;
-  /** Counts tokens beside the calls. */
+  /** Counts tokens in a worker. */
   readonly tokens: TokenCounter;
   readonly log: Log;
-  /** The guarded way to media that callers name by address. */
+  /** The guarded HTTP client for media that callers name by address. */
   readonly egress: Egress;
   readonly adapters: ReadonlyMap<string, Adapter>;
   /** By `dialect family`. */
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
-  /** Whole answers whose caller left, for its retry. */
+  /** Answers whose caller left, kept for its retry. */
   readonly drained: Drained;
   /** Idempotency claims of a shard after their hold (core/ledger). */
   claims(shard: string): {
@@ -174,11 +177,11 @@ export interface CallDeps {
     }): Promise<boolean>;
   };
   readonly policies: Pick<PolicyCache, 'policiesOf'>;
-  /** Content of calls whose organisation keeps it. */
+  /** Content of calls whose organisation stores it. */
   readonly payloads: Pick<PayloadLog, 'open'>;
   catalog(): Catalog;
   provider(endpoint: Endpoint): Provider;
   record(record: CallRecord): void;
-  /** The answer of `request_id` was given again: its row counts it (docs/outcomes.md#replay). */
+  /** The answer of `request_id` was sent again: its row counts that (docs/outcomes.md#replay). */
   replayed(request_id: RequestId): void;
 }

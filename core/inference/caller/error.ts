@@ -2,7 +2,7 @@
 import { codes, type ErrorCode, type ErrorType, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { ErrorPlace, StreamFault } from '../canonical/types.ts';
 
-/** What any envelope tells. */
+/** What every error envelope contains. */
 export interface ErrorFacts {
   type: ErrorType;
   code: ErrorCode;
@@ -12,7 +12,7 @@ export interface ErrorFacts {
   beside: JsonObject;
 }
 
-/** What callers see of `error`. */
+/** The parts of `error` that callers see. */
 export function factsOf(error: ServiceError | StreamFault): ErrorFacts {
   if (error instanceof ServiceError) {
     const { type, code, message, param, details, beside } = error;
@@ -22,12 +22,15 @@ export function factsOf(error: ServiceError | StreamFault): ErrorFacts {
   return { type: codes[code].type, code, message, param: null, details: details ?? {}, beside: {} };
 }
 
-/** Page that explains `code`. */
+/** Address of the documentation of `code`. */
 export function docUrl(code: ErrorCode, { base_url }: Pick<ErrorPlace, 'base_url'>): string {
   return `${base_url}/docs/errors#${code}`;
 }
 
-/** Envelope of chat, completions, embeddings, responses and native; openai clients expose code, type and param. */
+/**
+ * Error envelope of chat, completions, embeddings, responses and native; OpenAI's clients expose code, type and
+ * param.
+ */
 export function chatError(error: ServiceError | StreamFault, place: ErrorPlace): JsonObject {
   const { type, code, message, param, details, beside } = factsOf(error);
   const doc_url = docUrl(code, place);

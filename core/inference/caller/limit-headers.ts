@@ -1,7 +1,7 @@
-// The limits a caller may watch (docs/limits.md#what-a-client-sees), as most dialects tell them.
+// Rate-limit headers (docs/limits.md#what-a-client-sees) in the form that most dialects use.
 import type { Gauge, Gauges } from '../../limits/index.ts';
 
-/** Milliseconds as Go writes a duration: `120ms`, `1.5s`, `6m0s`. */
+/** Milliseconds in the format of Go durations: `120ms`, `1.5s`, `6m0s`. */
 export function goDuration(ms: number): string {
   if (ms < 1_000) return `${ms}ms`;
   const hours = Math.floor(ms / 3_600_000);
@@ -11,7 +11,10 @@ export function goDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}` : seconds;
 }
 
-/** Adds the buckets of `gauges` to the flat list `headers` as OpenAI's clients read them; one without a limit has none. */
+/**
+ * Appends `gauges` to the flat list `headers` in the form that OpenAI's clients read; a gauge without a limit adds
+ * nothing.
+ */
 export function addLimits(headers: string[], { requests, tokens }: Gauges): void {
   if (requests !== null) addGauge(headers, 'requests', requests);
   if (tokens !== null) addGauge(headers, 'tokens', tokens);

@@ -1,10 +1,13 @@
-// Where the caller of a search of the web is.
+// Reads the location of a caller that requests a web search.
 import type { SearchPreferences } from '../canonical/types.ts';
 import { optionalObject, optionalString } from './read.ts';
 
 const LOCATION = ['city', 'region', 'country', 'timezone'] as const;
 
-/** City, region, country and time zone of the object `value`; undefined when it tells none. @throws ServiceError invalid_request */
+/**
+ * City, region, country and time zone in the object `value`; undefined when it has none of them. @throws ServiceError
+ * invalid_request
+ */
 export function readLocation(value: unknown, path: string): SearchPreferences['location'] {
   const object = optionalObject(value, path);
   if (object === undefined) return undefined;

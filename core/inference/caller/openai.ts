@@ -1,9 +1,9 @@
-// What the dialects of OpenAI's form have in common with ours: each says so itself, member by member or all at once.
+// What the dialects in OpenAI's format share; each takes it over explicitly, as a whole or member by member.
 import type { Dialect } from '../canonical/contract.ts';
 import { chatError } from './error.ts';
 import { addLimits } from './limit-headers.ts';
 
-/** Members that steer a call in any dialect; what they say goes no further than routing. */
+/** Members that control a call in any dialect; they only affect routing and are not sent on. */
 export const STEERING: readonly string[] = [
   'model',
   'svc.route',
@@ -13,7 +13,7 @@ export const STEERING: readonly string[] = [
   'svc.reasoning',
 ];
 
-/** How refusals and limits are written for clients of OpenAI's form. */
+/** How errors and limits are written for clients of OpenAI's format. */
 export const openaiAnswers = {
   error: chatError,
   status: (error) => error.status,
@@ -21,5 +21,5 @@ export const openaiAnswers = {
   organization_header: null,
 } as const satisfies Partial<Dialect>;
 
-/** Members that a dialect of OpenAI's form spares redaction. */
+/** Members that redaction leaves unchanged in dialects of OpenAI's format. */
 export const openaiSpared: readonly string[] = [...STEERING, 'user', 'safety_identifier', 'prompt_cache_key'];

@@ -1,5 +1,5 @@
-// Reading parameters by tables: a caller's format says for each parameter by which members of its body it is asked for.
-// From such a table come the reader, the list of members that are no unknown ones, and their schemas in the documents.
+// Reads parameters by tables: a caller format says for each parameter which members of its body request it. The
+// reader, the list of known members, and their schemas in the documents all come from that table.
 import type { JsonObject } from '../../kernel/index.ts';
 import {
   type Generation,
@@ -12,23 +12,26 @@ import {
 } from '../canonical/parameters.ts';
 import { optionalNumber, optionalObject, optionalStrings } from './read.ts';
 
-/** JSON Schema of a member, as documents show it. */
+/** JSON Schema of a member, as the documents show it. */
 type MemberSchema = Readonly<Record<string, unknown>>;
 
-/** How a caller asks for a parameter. */
+/** How a caller requests a parameter. */
 export interface Reading<V> {
-  /** The members it is read from; none where the format has no word for it, and a member of that name is unknown. */
+  /**
+   * The members that it is read from. Empty when the format does not have the parameter; a member of that name is
+   * then unknown.
+   */
   readonly members: Readonly<Record<string, MemberSchema>>;
-  /** @throws ServiceError invalid_request naming the member below `path`. */
+  /** The value in `body`. @throws ServiceError invalid_request naming the member below `path`. */
   read(body: JsonObject, path: string): V | undefined;
 }
 
 export type Readings = { readonly [K in ParameterName]-?: Reading<NonNullable<Generation[K]>> };
 
-/** The format has no word for it. */
+/** The format does not have the parameter. */
 export const UNSAID: Reading<never> = { members: {}, read: () => undefined };
 
-/** Read from `member`, which has the type and bounds of the parameter but for what `bounds` says. */
+/** Read from `member`, with the parameter's type and bounds unless `bounds` overrides them. */
 export function said<K extends ParameterName>(
   name: K,
   member: string = name,
@@ -57,7 +60,7 @@ function readValue(
   }
 }
 
-/** A number as `schema` says. @throws ServiceError invalid_request */
+/** A number that fits `schema`. @throws ServiceError invalid_request */
 export function readNumber(value: unknown, param: string, schema: NumberSchema): number | undefined {
   const { type, minimum: min, maximum: max } = schema;
   return optionalNumber(value, param, {
@@ -67,7 +70,7 @@ export function readNumber(value: unknown, param: string, schema: NumberSchema):
   });
 }
 
-/** Texts as `schema` says; an empty list asks for nothing. @throws ServiceError invalid_request */
+/** Strings that fit `schema`; an empty list counts as absent. @throws ServiceError invalid_request */
 export function readStrings(
   value: unknown,
   param: string,
@@ -92,7 +95,7 @@ function readWeights(
   return weights;
 }
 
-/** All parameters of `body`, read in the order of `readings`. @throws ServiceError invalid_request with `param` */
+/** All parameters in `body`, read in the order of `readings`. @throws ServiceError invalid_request with `param` */
 export function readParameters(readings: Readings, body: JsonObject, path = ''): Generation {
   const generation: Record<string, unknown> = {};
   for (const name of Object.keys(readings) as ParameterName[]) {

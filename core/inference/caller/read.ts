@@ -1,5 +1,5 @@
-// Small readers of parsed JSON that know the path of what they read. JSON null counts as absent everywhere,
-// because clients serialise unset fields as null.
+// Readers of parsed JSON values that know the path of what they read. JSON null counts as absent everywhere, because
+// clients serialise unset fields as null.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import { rounded } from '../wire/exact.ts';
 
@@ -17,7 +17,7 @@ export function unsupported(param: string, message: string, details?: JsonObject
   );
 }
 
-/** Whether `value` is there: neither undefined nor null. */
+/** Whether `value` is neither undefined nor null. */
 export function present(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -38,8 +38,8 @@ export function requireString(value: unknown, param: string, limits?: { max?: nu
 }
 
 /**
- * A number within the bounds (inclusive), or undefined. What we read ourselves is a double, however many digits it was
- * written with. @throws ServiceError invalid_request
+ * A number within the bounds (inclusive), or undefined. Such numbers are read as doubles, however many digits they
+ * were written with. @throws ServiceError invalid_request
  */
 export function optionalNumber(
   given: unknown,
@@ -140,7 +140,7 @@ export function stringMap(
       `${param}.${key}`,
       limits.max_value === undefined ? {} : { max: limits.max_value },
     );
-    // defineProperty semantics: a key named __proto__ stays a key.
+    // Like defineProperty and unlike assignment: a key named __proto__ stays a key.
     Object.defineProperty(map, key, { value: text, enumerable: true, writable: true, configurable: true });
   }
   if (limits.max_keys !== undefined && keys > limits.max_keys) {
@@ -156,7 +156,7 @@ export function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, pa
   }
 }
 
-/** Members of `object` that are not in `known`, as `ext`; nulls count as absent, and `{}` stands for none. */
+/** Members of `object` that are not in `known`, as `ext`; nulls count as absent. `{}` when there are none. */
 export function restOf(object: JsonObject, known: ReadonlySet<string>): { ext?: JsonObject } {
   let ext: JsonObject | undefined;
   for (const name in object) {

@@ -1,5 +1,5 @@
-// What formats of callers have in common in the document of the interface: how the shapes of a route are
-// described, our own options (`svc`), and what every answer ends with.
+// What caller formats share in the OpenAPI document: how the shapes of a route are described, our own options
+// (`svc`), and what every answer ends with.
 import { type TSchema, Type } from 'typebox';
 import { type JsonObject, named, nullable, oneOf } from '../../kernel/index.ts';
 import { type ParameterName, parameters } from '../canonical/parameters.ts';
@@ -17,26 +17,26 @@ import {
   SORTS,
 } from './svc.ts';
 
-/** What a route of models takes and answers. The shapes have names, so that generated types do. */
+/** The request and answers of a model route. The shapes have names, so that generated types have names too. */
 export interface CallShape {
   readonly body: TSchema;
   readonly answer: TSchema;
-  /** One event of the stream; absent where nothing streams. */
+  /** One event of the stream; absent when nothing is streamed. */
   readonly event?: TSchema;
   readonly examples: {
     readonly request: Readonly<Record<string, JsonObject>>;
     readonly answer: JsonObject;
-    /** By name, in the order in which a stream has them. */
+    /** Examples by name, in the order in which a stream has them. */
     readonly events?: Readonly<Record<string, JsonObject>>;
   };
 }
 
-/** A member that may be absent; null says the same, because clients write unset fields so. */
+/** A member that may be absent or null, because clients write unset fields as null. */
 export function may<T extends TSchema>(schema: T, description?: string) {
   return Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 }
 
-/** A parameter of generation as the table declares it. */
+/** A generation parameter as its table declares it. */
 export function parameter(name: ParameterName) {
   const { schema, description, example } = parameters[name];
   return Type.Optional(
@@ -53,22 +53,22 @@ export const count = (description?: string) =>
 export const flag = () => Type.Boolean();
 /** A list of texts. */
 export const texts = (limits: { maxItems?: number } = {}) => Type.Array(Type.String(), limits);
-/** An object whose members are another's business: a JSON schema, options of a provider. */
+/** An object whose members are not described here: a JSON schema, options of a provider. */
 export const open = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
 export const model = Type.String({
   description: 'The model as `vendor/model`; GET /v1/models lists them.',
   examples: ['openai/gpt-4o-mini'],
 });
-export const stream = may(flag(), 'Whether the answer is sent as server-sent events as it is made.');
+export const stream = may(flag(), 'Whether the answer is sent as server-sent events while it is produced.');
 
 const Names = (what: string) =>
   named(
     `${what}Preferences`,
     Type.Object(
       {
-        order: may(texts(), 'Tried in this order, before all others.'),
-        only: may(texts(), 'No others are tried.'),
+        order: may(texts(), 'Providers to try in this order, before all others.'),
+        only: may(texts(), 'Only these providers are tried.'),
         ignore: may(texts(), 'Never tried.'),
       },
       { additionalProperties: false },
@@ -82,17 +82,17 @@ const Requirements = named(
   'RouteRequirements',
   Type.Object(
     {
-      zdr: may(flag(), 'Only endpoints that keep nothing.'),
-      no_train: may(flag(), 'Only endpoints that do not train on what is sent.'),
-      regions: may(texts(), 'Only these regions; `eu` admits `eu-west`.'),
-      max_retention_days: may(days, 'The longest that an endpoint may keep what is sent.'),
+      zdr: may(flag(), 'Only endpoints with zero data retention.'),
+      no_train: may(flag(), 'Only endpoints that do not train on requests.'),
+      regions: may(texts(), 'Only these regions; `eu` includes `eu-west`.'),
+      max_retention_days: may(days, 'Only endpoints that keep requests no longer than this.'),
       max_price: may(
         Type.Object({ input: micros, output: micros, request: micros }, { additionalProperties: false }),
-        'The most that an endpoint may cost, USD per million tokens and per request.',
+        'Maximum price of an endpoint, in USD per million tokens and per request.',
       ),
-      quantizations: may(texts(), 'Only weights of these precisions.'),
-      capabilities: may(texts(), 'What an endpoint must be able to do.'),
-      parameters: may(flag(), 'Only endpoints that have a place for every parameter of the request.'),
+      quantizations: may(texts(), 'Only endpoints with weights of these precisions.'),
+      capabilities: may(texts(), 'Only endpoints with these capabilities.'),
+      parameters: may(flag(), 'Only endpoints that support every parameter of the request.'),
     },
     { additionalProperties: false },
   ),
@@ -102,14 +102,17 @@ export const Route = named(
   'RouteOptions',
   Type.Object(
     {
-      sort: may(oneOf(SORTS, 'RouteSort'), 'What the best endpoint is best at.'),
+      sort: may(oneOf(SORTS, 'RouteSort'), 'By what endpoints are ranked.'),
       fallbacks: may(flag(), 'Whether another endpoint may be tried when one fails.'),
-      fallback_models: may(texts({ maxItems: FALLBACK_MODELS_MAX }), 'Models to go on with, in this order.'),
+      fallback_models: may(texts({ maxItems: FALLBACK_MODELS_MAX }), 'Models to try next, in this order.'),
       providers: may(Names('Provider')),
       endpoints: may(Names('Endpoint')),
       require: may(Requirements),
-      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Short for the requirement of that name.'),
-      affinity: may(oneOf(AFFINITIES, 'RouteAffinity'), 'What keeps calls at one endpoint, for its cache.'),
+      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Shorthand for the requirement of that name.'),
+      affinity: may(
+        oneOf(AFFINITIES, 'RouteAffinity'),
+        'Which calls go to the same endpoint, to use its cache.',
+      ),
       byok: may(oneOf(BYOK, 'ByokUse'), 'Whether your own provider keys are used.'),
       max_attempts: may(Type.Integer({ minimum: 1, maximum: ATTEMPTS_MAX })),
       timeouts: may(
@@ -131,22 +134,22 @@ export const Metadata = named(
   }),
 );
 
-/** The members of `svc`, which stand at the top of native bodies. */
+/** The members of `svc`, which are at the top level of native bodies. */
 export const optionMembers = {
   route: may(Route),
   metadata: may(Metadata),
   compat: may(
     oneOf(COMPATS, 'Compat'),
-    'What becomes of a field that an endpoint has no place for: refuse, warn, or drop in silence.',
+    'What happens when an endpoint does not support a field: refuse, warn, or drop it silently.',
   ),
   provider_options: may(
-    Type.Record(Type.String(), open('Members of the provider’s own body.')),
-    'By provider: members merged last into the body that is sent there.',
+    Type.Record(Type.String(), open('Members of the provider’s own request body.')),
+    'By provider: members that are merged last into the body sent to it.',
   ),
-  app: may(Type.String({ maxLength: APP_LENGTH_MAX }), 'The program that calls, in logs and usage.'),
+  app: may(Type.String({ maxLength: APP_LENGTH_MAX }), 'The calling program, as shown in logs and usage.'),
   session: may(
     Type.String({ maxLength: SESSION_LENGTH_MAX }),
-    'What calls of one conversation have in common.',
+    'Id that the calls of one conversation share.',
   ),
 };
 
@@ -155,12 +158,12 @@ const Svc = named(
   Type.Object(
     {
       ...optionMembers,
-      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Short for `route.data_policy`.'),
+      data_policy: may(oneOf(DATA_POLICIES, 'DataPolicyWord'), 'Shorthand for `route.data_policy`.'),
       reasoning: may(oneOf(REASONING, 'ReasoningShown'), 'Whether the answer shows reasoning.'),
     },
     {
       additionalProperties: false,
-      description: 'Options of this gateway: routing, tags, how losses are met.',
+      description: 'Options of this gateway: routing, tags, and what happens to unsupported fields.',
     },
   ),
 );
@@ -175,7 +178,7 @@ export const Warning = named(
     count: Type.Optional(count('With `code` `more`: how many warnings are not shown.')),
   }),
 );
-/** Sound as the formats of OpenAI send it. */
+/** Audio as the formats of OpenAI send it. */
 export const AudioData = named(
   'AudioData',
   Type.Object({ data: text('base64'), format: text('wav, mp3, …') }),
@@ -204,10 +207,10 @@ export const SvcReply = named(
       cost: nullable(CallCost),
       warnings: Type.Array(Warning),
       error: Type.Optional(
-        Type.Object({ code: text(), message: text(), details: open('Facts of the code.') }),
+        Type.Object({ code: text(), message: text(), details: open('Details that belong to the code.') }),
       ),
     },
-    { description: 'Who answered, what it cost and what was lost on the way.' },
+    { description: 'Which endpoint answered, what it cost, and what the request lost.' },
   ),
 );
 

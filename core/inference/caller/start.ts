@@ -1,15 +1,15 @@
-// What every dialect reads of a body before its own fields.
+// Reads what all dialects have in common in a body, before a dialect reads its own fields.
 import { isObject, type JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { SvcOptions, Warning } from '../canonical/types.ts';
 import { optionalBoolean, present, requireString, unsupported } from './read.ts';
 import { type Headers, readSvc } from './svc.ts';
 
-/** Routing fields of another gateway: accepting them in silence would ignore a routing or privacy preference. */
+/** Routing fields of other gateways. Accepting them silently would ignore a routing or privacy preference. */
 const ELSEWHERE = [
   ['models', 'use svc.route.fallback_models'],
   ['provider', 'use svc.route.providers and svc.route.require'],
   ['plugins', 'use the tools of the model'],
-  // Each source that it reads is billed.
+  // Providers bill each source that such a search reads.
   ['search_parameters', 'use the tools of the model'],
   ['transforms', 'the gateway never shortens a prompt'],
   ['route', 'use svc.route.fallbacks'],
@@ -20,13 +20,13 @@ export interface Start {
   readonly model: string;
   readonly stream: boolean;
   readonly svc: SvcOptions;
-  /** Filled by the dialect as it reads on. */
+  /** The dialect adds to it while it reads. */
   readonly warnings: Warning[];
 }
 
 /**
- * The object, free of another gateway's fields, with our options, model and stream; `metadataOf` reads metadata where
- * the dialect has any. @throws ServiceError invalid_request or unsupported_parameter with `param`.
+ * Reads our options, model and stream from an object that has no fields of other gateways; `metadataOf` reads
+ * metadata in dialects that have it. @throws ServiceError invalid_request or unsupported_parameter with `param`.
  */
 export function readStart(
   value: unknown,

@@ -1,4 +1,4 @@
-// The caller's `svc` object and the headers that stand in for it, and the `svc` object of replies.
+// Reads the caller's `svc` object and the headers with the same meaning, and writes the `svc` object of answers.
 
 import { compact, isObject, type JsonObject } from '../../kernel/index.ts';
 import type { ReplyEnd, ReplyMeta, RoutePreferences, SvcOptions, Warning } from '../canonical/types.ts';
@@ -19,7 +19,7 @@ import {
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Bounds of row tags: keys, characters of a key, characters of a value. */
+/** Limits of the tags in request rows: number of keys, characters of a key, characters of a value. */
 export const METADATA_LIMITS = { max_keys: 16, max_key: 64, max_value: 512 };
 
 const SVC_KEYS = new Set([
@@ -60,9 +60,10 @@ const PRICE_KEYS = new Set(['input', 'output', 'request']);
 const TIMEOUT_KEYS = new Set(['connect_ms', 'first_event_ms', 'idle_ms', 'total_ms']);
 
 /**
- * Members that would change what was held, priced, routed or isolated, in the words of all wires: model, content,
- * output cap, number of answers, kinds of output, tools and services with prices of their own, tier, end user, upstream
- * state and credentials. `sandbox` options never leave the process but follow the rule.
+ * Members that provider options may not set, in the names of all formats, because they would change what was held,
+ * priced, routed or isolated: model, content, output cap, number of answers, kinds of output, tools and services with
+ * their own prices, tier, end user, provider-side state and credentials. Options for the sandbox never leave the
+ * process, but the rule applies to them too.
  */
 const FORBIDDEN_OPTIONS = new Set([
   ...['model', 'modelid', 'models', 'fallbacks', 'provider', 'route', 'inferencegeo', 'performanceconfig'],
@@ -77,13 +78,13 @@ const FORBIDDEN_OPTIONS = new Set([
   ...['thread', 'container', 'apikey', 'key', 'token', 'accesstoken', 'authorization', 'headers'],
   ...['extraheaders', 'extrabody', 'apibase', 'baseurl'],
 ]);
-/** Members whose own members are those of a body: the rule holds inside them too. */
+/** Members that contain further body members, to which the rule applies as well. */
 const INNER_BODIES = new Set(['generationconfig', 'inferenceconfig', 'additionalmodelrequestfields']);
 const INNER_DEPTH_MAX = 4;
 
 /**
- * The `svc` object of `body` with the header alternatives merged below it, key by key. `metadata` is the
- * dialect's own tag object, which stands between the two.
+ * The `svc` object of `body`, with the equivalent headers merged below it, key by key. `metadata` is the dialect's
+ * own tag object, which takes precedence over the headers but not over `svc`.
  * @throws ServiceError invalid_request for an unknown key (`svc.<key>`: a misspelt privacy preference must not pass)
  * or a wrong value, unsupported_parameter for a forbidden provider option.
  */
@@ -98,7 +99,8 @@ export function readSvc(
 }
 
 /**
- * The same from the members of `svc`, whose paths begin with `at`: the native dialect has them in its body.
+ * The same from an object with the members of `svc`, whose paths begin with `at`: the native dialect has them in its
+ * body.
  * @throws ServiceError invalid_request or unsupported_parameter.
  */
 export function readOptions(
@@ -137,7 +139,7 @@ export const AFFINITIES = ['off', 'key', 'user', 'session', 'prefix'] as const;
 export const BYOK = ['prefer', 'only', 'never'] as const;
 export const ATTEMPTS_MAX = 6;
 export const FALLBACK_MODELS_MAX = 5;
-/** UTF-16 units. */
+/** In UTF-16 units. */
 export const APP_LENGTH_MAX = 64;
 export const SESSION_LENGTH_MAX = 128;
 
@@ -189,7 +191,7 @@ function readProviderOptions(value: unknown, at: string): Record<string, JsonObj
     const path = `${at}.${provider}`;
     const object = requireObject(members, path);
     refuseOptions(object, path);
-    // By assignment a provider named __proto__ would give its options to all others.
+    // With an assignment, a provider named __proto__ would give its options to all others.
     Object.defineProperty(options, provider, {
       value: object,
       enumerable: true,
@@ -206,7 +208,7 @@ function refuseOptions(object: JsonObject, path: string, depth = 0): void {
     const word = optionWord(name);
     refuseForbidden(name, param);
     if (!isObject(member)) continue;
-    // The cap of some families sits one object deeper (generationConfig, inferenceConfig).
+    // In some families the output cap is one object deeper (generationConfig, inferenceConfig).
     if (INNER_BODIES.has(word) && depth < INNER_DEPTH_MAX) refuseOptions(member, param, depth + 1);
     else {
       for (const inner of Object.keys(member)) {
@@ -216,7 +218,7 @@ function refuseOptions(object: JsonObject, path: string, depth = 0): void {
   }
 }
 
-/** `name` as all its spellings. */
+/** The common form of all spellings of `name`. */
 function optionWord(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
@@ -233,7 +235,7 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RoutePreferen
   const route = bothRoutes(routeOf(head, 'x-svc-route'), routeOf(object, `${at}route`));
   const policy = optionalChoice(svc['data_policy'], `${at}data_policy`, DATA_POLICIES);
   if (policy !== undefined) {
-    // Two different privacy preferences both hold; neither may weaken the other.
+    // Two different privacy preferences both apply; neither may weaken the other.
     if (route.data_policy !== undefined && route.data_policy !== policy) {
       route.require = { ...route.require, [route.data_policy]: true };
     }
@@ -242,7 +244,10 @@ function readRoute(svc: JsonObject, at: string, headers: Headers): RoutePreferen
   return route;
 }
 
-/** `body` over `head` key by key, but for preferences of privacy: those of both hold, and the stricter of two. */
+/**
+ * `body` merged over `head`, key by key, except for privacy preferences: those of both apply, and of two the stricter
+ * one.
+ */
 function bothRoutes(head: RoutePreferences, body: RoutePreferences): RoutePreferences {
   const route: RoutePreferences = { ...head, ...body };
   const both: [RoutePreferences['data_policy'], RoutePreferences['data_policy']] = [
@@ -271,7 +276,7 @@ function privacyOf(head: Require, body: Require): Require {
   });
 }
 
-/** The regions that both lists admit, where `eu` admits `eu-west`; none of them: nothing is admitted. */
+/** The regions that both lists allow, where `eu` includes `eu-west`; when that is none, no region is allowed. */
 function inBoth(a: readonly string[], b: readonly string[]): string[] {
   const within = (region: string, wanted: readonly string[]) =>
     wanted.some((name) => region === name || region.startsWith(`${name}-`));
@@ -282,8 +287,8 @@ function inBoth(a: readonly string[], b: readonly string[]): string[] {
 export const DATA_POLICIES = ['no_train', 'zdr'] as const;
 
 /**
- * Reads a route object (`svc.route`, or native `route`). @throws ServiceError invalid_request with a path below
- * `path` for an unknown key or a wrong value.
+ * Reads a route object (`svc.route`, or `route` in the native dialect). @throws ServiceError invalid_request with a
+ * path below `path` for an unknown key or a wrong value.
  */
 export function routeOf(object: JsonObject, path: string): RoutePreferences {
   refuseUnknown(object, ROUTE_KEYS, path);
@@ -358,13 +363,13 @@ function numbersOf(
   return numbers;
 }
 
-/** Warnings as shown: at most 20, then how many more. */
+/** Warnings as the caller sees them: at most 20, then how many more there are. */
 export function shownWarnings(warnings: readonly Warning[]): (Warning | { code: 'more'; count: number })[] {
   if (warnings.length <= 20) return [...warnings];
   return [...warnings.slice(0, 20), { code: 'more', count: warnings.length - 20 }];
 }
 
-/** JSON text of the reply's `svc`; `own` are warnings that writing the reply itself gave rise to. */
+/** JSON text of the answer's `svc`; `own` are warnings that arose while writing the answer itself. */
 export function svcText(
   meta: Pick<ReplyMeta, 'request_id' | 'provider' | 'endpoint_id'>,
   end: Pick<ReplyEnd, 'cost' | 'warnings'> | null,

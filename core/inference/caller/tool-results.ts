@@ -1,23 +1,24 @@
-// Every family wants the results of a turn's calls right behind it (docs/fidelity.md#the-canonical-form).
+// Every family requires the results of a turn's tool calls directly after it (docs/fidelity.md#the-canonical-form).
 import type { Message, ToolResultPart } from '../canonical/types.ts';
 import { fail } from './read.ts';
 
 interface Turn {
-  /** How many calls of each id wait: some servers give parallel calls the same. */
+  /** How many calls of each id still lack a result: some servers give parallel calls the same id. */
   waiting: Map<string, number>;
-  /** Each with the results of one message. */
+  /** Each entry holds the results from one message. */
   results: { parts: ToolResultPart[]; from: Message; at: number }[];
 }
 
-/** Turns that wait for the result of a call, by its id, the latest last: a history may have hundreds of thousands. */
+/** Turns whose calls lack a result, by call id, the latest last. A history may have hundreds of thousands. */
 type Waiting = Map<string, Turn[]>;
 
 /**
- * `messages` with each tool result in a message of role `tool` directly behind the assistant message that made the
- * call, in the order given; other parts of a message that held results stay where they were. An id used in several
- * turns belongs to the latest one still waiting for it.
- * @throws ServiceError invalid_request for a result without a call and a call without a result; `path(i)` names
- * message i in the caller's words. `order` takes for each message of the result which of `messages` it comes from.
+ * `messages` with each tool result in a message of role `tool` directly after the assistant message that made the
+ * call, in the given order. Other parts of a message that contained results stay in place. An id used in several
+ * turns refers to the latest one that still lacks a result.
+ * @throws ServiceError invalid_request for a result without a call, and for a call without a result; `path(i)` is the
+ * path of message i in the caller's body. `order` receives, for each message of the output, the index in `messages`
+ * that it comes from.
  */
 export function orderToolResults(
   messages: readonly Message[],

@@ -1,9 +1,10 @@
-// What of a request means something only in the caller's own account at a provider.
+// Finds what is valid only in the caller's own account at a provider.
 import type { CanonicalRequest, Message, Part } from '../../canonical/types.ts';
 
 /**
- * Path of the first part that names a file stored at a provider, or null. Such a request may be attempted only with
- * the caller's own provider key: pool accounts hold no caller files, and another tenant's must stay out of reach.
+ * Path of the first part that refers to a file stored at a provider, or null. Such a request can only be attempted
+ * with the caller's own provider key: accounts of the pool hold no files of callers, and other tenants' files must
+ * stay out of reach.
  */
 export function storedFile(request: CanonicalRequest): string | null {
   const { messages } = request;
@@ -14,7 +15,7 @@ export function storedFile(request: CanonicalRequest): string | null {
   return null;
 }
 
-/** Path below `parts`; put together on the way back, since most requests have none. */
+/** Path of such a part below `parts`. It is built on the way back, because most requests have none. */
 function storedIn(parts: readonly Part[]): string | null {
   for (let j = 0; j < parts.length; j++) {
     const part = parts[j] as Part;
@@ -27,7 +28,7 @@ function storedIn(parts: readonly Part[]): string | null {
   return null;
 }
 
-/** Family of the first file that `storedFile` finds; null without one. */
+/** Family of the first file that `storedFile` finds; null when there is none. */
 export function familyOfFile(request: CanonicalRequest): string | null {
   for (const { content } of request.messages) {
     const found = familyIn(content);
@@ -48,16 +49,16 @@ function familyIn(parts: readonly Part[]): string | null {
   return null;
 }
 
-/** Family at which `part` itself names a file, be it in a block that the canonical form does not read. */
+/** Family at which `part` itself refers to a file, even in a block that the canonical form does not interpret. */
 function familyOf(part: Part): string | null {
   if ('src' in part) return 'file_id' in part.src ? part.src.family : null;
-  // What the provider's own tools told of their files comes back as it was told.
+  // Results of the provider's own tools may name its files; they are sent back unchanged.
   if (part.type !== 'server_tool' || /(?:_tool_result|_call)$/.test(part.name)) return null;
   return namesFile(part.payload, 0) ? part.family : null;
 }
 
 const FILES = new Set(['file_id', 'file_ids', 'fileUri', 'file_uri', 's3Location']);
-/** Deeper than any block of a provider; what is deeper counts as naming one. */
+/** Deeper than any block of a provider; anything deeper counts as referring to a file. */
 const DEPTH_MAX = 64;
 
 function namesFile(value: unknown, depth: number): boolean {

@@ -1,4 +1,5 @@
-// Everything before the first attempt: drafted, held, put together. Each refusal here costs the caller nothing.
+// Everything before the first attempt: the request is read and routed, money is held, and the call's terms are fixed.
+// A refusal here costs the caller nothing.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { type LimitRefusal, type LimitSlot, limitError } from '../../../limits/index.ts';
@@ -17,27 +18,30 @@ import { type Draft, draftCall, type Scope } from './draft.ts';
 import { holdMoney, type Money } from './hold.ts';
 import { plannedOf } from './plan.ts';
 
-/** Standard limits between events and of a whole call (docs/routing.md#limits-of-an-attempt). */
+/** Default limits between events and for the whole call (docs/routing.md#limits-of-an-attempt). */
 const IDLE_MS = 90_000;
 const TOTAL_MS = 600_000;
-/** What a token of ordinary text has; the limits' estimate, not the money's bound. */
+/** Bytes per token of ordinary text. Only rate limits use this estimate; holds use an upper bound. */
 const BYTES_PER_TOKEN = 4;
 
-/** What is agreed for a call when its money is held, the same to its end. Nothing of it leads to the prompt. */
+/**
+ * What is fixed when the money is held and stays the same until the end of the call. Nothing in it refers to the
+ * prompt.
+ */
 export interface Terms extends AttemptTerms, HeldTerms {
   readonly stream: boolean;
-  /** `endpoint` answered: calls that belong with this one go there first. */
+  /** Records that `endpoint` answered, so that related calls try it first. */
   remember(endpoint: Endpoint): void;
 }
 
 /** A call that has passed every check and whose money is held. */
 export interface Admitted {
   readonly terms: Terms;
-  /** The first attempt, written before the hold; null where it must be written now. */
+  /** The first attempt, prepared before the hold; null when it must be prepared now. */
   readonly first: Lane | null;
 }
 
-/** The key of an earlier call came again: its answer, and no money moves. */
+/** An earlier call used the same Idempotency-Key: its answer is sent again, and no money moves. */
 export interface Replayed {
   readonly id: RequestId;
   readonly stored: StoredAnswer;
@@ -52,7 +56,7 @@ export type Admission = { readonly call: Admitted } | { readonly replay: Replaye
  * @throws ServiceError every refusal of docs/outcomes.md#before-an-attempt; then nothing is held.
  */
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
-  // Read before the draft: what is awaited later would keep the prompt alive.
+  // Read before the draft is made: awaiting it afterwards would keep the prompt in memory.
   const scope = scopeOf(deps, incoming.grant);
   const draft = draftCall(deps, incoming, record, scope instanceof Promise ? await scope : scope);
   const { route } = draft;
@@ -91,7 +95,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
 }
 
 /**
- * The policies and own keys of the caller's organisation; a promise only where one of them must be read first.
+ * The policies and own keys of the caller's organisation; a promise only when one of them must be read first.
  * @throws ServiceError service_unavailable (from the promise).
  */
 export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | Promise<Scope> {
@@ -102,7 +106,8 @@ export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | 
 }
 
 /**
- * Debits the estimated prompt; what it really was is told at the end. A promise only where Redis is asked.
+ * Counts the estimated prompt against the token limits; the end of the call corrects it. A promise only when Redis is
+ * asked.
  * @throws ServiceError rate_limit_exceeded.
  */
 function spendTokens(place: LimitSlot, { prompt_bytes, hold_input }: Draft): Promise<void> | undefined {
@@ -116,13 +121,13 @@ function spendTokens(place: LimitSlot, { prompt_bytes, hold_input }: Draft): Pro
   return undefined;
 }
 
-/** Warns where credit, not the caller, set the cap of the first endpoint. */
+/** Warns when the balance, not the caller, determined the output cap on the first endpoint. */
 export function tellCap(record: CallRecord, first: Planned | undefined): void {
   if (first?.by_credit !== true) return;
   warn(record, 'max_tokens_capped', `The balance pays for at most ${first.cap} output tokens.`);
 }
 
-/** The attempt written with the draft, unless the hold changed its endpoint or cap. */
+/** The attempt that was prepared with the draft, unless the hold changed its endpoint or cap. */
 function drafted(draft: Draft, planned: Planned | undefined): Lane | null {
   const was = draft.first?.planned;
   return was?.endpoint === planned?.endpoint && was?.cap === planned?.cap
@@ -130,7 +135,7 @@ function drafted(draft: Draft, planned: Planned | undefined): Lane | null {
     : null;
 }
 
-/** Holds the money; where the Idempotency-Key is taken, finds what its first call left instead. */
+/** Holds the money. When the Idempotency-Key is already claimed, returns what its first call left instead. */
 async function claimAndHold(
   deps: CallDeps,
   incoming: Incoming,
@@ -143,14 +148,14 @@ async function claimAndHold(
     if (draft.idempotency === null) throw new Error('a hold without an Idempotency-Key was claimed');
     const claims = deps.claims(incoming.grant.subject.shard);
     const found = await findReplay(deps.clock, claims.find, draft.idempotency);
-    // null: the first call failed uncharged meanwhile and its key is free; this one executes anew.
+    // Null: the first call has failed uncharged meanwhile, so its key is free and this call executes.
     if (found !== null) return { replay: replayOf(found, draft) };
   }
 }
 
 /**
  * The answer of an earlier call with the same key, which needs neither credit nor an endpoint.
- * @throws `refusal` where there is none, or why that answer cannot be given.
+ * @throws `refusal` when there is none, or the reason why that answer cannot be sent.
  */
 async function replayInstead(
   deps: CallDeps,
@@ -172,7 +177,10 @@ function replayOf(found: { id: RequestId; stored: StoredAnswer }, draft: Draft):
   return { ...found, stream, include_usage };
 }
 
-/** What lives as long as the call. Its closures see route and money only, or they would keep the prompt alive. */
+/**
+ * What lives as long as the call. The closures see only route and money; otherwise they would keep the prompt in
+ * memory.
+ */
 function termsOf(
   deps: CallDeps,
   incoming: Incoming,
@@ -209,7 +217,7 @@ function termsOf(
     open_input: text_input_bound === null,
     boundOf(endpoint) {
       const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));
-      // Reasoning that the provider hides is billed beside the cap.
+      // Hidden reasoning is billed in addition to the cap.
       const cap = endpoint.hidden_reasoning ? undefined : item?.output_cap;
       return {
         input_tokens: text_input_bound ?? endpoint.context_length,

@@ -1,12 +1,12 @@
-// Affinity: requests that share their beginning, or a session, go to the endpoint that answered the last of them, where
-// the prompt cache is warm (docs/policies.md#affinity). The beginning is remembered as a digest alone.
+// Affinity: requests of one session, or with the same beginning, go to the endpoint that answered the last of them,
+// where the prompt cache is warm (docs/policies.md#affinity). Only a digest of the beginning is remembered.
 import type { AffinityKind, AffinitySource } from '../../../routing/index.ts';
 import type { CacheHint, CanonicalRequest, Part, Tool } from '../../canonical/types.ts';
 import type { CallDeps, Incoming } from '../types.ts';
 
 /**
- * Characters of the prompt that name its prefix: about the 1,024 tokens from which providers cache. A longer one would
- * part calls that share what is cached, a shorter one would join calls that do not.
+ * Number of characters that identify a prompt's prefix: about the 1,024 tokens from which providers cache. A longer
+ * prefix would separate calls that share cached text, a shorter one would join calls that do not.
  */
 const PREFIX_MAX = 4_096;
 const MEDIA_MAX = 512;
@@ -23,7 +23,7 @@ function longer(a: number | null, hint: CacheHint | undefined): number | null {
   return Math.max(a ?? 0, ttlMs[hint.ttl]);
 }
 
-/** Longest life that a cache hint of `request` asks for, in ms; null where none names one. */
+/** The longest cache lifetime that a cache hint of `request` asks for, in ms; null when no hint names one. */
 function cacheTtlMs(request: CanonicalRequest): number | null {
   let longest = longer(null, request.cache?.hint);
   for (const tool of request.tools ?? []) longest = longer(longest, tool.cache);
@@ -57,7 +57,7 @@ function toolText({ name, description, schema, payload }: Tool): string {
   return `${name} ${description ?? ''} ${JSON.stringify(schema ?? payload ?? null)}`;
 }
 
-/** The beginning of what a provider caches, in its order: tools, then system, then the conversation; '' where none is. */
+/** The beginning of what a provider caches, in its order: tools, system, conversation; '' when there is none. */
 function promptPrefix({ tools, messages }: CanonicalRequest): string {
   let prefix = '';
   for (const tool of tools ?? []) {
@@ -73,7 +73,10 @@ function promptPrefix({ tools, messages }: CanonicalRequest): string {
   return prefix;
 }
 
-/** Where `request` finds the calls it belongs with. Made for the decision alone: it leads to the prompt. */
+/**
+ * The keys under which `request` finds related calls. Used only for the routing decision, because it refers to the
+ * prompt.
+ */
 export function affinityOf(
   deps: Pick<CallDeps, 'affinity'>,
   { grant }: Pick<Incoming, 'grant'>,
@@ -83,7 +86,7 @@ export function affinityOf(
   const value = (kind: AffinityKind): string | null => {
     switch (kind) {
       case 'key':
-        // All keys of a rotation chain have one number.
+        // All keys of a rotation chain have the same number.
         return String(grant.subject.key_no);
       case 'user':
         return request.user ?? null;

@@ -1,6 +1,6 @@
-// The part of admission that needs the prompt: read, checked, measured, routed, and written for the first endpoint.
-// It does not wait for anything, so nothing of the prompt but its bytes lives on while the money is held: prompts of
-// suspended calls would be half of what the garbage collector has to move.
+// The part of admission that needs the prompt: it is read, checked, measured, routed, and prepared for the first
+// endpoint. Nothing here waits, so while the money is held only the bytes of the prompt stay in memory: the prompts
+// of suspended calls would be half of what the garbage collector has to move.
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
@@ -29,38 +29,43 @@ import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
-/** Standard limits to the first event (docs/routing.md#limits-of-an-attempt). */
+/** Default time limit to the first event (docs/routing.md#limits-of-an-attempt). */
 const FIRST_EVENT_MS = 60_000;
 const FIRST_EVENT_REASONING_MS = 180_000;
 
-/** What is known of a call before its money is held; nothing of it leads to the prompt. */
+/** What is known of a call before its money is held; nothing in it refers to the prompt. */
 export interface Draft {
   readonly catalog: Catalog;
-  /** The route, or the refusal that stands unless an earlier call with the same Idempotency-Key answers. */
+  /** The route, or the refusal that applies unless an earlier call with the same Idempotency-Key has an answer. */
   readonly route: RoutePlan | ServiceError;
   readonly stream: boolean;
   readonly include_usage: boolean;
   readonly idempotency: Idempotency | null;
-  /** Whether the caller named a cap of its own, or its policy did. */
+  /** Whether the caller or its policy set an output cap. */
   readonly cap_given: boolean;
   readonly prompt_bytes: number;
-  /** The standard limit to the first event; a route may have a lower one, which the caller chose. */
+  /** The default limit to the first event in ms; the caller may have chosen a lower one in its route. */
   readonly first_event_ms: number;
-  /** The most input tokens that text alone makes; null where media, state or tools of the provider add to the prompt. */
+  /**
+   * Upper bound of the input tokens if the prompt is only text; null when media, stored state or server tools add to
+   * it.
+   */
   readonly text_input_bound: number | null;
-  /** All of the reserve's input but the balance. */
+  /** Everything that the hold is computed from, except the balance. */
   readonly hold_input: HoldInput;
-  /** The first attempt, ready to send, with the caps it was written for; null where the balance must be asked first. */
+  /**
+   * The first attempt, ready to send, with the caps it was prepared for; null when the balance must be known first.
+   */
   readonly first: { readonly lane: Lane; readonly planned: Planned } | null;
 }
 
-/** What the caller's organisation has that decides calls. */
+/** The settings of the caller's organisation that decide about calls. */
 export interface Scope {
   readonly policies: OrgPolicies;
   readonly keys: OrgKeys;
 }
 
-/** @throws ServiceError what reading refuses; a refusal of the route is part of the draft. */
+/** Drafts a call. @throws ServiceError what reading refuses; a refusal of the route becomes part of the draft. */
 export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord, scope: Scope): Draft {
   const { draft, request, endpoints, text } = decideCall(deps, incoming, record, scope);
   const { route } = draft;
@@ -69,7 +74,7 @@ export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord
   return { ...draft, first: firstAttempt(deps, incoming, facts) };
 }
 
-/** A draft whose first attempt is not written, and what that needs. */
+/** A draft without its prepared attempt, and what is needed to prepare it. */
 export interface Decision {
   readonly draft: Omit<Draft, 'first'>;
   readonly request: CanonicalRequest;
@@ -79,8 +84,9 @@ export interface Decision {
 }
 
 /**
- * The decision of a call: read, measured, ruled, routed. Takes nothing but what `deps.health` lets the route take; dry
- * runs decide by this as well. @throws ServiceError what reading refuses; a refusal of the route is part of the draft.
+ * Makes the decision of a call: reads the request, measures it, applies policies and routes it. Changes nothing
+ * except what `deps.health` lets the router reserve, so dry runs use it as well. @throws ServiceError what reading
+ * refuses; a refusal of the route becomes part of the draft.
  */
 export function decideCall(
   deps: CallDeps,
@@ -93,7 +99,7 @@ export function decideCall(
   const body = parseText(text);
   const request = dialect.read(body, headers);
   const account = accountOf(dialect, request);
-  // Pool accounts hold no caller's files, and another tenant's must stay out of reach.
+  // Accounts of the pool hold no files of callers, and other tenants' files must stay out of reach.
   if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);
   refuseUnreadable(request, incoming.grant.data_policy.redact !== null);
   const idempotency = idempotencyOf(incoming, body);
@@ -143,14 +149,14 @@ export function decideCall(
   return { draft, request, endpoints, text };
 }
 
-/** Whether more than its text goes into the prompt: how much, the provider alone knows. */
+/** Whether the prompt has more than text; how many tokens that adds, only the provider knows. */
 function addsInput({ modalities_in, pdf, server_tools }: RouteFeatures): boolean {
   return modalities_in.length > 1 || pdf || server_tools.length > 0;
 }
 
 /**
- * Pages and seconds are guesses: how long a document by address, in the caller's account or a video is nobody here
- * knows. They are paid for by their bound, not refused for it.
+ * The bound only when it is certain. Pages and seconds of a document given by address, stored in the caller's
+ * account, or of a video are guesses: such a prompt is charged up to its bound but never refused for it.
  */
 function knownLength(size: PromptSize): Pick<RouteFeatures, 'longest_input_tokens'> {
   if (size.pdf_pages + size.audio_seconds === 0) return {};
@@ -180,9 +186,9 @@ function firstAttempt(
     draft.cap_given,
   )[0];
   if (planned === undefined) return null;
-  // Media that this family wants as bytes are fetched once the money is held.
+  // When this family needs media as bytes, they are fetched after the hold.
   if (wantedMedia(request, deps.adapters.get(planned.endpoint.family), null).length > 0) return null;
-  // The raw lane sends the caller's bytes; the canonical one writes numbers anew and must not lose their digits.
+  // The raw lane sends the caller's bytes. The canonical lane writes numbers anew and must not lose their digits.
   const raw = rawLaneOf(deps, incoming, request, planned.endpoint) !== null;
   const exact = raw || !mayLoseDigits(text) ? request : readAgain(incoming);
   const { idempotency, prompt_bytes } = draft;
@@ -212,13 +218,13 @@ function holdInputOf(
     upstream_stream: request.stream || canonical,
     cache_hints: hasCacheHints(request),
     audio_output: request.output?.modalities?.includes('audio') ?? false,
-    // Models that draw do so unasked; where there is no rate for images this changes nothing.
+    // Models that draw do so without being asked; where images have no price this changes nothing.
     image_output: request.output?.modalities?.includes('image') ?? true,
     search_units: searchUnitsOf(request),
   };
 }
 
-/** Answers that the provider makes and bills, shown or not. */
+/** Number of answers that the provider produces and bills, whether they are returned or not. */
 function candidatesOf({ generation, completion }: CanonicalRequest): number {
   const each = generation.candidates ?? 1;
   return completion === undefined ? each : Math.max(each, completion.best_of) * completion.prompts;
@@ -292,7 +298,7 @@ function describe(record: CallRecord, request: CanonicalRequest, incoming: Incom
   }
 }
 
-/** Whether `refusal` may come from the want of an own key that reaches what `param` names. */
+/** Whether `refusal` may only be due to a missing own key for what `param` names. */
 function isUnmet({ code, status, param }: ServiceError, account_param: string): boolean {
   return status === 400 && (code === 'no_endpoint_available' || param === account_param);
 }

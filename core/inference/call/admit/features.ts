@@ -1,10 +1,10 @@
-// What of a request decides which endpoints can serve it (routing filters) and what its row shows.
+// The properties of a request that decide which endpoints can serve it (routing filters), and that its row shows.
 import type { RouteFeatures } from '../../../routing/index.ts';
 import type { CanonicalRequest, Part } from '../../canonical/types.ts';
 import { WEB_SEARCH } from '../../canonical/web-search.ts';
 import { taskFeatures } from './task.ts';
 
-/** Output assumed for the price score where the caller named no cap. */
+/** Output tokens that the price score assumes when the caller gave no cap. */
 export const TYPICAL_OUTPUT = 500;
 
 interface Seen {
@@ -24,7 +24,10 @@ function look(parts: readonly Part[], seen: Seen): void {
   }
 }
 
-/** Format of signed reasoning before a tool call that is not answered yet; such a turn ranks other formats last. */
+/**
+ * Format of signed reasoning before a tool call that has not been answered yet; endpoints of other formats are then
+ * ranked last.
+ */
 function signedFormat(request: CanonicalRequest): string | null {
   for (let i = request.messages.length - 1; i >= 0; i--) {
     const message = request.messages[i];
@@ -35,14 +38,14 @@ function signedFormat(request: CanonicalRequest): string | null {
   return null;
 }
 
-/** Names under which endpoints list what runs at the provider. */
+/** Server tools of the request, by the names under which endpoints list them. */
 function serverTools({ tools = [] }: CanonicalRequest): string[] {
   return tools
     .filter(({ kind, member }) => kind === 'server' && member === undefined)
     .map(({ name, search }) => (search === undefined ? name : WEB_SEARCH));
 }
 
-/** Features of `request` whose prompt is bounded by `input_tokens_bound` tokens. */
+/** Features of `request`, whose prompt has at most `input_tokens_bound` tokens. */
 export function featuresOf(request: CanonicalRequest, input_tokens_bound: number): RouteFeatures {
   const seen: Seen = { images: false, audio: false, video: false, documents: false };
   for (const message of request.messages) look(message.content, seen);
@@ -53,7 +56,8 @@ export function featuresOf(request: CanonicalRequest, input_tokens_bound: number
   const max_tokens = request.generation.max_tokens ?? null;
   return {
     modalities_in: modalities,
-    // A member of the body that asks for a search makes no model of tools necessary; losses say where it cannot be had.
+    // A body member that requests a web search does not require a model with tools; where search is unavailable, the
+    // losses say so.
     tools: request.tools?.some(({ member }) => member === undefined) === true,
     json_schema: request.output?.format?.type === 'json_schema',
     images: seen.images,

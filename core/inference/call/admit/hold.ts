@@ -1,4 +1,5 @@
-// Holds the money of a drafted call. Two rounds at most: the remembered balance may be stale, the committed one decides.
+// Holds the money of a drafted call, in at most two rounds: the remembered balance may be out of date, so the
+// committed balance decides.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type MicroUsd, microUsd, type RequestId, ServiceError, ulidMs } from '../../../kernel/index.ts';
 import type { LedgerClient } from '../../../ledger/index.ts';
@@ -22,7 +23,8 @@ export interface Money {
 }
 
 /**
- * Holds for `draft` on the most expensive endpoint of `route`; `claimed` where its Idempotency-Key is taken.
+ * Holds for `draft` on the most expensive endpoint of `route`; returns `claimed` when its Idempotency-Key is already
+ * claimed.
  * @throws ServiceError insufficient_credits with `affordable_max_tokens`, budget_exhausted, service_unavailable.
  */
 export async function holdMoney(
@@ -36,14 +38,14 @@ export async function holdMoney(
   const ledger = deps.ledgers.at(subject.shard);
   let endpoints = route.plan.map((item) => item.endpoint);
   let available = ledger.availableHint(subject.book_id);
-  // A cap that credit must set needs the balance; with a cap of the caller's the hold alone decides.
+  // When credit determines the cap, the balance is needed; with a cap from the caller the hold alone decides.
   let committed = available === null && !draft.cap_given;
   if (committed) available = await availableNow(ledger, subject.book_id);
   for (let again = false; ; again = true) {
     let hold_input: ReserveInput = { ...draft.hold_input, available_micro_usd: available };
     let wanted = reserve(endpoints, hold_input);
     if (!committed && isCutByCredit(wanted, endpoints)) {
-      // What is remembered may lie before a top-up that another process booked.
+      // The remembered balance may be older than a top-up that another process booked.
       committed = true;
       available = await availableNow(ledger, subject.book_id);
       hold_input = { ...hold_input, available_micro_usd: available };
@@ -60,11 +62,11 @@ export async function holdMoney(
       if (result.status === 'claimed') return 'claimed';
       if (result.status !== 'insufficient_credits') throw holdRefusal(result, incoming);
     }
-    // The hint may be stale either way: the committed balance decides once more before the caller is refused.
+    // The remembered balance may be too low or too high: the committed one is read before the caller is refused.
     available = await availableNow(ledger, subject.book_id);
     committed = true;
     if (again || !mayFit(wanted, hold_input, available)) {
-      // What the caller's own key costs may be there although the pool's price is not.
+      // The balance may cover a call with the caller's own key even when it does not cover one at pool prices.
       const own = endpoints.filter((endpoint) => endpoint.own_key !== undefined);
       if (own.length > 0 && own.length < endpoints.length) {
         endpoints = own;
@@ -76,14 +78,17 @@ export async function holdMoney(
   }
 }
 
-/** What `holdMoney` would hold, from the same figures, and what there is to hold it from. */
+/** What `holdMoney` would hold, computed from the same figures, and the balance it would come from. */
 export interface HoldPreview {
   readonly wanted: Reserve;
   readonly hold_input: ReserveInput;
   readonly available_micro_usd: number;
 }
 
-/** The hold of `draft` on `endpoints`, not taken. @throws ServiceError service_unavailable without a ledger. */
+/**
+ * Computes the hold of `draft` on `endpoints` without taking it. @throws ServiceError service_unavailable without a
+ * ledger.
+ */
 export async function previewHold(
   deps: CallDeps,
   incoming: Incoming,
@@ -103,7 +108,7 @@ export async function previewHold(
   return hint === null || stands ? first : preview(await availableNow(ledger, book_id));
 }
 
-/** Whether credit lowers a cap on `endpoints`, or leaves one of them out. */
+/** Whether the balance lowers a cap on `endpoints` or excludes one of them. */
 function isCutByCredit(wanted: Reserve, endpoints: readonly Endpoint[]): boolean {
   if (wanted.status !== 'ok') return false;
   return wanted.endpoints.length < endpoints.length || wanted.endpoints.some((one) => one.capped_by_credit);
@@ -132,7 +137,7 @@ function holdRefusal(
   return new Error(`hold of ${incoming.request_id} refused: ${result.reason ?? result.status}`);
 }
 
-/** End of the window that the call began in: the key's UTC day, the project's UTC month. */
+/** End of the budget window in which the call began: the key's UTC day, or the project's UTC month. */
 function resetsAt(scope: 'key' | 'project', request_id: RequestId): string {
   const at = new Date(ulidMs(request_id));
   const end =

@@ -1,5 +1,5 @@
-// A request that names things of the caller's account at a provider: it can be answered with the caller's own key there
-// and by nobody else.
+// Requests that refer to something in the caller's account at a provider. They can be answered only there, with the
+// caller's own key.
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import type { Model } from '../../../catalog/index.ts';
@@ -11,24 +11,26 @@ import { callersPath } from '../attempt/places.ts';
 import { familyOfFile, storedFile } from './account-state.ts';
 
 export interface Account extends AccountState {
-  /** Path of what is named; null: the request only says that it may name something. */
+  /** Path of the reference; null: the request only says that it may contain one. */
   readonly param: string | null;
 }
 
-/** What `request`, sent in `dialect`, names of an account; null: nothing, and nothing was allowed to. */
+/**
+ * What `request`, sent in `dialect`, refers to in an account; null: nothing, and it may not contain such references.
+ */
 export function accountOf({ account }: Pick<Dialect, 'account'>, request: CanonicalRequest): Account | null {
   const file = storedFile(request);
   if (file !== null) return { family: familyOfFile(request), param: callersPath(request, file) };
-  // Such a dialect lets blocks and members of an account pass where the request asks for an own key only.
+  // Such a dialect accepts blocks and members that belong to an account only when the request demands an own key.
   if (account === null || request.svc.route.byok !== 'only') return null;
   const member = account.members.find((name) => request.ext?.[name] != null);
   return member === undefined ? { family: null, param: null } : { family: account.family, param: member };
 }
 
-/** The refusal of a request that names `param` of an account which no own key reaches. */
+/** The refusal of a request whose `param` refers to an account for which there is no own key. */
 export function ownKeyRequired(param: string): ServiceError {
   if (param === 'thread') {
-    // The newest tool runners fall back to the whole history by themselves when they read these details.
+    // The newest tool runners resend the whole history by themselves when they read these details.
     return new ServiceError(
       'unsupported_parameter',
       "'thread' needs your own provider key; send the whole history.",
@@ -45,7 +47,7 @@ export function ownKeyRequired(param: string): ServiceError {
   });
 }
 
-/** Whether the organisation has a key at a provider of `model`. */
+/** Whether the organisation has a key at a provider that serves `model`. */
 export function hasOwnKey(keys: OrgKeys, model: Model | null): boolean {
   if (keys.size === 0 || model === null) return false;
   return model.endpoints.some(({ provider, byok }) => byok !== undefined && keys.has(provider));

@@ -2,12 +2,12 @@
 import { parseJson, ServiceError, stringEndIn } from '../../../kernel/index.ts';
 
 /**
- * Objects, lists and members of a body at most. Each takes two characters of text or more, which a compressed body has
- * for nothing, and up to a hundred bytes of memory: as many as fit the largest body would take a gigabyte.
+ * Maximum number of objects, lists and members in a body. Each takes at least two characters of text, which compress
+ * to almost nothing, and up to a hundred bytes of memory: the largest body could otherwise take a gigabyte.
  */
 const ITEMS_MAX = 1_000_000;
 
-/** @throws ServiceError request_too_large for a body that holds more items than anybody needs. */
+/** @throws ServiceError request_too_large for a body with more items than any real request needs. */
 export function refuseTooMany(text: string): void {
   if (text.length <= 2 * ITEMS_MAX || !holdsTooMany(text)) return;
   const message = `The body holds more than ${ITEMS_MAX} objects, lists and members.`;

@@ -1,12 +1,12 @@
-// The endpoints of a call with the output cap that each is sent (docs/pricing.md#holds).
+// The endpoints of a call, with the output cap that each is sent (docs/pricing.md#holds).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type EndpointReserve, isReserveOf, type ReserveInput, reserve } from '../../../pricing/index.ts';
 import type { Planned } from '../attempt/terms.ts';
 
-/** All that a hold is reckoned from but the balance. */
+/** Everything that a hold is computed from, except the balance. */
 export type HoldInput = Omit<ReserveInput, 'available_micro_usd'>;
 
-/** `endpoints` with their caps, without those on which credit affords next to nothing; in order. */
+/** `endpoints` with their caps, in order, without those on which the balance affords next to nothing. */
 export function capsOf(
   endpoints: readonly Endpoint[],
   hold_input: ReserveInput,
@@ -16,7 +16,7 @@ export function capsOf(
   return wanted.status === 'ok' ? plannedOf(endpoints, wanted.endpoints, cap_given) : [];
 }
 
-/** The same from a reserve already made. */
+/** The same, from a reserve that has already been computed. */
 export function plannedOf(
   endpoints: readonly Endpoint[],
   reserved: readonly EndpointReserve[],
@@ -26,7 +26,7 @@ export function plannedOf(
   for (const endpoint of endpoints) {
     const item = reserved.find((candidate) => isReserveOf(candidate, endpoint));
     if (item === undefined) continue;
-    // Sent where the caller gave it, where credit lowered it, and where the family requires one.
+    // The cap is sent when the caller gave it, when the balance lowered it, or when the family requires one.
     const sent = cap_given || item.capped_by_credit || endpoint.wire.needs_cap;
     planned.push({ endpoint, cap: sent ? item.output_cap : null, by_credit: item.capped_by_credit });
   }

@@ -1,4 +1,4 @@
-// The active policy's part in a call: what it says of it, and the limits and the trace that follow.
+// Applies the active routing policy to a call: which rule matches, and the limits and the trace that follow.
 import type { Endpoint } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import { type CallFacts, decide, type OrgPolicies, type Ruling } from '../../../policies/index.ts';
@@ -15,7 +15,9 @@ import type { CallRecord, Incoming } from '../types.ts';
 import type { HoldInput } from './plan.ts';
 import { modalitiesOut } from './task.ts';
 
-/** What the policy of the call's scope says of it; null where the built-in policy rules, which is one look-up. */
+/**
+ * What the policy of the call's scope says about it; null when the built-in policy applies, which takes one look-up.
+ */
 export function rulingOf(
   policies: OrgPolicies,
   incoming: Incoming,
@@ -52,7 +54,7 @@ export function rulingOf(
   return decide(policy, facts, request.svc.route.fallback_models);
 }
 
-/** The route of a call that got no plan: its row names policy, rule, and why each endpoint is out. */
+/** The route of a call without a plan: its row names policy, rule, and why each endpoint was excluded. */
 function refusedRoute(ruling: Ruling | null, refusal: ServiceError, catalog: string): Decided {
   const excluded = (refusal.beside['excluded_by'] ?? []) as readonly Excluded[];
   const route = {
@@ -65,7 +67,7 @@ function refusedRoute(ruling: Ruling | null, refusal: ServiceError, catalog: str
   return { route, catalog, reserve_micro_usd: 0 };
 }
 
-/** `found` under the limits of `ruling`, with the cap of the call: its own, else the policy's, else null. */
+/** `found`, limited by `ruling`, with the call's output cap: the caller's, otherwise the policy's, otherwise null. */
 export function underPolicy(
   ruling: Ruling | null,
   found: RoutePlan | ServiceError,

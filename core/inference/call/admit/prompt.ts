@@ -1,17 +1,26 @@
-// The size of a prompt for the bounds of docs/pricing.md#holds, from the body's bytes: an escape never shortens text,
-// so the body is an upper bound of it, and a sample tells how dense it is. Counting every character would cost a
-// tenth of what the whole call may.
+// The size of a prompt for the bounds of docs/pricing.md#holds, computed from the body's bytes. A JSON escape never
+// shortens text, so the size of the body is an upper bound, and a sample shows how dense the text is. Counting every
+// character would cost a tenth of the time that a whole call may take.
 import { emptyPrompt, type PromptSize } from '../../../pricing/index.ts';
 import type { CanonicalRequest, MediaSource, Part } from '../../canonical/types.ts';
 import { MEDIA_BYTES_MAX } from '../attempt/media.ts';
 import { taskSize } from './task.ts';
 
 const SAMPLES = 1_024;
-/** Ten minutes of frames and sound at the 300 tokens a second that providers count, in seconds of sound (40 each). */
+/**
+ * Ten minutes of frames and sound at the 300 tokens per second that providers count, expressed in seconds of sound
+ * (40 tokens each).
+ */
 const VIDEO_AS_SOUND = (600 * 300) / 40;
-/** A prompt's token ids are in the body as digits, of which a token may have one: the bound counts three bytes as one. */
+/**
+ * Token ids in the body are written as digits, possibly only one per token, while the bound counts three bytes as one
+ * token.
+ */
 const TOKEN_BYTES = 3;
-/** First byte of a UTF-8 character beyond the Latin blocks (U+0280 and up; the lead byte of U+0250 is shared). */
+/**
+ * First byte of UTF-8 characters beyond the Latin blocks (from U+0280; U+0250 has the same lead byte as Latin
+ * characters).
+ */
 const BEYOND_LATIN_LEAD = 0xca;
 
 function base64Bytes(src: MediaSource): number {
@@ -22,7 +31,7 @@ function isPdf(src: MediaSource): boolean {
   return 'media_type' in src && src.media_type?.toLowerCase().startsWith('application/pdf') === true;
 }
 
-/** Adds the media of `parts` to `size`; returns the base64 characters that are media and not text. */
+/** Adds the media of `parts` to `size`; returns how many characters of base64 are media and not text. */
 function addMedia(size: PromptSize, parts: readonly Part[]): number {
   let encoded = 0;
   for (const part of parts) {
@@ -33,15 +42,15 @@ function addMedia(size: PromptSize, parts: readonly Part[]): number {
         break;
       case 'audio': {
         const length = base64Bytes(part.src);
-        // By address it is fetched under the hold, which must cover the longest that is.
+        // Media given by address are fetched after the hold, so the hold must cover the longest possible.
         size.audio_bytes += 'url' in part.src ? MEDIA_BYTES_MAX : Math.ceil(length * 0.75);
         encoded += length;
         break;
       }
       case 'document': {
         const length = base64Bytes(part.src);
-        // A PDF by address has no bytes here; the bound of an unknown file is one of 100 pages.
-        // Any other file is text, as it is or packed: its base64 counts as the text of the body that it stands in.
+        // A PDF given by address has no bytes here; a file of unknown size counts as 100 pages. Any other file is
+        // text, plain or packed: its base64 is counted as text of the body.
         if (length > 0 && !isPdf(part.src)) break;
         if (length > 0) size.pdf_bytes += Math.ceil(length * 0.75);
         else if ('url' in part.src || 'file_id' in part.src) size.pdf_pages += 100;
@@ -62,13 +71,13 @@ function addMedia(size: PromptSize, parts: readonly Part[]): number {
   return encoded;
 }
 
-/** UTF-8 bytes of the character beyond Latin that `lead` begins. */
+/** UTF-8 length of the character beyond Latin that begins with `lead`. */
 function bytesOfCharacter(lead: number): number {
   if (lead >= 0xf0) return 4;
   return lead >= 0xe0 ? 3 : 2;
 }
 
-/** What the reserve needs to know of `request`, whose JSON text is `body`. */
+/** What the hold must know about `request`, whose JSON text is `body`. */
 export function promptSize(request: CanonicalRequest, body: Buffer): PromptSize {
   if (request.task !== undefined) return taskSize(request.task);
   const size = emptyPrompt();
@@ -87,7 +96,7 @@ export function promptSize(request: CanonicalRequest, body: Buffer): PromptSize 
     seen++;
     if (byte === 0x20 || byte === 0x0a || byte === 0x09 || byte === 0x0d) white++;
     else if (byte >= BEYOND_LATIN_LEAD) beyond += bytesOfCharacter(byte);
-    // An escaped line break is white space that JSON spells with two bytes.
+    // An escaped line break is white space that JSON writes with two bytes.
     else if (byte === 0x5c && (body[i + 1] === 0x6e || body[i + 1] === 0x74)) white++;
   }
   if (seen > 0) {

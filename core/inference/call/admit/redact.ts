@@ -1,23 +1,25 @@
-// The one gate between the bytes that came in and everything that looks at them: what the organisation's policy names
-// is taken out before anything is read, hashed, routed, stored or sent. Both lanes then see only redacted text.
+// The one gate between the incoming bytes and everything that looks at them: what the organisation's data policy
+// names is removed before anything is read, hashed, routed, stored or sent. Both lanes see only redacted text.
 import { type RedactedBody, redactBody } from '../../../redaction/index.ts';
 import type { Incoming } from '../types.ts';
 import { refuseTooMany } from './parse.ts';
 
-/** Headers whose text ends up in rows. */
+/** Headers whose text is stored in request rows. */
 const HEADERS = ['x-svc-metadata', 'x-svc-app', 'x-title'];
 
 type RedactionSettings = NonNullable<Incoming['grant']['data_policy']['redact']>;
 
 /**
- * `incoming` with body and headers redacted; itself where its organisation asks for none, which costs one look.
- * @throws ServiceError (or rejects) invalid_pattern, request_too_large, service_unavailable: then nothing may go on.
+ * `incoming` with body and headers redacted; the same object when its organisation redacts nothing, which costs one
+ * look-up.
+ * @throws ServiceError (or rejects) invalid_pattern, request_too_large, service_unavailable: then the request must
+ * not continue.
  */
 export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming> {
   const { redact } = incoming.grant.data_policy;
   if (redact === null) return incoming;
   const { org_id } = incoming.grant;
-  // Redaction parses the body as well. What counts is ASCII, so no byte needs decoding.
+  // Redaction parses the body too. The counted characters are ASCII, so the bytes need no decoding.
   refuseTooMany(incoming.body.toString('latin1'));
   const body = redactBody(redact, incoming.body, {
     org_id,
@@ -39,7 +41,7 @@ async function later(
   body: RedactedBody | Promise<RedactedBody>,
   names: readonly string[],
 ): Promise<Incoming> {
-  // All at once: a body that is refused while a header is waited for must not be a rejection that nobody hears.
+  // All at once: if the body were refused while a header is awaited, its rejection would be unhandled.
   const [made, ...texts] = await Promise.all([
     body,
     ...names.map((name) => header(incoming, settings, name)),
@@ -63,8 +65,8 @@ async function header(
   name: string,
 ): Promise<RedactedHeader> {
   const sent = incoming.headers[name] as string;
-  // Metadata are a JSON object of strings, and read as the member that they stand for; what is not JSON is refused as
-  // such when it is read.
+  // Metadata is a JSON object of strings and is redacted as the body member that it stands for. What is not JSON is
+  // refused when it is read.
   const [before, behind] = name === 'x-svc-metadata' ? ['{"metadata":', '}'] : ['', ''];
   const text = before === '' ? JSON.stringify([sent]) : before + sent + behind;
   const { body, ...counts } = await redactBody(settings, Buffer.from(text), incoming.grant);

@@ -1,5 +1,5 @@
-// Calls for vectors and rankings: what admission measures of them, and what they are told when their model is another
-// kind of model. From the plan on they are calls like any other.
+// Calls for embeddings and rankings: how admission measures them, and the message when the model is of another kind.
+// After planning they are treated like any other call.
 import type { Catalog, ModelTask } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import {
@@ -15,9 +15,9 @@ import { hasImages, isContent, isTokens } from '../../canonical/tasks/inputs.ts'
 import type { CanonicalRequest, EmbedInput, Task } from '../../canonical/types.ts';
 import { searchesOf } from '../../canonical/web-search.ts';
 
-/** Token ids are known; three bytes of ordinary text are what the bound counts as one. */
+/** The number of token ids is known; the bound counts three bytes of ordinary text as one token. */
 const BYTES_PER_TOKEN = 3;
-/** Enough white space for such text not to look dense. */
+/** Enough white space that the bound does not treat the text as dense. */
 const WHITE_SHARE = 0.1;
 
 function addInput(size: PromptSize, input: EmbedInput): void {
@@ -34,7 +34,7 @@ function addInput(size: PromptSize, input: EmbedInput): void {
   size.white_space_bytes += Math.ceil(input.length * BYTES_PER_TOKEN * WHITE_SHARE);
 }
 
-/** Size of all that `task` sends; a query is read again with each document. */
+/** Size of everything that `task` sends; the query is read again with each document. */
 export function taskSize(task: Task): PromptSize {
   const size = emptyPrompt();
   if (task.kind === 'embed') {
@@ -48,20 +48,20 @@ export function taskSize(task: Task): PromptSize {
   return size;
 }
 
-/** Bound of the longest of the inputs that are read apart: each must fit the context, not their sum. */
+/** Bound of the longest input: each must fit the context by itself, not their sum. */
 function longestTokens(task: Task): number {
   const query = task.kind === 'rerank' ? countText(task.query) : 0;
   let longest = 0;
   for (const input of task.kind === 'embed' ? task.input : task.documents) {
     const size = emptyPrompt();
     addInput(size, input);
-    // Without the margin of a message: a text that fills the context is not too long.
+    // Without the margin of a message: a text that exactly fills the context is not too long.
     longest = Math.max(longest, inputTokensBound({ ...size, messages: 0 }));
   }
   return longest + query;
 }
 
-/** What of the route's features a task decides; nothing for a request without one. */
+/** The route features that a task determines; none for a request without a task. */
 export function taskFeatures(request: CanonicalRequest): Partial<RouteFeatures> {
   const { task } = request;
   if (task === undefined) return {};
@@ -73,7 +73,8 @@ export function taskFeatures(request: CanonicalRequest): Partial<RouteFeatures> 
 }
 
 /**
- * Token ids say what no pattern finds: under a data policy that redacts, they are refused rather than passed by it.
+ * No redaction pattern can match token ids. Under a data policy that redacts they are refused instead of bypassing
+ * it.
  * @throws ServiceError unsupported_parameter.
  */
 export function refuseUnreadable({ task, completion }: CanonicalRequest, redacts: boolean): void {
@@ -89,13 +90,13 @@ export function refuseUnreadable({ task, completion }: CanonicalRequest, redacts
   throw new ServiceError('unsupported_parameter', message, { param, details: { reason: 'redaction' } });
 }
 
-/** Search units to hold for `request`: of a ranking, or of the searches of the web that it may make. */
+/** Search units to hold for `request`: those of a ranking, or of the web searches it may make. */
 export function searchUnitsOf(request: CanonicalRequest): number {
   const { task } = request;
   return task?.kind === 'rerank' ? unitsBound(task) : searchesOf(request);
 }
 
-/** Modalities that `request` asks for, in the catalog's words. */
+/** Modalities that `request` asks for, by their names in the catalog. */
 export function modalitiesOut(request: CanonicalRequest): readonly string[] {
   if (request.task !== undefined) return [request.task.kind === 'embed' ? 'embedding' : 'ranking'];
   return request.output?.modalities ?? ['text'];
@@ -107,7 +108,7 @@ const madeBy: { readonly [K in ModelTask | 'text']: string } = {
   text: 'generates text; embeddings and rankings need a model that makes them',
 };
 
-/** `refusal` in words that help, where no endpoint is left because the model is of another kind than the request. */
+/** A clearer `refusal` when no endpoint is left because the model is of another kind than the request. */
 export function clearer(
   refusal: ServiceError,
   request: CanonicalRequest,

@@ -9,11 +9,11 @@ import { replyHeaders, sendError } from './reply.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 /**
- * Without a semantic event for so long, status and headers go out with a comment
+ * After this long without a semantic event, status and headers are sent with a comment
  * (docs/streams.md#when-the-status-goes-out).
  */
 const COMMIT_AFTER_MS = 15_000;
-/** Harmless in every dialect, also before its first event. */
+/** Harmless in every dialect, even before its first event. */
 const COMMENT = ': svc keep-alive\n\n';
 
 interface AnswerFacts {
@@ -26,9 +26,9 @@ interface AnswerFacts {
 }
 
 export class Answer {
-  /** Replaced when a caller that left comes back for a drained answer. */
+  /** Replaced when the caller comes back for an answer that is being drained. */
   sink: Sink;
-  /** Status and headers are out; from now on an error rides in the stream. */
+  /** Status and headers have been sent; from now on an error can only be reported within the stream. */
   committed = false;
   private readonly record: CallRecord;
   private readonly dialect: Dialect;
@@ -55,7 +55,7 @@ export class Answer {
     if (output.length > 0) this.pending.push(output);
   }
 
-  /** Sends `output` behind everything held; false when the caller's socket is full. */
+  /** Sends `output` after everything held; false when the caller's socket is full. */
   send(output: Buffer | string): boolean {
     if (!this.committed || this.pending.length > 0) {
       this.hold(output);
@@ -67,7 +67,7 @@ export class Answer {
     return this.sink.write(output);
   }
 
-  /** Forgets what a failed attempt had produced before its first content. */
+  /** Drops what a failed attempt produced before its first content. */
   dropHeld(): void {
     this.pending = [];
   }
@@ -87,7 +87,10 @@ export class Answer {
     return room;
   }
 
-  /** Comments and pings after silence, and the timed commit; `relay` is null before the first attempt. */
+  /**
+   * Sends comments and pings after silence, and commits after COMMIT_AFTER_MS; `relay` is null before the first
+   * attempt.
+   */
   keepAlive(now: number, relay: Relay | null): void {
     if (!this.committed) {
       if (now - this.started <= COMMIT_AFTER_MS || relay === null) return;
@@ -116,9 +119,10 @@ export class Answer {
   }
 
   /**
-   * Ends with `error`: in the stream once status and headers are out, as a plain HTTP error before. `relay` is the one
-   * whose answer the caller reads, null where it saw no content; then the dialect begins anew, because a relay counts
-   * what it wrote although that was dropped. Returns the status that the caller saw.
+   * Ends with `error`: within the stream once status and headers have been sent, otherwise as an HTTP error. `relay`
+   * is the one whose answer the caller has read; null when the caller saw no content. The dialect then starts from
+   * the beginning, because a relay counts what it wrote although that was dropped. Returns the status that the caller
+   * saw.
    */
   fail(error: ServiceError, relay: Relay | null, meta: ReplyMeta | null, end: ReplyEnd): number {
     this.pending = [];

@@ -1,20 +1,20 @@
-// Official clients ask again by themselves when a connection is cut or takes too long before an answer has begun, and
-// show it by a header. Between two of their tries nobody is there; the answer then waits a moment for its caller, so
-// that a client's own retry never pays twice, for streams as well. Who sends no such header has left at
-// once (docs/outcomes.md#the-caller-leaves); so has who stays away longer.
+// Official clients retry by themselves when a connection is cut, or when an answer takes too long to begin, and say
+// so in a header. Between two of their tries nobody is connected. The answer then waits for a moment, so that a
+// client's own retry never pays twice, for streams as well. A caller that sends no such header counts as gone at once
+// (docs/outcomes.md#the-caller-leaves), and so does one that stays away longer.
 import type { Drained, Incoming, Reattachable, Sink } from '../types.ts';
 
-/** Header of the official clients: 0 on the first try. */
+/** Header of the official clients; 0 on the first try. */
 export const RETRY_COUNT = 'x-stainless-retry-count';
-/** Their pause before the first retry; it doubles with each, to eight seconds. */
+/** The clients' delay before the first retry; it doubles with each retry, up to eight seconds. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
-/** For the way of the retry to us, with a new connection from another continent. */
+/** Time for the retry to arrive, including a new connection from another continent. */
 const ON_THE_WAY_MS = 1_000;
-/** So much of an answer waits; then its provider does. */
+/** Bytes of an answer that are kept while waiting; beyond them the provider is not read. */
 const HELD_MAX = 1_048_576;
 
-/** What an answer said while its caller was away. */
+/** What an answer produced while its caller was away. */
 interface Held {
   head: { status: number; headers: string[] } | null;
   pieces: (Buffer | string)[];
@@ -23,7 +23,7 @@ interface Held {
   readonly timer: NodeJS.Timeout;
 }
 
-/** How long after a cut the client that sent `headers` may come again: 0 where it does not do so by itself. */
+/** How many ms after a cut the client that sent `headers` may retry: 0 when it does not retry by itself. */
 export function awaitedMs(headers: Incoming['headers']): number {
   const count = headers[RETRY_COUNT];
   // With an Idempotency-Key the answer is kept anyway, and for longer.
@@ -31,15 +31,15 @@ export function awaitedMs(headers: Incoming['headers']): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Number(count), LONGEST_PAUSE_MS) + ON_THE_WAY_MS;
 }
 
-/** A caller's side that outlives its connection for the moment in which the caller asks again. */
+/** The caller's side of a call, which outlives its connection for the short time in which the caller may retry. */
 export class PatientSink implements Sink, Reattachable {
   onDrain: (() => void) | null = null;
   onGone: (() => void) | null = null;
-  /** Whether a provider has been asked by now: before that a caller that leaves owes nothing, and is not waited for. */
+  /** Whether a provider may have been asked. Before that, a caller that leaves owes nothing and is not waited for. */
   asked: () => boolean = () => true;
   private readonly drained: Drained;
   private sink: Sink;
-  /** null once the caller has seen something, or has come back: the new sink does the waiting from then on. */
+  /** Null once the caller has seen something or has come back: from then on the new sink does the waiting. */
   private incoming: Incoming | null;
   private held: Held | null = null;
 
@@ -57,7 +57,7 @@ export class PatientSink implements Sink, Reattachable {
   head(status: number, headers: string[]): void {
     this.incoming = null;
     if (this.held === null) return this.sink.head(status, headers);
-    // A call that failed was free: its retry shall have a try of its own.
+    // A failed call was free, so its retry is executed anew.
     if (status >= 400) this.forget();
     else this.held.head = { status, headers };
   }
@@ -80,7 +80,9 @@ export class PatientSink implements Sink, Reattachable {
     this.sink.destroy();
   }
 
-  /** The caller has asked again, by way of `sink`: it is told what it missed, and goes on from there. */
+  /**
+   * The caller has retried and is connected through `sink`: it gets what it missed, and the answer continues there.
+   */
   reattach(sink: Sink): void {
     const { held } = this;
     this.incoming = this.held = null;

@@ -1,13 +1,17 @@
-// What ends a call and is no refusal: a defect of ours, or a body that nothing here can follow to its bottom.
+// Errors that end a call and are not refusals: a defect of ours, or a body that is nested too deeply to process.
 import { type Log, type RequestId, ServiceError } from '../../../kernel/index.ts';
 import { nestsDeeper } from '../../wire/scan.ts';
 
-/** No schema and no arguments of use nest so deep; what reads and writes bodies follows them several times as far. */
+/**
+ * No useful schema or argument is nested this deeply; the code that reads and writes bodies recurses several times as
+ * far.
+ */
 const LEVELS_MAX = 1_000;
 
 /**
- * `error` as the caller is told it. What is no refusal is a defect, logged whole and told as `internal`, unless the
- * stack has ended in a body made to end it: that is the body's fault, and no retry helps.
+ * The refusal that the caller gets for `error`. An error that is not a refusal is a defect: it is logged in full and
+ * reported as `internal`, unless the stack overflowed on a body built to cause that. Then the body is at fault, and a
+ * retry does not help.
  */
 export function refusalFor(
   error: unknown,

@@ -1,7 +1,7 @@
-// Official clients retry by themselves after a cut or a timeout and send no Idempotency-Key, only a retry count. What
-// waits for such a retry is found here: an answer whose caller has just left (comeback.ts), or a whole answer that is
-// being drained because its provider bills it anyway (docs/outcomes.md#left-whole-answer). So a client's own retry
-// never pays twice.
+// Official clients retry by themselves after a cut or a timeout; they send no Idempotency-Key, only a retry count.
+// This registry finds what waits for such a retry: an answer whose caller has just left (comeback.ts), or a whole
+// answer that is being drained because its provider bills it anyway (docs/outcomes.md#left-whole-answer). So a
+// client's own retry never pays twice.
 import { sha256Hex } from '../../../kernel/index.ts';
 import type { Drained, Incoming, Reattachable } from '../types.ts';
 import { RETRY_COUNT } from './comeback.ts';
@@ -10,7 +10,7 @@ function fingerprint(incoming: Incoming): string {
   return sha256Hex(`${incoming.grant.key_id} ${incoming.path} ${sha256Hex(incoming.body)}`);
 }
 
-/** The drained calls of one process; hashing is paid only by calls that were left and by retries. */
+/** The drained calls of one process. Hashing is only needed for calls whose caller left, and for retries. */
 export function createDrained(): Drained {
   const calls = new Map<string, Reattachable>();
   const prints = new Map<Reattachable, string>();

@@ -1,4 +1,4 @@
-// A request that is refused before it is a call: nothing was read of its body, nothing held, nothing tried.
+// A request that is refused before it becomes a call: its body was not read, nothing was held or tried.
 import { type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
 import type { KeyGrant } from '../../../keys/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
@@ -9,24 +9,24 @@ import { sendError } from './reply.ts';
 
 const NO_BODY = Buffer.alloc(0);
 
-/** What is known of such a request. */
+/** What is known about such a request. */
 interface EarlyRequest {
   readonly request_id: RequestId;
   readonly dialect: Dialect;
-  /** null: its key is unknown, or was not looked at. */
+  /** Null: its key is unknown or was not looked up. */
   readonly grant: KeyGrant | null;
   readonly headers: Incoming['headers'];
   readonly path: string;
   readonly client_ip_prefix: string;
-  /** The connection ends with the answer. */
+  /** The connection is closed after the answer. */
   readonly close: boolean;
-  /** Its limits, where they were asked. */
+  /** Its limits, when they were asked for. */
   readonly gauges: Gauges | null;
 }
 
 /**
- * Answers `request` with `error` in the envelope of its dialect. A known key gets a request row, `rejected` with the
- * code and without attempts; an unknown one has none to get (docs/outcomes.md#refused-before-the-hold).
+ * Answers `request` with `error` in the envelope of its dialect. For a known key a request row is written, `rejected`
+ * with the code and without attempts; an unknown key has no row (docs/outcomes.md#refused-before-the-hold).
  */
 export function refuseRequest(
   deps: Pick<CallDeps, 'record' | 'base_url' | 'clock'>,

@@ -1,5 +1,5 @@
-// Sends a stored answer again (docs/idempotency.md#calls): same id, usage, cost and warnings, in the form asked for
-// this time.
+// Sends a stored answer again (docs/idempotency.md#calls): same id, usage, cost and warnings, in the form that the
+// new request asks for.
 
 import { unfoldAnswer } from '../../canonical/assemble.ts';
 import type { Dialect } from '../../canonical/contract.ts';
@@ -8,7 +8,7 @@ import { leavePlace } from '../record.ts';
 import type { CallRecord, Sink } from '../types.ts';
 import { replyHeaders } from './reply.ts';
 
-/** Answers with `replayed` as a stream or whole, as its new request asks; marked `x-svc-idempotent-replay: true`. */
+/** Sends `replayed` as a stream or whole, as the new request asks; marked with `x-svc-idempotent-replay: true`. */
 export function sendReplay(sink: Sink, dialect: Dialect, replayed: Replayed, record: CallRecord): void {
   leavePlace(record);
   const { stored, stream, include_usage, id } = replayed;

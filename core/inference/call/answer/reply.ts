@@ -1,5 +1,5 @@
-// How an answer or a refusal is put on the wire: headers (docs/api.md#headers) as one flat list, the cheapest form that
-// `writeHead` takes, and the dialect's own error body (docs/errors.md).
+// How an answer or a refusal is sent: headers (docs/api.md#headers) as one flat list, the cheapest form for
+// `writeHead`, and the dialect's own error body (docs/errors.md).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { ServiceError } from '../../../kernel/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
@@ -26,7 +26,7 @@ interface HeadFacts {
   readonly gauges: Gauges | null;
 }
 
-/** `headers` and those common to every answer of a call that reached a provider, added to the same flat list. */
+/** Appends to `headers` those that every answer has when the call reached a provider, and returns the same list. */
 export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[] {
   const { request_id: id } = facts;
   headers.push('x-svc-request-id', id, 'x-request-id', id, 'request-id', id);
@@ -43,18 +43,18 @@ export function replyHeaders(facts: HeadFacts, headers: string[] = []): string[]
   return headers;
 }
 
-/** Comma list of distinct warning codes. */
+/** The distinct warning codes, separated by commas. */
 function warningCodes(warnings: readonly Warning[]): string {
   return [...new Set(warnings.map((warning) => warning.code))].join(',');
 }
 
 export interface ErrorFacts extends ErrorPlace {
   readonly attempts: number;
-  /** Endpoint of the last attempt; null before any. */
+  /** Endpoint of the last attempt; null when there was none. */
   readonly endpoint: Endpoint | null;
   readonly cost_micro_usd: number;
   readonly trace: string | null;
-  /** The connection ends with this answer: what is left of the request's body is not wanted. */
+  /** The connection is closed after this answer: the rest of the request's body is not read. */
   readonly close?: boolean;
   readonly gauges: Gauges | null;
 }

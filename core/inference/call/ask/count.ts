@@ -1,5 +1,5 @@
-// How many tokens a prompt has: free, without hold, row or tokens of the limits. Where it would
-// be sent decides who counts: a bundled tokenizer, the provider's own count call, or nobody; then it is an estimate.
+// How many tokens a prompt has. Free: no hold, no row, no tokens counted against limits. What counts depends on the
+// endpoint that the call would try first: a bundled tokenizer, the provider's own count, or else an estimate.
 import { findModel } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import { inputTokensBound } from '../../../pricing/index.ts';
@@ -17,11 +17,12 @@ import { newRecord } from '../record.ts';
 import type { CallDeps, Incoming } from '../types.ts';
 
 const UPSTREAM_MS = 2_000;
-/** A count is a few dozen bytes. */
+/** A count takes a few dozen bytes. */
 const REPLY_BYTES_MAX = 65_536;
 /**
- * What chat models read around each message, and before their answer: the published rule of OpenAI's models. For those
- * that reason nothing is published and the sum was seen to differ by one, so that a count by it is no exact one.
+ * Tokens that chat models read around each message and before their answer, by the published rule for OpenAI's
+ * models. For reasoning models nothing is published and the sum was observed to differ by one, so a count by this
+ * rule is not exact.
  */
 const TOKENS_PER_MESSAGE = 3;
 const TOKENS_PER_NAME = 1;
@@ -29,8 +30,8 @@ const TOKENS_OF_ANSWER = 3;
 
 /**
  * The size of the prompt that a call with this body would send first.
- * @throws ServiceError every refusal that the call itself would get before its hold, but two that are no answer to
- *   the question: a prompt that is too long, and endpoints that are out of order now, are counted here.
+ * @throws ServiceError every refusal that the call itself would get before its hold, except two that do not answer
+ * the question: prompts that are too long and endpoints that are out of order are counted here.
  */
 export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<Counted> {
   const { 'idempotency-key': _ignored, ...headers } = incoming.headers;
@@ -52,7 +53,7 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   };
   const rule = endpoint === undefined ? undefined : deps.adapters.get(endpoint.family)?.promptTokens;
   if (rule != null) return { ...estimate, input_tokens: rule(request), source: 'exact' };
-  // Where the prompt is too long for all of them, any endpoint tells of the model.
+  // When the prompt is too long for all endpoints, any of them can tell the tokenizer.
   const any = endpoint ?? findModel(draft.catalog, model, incoming.grant.environment)?.endpoints[0];
   const tokenizer = any?.tokenizer;
   const counted = isExact(tokenizer) ? await countHere(deps.tokens, tokenizer, request) : null;
@@ -65,12 +66,14 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   return { ...estimate, input_tokens, source: 'exact', tokenizer: 'provider', more: own ? (more ?? {}) : {} };
 }
 
-/** A refusal of the route that says nothing about the size of the prompt. */
+/** Whether a refusal of the route says nothing about the size of the prompt. */
 function isNoAnswer({ code, status }: ServiceError): boolean {
   return code === 'context_length_exceeded' || (code === 'no_endpoint_available' && status === 503);
 }
 
-/** The texts of a request of nothing else; null where there is more, such as tools, of which the wording is not known. */
+/**
+ * The texts of a request that contains only text; null when there is more, such as tools, whose wording is not known.
+ */
 function textsOf(request: CanonicalRequest): { texts: string[]; framing: number } | null {
   const { messages, tools, output } = request;
   if ((tools?.length ?? 0) > 0 || output?.format?.schema !== undefined) return null;
@@ -103,7 +106,7 @@ async function countHere(
   return { reported: { input_tokens: counted.tokens + found.framing, tokenizer }, exact: counted.exact };
 }
 
-/** The count of the provider that would be tried first; null where it has none, or none in time. */
+/** The count of the provider that would be tried first; null when it offers none, or not in time. */
 async function askProvider(
   deps: CallDeps,
   incoming: Incoming,
@@ -132,7 +135,7 @@ function readCount(counting: PromptCounting, body: Buffer): PromptCount | null {
   }
 }
 
-/** The body of a 2xx answer; null for anything else, also when it takes too long. */
+/** The body of a 2xx answer; null for anything else, and when it takes too long. */
 function exchange(
   deps: CallDeps,
   facts: {

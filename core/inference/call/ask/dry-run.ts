@@ -1,5 +1,5 @@
-// POST /v1/svc/dry_run: the decision of a call without the call (docs/routing.md). It is made by what admits calls,
-// up to the hold; nothing is held, tried, counted as tokens or written down.
+// POST /v1/svc/dry_run: the decision of a call without the call (docs/routing.md). The same code decides that admits
+// calls, up to the hold; nothing is held, tried, counted as tokens or recorded.
 import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import { holdMicroUsd, price, type Reserved } from '../../../pricing/index.ts';
 import { type RoutePlan, routeLine, routeOf } from '../../../routing/index.ts';
@@ -14,10 +14,10 @@ import { newRecord, tellLost, warn } from '../record.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 
 const BYTES_PER_TOKEN = 4;
-/** The least that a call without a cap of its own holds for (pricing/reserve.ts). */
+/** The minimum that a call without an output cap holds for (pricing/reserve.ts). */
 const TOKENS_MIN = 16;
 
-/** The answer to a dry run as JSON; parameters of its warnings are the shared ones. */
+/** The answer to a dry run as JSON; the parameters of warnings have their canonical names. */
 export interface DryRun {
   readonly object: 'dry_run';
   readonly model: string;
@@ -32,7 +32,8 @@ export interface DryRun {
 
 /**
  * What a call with this body would be tried on, and what it would hold.
- * @throws ServiceError every refusal that the call itself would get before its hold; too little credit is a warning.
+ * @throws ServiceError every refusal that the call itself would get before its hold; insufficient credit is a
+ * warning.
  */
 export async function dryRun(deps: CallDeps, incoming: Incoming): Promise<DryRun> {
   const { 'idempotency-key': _ignored, ...headers } = incoming.headers;
@@ -106,7 +107,7 @@ function planOf(
     }));
 }
 
-/** What the filters left out, and what credit does not reach while it reaches others. */
+/** The endpoints that filters excluded, and those that the balance does not cover while it covers others. */
 function excludedOf(route: RoutePlan, planned: readonly Planned[] | null): JsonObject[] {
   const expensive = route.plan.filter(({ endpoint }) => !isTried(planned, endpoint.id));
   return [

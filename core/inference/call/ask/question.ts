@@ -1,5 +1,5 @@
-// Questions about a call that are no calls (dry run): free, without a request row, counted as a request a minute and as
-// nothing else. The surface brings them here like calls; what each answers is its own.
+// Questions about a call that do not make the call (dry run, token count). They are free, have no request row, and
+// count only as a request per minute. The surface passes them here like calls; each has its own answer.
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { refusalFor } from '../answer/defect.ts';
@@ -7,13 +7,13 @@ import { sendError } from '../answer/reply.ts';
 import type { CallDeps, Incoming, Sink } from '../types.ts';
 
 export interface Question {
-  /** Reads the body and gives errors their form. */
+  /** Reads the body, and writes errors in its format. */
   readonly dialect: Dialect;
-  /** Headers of its own may be added to the flat list. @throws ServiceError what the caller is told. */
+  /** The answer; it may append to the flat list `headers`. @throws ServiceError what the caller is refused with. */
   answer(deps: CallDeps, incoming: Incoming, headers: string[]): Promise<JsonObject>;
 }
 
-/** Answers `incoming`; a defect is logged and told as `internal`. Never rejects. */
+/** Answers `incoming`; a defect is logged and reported as `internal`. Never rejects. */
 export async function answerQuestion(
   deps: CallDeps,
   question: Question,

@@ -1,4 +1,4 @@
-// How questions about a call are answered, each in the words of its format.
+// How each question about a call is answered, in its own format.
 import type { JsonObject } from '../../../kernel/index.ts';
 import type { Asked } from '../../formats/format.ts';
 import { countTokens } from './count.ts';
@@ -26,7 +26,7 @@ function questionOf(asked: Asked): Question {
   };
 }
 
-/** What may be asked about a call, by path. */
+/** The questions that can be asked about a call, by path. */
 export function questionsOf(asked: ReadonlyMap<string, Asked>): ReadonlyMap<string, Question> {
   return new Map([...asked].map(([path, one]) => [path, questionOf(one)]));
 }

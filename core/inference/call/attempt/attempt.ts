@@ -5,13 +5,15 @@ import type { Exchange, ExchangeHandler, NetworkProblem } from '../../upstream/e
 import { ProtocolFault } from '../../wire/fault.ts';
 import type { AttemptRecord } from '../types.ts';
 
-/** Bodies of refusals beyond this say nothing more. */
+/** Error bodies are read up to this size; the rest adds nothing. */
 const ERROR_BODY_MAX = 1_048_576;
-/** Whole answers beyond this are no chat answers. */
+/** A whole answer larger than this is not a chat answer. */
 const WHOLE_MAX = 67_108_864;
-/** Bytes of a stream before its first content: what they write is kept until then. */
+/** Limit of bytes of a stream before its first content; what they produce is kept until then. */
 const SILENT_MAX = 33_554_432;
-/** Bytes of a stream in all; bounds what a lane keeps of it (the last event of a response repeats the answer). */
+/**
+ * Limit of bytes of a stream; also bounds what a lane keeps of it (the last event of a response repeats the answer).
+ */
 const STREAM_MAX = 268_435_456;
 /** How long usage may follow the finish (docs/streams.md#when-the-status-goes-out). */
 const FINISH_GRACE_MS = 2_000;
@@ -21,14 +23,14 @@ interface AttemptTimes {
   readonly idle_ms: number;
 }
 
-/** What the attempt tells its call. */
+/** What an attempt reports to its call. */
 export interface AttemptListener {
   /** Bytes for the caller (may be empty), after each read; the relay's state is up to date. */
   progressed(attempt: Attempt, pieces: Pieces, output: Buffer | string): void;
-  /** The answer is complete as far as the provider is concerned. */
+  /** The provider has sent its complete answer. */
   completed(attempt: Attempt, read: Read, telling: Telling): void;
   failed(attempt: Attempt, fault: UpstreamFault): void;
-  /** Reading the answer threw something that is no fault of the provider: a defect of ours. */
+  /** Reading the answer threw an error that is not the provider's fault: a defect of ours. */
   crashed(attempt: Attempt, error: unknown): void;
 }
 
@@ -38,41 +40,41 @@ export type Classify = (
   body: Buffer,
 ) => UpstreamFault;
 
-/** What was read of an answer, or has been so far. */
+/** What has been read of an answer so far. */
 export type Read = Pick<RelayState, 'usage' | 'stop' | 'output_bytes' | 'tool_calls'>;
 
-/** How the caller is told an answer that has ended: by the end of its stream, or in one piece. */
+/** How the end of an answer is sent to the caller: as the end of its stream, or in one piece. */
 export type Telling =
   | { readonly as: 'stream'; readonly relay: Relay }
   | { readonly as: 'whole'; body(meta: ReplyMeta, end: ReplyEnd): Buffer };
 
-/** An answer that is read as it comes, be it for a caller that wants it whole. */
+/** An answer that is read as it arrives, even if the caller wants it whole. */
 export interface Pieces {
   readonly relay: Relay;
   readonly telling: Telling;
 }
 
-/** How the answer is read: piece by piece, or at the end by the raw lane's scan. */
+/** How the answer is read: piece by piece, or at its end by the raw lane's scan. */
 export type Reading = Pieces | { readonly whole: (body: Buffer) => RawWhole };
 
 export class Attempt implements ExchangeHandler {
   readonly record: AttemptRecord;
-  /** null: the answer is read at its end. */
+  /** Null: the answer is read at its end. */
   readonly pieces: Pieces | null;
   readonly lane: RawLane | null;
-  /** Who is told; another one takes over as the call goes on. */
+  /** Receives the events of the attempt; replaced when the call enters another stage. */
   listener: AttemptListener;
   exchange: Exchange | null = null;
   paused = false;
-  /** A limit of `times` ended it, not the network. */
+  /** A limit in `times` ended it, not the network. */
   expired = false;
-  /** Monotonic time of the first semantic event. */
+  /** Monotonic time of the first semantic event, in ms. */
   first_at: number | null = null;
   private readonly readWhole: ((body: Buffer) => RawWhole) | null;
   private readonly classify: Classify;
   private readonly times: AttemptTimes;
   private status = 0;
-  /** The answer is the stream that was asked for. */
+  /** The answer is the stream that was requested. */
   private streaming = false;
   private headers: Readonly<Record<string, string>> = {};
   private chunks: Buffer[] = [];
@@ -96,12 +98,12 @@ export class Attempt implements ExchangeHandler {
     this.last_at = record.started;
   }
 
-  /** Facts of the answer so far; a whole answer has none until it is complete. */
+  /** The relay's state so far; null for a whole answer until it is complete. */
   get state(): RelayState | null {
     return this.pieces?.relay.state ?? null;
   }
 
-  /** Whether a provider may have seen the request. */
+  /** Whether the provider may have received the request. */
   get sent(): boolean {
     return this.exchange?.sent ?? false;
   }
@@ -112,7 +114,7 @@ export class Attempt implements ExchangeHandler {
     this.exchange?.abort();
   }
 
-  /** The caller's socket is full: the provider is not read until `resume`, and the idle clock stands still. */
+  /** The caller's socket is full: the provider is not read until `resume`, and the idle time does not run. */
   pause(): void {
     this.paused = true;
     this.exchange?.pause();
@@ -164,7 +166,7 @@ export class Attempt implements ExchangeHandler {
   error(problem: NetworkProblem): void {
     if (this.over) return;
     const { pieces } = this;
-    // A connection that dies after the finish has said all there is to say.
+    // When the connection breaks after the finish, nothing is missing.
     if (pieces !== null && pieces.relay.state.stop !== null) return this.complete(pieces);
     const lost = pieces?.relay.state.semantic === true ? 'truncated' : 'network';
     this.fail({
@@ -174,7 +176,7 @@ export class Attempt implements ExchangeHandler {
     });
   }
 
-  /** Looks at the clock; about ten times a second. */
+  /** Checks the time limits; called about ten times a second. */
   tick(now: number): void {
     if (this.over) return;
     const { pieces } = this;
@@ -221,7 +223,10 @@ export class Attempt implements ExchangeHandler {
     return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, this.collected);
   }
 
-  /** One read, or with null the end, through the relay; what it throws is the provider's malformed stream. */
+  /**
+   * Passes one read, or with null the end, through the relay. A ProtocolFault that it throws is the provider's
+   * malformed stream.
+   */
   private step(pieces: Pieces, bytes: Buffer | null): void {
     const { relay } = pieces;
     let output: Buffer | string;
@@ -244,7 +249,7 @@ export class Attempt implements ExchangeHandler {
     } else if (state.finished) {
       this.endStream(pieces);
     } else if (state.stop === null) {
-      // One of several candidates may end before another begins: the answer is not over.
+      // One of several candidates may finish before another begins, so the answer is not complete.
       this.stopped_at = 0;
     } else if (this.stopped_at === 0) {
       this.stopped_at = this.last_at;
@@ -283,7 +288,7 @@ export class Attempt implements ExchangeHandler {
     this.fail({ class: 'protocol', status: this.status, message: error.message });
   }
 
-  /** A 200 that is no stream although one was asked for: an error object, or not the provider's format. */
+  /** A 200 that is not the requested stream: an error object, or not in the provider's format. */
   private endUnexpected(): void {
     const fault = this.classify(this.status, this.headers, this.body());
     this.fail({ ...fault, class: fault.class === 'client' ? 'protocol' : fault.class });
@@ -313,21 +318,21 @@ export class Attempt implements ExchangeHandler {
   }
 }
 
-/** Whether an answer is the insured empty one: nothing is in it, and the provider bills no output. */
+/** Whether an answer is the empty one that is not charged: it has no content, and the provider bills no output. */
 function isNothing({ output_bytes, tool_calls, usage }: RawWhole | RelayState): boolean {
   return output_bytes === 0 && tool_calls === 0 && (usage?.output_tokens ?? 0) === 0;
 }
 
 /**
- * A page that a firewall before the provider sends (403) is about the prompt or our address, not about the key: parking
- * the key for it would let one tenant's prompt stop everybody's calls.
+ * A 403 with an HTML page comes from a firewall before the provider. It concerns the prompt or our address, not the
+ * key: parking the key for it would let one tenant's prompt stop everybody's calls.
  */
 function notOfTheKey(fault: UpstreamFault, body: Buffer): UpstreamFault {
   const page = fault.class === 'auth' && fault.status === 403 && /^\s*</.test(body.toString('latin1', 0, 64));
   return page ? { ...fault, class: 'server' } : fault;
 }
 
-/** Media types are told apart without regard to case (RFC 9110 8.3.1). */
+/** Media types are case-insensitive (RFC 9110 8.3.1). */
 const STREAM = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream|application\/x-ndjson)/i;
 
 function isStream(content_type: string): boolean {

@@ -1,4 +1,4 @@
-// Which endpoint is tried after one has failed (docs/outcomes.md#faults-of-a-provider).
+// Decides which endpoint is tried after one has failed (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { mayFollow } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
@@ -8,17 +8,20 @@ import type { AttemptTerms, Planned } from './terms.ts';
 
 type Keys = Pick<CallDeps, 'credentials' | 'provider' | 'own_keys' | 'clock'>;
 
-/** Milliseconds until the caller's own key, or else one of the pool, may be used at `endpoint` again; 0: one may now. */
+/**
+ * Milliseconds until the caller's own key, or otherwise one of the pool, can be used at `endpoint` again; 0: one can
+ * be used now.
+ */
 export function throttleMs(deps: Keys, endpoint: Endpoint, now_ms: number): number {
   if (endpoint.own_key !== undefined) return deps.own_keys.restMs(endpoint, now_ms);
   if (endpoint.wire.in_process) return 0;
   return deps.credentials.throttleMs(endpoint, deps.provider, now_ms);
 }
 
-/** What a provider says of the account and not of the endpoint. */
+/** Faults that concern the account, not the endpoint. */
 const KEY_FAULTS: ReadonlySet<string> = new Set(['auth', 'quota']);
 
-/** Faults that another key of the same pool may not meet. */
+/** Faults that another key of the same pool may not have. */
 const OTHER_KEY_HELPS: ReadonlySet<string> = new Set([...KEY_FAULTS, 'rate_limit']);
 
 function isSameKey({ own_key: a }: Endpoint, { own_key: b }: Endpoint): boolean {
@@ -26,9 +29,10 @@ function isSameKey({ own_key: a }: Endpoint, { own_key: b }: Endpoint): boolean 
 }
 
 /**
- * Place in the plan of the endpoint to try after the one at `at` ended with the last of `faults`; null: none may be
- * tried. `raw` is the lane of the failed attempt: a client fault in the canonical one gets one more endpoint, because
- * our translation may be at fault. An endpoint whose keys all rest is passed over where another one is left.
+ * Index in the plan of the endpoint to try after the one at `at` ended with the last of `faults`; null: none may be
+ * tried. `raw` is the lane of the failed attempt: a client fault in the canonical lane permits one more endpoint,
+ * because our translation may be at fault. An endpoint whose keys are all resting is skipped when another one is
+ * left.
  */
 export function nextPlace(
   deps: Keys,
@@ -46,7 +50,9 @@ export function nextPlace(
   });
 }
 
-/** The first place behind `at` whose endpoint `may` be tried, one whose keys all rest where there is no other. */
+/**
+ * The first index after `at` whose endpoint `may` be tried; one whose keys are all resting only if there is no other.
+ */
 function placeAfter(
   deps: Keys,
   plan: AttemptTerms['plan'],
@@ -63,18 +69,18 @@ function placeAfter(
   return resting;
 }
 
-/** What an attempt ended with, and where. */
+/** How and where an attempt failed. */
 export interface Fault {
   readonly fault: UpstreamFault;
   readonly endpoint: Endpoint;
 }
 
-/** The tries of one call: where it is in its plan, what has failed, and what may be tried again. */
+/** The attempts of one call: its position in the plan, what has failed, and what may be tried next. */
 export class Tries {
-  /** What the attempts so far ended with, in their order. */
+  /** The faults of the attempts so far, in order. */
   readonly faults: Fault[] = [];
   private readonly terms: Pick<AttemptTerms, 'plan' | 'failover' | 'max_attempts'>;
-  /** Place in the plan of the present attempt. */
+  /** Index in the plan of the current attempt. */
   private at = 0;
   private retried_unsent = false;
   private retried_key = false;
@@ -83,7 +89,7 @@ export class Tries {
     this.terms = terms;
   }
 
-  /** What the present attempt goes to. */
+  /** What the current attempt goes to. */
   get planned(): Planned {
     const planned = this.terms.plan[this.at];
     if (planned === undefined) throw new Error('a plan without an endpoint to try');
@@ -91,9 +97,10 @@ export class Tries {
   }
 
   /**
-   * Notes `last` and goes to what is tried after it; false: nothing may be. Of `attempt`: whether the provider may have
-   * seen it, and whether its lane was the raw one. Once each beyond all other attempts, because no provider has done
-   * anything yet: what could not be sent is sent again, and what a key of the pool was refused comes with another key.
+   * Records `last` and moves to what is tried next; false: nothing may be. `attempt` says whether the provider may
+   * have received the request and whether its lane was raw. Two retries do not count as attempts, once each, because
+   * no provider has done any work yet: a request that could not be sent is sent again, and one that was refused for
+   * its pool key is sent with another key.
    */
   next(
     deps: Keys,
@@ -105,14 +112,14 @@ export class Tries {
       this.retried_unsent = true;
       return true;
     }
-    // Another key comes last: behind it there is nothing that was not tried.
+    // Another key comes last, when no other endpoint is left to try.
     const left = attempt.made < this.terms.max_attempts && !this.retried_key;
     const { at, faults } = this;
     const next = left ? nextPlace(deps, this.terms, { at, raw: attempt.raw, faults }) : null;
     return this.goTo(next ?? this.placeForAnotherKey(deps, last.fault));
   }
 
-  /** Goes to the next endpoint that `takes` the request without what could not be had; false: there is none. */
+  /** Moves to the next endpoint that `takes` the request without what could not be fetched; false: there is none. */
   pass(deps: Keys, made: number, takes: (endpoint: Endpoint) => boolean): boolean {
     const { plan, max_attempts } = this.terms;
     return this.goTo(made < max_attempts ? placeAfter(deps, plan, this.at, takes) : null);
@@ -125,7 +132,10 @@ export class Tries {
     return true;
   }
 
-  /** Place of the endpoint that refused a key of the pool, if another one is rested: by now the refused key rests. */
+  /**
+   * Index of the endpoint that refused a pool key, if it has another key that is not resting. The refused key is
+   * resting by now.
+   */
   private placeForAnotherKey(deps: Keys, last: UpstreamFault): number | null {
     if (this.retried_key || isOfRequest(last)) return null;
     const refused = this.faults.findLast(({ fault, endpoint }) => {

@@ -1,5 +1,5 @@
-// The lane of one attempt: raw where dialect and family are equal, canonical otherwise; what is sent, how the answer
-// is read, and how a whole answer is written for the caller.
+// The lane of one attempt: raw when dialect and family are the same format, canonical otherwise. It decides what is
+// sent, how the answer is read, and how a whole answer is written for the caller.
 
 import type { Endpoint } from '../../../catalog/index.ts';
 import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
@@ -37,35 +37,35 @@ import type { Classify, Reading } from './attempt.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
 import type { Planned } from './terms.ts';
 
-/** Gives the canonical answer so far; null: there is none yet. */
+/** Returns the canonical answer so far; null: there is none yet. */
 export type Kept = () => CanonicalAnswer | null;
 
 export interface Lane {
-  /** The raw lane, or null in the canonical one. */
+  /** The raw lane; null in the canonical lane. */
   readonly raw: RawLane | null;
   readonly reading: Reading;
   readonly classify: Classify;
   readonly meta: ReplyMeta;
   readonly record: AttemptRecord;
   send(handler: ExchangeHandler): Exchange;
-  /** The canonical answer so far, for an idempotent replay; null where it is not kept. */
+  /** The canonical answer so far, for an idempotent replay; null when it is not kept. */
   readonly kept: Kept | null;
-  /** What of the request is lost on its endpoint. */
+  /** What the request loses on its endpoint. */
   readonly lost: readonly Warning[];
-  /** Handle of the provider key used, for the pool's book-keeping; null where none is. */
+  /** Handle of the provider key in use, to report back to the pool; null when there is none. */
   readonly credential: string | null;
 }
 
 const targets = new WeakMap<Endpoint, Target>();
 
-/** What an adapter may know of `endpoint`; one object per endpoint and snapshot. */
+/** What an adapter may know about `endpoint`; one object per endpoint and catalog snapshot. */
 export function targetOf(endpoint: Endpoint): Target {
   let target = targets.get(endpoint);
   if (target === undefined) {
     target = {
       endpoint_id: endpoint.id,
       provider: endpoint.provider,
-      // A catalog holds no family but those of the formats that it was read with.
+      // A catalog contains only families of the formats that it was read with.
       family: endpoint.family as Family,
       upstream_model: endpoint.upstream_model,
       region: endpoint.region,
@@ -91,7 +91,7 @@ function collector(assembler: Assembler): StreamWriter {
   };
 }
 
-/** A decoder whose events also fold into `assembler`. */
+/** A decoder whose events are also added to `assembler`. */
 function teeInto(decoder: StreamDecoder, assembler: Assembler): StreamDecoder {
   const keep = (events: CanonicalEvent[]) => {
     for (const event of events) assembler.add(event);
@@ -100,7 +100,10 @@ function teeInto(decoder: StreamDecoder, assembler: Assembler): StreamDecoder {
   return { push: (bytes) => keep(decoder.push(bytes)), end: () => keep(decoder.end()) };
 }
 
-/** A raw relay beside which the answer is assembled: its bytes go out untouched, its meaning can be replayed. */
+/**
+ * A raw relay beside which the answer is assembled: the bytes are passed on unchanged, and the answer can be
+ * replayed.
+ */
 function alsoAssemble(relay: Relay, decoder: StreamDecoder, assembler: Assembler): Relay {
   const kept = teeInto(decoder, assembler);
   return {
@@ -167,7 +170,10 @@ function replyMeta(
   };
 }
 
-/** What the reply repeats, as one text: the objects of the request end with the attempt's preparation. */
+/**
+ * What the answer repeats of the request, as one text, because the request's objects are dropped after preparing the
+ * attempt.
+ */
 function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEcho } {
   if (echo === undefined || !dialect.repeats) return {};
   const members = JSON.stringify(echo.members).slice(1, -1);
@@ -175,8 +181,8 @@ function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEch
 }
 
 /**
- * The raw lane for `request` on `endpoint`, or null when they speak different wires. A body of another dialect than the
- * one that answers (`input` sent to chat completions) has none.
+ * The raw lane for `request` on `endpoint`; null when they have different wire formats. A body that mixes dialects
+ * (`input` sent to chat completions) has none.
  */
 export function rawLaneOf(
   deps: CallDeps,
@@ -196,15 +202,15 @@ interface ReadingParts {
   readonly dialect: Dialect;
   readonly meta: ReplyMeta;
   readonly target: Target;
-  /** The request without its messages: what reading an answer may look at. */
+  /** The request without its messages: all that reading an answer may use. */
   readonly asked: CanonicalRequest;
-  /** The answer is assembled beside, for an idempotent replay. */
+  /** The answer is also assembled, for an idempotent replay. */
   readonly keep: boolean;
 }
 
 type Reader = Pick<Lane, 'reading' | 'kept'>;
 
-/** The reading of a stream for a caller that wants one. */
+/** Reads a stream for a caller that wants a stream. */
 function streamed(relay: Relay): Reading {
   return { relay, telling: { as: 'stream', relay } };
 }
@@ -227,7 +233,7 @@ function rawReader(parts: ReadingParts, raw: RawLane): Reader {
   return { reading: { whole }, kept };
 }
 
-/** Vectors and rankings come whole. */
+/** Reads vectors and rankings, which are never streamed. */
 function taskReader(parts: ReadingParts, task: Task): Reader {
   const { adapter, asked, dialect, keep, target } = parts;
   let answer: CanonicalAnswer | null = null;
@@ -261,7 +267,7 @@ function canonicalReader(parts: ReadingParts): Reader {
   return { reading: { relay, telling: { as: 'whole', body } }, kept };
 }
 
-/** What sends `message` once and then forgets it. */
+/** Returns a function that sends `message` once and then drops it. */
 function senderOf(
   deps: CallDeps,
   endpoint: Endpoint,
@@ -289,7 +295,7 @@ function senderOf(
   };
 }
 
-/** The request for `planned`, as its lane writes it, without credentials. */
+/** The request for `planned` as its lane writes it, without credentials. */
 export function messageFor(
   deps: CallDeps,
   incoming: Incoming,
@@ -314,8 +320,8 @@ function adapterOf(deps: CallDeps, endpoint: Endpoint): Adapter {
 }
 
 /**
- * Everything for one attempt; nothing is sent yet. What it returns lives as long as the answer, so no
- * closure made here may name the prompt: each is made in a function that does not see it.
+ * Prepares one attempt; nothing is sent yet. The result lives as long as the answer, so no closure in it may refer to
+ * the prompt: each is made in a function that cannot see it.
  */
 export function prepare(
   deps: CallDeps,
@@ -326,9 +332,9 @@ export function prepare(
     attempt: number;
     keep: boolean;
     prompt_bytes: number;
-    /** The decoded body, where it is at hand. */
+    /** The decoded body, when it is at hand. */
     text?: string;
-    /** Media by address that this family wants as bytes. */
+    /** Media given by address that this family needs as bytes. */
     media?: FetchedMedia | null;
     readonly lost: readonly Warning[];
   },
@@ -344,13 +350,13 @@ export function prepare(
     base_url: deps.base_url,
     now_ms: deps.clock.nowMs(),
   });
-  // The canonical lane streams upstream wherever it can and assembles whole answers itself.
+  // The canonical lane always streams from the provider if it can, and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
   const message = messageFor(deps, incoming, request, { ...facts, stream });
   const { echo: _repeated, paths: _places, words: _words, ...rest } = request;
   const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };
-  // A whole answer keeps the caller's body to its end in any case.
+  // A whole answer keeps the caller's body until its end in any case.
   const whole = !request.stream;
   const credential = credentialFor(deps, endpoint);
   return {
@@ -365,7 +371,7 @@ export function prepare(
   };
 }
 
-/** A key for `endpoint`: the caller's own where it is planned with it, and never one of the pool in its place. */
+/** A key for `endpoint`: the caller's own when it is planned with one, and then never one of the pool. */
 export function credentialFor(deps: CallDeps, endpoint: Endpoint): Credential | null {
   if (endpoint.own_key !== undefined) return deps.own_keys.credentialOf(endpoint);
   return endpoint.wire.in_process ? null : deps.credentials.take(deps.provider(endpoint), deps.clock.nowMs());

@@ -1,4 +1,4 @@
-// What an endpoint cannot take of a request, in the words of the dialect that the caller wrote.
+// What a request loses on an endpoint, with the member names of the caller's dialect.
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { RouteLoss } from '../../../routing/index.ts';
 import type { CanonicalRequest, Warning } from '../../canonical/types.ts';
@@ -6,7 +6,9 @@ import type { CallDeps } from '../types.ts';
 import { targetOf } from './lane.ts';
 import { callersPath } from './places.ts';
 
-/** Adapters know of the dialect: in the raw lane only what the endpoint itself refuses is a loss. */
+/**
+ * The losses of `request` on `endpoint`. In the raw lane only what the endpoint itself does not support is a loss.
+ */
 export function lossesOf(
   deps: CallDeps,
   request: CanonicalRequest,
@@ -17,14 +19,14 @@ export function lossesOf(
   return losses.map((loss) => ({ ...loss, param: callersPath(request, loss.param) }));
 }
 
-/** Warnings of what is lost of `request` on `endpoint`; `losses` where they are known. */
+/** Warnings for what `request` loses on `endpoint`; `losses` when they are already known. */
 export function lostOn(
   deps: CallDeps,
   request: CanonicalRequest,
   endpoint: Endpoint,
   losses: readonly RouteLoss[] = lossesOf(deps, request, endpoint),
 ): Warning[] {
-  // `drop` takes hints and preferences away in silence, but never what the caller said.
+  // `drop` silently drops hints and behaviour, but never content.
   const reported = request.svc.compat === 'drop' ? losses.filter((loss) => loss.class === 'content') : losses;
   return reported.map(({ code, param, message }) => ({ code, param, message }));
 }

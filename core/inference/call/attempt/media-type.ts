@@ -1,4 +1,4 @@
-// What fetched bytes are. Servers mislabel media often enough that the bytes are asked first.
+// Determines the media type of fetched bytes. Servers often mislabel media, so the bytes are examined first.
 import type { MediaType } from '../../canonical/contract.ts';
 
 const MAGIC: readonly (readonly [bytes: string, at: number, media_type: string])[] = [
@@ -33,11 +33,11 @@ function sniff(body: Buffer): string | null {
 
 function fits(type: MediaType, media_type: string): boolean {
   if (type === 'document') return media_type === 'application/pdf' || media_type.startsWith('text/');
-  // An Ogg or WebM file may hold either; its server knows.
+  // An Ogg or WebM file may hold audio or video; the server's label decides.
   return media_type.startsWith(`${type}/`);
 }
 
-/** Media type of `body`, served as `content_type`, where it can be sent as `type`; null where it cannot. */
+/** Media type of `body`, served as `content_type`, if it can be sent as `type`; otherwise null. */
 export function mediaTypeOf(type: MediaType, content_type: string, body: Buffer): string | null {
   const declared = (content_type.split(';', 1)[0] as string).trim().toLowerCase();
   const seen = sniff(body);

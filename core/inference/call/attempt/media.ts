@@ -1,6 +1,6 @@
-// Media that a caller names by address, for families that take bytes alone.
-// Fetched through the guarded client of core/egress, under the call's hold: who cannot pay cannot make us fetch, and
-// a replayed answer fetches nothing.
+// Fetches media that a caller names by address, for families that accept only bytes. It uses the guarded client of
+// core/egress, and only after the hold, so nobody who cannot pay can make us fetch. A replayed answer fetches
+// nothing.
 
 import type { Egress, EgressResponse } from '../../../egress/index.ts';
 import { isObject, ServiceError } from '../../../kernel/index.ts';
@@ -10,11 +10,13 @@ import type { CanonicalRequest, EmbedPart, Part } from '../../canonical/types.ts
 import type { Clock } from '../clock.ts';
 import { mediaTypeOf } from './media-type.ts';
 
-/** Most bytes of one. */
+/** Limit in bytes of one item. */
 export const MEDIA_BYTES_MAX = 20 * 1_024 * 1_024;
-/** Of a text: what is held for a document by address (prompt.ts) pays for no more, however dense it is. */
+/**
+ * Limit in bytes of a text: the hold for a document given by address (prompt.ts) covers no more, however dense it is.
+ */
 const TEXT_BYTES_MAX = 450_000;
-/** Of one call together: what several of the largest would do to the process's memory is no caller's to decide. */
+/** Limit in bytes of all media of one call, to protect the memory of the process. */
 const TOTAL_BYTES_MAX = 64 * 1_024 * 1_024;
 const ITEMS_MAX = 20;
 const TIME_MS = 10_000;
@@ -49,7 +51,7 @@ function* wantedMediaOf(parts: readonly (Part | EmbedPart)[], adapter: Adapter):
   }
 }
 
-/** What of `request` must be fetched for `adapter` and is not in `have`, each once; [] for most requests. */
+/** What must be fetched for `adapter` and is not in `have`, each address once; empty for most requests. */
 export function wantedMedia(
   request: CanonicalRequest,
   adapter: Adapter | undefined,
@@ -65,7 +67,7 @@ export function wantedMedia(
   return [...wanted.values()];
 }
 
-/** All that may name media: messages, or the inputs of an embed task. */
+/** Everything that may contain media: messages, or the inputs of an embed task. */
 function contentsOf({ messages, task }: CanonicalRequest): (readonly (Part | EmbedPart)[])[] {
   if (task?.kind !== 'embed') return messages.map(({ content }) => content);
   return task.input.filter(isContent).map(({ content }) => content);
@@ -81,7 +83,7 @@ function withBytes<P extends Part | EmbedPart>(part: P, adapter: Adapter, media:
   return found === undefined ? part : { ...part, src: found };
 }
 
-/** `request` with the fetched media of `adapter` in place of their addresses. */
+/** `request` with the fetched media in place of the addresses that `adapter` cannot use. */
 export function withMedia(
   request: CanonicalRequest,
   adapter: Adapter | undefined,
@@ -101,10 +103,10 @@ export function withMedia(
   return { ...request, messages };
 }
 
-/** Members that hold an address of media, in all dialects. */
+/** Members that hold a media address, in all dialects. */
 const ADDRESS = new Set(['url', 'image_url', 'video_url', 'file_url']);
 
-/** Path of the member of `value` (a parsed body) whose media address is `url`; null where there is none. */
+/** Path of the member of `value` (a parsed body) whose media address is `url`; null when there is none. */
 export function pathOfUrl(value: unknown, url: string, path = ''): string | null {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
@@ -122,13 +124,13 @@ export function pathOfUrl(value: unknown, url: string, path = ''): string | null
   return null;
 }
 
-/** Names the faulty member in the caller's words; run where a fetch failed only. */
+/** Finds the faulty member in the caller's body; called only when a fetch failed. */
 type ParamOf = (url: string) => string | null;
 
 /** How the media of one call are fetched. */
 export interface Fetching {
   readonly paramOf: ParamOf;
-  /** The call is over: what is under way ends, nothing further begins. */
+  /** Aborted when the call is over: running fetches end, and no new one begins. */
   readonly signal: AbortSignal;
 }
 
@@ -158,12 +160,12 @@ interface Guarded {
   readonly clock: Clock;
 }
 
-/** One address, its redirects followed: each is asked of the guard as if the caller had named it. */
+/** Fetches one address and follows redirects; the guard checks each as if the caller had named it. */
 async function fetchOne({ egress, clock }: Guarded, item: Item): Promise<Media> {
   const deadline = clock.monotonicMs() + TIME_MS;
   let { url } = item;
   for (let hop = 0; ; hop++) {
-    // The guard lets http pass in development; media never come that way.
+    // The guard allows http in development; media must use https even there.
     const form = url.startsWith('https://') ? await egress.refusalOf(url) : 'must begin with https://';
     if (form !== null) {
       refuse('media_fetch_failed', item, `The media address ${form}.`, { reason: 'address' });
@@ -214,8 +216,8 @@ function mediaOf(answer: EgressResponse, item: Item, late: boolean): Media {
 }
 
 /**
- * What is in `have` and `missing`, which are fetched a few at once.
- * @throws ServiceError media_fetch_failed, invalid_media with the `param` that `how.paramOf` names.
+ * Fetches what is in `missing`, a few at a time, and adds it to what is in `have`.
+ * @throws ServiceError media_fetch_failed, invalid_media with the `param` from `how.paramOf`.
  */
 export async function fetchMedia(
   deps: Guarded,
@@ -247,7 +249,7 @@ export async function fetchMedia(
   try {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, missing.length) }, work));
   } finally {
-    // After a fault the others begin no further one.
+    // After a fault no further fetch begins.
     failed = true;
   }
   return media;

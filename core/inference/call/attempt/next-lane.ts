@@ -1,5 +1,5 @@
-// An attempt that was not written with the draft, as most first ones are: the bytes are read again, and where its family
-// wants media as bytes, they are fetched first.
+// Prepares an attempt that was not prepared with the draft, as the first one usually is: the bytes are read again,
+// and media are fetched first if the family needs them as bytes.
 import { ServiceError } from '../../../kernel/index.ts';
 import { readAgain } from '../reading.ts';
 import { endAttempt, tellLost } from '../record.ts';
@@ -11,18 +11,19 @@ import { type FetchedMedia, fetchMedia, pathOfUrl, wantedMedia } from './media.t
 import { refusalOf } from './outcome.ts';
 import type { AttemptTerms, Planned } from './terms.ts';
 
-/** Media under way for an attempt; `media` fails with media_fetch_failed or invalid_media. */
+/** Media being fetched for an attempt; `media` rejects with media_fetch_failed or invalid_media. */
 export interface Fetch {
-  /** The attempt that they are for, begun with the fetching. */
+  /** The attempt they are fetched for; its time includes the fetching. */
   readonly attempt: AttemptRecord;
   readonly media: Promise<FetchedMedia>;
-  /** The call is over, or goes on without them. */
+  /** The call is over, or continues without them. */
   abort(): void;
 }
 
 /**
- * The lane of an attempt at `planned`; what it loses of the request is noted in `record`. Where the family wants media as
- * bytes that `media` does not have, the fetch of all that are missing instead: this is called again with its result.
+ * The lane of an attempt at `planned`; its losses are noted in `record`. When the family needs media as bytes that
+ * `media` does not contain, returns the fetch of all missing ones instead; this function is then called again with
+ * its result.
  * @throws ServiceError what reading the request refuses.
  */
 export function nextLane(
@@ -49,7 +50,7 @@ export function nextLane(
   return prepare(deps, incoming, request, { planned, attempt, keep, prompt_bytes, media, lost });
 }
 
-/** Reasons for which a fetch would fail again: the address itself, or what it leads to, is at fault. */
+/** Reasons for which a fetch would fail again: the address itself, or what is there, is at fault. */
 const LASTING: ReadonlySet<unknown> = new Set(['address', 'kind', 'too_large', 'too_many']);
 
 function isLasting(error: ServiceError): boolean {
@@ -59,9 +60,9 @@ function isLasting(error: ServiceError): boolean {
 }
 
 /**
- * After media of the present attempt could not be fetched: sets `tries` to the next endpoint that takes what is missing
- * by its address, and returns null; or returns what the caller is told. An attempt is counted only where there are
- * others, before or after it: a call that ends here never came as far as a provider.
+ * After media of the current attempt could not be fetched: moves `tries` to the next endpoint that accepts the
+ * address itself and returns null, or returns the refusal for the caller. The attempt counts only when there are
+ * others before or after it: a call that ends here never reached a provider.
  */
 export function passUnfetched(
   deps: CallDeps,
@@ -81,6 +82,6 @@ export function passUnfetched(
   endAttempt(attempt, 'error', 'client');
   record.attempts.push(attempt);
   if (goes_on) return null;
-  // What a provider said of an earlier attempt may pass; an address at fault stays so.
+  // An earlier provider fault may be temporary, but a bad address stays bad.
   return isLasting(error) ? error : refusalOf(deps, tries.faults, record.attempts);
 }

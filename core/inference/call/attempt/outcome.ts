@@ -1,4 +1,4 @@
-// From a provider's fault to what the caller is told (docs/outcomes.md#faults-of-a-provider).
+// Turns a provider's fault into the error that the caller gets (docs/outcomes.md#faults-of-a-provider).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { type ErrorCode, type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import type { Viewer } from '../../../routing/index.ts';
@@ -7,7 +7,7 @@ import type { AttemptRecord, CallDeps } from '../types.ts';
 import type { Attempt } from './attempt.ts';
 import type { AttemptTerms } from './terms.ts';
 
-/** The code of a call whose last fault was of a class. */
+/** The error code of a call whose last fault has this class. */
 export const codeOf: Readonly<Record<FaultClass, ErrorCode>> = {
   context_length: 'context_length_exceeded',
   content_filter: 'content_filtered',
@@ -38,28 +38,27 @@ const sentenceOf: Partial<Record<ErrorCode, string>> = {
   upstream_incomplete: 'The answer was cut off by the provider. Nothing was charged; try again.',
 };
 
-/** What a caller is told whose call the process could not finish before its end (docs/outcomes.md#gateway-stops). */
+/** The fault when the process stops before the call has finished (docs/outcomes.md#gateway-stops). */
 export const RESTARTING: StreamFault = {
   code: 'overloaded',
   message: 'The gateway is restarting. Nothing was charged.',
 };
 
 /**
- * What a caller is told whose call, or whose wait for the next event, took longer than allowed
- * (docs/outcomes.md#time-is-up).
+ * The fault when the call, or the wait for its next event, took longer than allowed (docs/outcomes.md#time-is-up).
  */
 export const TIME_IS_UP: StreamFault = {
   code: 'deadline_exceeded',
   message: 'The time allowed for this call is used up.',
 };
 
-/** What a caller is told whose running answer met a defect of ours. */
+/** The fault when a running answer met a defect of ours. */
 export const GATEWAY_FAILED: StreamFault = {
   code: 'internal',
   message: 'The gateway failed. Nothing was charged.',
 };
 
-/** What a caller is told whose running answer the gateway ended itself (docs/outcomes.md#money-ends). */
+/** The faults when the gateway itself ended a running answer (docs/outcomes.md#money-ends). */
 export const CUT = {
   credit: {
     code: 'credit_limit_reached',
@@ -72,7 +71,7 @@ export const CUT = {
   cap: { code: 'cap_enforced', message: 'The provider passed the output cap; the answer was ended here.' },
 } as const;
 
-/** Classes whose own text helps the caller and tells nothing of our accounts. */
+/** Classes whose provider text helps the caller and reveals nothing about our accounts. */
 const shown_classes: ReadonlySet<FaultClass> = new Set([
   'client',
   'context_length',
@@ -95,17 +94,17 @@ export function redact(text: string): string {
   return clean.length > 2_000 ? `${clean.slice(0, 2_000)}…` : clean;
 }
 
-/** What `fault` would have been as an HTTP refusal: of an error inside a 200 the class that it tells of. */
+/** The class that `fault` would have had as an HTTP error; for an error within a 200, the class that it reports. */
 export function effectiveClass(fault: UpstreamFault): FaultClass {
   return fault.class === 'stream' && fault.inner !== undefined ? fault.inner : fault.class;
 }
 
-/** Whether `fault` is about the request itself, whoever is asked and with whatever key. */
+/** Whether `fault` concerns the request itself, whichever endpoint and key it is sent to. */
 export function isOfRequest(fault: UpstreamFault): boolean {
   return shown_classes.has(effectiveClass(fault));
 }
 
-/** `fault` as it may be shown: of a call with an own key without that key, which whoever calls may not know. */
+/** `fault` as it may be shown: for a call with an own key, without that key, which callers need not know. */
 function withoutKey(
   deps: Pick<CallDeps, 'own_keys'>,
   endpoint: Endpoint,
@@ -121,22 +120,24 @@ function withoutKey(
   };
 }
 
-/** Classes that are our own finding: there is no text of the provider to show. */
+/** Classes that we determined ourselves; there is no text from the provider. */
 const found: ReadonlySet<FaultClass> = new Set(['network', 'timeout', 'idle', 'protocol', 'truncated']);
 
-/** Whether `fault` is what a provider says to the caller's own account there. */
+/** Whether `fault` is the provider's message to the caller's own account. */
 function isOwnFault(fault: UpstreamFault, { own_key }: Endpoint): boolean {
   return own_key !== undefined && !found.has(effectiveClass(fault));
 }
 
-/** The refusal that ends a call whose attempts all failed; `faults` in the order of attempts, at least one. */
+/**
+ * The refusal that ends a call whose attempts have all failed; `faults` in the order of the attempts, at least one.
+ */
 export function refusalOf(
   deps: Pick<CallDeps, 'own_keys'>,
   faults: readonly { fault: UpstreamFault; endpoint: Endpoint }[],
   attempts: readonly AttemptRecord[],
 ): ServiceError {
   const last = faults[faults.length - 1] as { fault: UpstreamFault; endpoint: Endpoint };
-  // Throttling is told only when it is the whole truth: one other failure means that waiting may not help.
+  // Throttling is reported only when every attempt was throttled; otherwise waiting may not help.
   const throttled = faults.every(({ fault }) => effectiveClass(fault) === 'rate_limit');
   const lastOther = faults.findLast(({ fault }) => effectiveClass(fault) !== 'rate_limit');
   const { fault: said, endpoint } = throttled || lastOther === undefined ? last : lastOther;
@@ -176,7 +177,7 @@ function upstreamDetails(fault: UpstreamFault, endpoint: Endpoint): JsonObject {
 }
 
 /**
- * The in-stream error after content has gone out; there is no failover any more
+ * The error event after content has been sent; failover is no longer possible
  * (docs/outcomes.md#provider-fault-after-content).
  */
 export function streamFaultOf(
@@ -193,13 +194,13 @@ export function streamFaultOf(
   };
 }
 
-/** Word of the attempt row for `fault`. */
+/** The outcome of the attempt row for `fault`. */
 export function attemptOutcome(fault: UpstreamFault): 'error' | 'timeout' {
   return fault.class === 'timeout' || fault.class === 'idle' ? 'timeout' : 'error';
 }
 
 /**
- * Whether a limit that the caller lowered ended `attempt` after the provider had it
+ * Whether a limit that the caller lowered ended `attempt` after the provider had received it
  * (docs/outcomes.md#chosen-time-is-up).
  */
 export function isChosenLimit(
@@ -210,7 +211,7 @@ export function isChosenLimit(
   return attempt.expired && attempt.sent && (fault.class === 'idle' ? chosen.idle : chosen.first_event);
 }
 
-/** Classes that may come from the state of the account that the key belongs to. */
+/** Classes that may be caused by the state of the account that the key belongs to. */
 const ofAccount: ReadonlySet<FaultClass> = new Set([
   'auth',
   'quota',
@@ -220,9 +221,9 @@ const ofAccount: ReadonlySet<FaultClass> = new Set([
 ]);
 
 /**
- * Counts `fault` against the endpoint's health and lets a refused or throttled provider key rest. An overloaded endpoint
- * that says for how long rests itself. Nothing of this holds for the sandbox, which fails on purpose: what one tenant
- * tries out there must not change what others get.
+ * Counts `fault` against the endpoint's health, and lets a refused or throttled provider key rest. An overloaded
+ * endpoint that gives a time rests for that time. None of this applies to the sandbox, which fails on request: one
+ * tenant's experiments must not affect others.
  */
 export function blame(
   deps: CallDeps,
@@ -239,7 +240,7 @@ export function blame(
   const now = deps.clock.nowMs();
   if (endpoint.own_key !== undefined) {
     deps.own_keys.report(endpoint, kind, fault.retry_after_ms, now);
-    // What one account is told says nothing of the endpoint for all others.
+    // A fault of one account says nothing about the endpoint for all others.
     if (!ofAccount.has(kind)) deps.health.failed(endpoint.id, viewer, kind, now);
     return;
   }

@@ -1,11 +1,11 @@
-// Paths of the canonical form as paths of the caller's body.
+// Converts paths of the canonical form to paths of the caller's body.
 import type { CanonicalRequest } from '../../canonical/types.ts';
 
 const MESSAGE = /^messages\[(\d+)\]/;
 
 /**
- * `param`, a path of the canonical form, in the caller's words: of a dialect that has its messages elsewhere the message
- * or item alone, since its parts are not where the canonical form has them.
+ * `param`, a path of the canonical form, as a path of the caller's body. In a dialect with another layout of
+ * messages, only the message or item is named, because its parts are elsewhere.
  */
 export function callersPath(request: Pick<CanonicalRequest, 'paths' | 'words'>, param: string): string {
   const { paths, words } = request;

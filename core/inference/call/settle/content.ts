@@ -1,18 +1,18 @@
-// Content of a call for the log of its organisation, where it asks for that: what was asked and answered, in the
-// canonical form. Beside the row, never in it.
+// Stores a call's content for its organisation's log, if the organisation asks for that: request and answer in the
+// canonical form. It is stored beside the request row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
 import { readAgain } from '../reading.ts';
 import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import type { Idempotency } from './idempotency.ts';
 
-/** Of longer base64 only the length is written down: media are not kept. */
+/** Longer base64 is replaced by its length: media are not stored. */
 const BASE64_MAX = 1_024;
 
-/** Ends with the call: hands its content over, or gives its room back. */
+/** Ends with the call: passes its content on, or releases the reserved space. */
 export type ContentKeeper = (record: CallRecord, kept: Kept | null) => void;
 
-/** Whether the answer is assembled: for a replay, or for the log. Zero retention keeps none of the two. */
+/** Whether the answer is assembled, for a replay or for the log. Zero retention excludes both. */
 export function keepsAnswer(
   incoming: Incoming,
   record: CallRecord,
@@ -21,7 +21,10 @@ export function keepsAnswer(
   return !record.zdr && (idempotency !== null || incoming.grant.data_policy.logging);
 }
 
-/** The keeper of a call whose policy and key ask for its content to be logged; null for others, and while the log is behind. */
+/**
+ * The keeper of a call whose policy and key ask for its content to be logged; null for other calls, and while the log
+ * is overloaded.
+ */
 export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRecord): ContentKeeper | null {
   const { body, dialect, headers, grant } = incoming;
   const { logging, redact } = grant.data_policy;
@@ -41,14 +44,16 @@ export function contentKeeper(deps: CallDeps, incoming: Incoming, record: CallRe
   };
 }
 
-/** Media and vectors as their size alone. */
+/** Replaces media and vectors by their size. */
 function sparing(key: string, value: unknown): unknown {
   if (key === 'vectors' && Array.isArray(value)) return `[${value.length} vectors]`;
   if (key !== 'base64' || typeof value !== 'string' || value.length <= BASE64_MAX) return value;
   return `[base64, ${value.length} characters]`;
 }
 
-/** Whether a member of the canonical request goes into the log. One that nobody has decided on does not compile. */
+/**
+ * Whether each member of the canonical request is logged. A new member does not compile until somebody has decided.
+ */
 const MEMBERS = {
   model: 'kept',
   messages: 'kept',
@@ -67,17 +72,17 @@ const MEMBERS = {
   ext: 'kept',
   legacy_functions: 'kept',
   completion: 'kept',
-  // The end user's id, and keys that may be made of it.
+  // The end user's id, and keys that may be derived from it.
   user: 'left',
   cache: 'left',
-  // What the dialect says of each of its requests.
+  // The same for every request of the dialect.
   words: 'left',
   continues: 'left',
-  // The gateway's own, and headers of the caller's account at a provider.
+  // The gateway's own options, and headers of the caller's account at a provider.
   svc: 'left',
   warnings: 'left',
   anthropic: 'left',
-  // Members that are kept once more, as they were sent.
+  // Members that are kept a second time, as they were sent.
   echo: 'left',
 } as const satisfies Record<keyof CanonicalRequest, 'kept' | 'left'>;
 
@@ -85,20 +90,20 @@ const kept_members: ReadonlySet<string> = new Set(
   Object.entries(MEMBERS).flatMap(([name, fate]) => (fate === 'kept' ? [name] : [])),
 );
 
-/** The JSON text of `request` as it is logged: of its members those that are listed to be kept, and no other. */
+/** The JSON text of `request` for the log: only the members that are listed to be kept. */
 export function storedText(request: CanonicalRequest): string {
   const asked = Object.entries(request).filter(([name]) => kept_members.has(name));
   return JSON.stringify(Object.fromEntries(asked), sparing);
 }
 
-/** What was answered, or as much of it as came; null where nothing did. */
+/** The answer, or as much of it as arrived; null when nothing did. */
 function responseText(kept: Kept | null): string | null {
   if (kept === null) return null;
   let answer: CanonicalAnswer | null;
   try {
     answer = kept();
   } catch {
-    // The provider's answer never came whole, or was none: the row says so.
+    // The provider's answer was incomplete or malformed; the row says so.
     return null;
   }
   if (answer === null) return null;

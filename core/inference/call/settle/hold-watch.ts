@@ -1,13 +1,13 @@
-// Watches a running answer against its hold: extends it at three quarters, and tells when credit or the cap is
-// reached (docs/pricing.md#stepped-hold, docs/outcomes.md#money-ends).
+// Watches a running answer against its hold: extends the hold at three quarters, and reports when credit or the cap
+// is reached (docs/pricing.md#stepped-hold, docs/outcomes.md#money-ends).
 import type { Endpoint } from '../../../catalog/index.ts';
 import type { MicroUsd, RequestId } from '../../../kernel/index.ts';
 import type { LedgerClient, Subject } from '../../../ledger/index.ts';
 import type { TokenRatio } from '../../../pricing/index.ts';
 
 /**
- * Text has at most so many bytes a token (scripts of three bytes a letter). The measured ratio is an average, and of
- * all tokens, shown or hidden: by it alone a plain answer within its cap could look too long and be cut.
+ * Maximum bytes of text per token (scripts with three bytes per letter). The measured ratio is an average over all
+ * tokens, shown or hidden; using it alone could make an ordinary answer within its cap look too long and cut it.
  */
 const BYTES_PER_TOKEN_MAX = 12;
 
@@ -15,25 +15,25 @@ interface HoldFacts {
   readonly ledger: LedgerClient;
   readonly subject: Subject;
   readonly request_id: RequestId;
-  /** Output tokens, over all candidates, that the first hold covers. */
+  /** Output tokens that the first hold covers, over all candidates. */
   readonly output_held: number;
   /** Tokens by which an extension raises the hold. */
   readonly step: number;
   readonly amount_micro_usd: MicroUsd;
-  /** Output tokens, over all candidates, allowed on an endpoint; null: the model's own bound. */
+  /** Output tokens allowed on an endpoint, over all candidates; null: limited only by the model. */
   capOf(endpoint: Endpoint): number | null;
   holdFor(endpoint: Endpoint, output_tokens: number): MicroUsd;
 }
 
 export class HoldWatch {
-  /** What is held now; estimated usage is never charged above it. */
+  /** The amount currently held; estimated usage is never charged above it. */
   amount_micro_usd: MicroUsd;
-  /** Output tokens, over all candidates, that the hold covers. */
+  /** Output tokens that the hold covers, over all candidates. */
   private covered: number;
   private extending = false;
-  /** What allows no more than is held. */
+  /** What prevented an extension. */
   private refused: 'credit' | 'budget' | null = null;
-  /** Below so many bytes of output on `quiet_on`, a look would find nothing to do. */
+  /** With fewer bytes of output than this on `quiet_on`, `look` would have nothing to do. */
   private quiet_below = 0;
   private quiet_on: Endpoint | null = null;
   private readonly facts: HoldFacts;
@@ -44,14 +44,14 @@ export class HoldWatch {
     this.amount_micro_usd = facts.amount_micro_usd;
   }
 
-  /** Whether a look at `bytes` is known to find nothing: asked for every chunk, so it compares and no more. */
+  /** Whether `look` at `bytes` would have nothing to do. Called for every chunk, so it only compares. */
   isQuiet(endpoint: Endpoint, bytes: number): boolean {
     return bytes < this.quiet_below && endpoint === this.quiet_on;
   }
 
   /**
-   * Looks at `bytes` of output so far on `endpoint`; answers `cap` when the endpoint ignores its cap, and `credit` or
-   * `budget` when that allowed no extension and what is held is used up.
+   * Checks `bytes` of output so far on `endpoint`. Returns `cap` when the endpoint ignores its cap, and `credit` or
+   * `budget` when that prevented an extension and the held amount is used up.
    */
   look(endpoint: Endpoint, bytes: number, ratio: TokenRatio): 'cap' | 'credit' | 'budget' | null {
     const { facts } = this;
@@ -63,7 +63,7 @@ export class HoldWatch {
     }
     const least = Math.min(ratio.count(bytes), bytes / BYTES_PER_TOKEN_MAX);
     if (least > tooMany(cap)) return 'cap';
-    // For the hold the count errs upwards: three bytes a token.
+    // For the hold the token count is an overestimate: three bytes per token.
     const most = bytes / 3;
     if (this.refused !== null) return most < this.covered ? null : this.refused;
     if (this.extending || this.covered >= cap || most < this.covered * 0.75) {
@@ -73,7 +73,7 @@ export class HoldWatch {
     const total = Math.min(cap, this.covered + facts.step);
     const amount = facts.holdFor(endpoint, total);
     if (amount <= this.amount_micro_usd) {
-      // Held already, for a more expensive endpoint of the plan.
+      // Already held, for a more expensive endpoint of the plan.
       this.covered = total;
       this.calm(endpoint, cap);
       return null;
@@ -85,7 +85,7 @@ export class HoldWatch {
       if (answer === 'insufficient_credits') this.refused = 'credit';
       if (answer === 'budget_exhausted') this.refused = 'budget';
       if (this.refused !== null) return;
-      // `missing` and `unavailable` are for the settle to find out; to cut the answer would lose it for the caller.
+      // The settle deals with `missing` and `unavailable`; cutting the answer would lose it for the caller.
       this.covered = total;
       if (answer === 'ok') this.amount_micro_usd = amount;
     });
@@ -96,7 +96,9 @@ export class HoldWatch {
     return this.covered;
   }
 
-  /** Has the hold raised to what the call costs; false where balance or budget does not allow it, or nobody can say. */
+  /**
+   * Raises the hold to the call's cost; false when balance or budget do not allow it, or the ledger does not answer.
+   */
   async cover(cost: MicroUsd): Promise<boolean> {
     const { facts } = this;
     if ((await facts.ledger.extend(facts.subject, facts.request_id, cost)) !== 'ok') return false;
@@ -104,7 +106,9 @@ export class HoldWatch {
     return true;
   }
 
-  /** Notes up to where output on `endpoint` neither passes `cap` nor asks for more, whatever the ratio becomes. */
+  /**
+   * Computes up to how many bytes output on `endpoint` can neither exceed `cap` nor need an extension, for any ratio.
+   */
   private calm(endpoint: Endpoint, cap: number): void {
     const asks = this.covered >= cap ? Number.POSITIVE_INFINITY : this.covered * 0.75 * 3;
     this.quiet_on = this.extending ? null : endpoint;
@@ -112,7 +116,7 @@ export class HoldWatch {
   }
 }
 
-/** Tokens beyond which an answer with this cap is not within it by any count. */
+/** Number of tokens beyond which an answer exceeds this cap however tokens are counted. */
 function tooMany(cap: number): number {
   return cap * 1.05 + 64;
 }

@@ -1,6 +1,6 @@
-// Idempotency-Key on calls (docs/idempotency.md#calls): the key is claimed in the hold's transaction, the answer kept
-// sealed for 24 hours with a key that only the caller can bring again, and a retry gets the same answer for no more
-// money.
+// Idempotency-Key on calls (docs/idempotency.md#calls). The key is claimed in the hold's transaction. The answer is
+// kept for 24 hours, encrypted with a key that only the caller can provide again, and a retry gets the same answer
+// without paying again.
 import {
   canonicalJson,
   hkdfSha256,
@@ -19,11 +19,11 @@ import type { Incoming } from '../types.ts';
 
 const WAIT_MS = 2_000;
 const POLL_MS = 100;
-/** A larger answer is not kept; its retry is told the charge instead. */
+/** A larger answer is not kept; its retry is refused with the amount that was charged. */
 const STORED_MAX = 4_194_304;
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
 
-/** What a replay needs beside the answer itself. */
+/** What a replay needs in addition to the answer itself. */
 export interface StoredAnswer {
   readonly answer: CanonicalAnswer;
   readonly meta: ReplyMeta;
@@ -34,11 +34,14 @@ export interface StoredAnswer {
 
 export interface Idempotency {
   readonly claim: IdempotencyClaim;
-  /** Secret and Idempotency-Key joined; with a request id it gives the sealing key. Never stored. */
+  /** API key and Idempotency-Key joined. Together with a request id they give the encryption key. Never stored. */
   readonly material: Buffer;
 }
 
-/** The claim that `incoming` makes, or null without the header. @throws ServiceError invalid_request on a bad value. */
+/**
+ * The claim that `incoming` makes; null without the header. @throws ServiceError invalid_request for a malformed
+ * value.
+ */
 export function idempotencyOf(incoming: Incoming, body: unknown): Idempotency | null {
   const key = incoming.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -49,7 +52,7 @@ export function idempotencyOf(incoming: Incoming, body: unknown): Idempotency | 
   }
   const { grant, path } = incoming;
   const meant = isObject(body) ? { ...body } : {};
-  // A stream may be retried as a whole answer and the other way round.
+  // A stream may be retried as a whole answer, and the reverse.
   delete meant['stream'];
   delete meant['stream_options'];
   return {
@@ -66,17 +69,16 @@ function sealingKey(material: Buffer, id: RequestId): Buffer {
   return hkdfSha256(material, `svc idempotent answer ${id}`);
 }
 
-/** The sealed form of `stored`, or null where it is too large to keep. */
+/** `stored`, encrypted; null when it is too large to keep. */
 export function sealAnswer(material: Buffer, id: RequestId, stored: StoredAnswer): Buffer | null {
   const plain = Buffer.from(JSON.stringify(stored));
   return plain.length > STORED_MAX ? null : seal(sealingKey(material, id), plain, id);
 }
 
 /**
- * Waits for the call that holds the key and returns its answer.
- * @throws ServiceError idempotency_conflict (422, another body), idempotency_in_progress (409, still running after
- * 2 s), idempotency_replay_unavailable (409, done and charged but not kept), service_unavailable. null: the key has
- * become free.
+ * Waits for the call that holds the key and returns its answer. Null: the key has become free.
+ * @throws ServiceError idempotency_conflict (422, another body), idempotency_in_progress (409, still running after 2
+ * s), idempotency_replay_unavailable (409, done and charged but not kept), service_unavailable.
  */
 export async function findReplay(
   clock: Clock,
@@ -115,7 +117,7 @@ function openStored(found: Claim, material: Buffer): StoredAnswer {
     const plain = open(sealingKey(material, found.request_id), found.sealed_answer, found.request_id);
     return JSON.parse(plain.toString()) as StoredAnswer;
   } catch {
-    // Sealed with another API key (rotated since): nobody can open it now.
+    // Encrypted with another API key, which has been rotated since; nobody can decrypt it now.
     throw unavailable();
   }
 }

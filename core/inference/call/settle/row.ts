@@ -23,9 +23,9 @@ function attemptRow(attempt: AttemptRecord): RequestRow['attempt_rows'][number] 
 }
 
 /**
- * The row of `record` in the deployment named `cell`; null for what the caller's own rate limits refused
- * (docs/outcomes.md#refused-before-the-hold): that is counted (`rejected_24h`), and who hammers at a limit must not
- * cost a row each time.
+ * The row of `record` in the deployment `cell`. Null when the caller's own rate limit refused it
+ * (docs/outcomes.md#refused-before-the-hold): those are only counted (`rejected_24h`), because a caller that keeps
+ * exceeding a limit must not cost a row each time.
  */
 export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   if (record.error_code === 'rate_limit_exceeded') return null;
@@ -81,7 +81,7 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   };
 }
 
-/** The row of a call whose process died: nothing is known of it but whose it was (docs/outcomes.md#gateway-killed). */
+/** The row of a call whose process died; only its owner is known (docs/outcomes.md#gateway-killed). */
 export function lostRow(
   owner: { org_id: Id<'org'>; project_id: Id<'project'>; key_id: Id<'key'>; environment: Environment },
   request_id: RequestId,

@@ -1,5 +1,6 @@
-// The money at the end of a call: priced, kept for a replay where one was announced, and settled. Nothing of the
-// answer's end goes out before this has resolved (docs/outcomes.md#settled-before-the-last-byte).
+// The money at the end of a call: the call is priced, its answer kept if a replay is possible, and the charge
+// settled. The end of the answer is sent only after this has resolved
+// (docs/outcomes.md#settled-before-the-last-byte).
 import type { Endpoint } from '../../../catalog/index.ts';
 import { microUsd } from '../../../kernel/index.ts';
 import { fitUsage, type UsageBound, withinBound } from '../../../pricing/index.ts';
@@ -12,12 +13,15 @@ import type { HoldWatch } from './hold-watch.ts';
 import { type Idempotency, sealAnswer } from './idempotency.ts';
 import { type Charge, chargeOf, doubt, unitsOf } from './usage.ts';
 
-/** What was agreed when the money was held. */
+/** What was fixed when the money was held. */
 export interface HeldTerms {
-  /** Sent with an Idempotency-Key: the caller will ask again, so a left call is drained and its answer kept. */
+  /**
+   * Present when the call has an Idempotency-Key: the caller will retry, so if it leaves, the answer is drained and
+   * kept.
+   */
   readonly idempotency: Idempotency | null;
   readonly watch: HoldWatch;
-  /** The prompt holds what only the provider can count: its cost may end above the hold. */
+  /** The prompt contains something that only the provider can count, so the cost may exceed the hold. */
   readonly open_input: boolean;
   /** The most that an attempt at `endpoint` can have used. */
   boundOf(endpoint: Endpoint): UsageBound;
@@ -28,7 +32,7 @@ export interface HeldTerms {
 export interface Ending {
   readonly estimated: boolean;
   readonly stop: Stop | null;
-  /** The gateway ended the answer itself: `stop` is what the caller is told. */
+  /** The gateway itself ended the answer; `stop` is the reason that the caller gets. */
   readonly forced?: boolean;
   /** The caller gets this error, and pays (docs/outcomes.md#chosen-time-is-up). */
   readonly fault?: StreamFault;
@@ -38,19 +42,22 @@ interface Settlement {
   readonly deps: CallDeps;
   readonly record: CallRecord;
   readonly attempt: AttemptRecord;
-  /** When the request came, by the monotonic clock. */
+  /** Monotonic time in ms at which the request arrived. */
   readonly started: number;
   readonly terms: HeldTerms;
   readonly reported: Usage;
   readonly how: Ending;
   readonly meta: ReplyMeta;
-  /** The canonical answer for a replay, where it was assembled. */
+  /** The canonical answer for a replay, when it was assembled. */
   readonly kept: Kept | null;
-  /** Asked when the settle is written: whether the caller has gone by then. */
+  /** Called when the settle is written: whether the caller has left by then. */
   left(): boolean;
 }
 
-/** Prices and settles; fills the record and returns what the caller is told. Never rejects for a database fault. */
+/**
+ * Prices and settles the call; fills the record and returns what the caller is sent at the end. A database fault does
+ * not make it reject.
+ */
 export async function settleCall(s: Settlement): Promise<ReplyEnd> {
   const { deps, record, attempt, terms, how } = s;
   const { endpoint } = attempt;
@@ -102,8 +109,8 @@ export async function settleCall(s: Settlement): Promise<ReplyEnd> {
 }
 
 /**
- * What is charged: nothing above what the attempt can have used, and nothing above the hold that balance and budgets do
- * not allow, but for input that only the provider can count (docs/pricing.md#reported-usage).
+ * The charge: never above what the attempt can have used, and never above the hold unless balance and budgets allow
+ * it, except for input that only the provider can count (docs/pricing.md#reported-usage).
  */
 async function chargedFor(s: Settlement): Promise<Charge> {
   const { how, terms } = s;
@@ -119,7 +126,7 @@ async function chargedFor(s: Settlement): Promise<Charge> {
     });
   const charge = chargeFor(possible(s));
   const { usage, cost } = charge;
-  // What was counted has been fitted under the hold.
+  // Estimated usage has already been limited to the hold.
   if (how.estimated || cost.total_micro_usd <= watch.amount_micro_usd) return charge;
   if (await watch.cover(microUsd(cost.total_micro_usd))) return charge;
   const fitted = fitUsage(usage, endpoint.price, watch.amount_micro_usd);
@@ -128,7 +135,10 @@ async function chargedFor(s: Settlement): Promise<Charge> {
   return chargeFor({ ...usage, output_tokens: Math.max(output_tokens, fitted.output_tokens) });
 }
 
-/** The usage as far as the attempt can have had it; where a provider reported more, the caller and operators are told. */
+/**
+ * The usage, limited to what the attempt can have used; when a provider reported more, caller and operators are
+ * warned.
+ */
 function possible({ deps, record, attempt, terms, how, reported }: Settlement): Usage {
   const usage = withinBound(reported, terms.boundOf(attempt.endpoint));
   if (usage !== reported && !how.estimated) {
@@ -143,8 +153,8 @@ function possible({ deps, record, attempt, terms, how, reported }: Settlement): 
 }
 
 /**
- * Stores the answer of an idempotent call before its settle, so that a settled call can always be replayed. False where
- * the call's claim on its key is gone.
+ * Stores the answer of an idempotent call before its settle, so that every settled call can be replayed. False when
+ * the call has lost its claim on the key.
  */
 async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
   const { deps, record } = s;
@@ -156,7 +166,7 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
         .store({ request_id: record.request_id, http_status: 200, sealed_answer }),
     );
   } catch (error) {
-    // The charge does not wait for it, nor for an answer that metering could read and we cannot: a retry is then told
+    // The charge does not depend on it, nor on decoding an answer that only metering could read. A retry then gets
     // the charge instead of the answer.
     deps.log.warn({ request_id: record.request_id, error }, 'answer not kept for replay');
     return true;
@@ -164,8 +174,8 @@ async function keep(s: Settlement, end: ReplyEnd): Promise<boolean> {
 }
 
 /**
- * Whether the key of an idempotent call belongs to another one by now: this one was taken for lost (its process had no
- * database for longer than its lease), and of two executions under one key one is paid.
+ * Whether another call has taken over the key of an idempotent call: this one was considered lost because its process
+ * had no database for longer than its lease. Of two executions under one key, one is charged.
  */
 async function isReplaced({ deps, record }: Settlement, { claim: ours }: Idempotency): Promise<boolean> {
   const { scope, key_hash } = ours;
@@ -174,7 +184,7 @@ async function isReplaced({ deps, record }: Settlement, { claim: ours }: Idempot
   return claim !== null && claim.request_id !== record.request_id;
 }
 
-/** The answer as it is stored; null where none was assembled. */
+/** The answer as it is stored; null when none was assembled. */
 function sealed({ record, attempt, terms, kept, meta }: Settlement, end: ReplyEnd): Buffer | null {
   const material = terms.idempotency?.material;
   if (kept === null || attempt.outcome !== 'ok' || material === undefined) return null;

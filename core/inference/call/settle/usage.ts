@@ -1,4 +1,4 @@
-// Usage as it is metered: what a provider reports, made sound, or what was counted where it reports nothing.
+// Usage as it is metered: what a provider reports, checked for plausibility, or an estimate when it reports nothing.
 
 import type { PriceVersion } from '../../../catalog/index.ts';
 import type { MeteredUnits, OtherUnit, OtherUnits } from '../../../ledger/index.ts';
@@ -7,7 +7,7 @@ import type { Cost, Stop, Usage } from '../../canonical/types.ts';
 import { viewerOf } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
 
-/** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
+/** Larger counts cannot be the usage of one call; the metering record holds 32-bit integers. */
 const COUNT_MAX = 2_147_483_647;
 
 const COUNTS = [
@@ -32,8 +32,9 @@ function isCount(value: number | undefined): boolean {
 }
 
 /**
- * `usage` as reported, or null where it cannot be true (negative, fractional, absurd): a hostile or broken provider's
- * figures are treated as missing and the text is counted instead (docs/outcomes.md#usage-missing).
+ * `usage` as reported, or null when it cannot be true (negative, fractional, absurdly large). The figures of a
+ * hostile or broken provider are treated as missing, and the text is counted instead
+ * (docs/outcomes.md#usage-missing).
  */
 export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null {
   if (usage === null) return null;
@@ -41,8 +42,8 @@ export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null 
 }
 
 /**
- * Usage counted from the text that went in and came out, a lower bound; the provider's own early figures (Anthropic's
- * message_start) stand for the input where they came.
+ * Usage estimated from the text that was sent and received, as a lower bound. For the input the provider's early
+ * figures (Anthropic's message_start) are used when there are any.
  */
 export function estimateUsage(
   counts: Partial<Usage> | null,
@@ -66,7 +67,7 @@ export function estimateUsage(
   };
 }
 
-/** Units of a usage beside its tokens, or parts of them, that a price may bill. */
+/** Units of a usage that a price may bill in addition to tokens, or as parts of them. */
 const counted = [
   'search_units',
   'audio_input_tokens',
@@ -88,8 +89,8 @@ function otherUnitsOf(usage: Usage, insured: boolean): OtherUnits | undefined {
 }
 
 /**
- * The units of the metering record: all that the price of a call is made from. `cache_write_tokens` counts all writes;
- * the 5 m and 1 h ones are parts of it.
+ * The units of the metering record, from which the price of a call is computed. `cache_write_tokens` counts all cache
+ * writes; the 5 m and 1 h ones are parts of it.
  */
 export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
   const other = otherUnitsOf(usage, insured);
@@ -105,17 +106,17 @@ export function unitsOf(usage: Usage, insured: boolean): MeteredUnits {
   };
 }
 
-/** What a call is charged, and the usage that this follows from. */
+/** The charge of a call, and the usage it follows from. */
 export interface Charge {
   readonly usage: Usage;
   readonly cost: Cost;
-  /** An empty answer without a proper end, which is free. */
+  /** An empty answer that did not end properly, which is free. */
   readonly insured: boolean;
 }
 
 /**
- * What a call costs. Estimated usage is fitted under the hold; an ordinary answer without output and without a proper
- * end is insured and costs nothing (docs/outcomes.md#empty-answer-is-free).
+ * What a call costs. Estimated usage is limited to the hold. An answer without output that did not end properly is
+ * insured and costs nothing (docs/outcomes.md#empty-answer-is-free).
  */
 export function chargeOf(
   reported: Usage,
@@ -129,14 +130,14 @@ export function chargeOf(
   const full: Cost = insured
     ? { total_micro_usd: 0, lines: [], price_version: terms.price.id }
     : price(usage, terms.price);
-  // Only generation always has lines of input and output.
+  // Only generation always has lines for input and output.
   const cost = terms.task === true ? { ...full, lines: full.lines.filter(({ units }) => units > 0) } : full;
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
 }
 
 /**
- * What a successful attempt of `call` teaches: health of its endpoint, its bytes per token where usage was reported,
- * and for operators whether that usage is to be believed (docs/outcomes.md#usage-missing).
+ * Records what a successful attempt of `call` shows: the health of its endpoint, its bytes per token when usage was
+ * reported, and for operators whether that usage is plausible (docs/outcomes.md#usage-missing).
  */
 export function learn(
   deps: CallDeps,
@@ -160,7 +161,7 @@ const doubts = {
   above_bound: 'usage_above_bound: more was reported than the call can have used',
 };
 
-/** Logs usage that cannot be believed, and the endpoint that gave too much of it. */
+/** Logs implausible usage, and flags an endpoint that reports it too often. */
 export function doubt(
   deps: CallDeps,
   { request_id }: Pick<CallRecord, 'request_id'>,

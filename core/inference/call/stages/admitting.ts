@@ -53,7 +53,7 @@ export class Admitting implements Stage {
     tryLane(pursuit, first);
   }
 
-  /** The answer of an earlier call with the same Idempotency-Key: same id, same cost, no new row. */
+  /** Sends the answer of an earlier call with the same Idempotency-Key: same id, same cost, no new row. */
   private replay(replayed: Replayed): void {
     const { call, incoming } = this;
     call.leaveStages();
@@ -63,7 +63,7 @@ export class Admitting implements Stage {
   }
 
   tick(): void {}
-  /** Found when admission is done. */
+  /** Nothing to do: the call notices it when admission is done. */
   left(): void {}
   returned(): void {}
   roomAgain(): void {}

@@ -4,25 +4,25 @@ import type { Watched } from '../ticker.ts';
 import type { CallDeps, CallRecord, Incoming, Reattachable, Sink } from '../types.ts';
 
 /**
- * What happens to a call, in one stage of its life. Each stage is a class with exactly the facts that exist in it. While
- * an attempt runs, the stage hears of it as its listener.
+ * What happens to a call in one stage of its life. Each stage is a class with exactly the facts that exist in it.
+ * While an attempt runs, the stage is its listener.
  */
 export interface Stage {
-  /** Whether a provider may have been asked: before that a caller that leaves owes nothing. */
+  /** Whether a provider may have been asked. Before that, a caller that leaves owes nothing. */
   readonly asked: boolean;
-  /** About ten times a second, with the monotonic time. */
+  /** Called about ten times a second, with the monotonic time in ms. */
   tick(now: number): void;
-  /** The caller has left. */
+  /** The caller has disconnected. */
   left(): void;
-  /** The caller that left has come back for its answer. */
+  /** The caller has come back for its answer. */
   returned(): void;
-  /** The caller's socket has room again. */
+  /** The caller's socket can take more data. */
   roomAgain(): void;
-  /** The process goes down and the call did not finish in time. */
+  /** The process stops and the call has not finished in time. */
   shutDown(): void;
 }
 
-/** Before the first stage and behind the last: whatever happens changes nothing. */
+/** The stage before the first and after the last: events have no effect. */
 const NO_STAGE: Stage = {
   asked: false,
   tick() {},
@@ -54,17 +54,17 @@ export class Call implements Watched, Reattachable {
     this.listenTo(sink);
   }
 
-  /** Goes over to `stage`. */
+  /** Moves to `stage`. */
   enter(stage: Stage): void {
     this.stage = stage;
   }
 
-  /** Whether what `stage` has waited for still concerns it. */
+  /** Whether the call is still in `stage`, so that what the stage waited for still matters. */
   isIn(stage: Stage): boolean {
     return this.stage === stage;
   }
 
-  /** The end was decided: later events change nothing. */
+  /** The end has been decided: later events have no effect. */
   leaveStages(): void {
     this.stage = NO_STAGE;
   }
@@ -81,20 +81,20 @@ export class Call implements Watched, Reattachable {
     this.stage.shutDown();
   }
 
-  /** The same caller asks again for the whole answer that is being drained: it gets this one and pays once. */
+  /** The same caller retries the whole answer that is being drained: it gets this answer and pays once. */
   reattach(sink: Sink): void {
     this.answer.sink = sink;
     this.listenTo(sink);
     this.stage.returned();
   }
 
-  /** Gives the held money back. */
+  /** Releases the hold. */
   release(): void {
     const { grant, request_id } = this.record;
     this.deps.ledgers.at(grant.subject.shard).release(grant.subject, request_id);
   }
 
-  /** The last of a call: its row, and nobody knows it any more. */
+  /** Ends the call: writes its row and removes it from everything that refers to it. */
   finish(status: CallRecord['status'], http_status: number, code: string): void {
     const { deps, record, answer } = this;
     this.leaveStages();
@@ -107,8 +107,8 @@ export class Call implements Watched, Reattachable {
   }
 
   private listenTo(sink: Sink): void {
-    // By way of constants: V8 puts a function literal assigned to a property in old space, as if it were a method,
-    // and there it keeps the whole ended call alive through every scavenge.
+    // Assigned through constants: V8 allocates a function literal that is assigned to a property in old space, as if
+    // it were a method, and there it keeps the whole ended call alive through every scavenge.
     const gone = () => this.stage.left();
     const drained = () => this.stage.roomAgain();
     sink.onGone = gone;

@@ -1,5 +1,5 @@
-// The caller has left an answer that its provider bills whole: it is read to its end and settled from what was reported
-// (docs/outcomes.md#left-while-drained). A whole answer's caller may come back for it.
+// The caller has left, but the provider bills the whole answer anyway: it is read to its end and settled by the
+// reported usage (docs/outcomes.md#left-while-drained). The caller of a whole answer may come back for it.
 import { ServiceError } from '../../../kernel/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
@@ -11,17 +11,17 @@ import { cancel, failByDefect, failInStream, refuse } from './ends.ts';
 import { noteFailure, type Run, reachedOf, type Try } from './run.ts';
 import { settleComplete, settleCut, settleLeft } from './settling.ts';
 
-/** Of a left call, upstream. */
+/** How long the answer of a call whose caller left is read from the provider. */
 const DRAIN_MAX_MS = 600_000;
 
-/** The stage that a caller left and finds again when it returns. */
+/** The stage in which the caller left, and to which the call goes back when it returns. */
 interface Left extends Stage, AttemptListener {
   readonly incoming: Incoming;
 }
 
 /**
- * The caller of a running attempt that was sent has left: where the provider stops billing when cancelled the answer
- * ends here, else it is drained. `left` is where a whole answer goes on if its caller comes back.
+ * The caller left while an attempt was running. When the provider stops billing on cancellation, the answer ends
+ * here; otherwise it is drained. `left` is the stage in which a whole answer continues if its caller comes back.
  */
 export function leave(run: Run, now: Try, left: Left | null): void {
   const { call, terms } = run;
@@ -86,7 +86,7 @@ class Draining implements Stage, AttemptListener {
     settleComplete(this.run, this.now, { read, telling, away: true });
   }
 
-  /** The caller pays for what the provider produced until then. */
+  /** The caller pays for what the provider has produced so far. */
   failed(attempt: Attempt, fault: UpstreamFault): void {
     noteFailure(this.run, this.now, fault);
     if (attempt.state?.semantic === true) settleLeft(this.run, this.now);

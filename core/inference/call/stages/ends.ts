@@ -1,4 +1,4 @@
-// Ends of a call that move no money: the hold goes back, the caller is told, the row is written.
+// Ends of a call that move no money: the hold is released, the caller gets an error, the row is written.
 import { ServiceError } from '../../../kernel/index.ts';
 import type { Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, StreamFault } from '../../canonical/types.ts';
@@ -11,7 +11,7 @@ import type { CallRecord } from '../types.ts';
 import type { Call } from './call.ts';
 import { estimate, type Run, type Said, type Try } from './run.ts';
 
-/** Of a call whose money is, or was, held: its content goes to the log with its row. */
+/** Ends a call whose money is or was held: its content goes to the log together with its row. */
 export function finishRun(
   { call, keepContent }: Run,
   said: Said | null,
@@ -24,13 +24,13 @@ export function finishRun(
 /** What a refusal needs to know. */
 export interface Refusal {
   readonly error: unknown;
-  /** What the caller sent, which may be what no reader follows to its bottom; null where it is gone. */
+  /** The caller's body, which may be nested too deeply to process; null when it is no longer kept. */
   readonly body: Buffer | null;
-  /** `error` although nothing was tried. */
+  /** Present when the row's status is `error` although nothing was tried. */
   readonly status?: 'error';
 }
 
-/** Tells the caller why there is no answer; how the row ends. */
+/** Sends the caller the refusal; returns how the row ends. */
 function tellRefusal(
   { deps, record, answer }: Call,
   { error, body, status }: Refusal,
@@ -44,14 +44,14 @@ function tellRefusal(
   return { status: refusal.code === 'internal' ? 'error' : ended, http_status, code: refusal.code };
 }
 
-/** A refusal, or a defect, before money is held. */
+/** Ends a call with a refusal or a defect before money is held. */
 export function refuseUnheld(call: Call, refusal: Refusal): void {
   call.leaveStages();
   const { status, http_status, code } = tellRefusal(call, refusal, null);
   call.finish(status, http_status, code);
 }
 
-/** A refusal before the first content, or a defect. */
+/** Ends a call with a refusal or a defect before the first content. */
 export function refuse(run: Run, said: Said | null, refusal: Refusal): void {
   const { call } = run;
   call.leaveStages();
@@ -59,7 +59,7 @@ export function refuse(run: Run, said: Said | null, refusal: Refusal): void {
   finishRun(run, said, tellRefusal(call, refusal, said));
 }
 
-/** The caller has left and owes nothing. */
+/** Ends a call whose caller has left and owes nothing. */
 export function cancel(run: Run, said: Said | null): void {
   run.call.leaveStages();
   run.call.release();
@@ -67,8 +67,9 @@ export function cancel(run: Run, said: Said | null): void {
 }
 
 /**
- * After content there is no other endpoint: the dialect's error in the stream, and nothing is charged
- * (docs/outcomes.md#provider-fault-after-content). `shown` is the relay whose answer the caller reads.
+ * Ends a stream with a fault after content: no other endpoint can be tried, the dialect's error is sent within the
+ * stream, and nothing is charged (docs/outcomes.md#provider-fault-after-content). `shown` is the relay whose answer
+ * the caller has read.
  */
 export function failInStream(run: Run, now: Try, fault: StreamFault, shown: Relay | null): void {
   const { call } = run;
@@ -84,8 +85,8 @@ export function failInStream(run: Run, now: Try, fault: StreamFault, shown: Rela
 }
 
 /**
- * Reading the answer of an attempt met a defect of ours after content: it says nothing of the endpoint and is tried
- * nowhere else (docs/outcomes.md#gateway-defect).
+ * Ends a stream because reading the answer met a defect of ours after content. It says nothing about the endpoint,
+ * and no other endpoint is tried (docs/outcomes.md#gateway-defect).
  */
 export function failByDefect(run: Run, now: Try, error: unknown, shown: Relay | null): void {
   const { deps, record } = run.call;
@@ -94,7 +95,7 @@ export function failByDefect(run: Run, now: Try, error: unknown, shown: Relay | 
   failInStream(run, now, GATEWAY_FAILED, shown);
 }
 
-/** Tells the caller a fault, with what it cost where it cost something. */
+/** Sends the caller a fault, with the cost if there was one. */
 export function tellFault(
   run: Run,
   now: Said,

@@ -1,5 +1,5 @@
-// What the stages of a call whose money is held have in common: what was agreed, the running attempt, and what follows
-// from its events in whatever stage they arrive.
+// What the stages of a call with held money share: the terms, the running attempt, and the handling of its events
+// that is the same in every stage.
 
 import type { ReplyMeta, UpstreamFault, Usage } from '../../canonical/types.ts';
 import type { Terms } from '../admit/admit.ts';
@@ -15,14 +15,14 @@ import type { Call } from './call.ts';
 export interface Run {
   readonly call: Call;
   readonly terms: Terms;
-  /** Hands the content to the organisation's log at the end; null where none is logged. */
+  /** Passes the content to the organisation's log at the end; null when it is not logged. */
   readonly keepContent: ContentKeeper | null;
 }
 
-/** What an end says of the attempt that it ends, or of the last one before it. */
+/** What an end needs of the attempt that it ends, or of the last one before it. */
 export type Said = Pick<Lane, 'meta' | 'kept'>;
 
-/** An attempt under way, and of its lane what is needed to the end of the answer. */
+/** A running attempt, with those parts of its lane that are needed until the end of the answer. */
 export interface Try {
   readonly attempt: Attempt;
   readonly meta: ReplyMeta;
@@ -30,7 +30,7 @@ export interface Try {
   readonly credential: string | null;
 }
 
-/** Usage counted from the text so far; `output_bytes` where the attempt was read at its end. */
+/** Usage estimated from the text so far; `output_bytes` when the attempt is read only at its end. */
 export function estimate({ call, terms }: Run, attempt: Attempt, output_bytes?: number): Usage {
   const { state } = attempt;
   return estimateUsage(state?.early_usage ?? null, {
@@ -40,7 +40,7 @@ export function estimate({ call, terms }: Run, attempt: Attempt, output_bytes?: 
   });
 }
 
-/** What allows no longer answer than is there by now; null: nothing yet. Asked after every read. */
+/** The limit that the answer has reached; null: none yet. Checked after every read. */
 export function reachedOf(
   { call, terms: { watch } }: Run,
   attempt: Attempt,
@@ -52,7 +52,7 @@ export function reachedOf(
   return watch.look(endpoint, state.output_bytes, call.deps.ratioOf(endpoint.id));
 }
 
-/** Notes how the attempt failed; true: by a limit of the caller's own choosing. */
+/** Records how the attempt failed; true when a limit that the caller chose ended it. */
 export function noteFailure(
   { call, terms }: Run,
   { attempt, credential }: Try,
@@ -61,7 +61,7 @@ export function noteFailure(
   const { record } = attempt;
   const chosen = isChosenLimit(attempt, fault, terms);
   endAttempt(record, attemptOutcome(fault), fault.class);
-  // A limit of the caller's own choosing says nothing of the endpoint: one tenant must not close it for all.
+  // A limit that the caller chose says nothing about the endpoint: one tenant must not close it for all.
   if (!chosen) blame(call.deps, viewerOf(call.record), { endpoint: record.endpoint, credential, fault });
   return chosen;
 }

@@ -1,5 +1,6 @@
-// The answer is over and its money moves; the answer's last bytes wait for that. A caller may still leave, or come back
-// for an answer that was drained: whoever is connected when the settle is done gets the end of the answer.
+// The answer is complete and its charge is being settled; the last bytes of the answer wait for that. Meanwhile the
+// caller may leave, or come back for an answer that was drained: whoever is connected when the settle is done gets
+// the end of the answer.
 import type { Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Attempt, Read, Telling } from '../attempt/attempt.ts';
@@ -11,7 +12,7 @@ import type { Stage } from './call.ts';
 import { finishRun, tellFault } from './ends.ts';
 import { estimate, type Run, type Try } from './run.ts';
 
-/** What waits for the settle: an answer's end, an error that costs, or nobody. */
+/** What waits for the settle: the end of an answer, an error that costs, or nobody. */
 type Closing =
   | Telling
   | { readonly as: 'fault'; readonly fault: StreamFault; readonly shown: Relay | null }
@@ -77,7 +78,7 @@ class Settling implements Stage {
     try {
       this.tell(end);
     } catch (error) {
-      // The money is settled, or in the ledger's hands.
+      // The charge is settled, or the ledger will settle it.
       this.unfinished(error);
     }
   }
@@ -95,7 +96,7 @@ class Settling implements Stage {
     finishRun(run, now, { status: 'ok', http_status: 200, code: '' });
   }
 
-  /** The last bytes of the answer cannot be written. */
+  /** Ends a call whose last bytes cannot be written. */
   private unfinished(error: unknown): void {
     const { call } = this.run;
     call.deps.log.error({ request_id: call.record.request_id, error }, 'answer not finished');
@@ -111,7 +112,7 @@ function settle(run: Run, now: Try, tool_calls: number, due: Due): void {
   void settling.settle();
 }
 
-/** The provider has said all there is: by its own figures, or by a count where they are missing or cannot be true. */
+/** Settles a complete answer by the provider's usage, or by an estimate when that is missing or implausible. */
 export function settleComplete(
   run: Run,
   now: Try,
@@ -133,7 +134,7 @@ export function settleComplete(
 }
 
 /**
- * The gateway itself ends a running answer: credit is used up, or the endpoint ignores its cap
+ * Settles a running answer that the gateway itself ends: credit is used up, or the endpoint ignores its cap
  * (docs/outcomes.md#credit-reached-mid-stream, docs/outcomes.md#cap-ignored).
  */
 export function settleCut(
@@ -152,8 +153,9 @@ export function settleCut(
 }
 
 /**
- * A limit that the caller chose: what was produced is paid for, as if it had left, but counted now and not drained first:
- * this caller waits for its error, which tells the cost (docs/outcomes.md#chosen-time-is-up).
+ * Settles an answer that a limit chosen by the caller ended. The caller pays for what was produced, as if it had
+ * left, but by an estimate made now and without draining: this caller waits for its error, which states the cost
+ * (docs/outcomes.md#chosen-time-is-up).
  */
 export function settleTimeIsUp(run: Run, now: Try, shown: Relay | null): void {
   const { attempt } = now;
@@ -162,10 +164,13 @@ export function settleTimeIsUp(run: Run, now: Try, shown: Relay | null): void {
   settle(run, now, toolCallsOf(attempt), { reported: estimate(run, attempt), how, closing, away: false });
 }
 
-/** The caller has left and the answer stops here: it pays for what was produced (docs/outcomes.md#left-mid-stream). */
+/**
+ * Settles an answer that stops because the caller left: it pays for what was produced
+ * (docs/outcomes.md#left-mid-stream).
+ */
 export function settleLeft(run: Run, now: Try): void {
   const { attempt } = now;
-  // There is no answer for a retry of its client to wait for.
+  // No answer is left for a retry of the client to wait for.
   run.call.deps.drained.delete(run.call);
   const how: Ending = { estimated: true, stop: null, forced: true };
   const due: Due = { reported: estimate(run, attempt), how, closing: { as: 'nothing' }, away: true };

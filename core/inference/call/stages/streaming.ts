@@ -1,5 +1,5 @@
-// The caller reads a stream and has seen content: no other endpoint is tried from now on, so nothing here leads to the
-// request. A running stream keeps neither body nor canonical form alive.
+// The caller reads a stream and has seen content. No other endpoint can be tried any more, so nothing here refers to
+// the request: a running stream keeps neither its body nor its canonical form in memory.
 import type { Relay } from '../../canonical/contract.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
@@ -62,14 +62,14 @@ export class Streaming implements Stage, AttemptListener {
   }
 
   /**
-   * The standard limit is our fault and free (docs/outcomes.md#time-is-up); a lower one that the caller chose ends as if
-   * it had left.
+   * The default limit counts as our fault and is free (docs/outcomes.md#time-is-up). At a lower limit that the caller
+   * chose, the call ends as if the caller had left.
    */
   private deadline(): void {
     const { run, now, relay } = this;
     const { attempt } = now;
-    // A caller that does not read has left in all but name: it pays for what was produced (else it could have whole
-    // answers for nothing by reading all but the last byte).
+    // A caller that does not read is treated as one that left: it pays for what was produced. Otherwise it could get
+    // answers for nothing by reading all but the last byte.
     if (attempt.paused) {
       this.left();
       return run.call.answer.sink.destroy();
@@ -80,7 +80,7 @@ export class Streaming implements Stage, AttemptListener {
     failInStream(run, now, TIME_IS_UP, relay);
   }
 
-  /** Ended as a fault of ours, uncharged (docs/outcomes.md#gateway-stops). */
+  /** Ends as a fault of ours, uncharged (docs/outcomes.md#gateway-stops). */
   shutDown(): void {
     this.now.attempt.abort();
     failInStream(this.run, this.now, RESTARTING, this.relay);

@@ -1,5 +1,5 @@
-// The caller has seen no content: an attempt runs, or media for one are fetched, and a failed one may be followed by
-// another. A whole answer is in this stage until it is complete.
+// The caller has seen no content yet. An attempt runs, or media are being fetched for one, and after a failed attempt
+// another may follow. A whole answer stays in this stage until it is complete.
 import { ServiceError } from '../../../kernel/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import { Attempt, type AttemptListener, type Pieces, type Read, type Telling } from '../attempt/attempt.ts';
@@ -17,21 +17,21 @@ import { noteFailure, type Run, reachedOf, type Said, type Try } from './run.ts'
 import { settleComplete, settleCut, settleTimeIsUp } from './settling.ts';
 import { Streaming } from './streaming.ts';
 
-/** What further attempts are made from; gone with the first content of a stream. */
+/** What further attempts are made from; dropped at the first content of a stream. */
 interface Pursuit {
   readonly run: Run;
   readonly incoming: Incoming;
   readonly tries: Tries;
-  /** Fetched for an attempt whose family takes bytes alone. */
+  /** Media fetched for an attempt whose family accepts only bytes. */
   readonly media: FetchedMedia | null;
 }
 
-/** Refuses a call that may have got as far as `said`. */
+/** Refuses a call; `said` is its last attempt, if there was one. */
 function giveUp({ run, incoming }: Pursuit, said: Said | null, error: unknown, status?: 'error'): void {
   refuse(run, said, { error, body: incoming.body, ...(status === undefined ? {} : { status }) });
 }
 
-/** Begins the next attempt, or the fetching of what it sends; `last` is what went before. Nothing is thrown. */
+/** Begins the next attempt, or the fetching of its media; `last` is the attempt before it. Nothing is thrown. */
 export function tryNext(pursuit: Pursuit, last: Said | null): void {
   const { run, incoming, tries, media } = pursuit;
   const { deps, record } = run.call;
@@ -45,7 +45,7 @@ export function tryNext(pursuit: Pursuit, last: Said | null): void {
   else tryLane(pursuit, lane);
 }
 
-/** Sends the attempt that `lane` is written for. Nothing is thrown. */
+/** Sends the attempt that `lane` was prepared for. Nothing is thrown. */
 export function tryLane(pursuit: Pursuit, lane: Lane): void {
   const { call } = pursuit.run;
   try {
@@ -86,7 +86,7 @@ class Trying implements Stage, AttemptListener {
 
   progressed(attempt: Attempt, pieces: Pieces, output: Buffer | string): void {
     const { state } = pieces.relay;
-    // What came in one read with its error is not shown: another endpoint may answer.
+    // Content that arrived in the same read as an error is not shown: another endpoint may answer.
     if (state.fault !== null) return;
     if (this.run.terms.stream) {
       if (state.semantic) return this.show(attempt, pieces, output);
@@ -96,7 +96,7 @@ class Trying implements Stage, AttemptListener {
     if (why !== null) settleCut(this.run, this.now, { why, telling: pieces.telling, away: false });
   }
 
-  /** The first content of a stream goes out. */
+  /** Sends the first content of a stream. */
   private show(attempt: Attempt, pieces: Pieces, output: Buffer | string): void {
     const streaming = new Streaming(this.run, this.now, pieces.relay);
     this.run.call.enter(streaming);
@@ -147,7 +147,7 @@ class Trying implements Stage, AttemptListener {
     if (terms.stream && call.isIn(this)) call.answer.keepAlive(now, attempt.pieces?.relay ?? null);
   }
 
-  /** A limit that the caller chose is paid for; the standard one is our fault (docs/outcomes.md#time-is-up). */
+  /** At a limit that the caller chose it pays; the default limit is our fault (docs/outcomes.md#time-is-up). */
   private deadline(): void {
     const { attempt } = this.now;
     attempt.abort();
@@ -162,7 +162,10 @@ class Trying implements Stage, AttemptListener {
   }
 }
 
-/** Media are fetched for an attempt that is not written yet: no attempt runs, and who leaves owes nothing. */
+/**
+ * Media are being fetched for an attempt that is not prepared yet: no attempt runs, and a caller that leaves owes
+ * nothing.
+ */
 class Fetching implements Stage {
   readonly asked = false;
   private readonly pursuit: Pursuit;
@@ -187,7 +190,10 @@ class Fetching implements Stage {
     if (this.pursuit.run.call.isIn(this)) tryNext({ ...this.pursuit, media }, this.last);
   }
 
-  /** Media that an endpoint wants as bytes cannot be had: the attempt has failed, and others take them by address. */
+  /**
+   * Media that an endpoint needs as bytes could not be fetched: the attempt has failed; other endpoints may accept
+   * the address.
+   */
   private unfetched(error: unknown): void {
     const { pursuit, last } = this;
     const { run, incoming, tries, media } = pursuit;
