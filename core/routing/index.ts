@@ -6,7 +6,15 @@ export { affordsUnder, type Limited, withinLimits } from './limits.ts';
 export { routingOperations } from './operations.ts';
 export { choose, named, planRoute, previewRoute } from './plan.ts';
 export { suggestions } from './refusal.ts';
-export { type Decided, Route, type RouteAttempt, routeLine, routeOf } from './trace.ts';
+export {
+  type Decided,
+  Route,
+  type RouteAttempt,
+  type RouteLeft,
+  readOnReasons,
+  routeLine,
+  routeOf,
+} from './trace.ts';
 export {
   type AccountState,
   type AffinityKind,

@@ -17,6 +17,20 @@ export const RouteAttempt = Type.Object({
 });
 export type RouteAttempt = Static<typeof RouteAttempt>;
 
+export const readOnReasons = ['billed_whole', 'idempotency_key', 'whole_answer'] as const;
+
+const RouteLeft = Type.Object(
+  {
+    ms: Type.Integer({ minimum: 0, description: 'from the beginning of the call' }),
+    read_on: nullable(oneOf(readOnReasons)),
+  },
+  {
+    description:
+      'When the caller left; `read_on`: why the provider was read to its end, null where the attempt ended too',
+  },
+);
+export type RouteLeft = Static<typeof RouteLeft>;
+
 export const Route = Type.Object(
   {
     policy: Type.String({ description: '`default` for the built-in policy' }),
@@ -36,6 +50,7 @@ export const Route = Type.Object(
     ),
     winner: nullable(Type.String({ description: 'endpoint that answered' })),
     reserve_micro: Type.Integer({ minimum: 0, description: 'micro-USD that were held' }),
+    left: Type.Optional(RouteLeft),
   },
   { description: 'Why a call went where it went.' },
 );
@@ -51,7 +66,11 @@ export interface Decided {
 /** The route of a call; `attempts` null where none is to be made. */
 export function routeOf(
   { route, catalog, reserve_micro_usd }: Decided,
-  made: { readonly attempts: readonly RouteAttempt[] | null; readonly winner: string | null },
+  made: {
+    readonly attempts: readonly RouteAttempt[] | null;
+    readonly winner: string | null;
+    readonly left?: RouteLeft | null;
+  },
 ): Route {
   const { plan, spare, excluded, sort, affinity, policy } = route;
   return {
@@ -68,6 +87,7 @@ export function routeOf(
     attempts: made.attempts === null ? null : [...made.attempts],
     winner: made.winner,
     reserve_micro: reserve_micro_usd,
+    ...(made.left ? { left: made.left } : {}),
   };
 }
 

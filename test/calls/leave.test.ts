@@ -148,6 +148,7 @@ describe.concurrent('a stream whose provider stops billing when it is cancelled 
       expect(ended.row).toMatchObject({ status: 'cancelled', error_code: 'client_closed', http_status: 499 });
       expect(ended.row).toMatchObject({ usage_source: 'estimate', output_tokens: 0 });
       expect(ended.attempts).toEqual(['cancelled client_gone']);
+      expect(ended.row.route_trace?.left).toEqual({ ms: expect.any(Number), read_on: null });
       expect(ended.charged).toBe(priceOf(ended.row.input_tokens, 0));
       expect(ended.charged).toBeGreaterThan(0);
     },
@@ -189,11 +190,18 @@ describe.concurrent('an answer that the provider bills whole is drained and paid
     { name: 'unknown', dialect: 'chat', kind: 'unknown', more: stream, when: inContent },
     { name: 'hidden reasoning', dialect: 'chat', kind: 'hidden', more: stream, when: inContent },
     { name: 'canonical lane', dialect: 'messages', kind: 'full', more: stream, when: inContent },
-    { name: 'whole, raw lane', dialect: 'chat', kind: 'chat', more: {}, when: reached },
-    { name: 'whole, raw lane', dialect: 'messages', kind: 'messages', more: {}, when: reached },
+    { name: 'whole, raw', dialect: 'chat', kind: 'chat', more: {}, when: reached, why: 'whole_answer' },
+    {
+      name: 'whole, raw',
+      dialect: 'messages',
+      kind: 'messages',
+      more: {},
+      when: reached,
+      why: 'whole_answer',
+    },
     { name: 'whole, canonical lane', dialect: 'messages', kind: 'full', more: {}, when: reached },
   ] as const;
-  test.each(drained)('$name ($dialect on $kind)', async ({ dialect, kind, more, when }) => {
+  test.each(drained)('$name ($dialect on $kind)', async ({ dialect, kind, more, when, ...rest }) => {
     const text = 'sim: tokens=60 chunks=20 chunk_ms=80 delay_ms=600';
     const left = await leave({ dialect, kind, text, more }, when);
     expect(left.seen_after_ms).toBeNull();
@@ -206,6 +214,9 @@ describe.concurrent('an answer that the provider bills whole is drained and paid
       usage_source: 'provider',
     });
     expect(ended.attempts).toEqual(['ok']);
+    const read_on = 'why' in rest ? rest.why : 'billed_whole';
+    expect(ended.row.route_trace?.left).toEqual({ ms: expect.any(Number), read_on });
+    expect(ended.row.route_trace?.left?.ms).toBeLessThan(ended.row.duration_ms);
     expect(ended.meter).toMatchObject({ estimated: false });
   });
 
@@ -216,6 +227,7 @@ describe.concurrent('an answer that the provider bills whole is drained and paid
     expect(left.seen_after_ms).toBeNull();
     const ended = await onlyCall(left.org);
     expect(ended.row).toMatchObject({ status: 'cancelled', output_tokens: 60 });
+    expect(ended.row.route_trace?.left?.read_on).toBe('idempotency_key');
     expect(ended.attempts).toEqual(['ok']);
   });
 });

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
 import type { Log } from '@svc/core/kernel/index.ts';
+import type { Route } from '@svc/core/routing/index.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
@@ -131,6 +132,8 @@ export interface Row {
   readonly warnings: Json[];
   readonly provider: string;
   readonly replays: number;
+  readonly duration_ms: number;
+  readonly route_trace: Route | null;
 }
 
 export interface Ended {

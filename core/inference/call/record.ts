@@ -45,6 +45,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
     duration_ms: 0,
     gw_overhead_ms: 0,
     decided: null,
+    left: null,
     insured: false,
     warnings: redactionWarnings(incoming),
     attempts: [],
@@ -133,7 +134,8 @@ export function timeTaken(record: CallRecord, total_ms: number): void {
 }
 
 /** The route of the call so far; null when none was decided. */
-export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | 'attempts'>): Route | null {
+export function routeSoFar(record: Pick<CallRecord, 'decided' | 'attempts' | 'left'>): Route | null {
+  const { decided, attempts, left } = record;
   if (decided === null) return null;
   const ended = attempts.filter((attempt) => attempt.outcome !== null);
   return routeOf(decided, {
@@ -144,6 +146,7 @@ export function routeSoFar({ decided, attempts }: Pick<CallRecord, 'decided' | '
       ms: Math.round(attempt.ttft_ms ?? attempt.duration_ms ?? 0),
     })),
     winner: attempts.find((attempt) => attempt.outcome === 'ok')?.endpoint.id ?? null,
+    left,
   });
 }
 

@@ -8,7 +8,7 @@ import type { LimitSlot } from '../../limits/index.ts';
 import type { PayloadLog } from '../../payloads/index.ts';
 import type { PolicyCache } from '../../policies/index.ts';
 import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
-import type { AffinityMemory, Decided, Health } from '../../routing/index.ts';
+import type { AffinityMemory, Decided, Health, RouteLeft } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { FaultClass, Stop, Warning } from '../canonical/types.ts';
 import type { SandboxUpstream } from '../formats/sandbox/upstream/index.ts';
@@ -132,6 +132,8 @@ export interface CallRecord {
   gw_overhead_ms: number;
   /** The routing decision; null when the call was refused before it. */
   decided: Decided | null;
+  /** The caller left, and did not come back. */
+  left: RouteLeft | null;
   insured: boolean;
   warnings: Warning[];
   /** Those of `warnings` that say what the request loses on the endpoint of the current attempt. */

@@ -1,7 +1,8 @@
 // Why a call went where it went.
+import { type RouteLeft, readOnReasons } from '@svc/core/routing/index.ts';
 import { limits } from '../../limits.ts';
 import { pageCost, rowsAsked } from '../../page.ts';
-import { builder } from '../builder.ts';
+import { builder, derive } from '../builder.ts';
 import type { Route, RouteEndpoint, RouteTry } from '../route.ts';
 
 const RouteTryType = builder.objectRef<RouteTry>('RouteTry').implement({
@@ -49,6 +50,21 @@ function endpointOf(runner: { context(environment: null): Ctx }, id: string) {
   return runner.context(null).services.catalog().endpoints.get(id) ?? null;
 }
 
+const ReadOnReason = derive.enum('ReadOnReason', readOnReasons);
+
+const RouteLeftType = builder.objectRef<RouteLeft>('RouteLeft').implement({
+  description: 'When the caller left, and what became of the attempt that ran.',
+  fields: (t) => ({
+    ms: t.field({ type: 'Count', description: 'from the beginning of the call', resolve: ({ ms }) => ms }),
+    readOn: t.field({
+      type: ReadOnReason,
+      nullable: true,
+      description: 'why the provider was read to its end; null where the attempt ended with the caller',
+      resolve: ({ read_on }) => read_on,
+    }),
+  }),
+});
+
 interface Ctx {
   readonly services: {
     catalog(): { readonly endpoints: ReadonlyMap<string, { provider: string; region: string }> };
@@ -89,6 +105,12 @@ export const RequestRoute = builder.objectRef<Route>('RequestRoute').implement({
     }),
     catalogVersion: t.exposeString('catalog', { description: 'of the catalog that it was decided by' }),
     winner: t.exposeString('winner', { nullable: true }),
+    left: t.field({
+      type: RouteLeftType,
+      nullable: true,
+      description: 'null where the caller did not leave',
+      resolve: (route) => route.left ?? null,
+    }),
     reserveMicro: t.field({ type: 'MicroUSD', resolve: (route) => route.reserve_micro }),
   }),
 });

@@ -1,68 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  type AttemptFact,
-  axisEnd,
-  type CallFacts,
-  explain,
-  movesOf,
-  picture,
-  reasonText,
-  recompute,
-} from './explain.ts';
+import { attemptText, type CallFacts, explain, movesOf, reasonText, recompute } from './explain.ts';
+import { acme, attempt, call, failed } from './facts.test-data.ts';
 
-const acme = {
-  endpoint: 'ep_a',
-  provider: 'acme',
-  region: 'eu-west',
-  score: 0.981,
-  planned_at: 1,
-  excluded_by: null,
-};
-const beta = {
-  endpoint: 'ep_b',
-  provider: 'beta',
-  region: 'eu-central',
-  score: 0.744,
-  planned_at: 2,
-  excluded_by: null,
-};
-const gamma = {
-  endpoint: 'ep_g',
-  provider: 'gamma',
-  region: 'us-east',
-  score: null,
-  planned_at: null,
-  excluded_by: 'region',
-};
-
-function attempt(over: Partial<AttemptFact>): AttemptFact {
-  return {
-    endpoint: 'ep_a',
-    provider: 'acme',
-    at_ms: 1_000,
-    ok: true,
-    cancelled: false,
-    http_status: 200,
-    fault: '',
-    ttft_ms: 400,
-    duration_ms: 2_000,
-    ...over,
-  };
-}
-function call(over: Partial<CallFacts>): CallFacts {
-  return {
-    status: 'ok',
-    error_code: '',
-    candidates: 3,
-    hidden: 0,
-    endpoints: [acme, beta, gamma],
-    attempts: [attempt({})],
-    cost_micro: '21432',
-    start_ms: 1_000,
-    ...over,
-  };
-}
-const failed = attempt({ ok: false, http_status: 503, fault: 'overloaded', ttft_ms: null, duration_ms: 812 });
 const said = (facts: CallFacts) =>
   explain(facts)
     .map((part) => (typeof part === 'string' ? part : part.strong))
@@ -99,14 +38,81 @@ test('a failed call says that nothing was charged', () => {
   );
 });
 
-test('a caller who left is told whether what was made by then was charged', () => {
-  const left = attempt({ ok: false, cancelled: true });
-  expect(said(call({ status: 'cancelled', attempts: [left] }))).toContain(
-    'what had been made by then was charged',
+test('a call that ended with an error and was charged does not say that it was free', () => {
+  const broke = attempt({ ok: false, fault: 'timeout' });
+  expect(said(call({ status: 'error', attempts: [broke] }))).toContain(
+    'acme took too long. The call ended with an error, and what had been produced by then was charged.',
   );
-  expect(said(call({ status: 'cancelled', attempts: [left], cost_micro: '0' }))).toContain(
-    'nothing was charged',
+});
+
+test('a call that was lost with its gateway names no provider', () => {
+  const lost = attempt({ provider: '', ok: false, fault: 'gateway_lost', ttft_ms: null, duration_ms: null });
+  const facts = call({ status: 'error', candidates: 0, endpoints: [], attempts: [lost], cost_micro: '0' });
+  expect(said(facts)).toBe('The gateway process that served this call was lost; nothing was charged.');
+});
+
+test('providers in a row that met the same are named together', () => {
+  const network = (provider: string) =>
+    attempt({ endpoint: `ep_${provider}`, provider, ok: false, fault: 'network' });
+  const attempts = [network('acme'), network('beta'), network('gamma'), { ...failed, provider: 'delta' }];
+  expect(said(call({ status: 'error', attempts, cost_micro: '0' }))).toContain(
+    'acme, beta and gamma could not be reached, and delta was overloaded.',
   );
+});
+
+test('an own key is named, and that it was refused is not called ours', () => {
+  const refused = attempt({ ok: false, fault: 'auth', http_status: 401, own_key: '4f2a', ttft_ms: null });
+  expect(said(call({ attempts: [attempt({ own_key: '4f2a' })] }))).toContain(
+    'acme answered at the first try, with your own key that ends in 4f2a.',
+  );
+  expect(said(call({ attempts: [refused, attempt({})] }))).toContain(
+    'acme answered after it refused your own key. The failed attempt cost nothing.',
+  );
+});
+
+test('of a caller who left it is told when, what became of the answer, and why it was charged', () => {
+  const left = (over: Partial<CallFacts>) => said(call({ status: 'cancelled', ...over }));
+  const ended = attempt({ ok: false, cancelled: true });
+  const at = (read_on: NonNullable<CallFacts['left']>['read_on']) => ({ ms: 1_202, read_on });
+  expect(left({ attempts: [ended], left: at(null) })).toContain(
+    'The caller left after 1,202 ms while acme was answering. ' +
+      'The answer ended with it, and what had been produced by then was charged.',
+  );
+  expect(left({ attempts: [ended], left: at(null), cost_micro: '0' })).toContain('nothing was charged.');
+  expect(left({ left: at('billed_whole') })).toContain(
+    'This provider bills an answer whole, whoever reads it, so it was read to its end, and the whole was charged.',
+  );
+  expect(left({ left: at('idempotency_key') })).toContain('The call has an Idempotency-Key');
+  expect(left({ left: at('whole_answer') })).toContain('An answer that is not streamed');
+  expect(left({ attempts: [failed, attempt({ endpoint: 'ep_b', provider: 'beta' })] })).toContain(
+    'The caller left while beta was answering. It was read to its end, and the whole was charged. ' +
+      'Before that acme was overloaded.',
+  );
+  const drain = attempt({ ok: false, fault: 'stream' });
+  expect(left({ attempts: [drain], left: at('billed_whole') })).toContain(
+    'It was read on, but acme broke off with an error; what had been produced by then was charged.',
+  );
+  expect(left({ attempts: [], left: at(null), cost_micro: '0' })).toContain(
+    'The caller left after 1,202 ms, before a provider was asked; nothing was charged.',
+  );
+});
+
+test('the words of a bar say what the bar shows', () => {
+  const words = (over: Parameters<typeof attempt>[0], more: object = {}) =>
+    attemptText(attempt(over), { number: 1, total: 1, output_tokens: 412, left_ms: null, ...more });
+  expect(words({})).toBe('first token after 400 ms, then 258 tokens/s');
+  expect(words({}, { number: 2, total: 2 })).toMatch(/^attempt 2 · first token/);
+  expect(words({ ttft_ms: null })).toBe('answered after 2,000 ms');
+  expect(words({ own_key: '4f2a' })).toMatch(/ · own key …4f2a$/);
+  expect(words({}, { left_ms: 900 })).toBe(
+    'first token after 400 ms, caller left after 900 ms, read to the end',
+  );
+  const ended = { ok: false, cancelled: true };
+  expect(words(ended, { left_ms: 900 })).toBe('first token after 400 ms, caller left after 900 ms');
+  expect(words({ ...failed, http_status: 503 })).toBe('503 overloaded after 812 ms');
+  // A status that tells of success would say what is not so.
+  expect(words({ ok: false, http_status: 200, fault: 'stream' })).toBe('broke off after 2,000 ms');
+  expect(words({ ok: false, http_status: 0, fault: 'network' })).toBe('not reached after 2,000 ms');
 });
 
 test('a call without an endpoint says so, and one refused earlier does not blame the filters', () => {
@@ -124,6 +130,10 @@ test('a call without an endpoint says so, and one refused earlier does not blame
     endpoints: [],
     attempts: [],
   });
+  const excluded = { ...acme, planned_at: null, excluded_by: 'region' };
+  expect(said({ ...none, candidates: 1, endpoints: [excluded] })).toContain(
+    '1 endpoint serves this model: 1 was excluded. No endpoint',
+  );
   expect(said(early)).toBe('Refused before any endpoint was asked; nothing was charged.');
 });
 
@@ -136,34 +146,6 @@ test('endpoints beyond the trace are counted, not forgotten', () => {
 test('an unknown reason or fault of a newer server is shown as it came', () => {
   expect(reasonText('moon_phase')).toBe('moon phase');
   expect(reasonText('circuit')).toBe('was failing at that moment');
-});
-
-test('the axis covers every attempt and ends on a round number', () => {
-  expect([3_186, 812, 1, 0, 4_001, 10_000].map((ms) => axisEnd(ms).end_ms)).toEqual([
-    4_000, 1_000, 1, 1, 5_000, 10_000,
-  ]);
-  const second = attempt({
-    endpoint: 'ep_b',
-    provider: 'beta',
-    at_ms: 1_818,
-    ttft_ms: 402,
-    duration_ms: 2_368,
-  });
-  const { tracks, end_ms } = picture(call({ attempts: [failed, second] }));
-  expect(end_ms).toBe(4_000);
-  expect(tracks.map(({ fact, bars }) => [fact.provider, bars.length])).toEqual([
-    ['acme', 1],
-    ['beta', 1],
-    ['gamma', 0],
-  ]);
-  for (const { bars } of tracks) {
-    for (const bar of bars) expect(bar.from + bar.wait + bar.stream).toBeLessThanOrEqual(1);
-  }
-});
-
-test('an attempt at an endpoint that the trace had no room for still has its track', () => {
-  const { tracks } = picture(call({ endpoints: [], attempts: [attempt({})] }));
-  expect(tracks.map(({ fact, bars }) => [fact.endpoint, bars.length])).toEqual([['ep_a', 1]]);
 });
 
 test('the recomputed cost rounds each line half up, once', () => {

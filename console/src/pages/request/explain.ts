@@ -1,5 +1,5 @@
-// Turns the facts of one call into what a person reads: a sentence, and a row per endpoint on one time axis.
-// Pure; every case has a test.
+// Turns the facts of one call into what a person reads. Pure; every case has a test.
+import { durationText } from '../../ui/format/numbers.ts';
 
 export interface AttemptFact {
   readonly endpoint: string;
@@ -13,9 +13,17 @@ export interface AttemptFact {
   readonly fault: string;
   readonly ttft_ms: number | null;
   readonly duration_ms: number | null;
+  /** The last characters of the caller's own provider key, "" without one. */
+  readonly own_key: string;
 }
 
-interface EndpointFact {
+/** When the caller left, and why the answer was read to its end all the same. */
+interface LeftFact {
+  readonly ms: number;
+  readonly read_on: 'billed_whole' | 'idempotency_key' | 'whole_answer' | null;
+}
+
+export interface EndpointFact {
   readonly endpoint: string;
   readonly provider: string | null;
   readonly region: string | null;
@@ -36,6 +44,7 @@ export interface CallFacts {
   readonly cost_micro: string;
   /** When the call began, milliseconds since the epoch. */
   readonly start_ms: number;
+  readonly left: LeftFact | null;
 }
 
 /** What each reason word means, and where it is decided. */
@@ -87,7 +96,8 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** "was overloaded": what became of an attempt, to follow a provider's name. */
-function faultText(fault: string): string {
+function faultText({ fault, own_key }: AttemptFact): string {
+  if (fault === 'auth' && own_key !== '') return 'refused your own key';
   return faults[fault] ?? `failed (${fault.replaceAll('_', ' ') || 'unknown'})`;
 }
 
@@ -99,8 +109,8 @@ function numbers({ candidates, endpoints, hidden, attempts }: CallFacts): string
   const planned = endpoints.length - excluded;
   const counts = [
     excluded > 0 ? `${excluded} ${excluded === 1 ? 'was' : 'were'} excluded` : '',
-    `${planned} planned`,
-    `${new Set(attempts.map(({ endpoint }) => endpoint)).size} tried`,
+    planned > 0 ? `${planned} planned` : '',
+    planned > 0 ? `${new Set(attempts.map(({ endpoint }) => endpoint)).size} tried` : '',
     hidden > 0 ? `${hidden} not shown` : '',
   ].filter(Boolean);
   const serve = candidates === 1 ? '1 endpoint serves' : `${candidates} endpoints serve`;
@@ -108,23 +118,86 @@ function numbers({ candidates, endpoints, hidden, attempts }: CallFacts): string
 }
 
 const times = ['', '', ' twice', ' three times'];
+const strong = (text: string): Part => ({ strong: text });
 
-/** "acme was overloaded, beta took too long"; equal results of one provider in a row are named once. */
-function failures(failed: readonly AttemptFact[]): Part[] {
+/** `items` one after another: "a", "a and b", "a, b and c". */
+function joined(items: readonly (readonly Part[])[], and = ' and '): Part[] {
+  return items.flatMap((item, i) => [...(i === 0 ? [] : [i === items.length - 1 ? and : ', ']), ...item]);
+}
+
+/** What happened, in their order: equal results of one endpoint in a row are one, with how often. */
+function results(failed: readonly AttemptFact[]): { provider: string; what: string }[] {
   const runs: { attempt: AttemptFact; count: number }[] = [];
   for (const attempt of failed) {
     const last = runs.at(-1);
-    if (last?.attempt.endpoint === attempt.endpoint && last.attempt.fault === attempt.fault) last.count++;
+    if (last?.attempt.endpoint === attempt.endpoint && faultText(last.attempt) === faultText(attempt))
+      last.count++;
     else runs.push({ attempt, count: 1 });
   }
-  return runs.flatMap(({ attempt, count }, i) => [
-    ...(i === 0 ? [] : [i === runs.length - 1 ? ' and ' : ', ']),
-    { strong: attempt.provider },
-    ` ${faultText(attempt.fault)}${times[count] ?? ` ${count} times`}`,
-  ]);
+  return runs.map(({ attempt, count }) => ({
+    provider: attempt.provider,
+    what: `${faultText(attempt)}${times[count] ?? ` ${count} times`}`,
+  }));
 }
 
-/** The call in one or two sentences. */
+/** "acme was overloaded and beta took too long"; providers in a row that met the same are named together. */
+function failures(failed: readonly AttemptFact[]): Part[] {
+  const groups: { names: string[]; what: string }[] = [];
+  for (const { provider, what } of results(failed)) {
+    const last = groups.at(-1);
+    if (last?.what === what) last.names.push(provider);
+    else groups.push({ names: [provider], what });
+  }
+  const clauses = groups.map(({ names, what }) => [
+    ...joined(names.map((name) => [strong(name)])),
+    ` ${what}`,
+  ]);
+  return joined(clauses, groups.some(({ names }) => names.length > 1) ? ', and ' : ' and ');
+}
+
+const whyRead: Readonly<Record<NonNullable<LeftFact['read_on']>, string>> = {
+  billed_whole: 'This provider bills an answer whole, whoever reads it, so it was read to its end',
+  idempotency_key:
+    'The call has an Idempotency-Key, so that it can be asked for again: it was read to its end',
+  whole_answer:
+    'An answer that is not streamed can be counted only when it is whole, so it was read to its end',
+};
+
+/** A caller that left: when, what became of the answer, and why it was charged as it was. */
+function leaving(call: CallFacts, failed: readonly AttemptFact[]): Part[] {
+  const { attempts, left } = call;
+  const charged = call.cost_micro !== '0';
+  const when = left === null ? '' : ` after ${durationText(left.ms)}`;
+  const last = attempts.at(-1);
+  if (last === undefined)
+    return [`The caller left${when}, before a provider was asked; nothing was charged.`];
+  const head: Part[] = [`The caller left${when} while `, strong(last.provider), ' was answering'];
+  const earlier = failed.filter((attempt) => attempt !== last);
+  const before: Part[] = earlier.length === 0 ? [] : [' Before that ', ...failures(earlier), '.'];
+  if (last.ok) {
+    const why = left?.read_on ? whyRead[left.read_on] : 'It was read to its end';
+    const end = charged ? 'the whole was charged.' : 'nothing was charged.';
+    return [...head, `. ${why}, and ${end}`, ...before];
+  }
+  const made = charged ? 'what had been produced by then was charged.' : 'nothing was charged.';
+  if (last.cancelled) return [...head, `. The answer ended with it, and ${made}`, ...before];
+  return [...head, '. It was read on, but ', ...failures([last]), `; ${made}`, ...before];
+}
+
+/** A call that was answered. */
+function answered(last: AttemptFact, failed: readonly AttemptFact[]): Part[] {
+  const own = last.own_key === '' ? '' : `, with your own key that ends in ${last.own_key}`;
+  if (failed.length === 0) return [strong(last.provider), ` answered at the first try${own}.`];
+  const cost =
+    failed.length === 1 ? ' The failed attempt cost nothing.' : ' The failed attempts cost nothing.';
+  const alone = failed.every(({ endpoint }) => endpoint === last.endpoint);
+  const clauses: Part[] = alone
+    ? [`it ${joined(results(failed).map(({ what }) => [what])).join('')}`]
+    : failures(failed);
+  return [strong(last.provider), ` answered${own}${own && ','} after `, ...clauses, `.${cost}`];
+}
+
+/** The call in one to three sentences. */
 export function explain(call: CallFacts): Part[] {
   const { status, attempts, error_code } = call;
   if (status === 'rejected' && attempts.length === 0) {
@@ -137,95 +210,70 @@ export function explain(call: CallFacts): Part[] {
   const last = attempts.at(-1);
   const failed = attempts.filter(({ ok, cancelled }) => !ok && !cancelled);
   const head: Part[] = call.candidates > 0 ? [`${numbers(call)} `] : [];
+  if (status === 'cancelled') return [...head, ...leaving(call, failed)];
   if (last === undefined) return [...head, 'No attempt is recorded.'];
-  const charged = call.cost_micro !== '0';
-  if (status === 'cancelled') {
-    const end = charged ? 'what had been made by then was charged.' : 'nothing was charged.';
-    return [...head, 'The caller left while ', { strong: last.provider }, ` was answering; ${end}`];
-  }
-  if (status === 'error') return [...head, ...failures(failed), '. The call failed and was not charged.'];
-  if (failed.length === 0) return [...head, { strong: last.provider }, ' answered at the first try.'];
-  const cost =
-    failed.length === 1 ? ' The failed attempt cost nothing.' : ' The failed attempts cost nothing.';
-  return [...head, { strong: last.provider }, ' answered after ', ...failures(failed), `.${cost}`];
+  if (last.provider === '')
+    return ['The gateway process that served this call was lost; nothing was charged.'];
+  if (status !== 'error') return [...head, ...answered(last, failed)];
+  const end =
+    call.cost_micro === '0'
+      ? 'The call failed and was not charged.'
+      : 'The call ended with an error, and what had been produced by then was charged.';
+  return failed.length === 0 ? [...head, end] : [...head, ...failures(failed), `. ${end}`];
+}
+
+const briefly: Readonly<Record<string, string>> = {
+  rate_limit: 'rate limit',
+  network: 'not reached',
+  auth: 'credentials refused',
+  server: 'server error',
+  client: 'request refused',
+  stream: 'broke off',
+  truncated: 'cut off',
+  client_gone: 'left by the caller',
+  gateway_lost: 'lost with its gateway process',
+  gateway_defect: 'defect of the gateway',
+};
+
+function failureText({ http_status, fault, duration_ms, own_key }: AttemptFact): string {
+  const status = http_status >= 400 ? `${http_status} ` : '';
+  const what = fault === 'auth' && own_key !== '' ? 'own key refused' : briefly[fault];
+  const after = duration_ms === null ? '' : ` after ${durationText(duration_ms)}`;
+  return `${status}${what ?? (fault.replaceAll('_', ' ') || 'failed')}${after}`;
+}
+
+function firstText({ ttft_ms, duration_ms, ok }: AttemptFact): string {
+  if (ttft_ms !== null) return `first token after ${durationText(ttft_ms)}`;
+  return ok ? `answered after ${durationText(duration_ms)}` : `no token in ${durationText(duration_ms)}`;
+}
+
+/** "attempt 2 · first token after 402 ms, then 412 tokens/s", or what went wrong: the words below a bar. */
+export function attemptText(
+  attempt: AttemptFact,
+  call: {
+    readonly number: number;
+    readonly total: number;
+    readonly output_tokens: number;
+    readonly left_ms: number | null;
+  },
+): string {
+  const { ok, cancelled, ttft_ms, duration_ms, own_key } = attempt;
+  const which = call.total > 1 ? `attempt ${call.number} · ` : '';
+  const own = own_key === '' ? '' : ` · own key …${own_key}`;
+  if (!ok && !cancelled) return `${which}${failureText(attempt)}${own}`;
+  const left = call.left_ms === null ? '' : ` after ${durationText(call.left_ms)}`;
+  if (cancelled) return `${which}${firstText(attempt)}, caller left${left}${own}`;
+  if (call.left_ms !== null)
+    return `${which}${firstText(attempt)}, caller left${left}, read to the end${own}`;
+  const streaming = (duration_ms ?? 0) - (ttft_ms ?? duration_ms ?? 0);
+  const rate =
+    call.output_tokens > 0 && streaming > 50 ? Math.round((call.output_tokens * 1000) / streaming) : null;
+  return `${which}${firstText(attempt)}${rate === null ? '' : `, then ${rate} tokens/s`}${own}`;
 }
 
 /** How often the call went to another endpoint. */
 export function movesOf(attempts: readonly Pick<AttemptFact, 'endpoint'>[]): number {
   return Math.max(0, new Set(attempts.map(({ endpoint }) => endpoint)).size - 1);
-}
-
-export interface Bar {
-  /** From 1, over the whole call. */
-  readonly number: number;
-  /** Shares of the axis, 0..1. */
-  readonly from: number;
-  readonly wait: number;
-  readonly stream: number;
-  readonly attempt: AttemptFact;
-}
-export interface Track {
-  readonly fact: EndpointFact;
-  readonly bars: readonly Bar[];
-}
-interface Picture {
-  readonly tracks: readonly Track[];
-  /** Milliseconds at the end of the axis, and its ticks. */
-  readonly end_ms: number;
-  readonly ticks: readonly number[];
-}
-
-/** A round number of milliseconds that covers `ms`: 1, 2 or 5 × 10ⁿ, cut into 4 or 5 steps. */
-export function axisEnd(ms: number): { end_ms: number; ticks: number[] } {
-  const power = 10 ** Math.floor(Math.log10(Math.max(ms, 1)));
-  const end = [1, 2, 4, 5, 10].map((n) => n * power).find((n) => n >= ms) ?? 10 * power;
-  const parts = end / power === 1 || end / power === 5 || end / power === 10 ? 5 : 4;
-  return { end_ms: end, ticks: Array.from({ length: parts + 1 }, (_, i) => (end / parts) * i) };
-}
-
-function barOf(attempt: AttemptFact, number: number, start_ms: number, end_ms: number): Bar {
-  const duration = attempt.duration_ms ?? attempt.ttft_ms ?? 0;
-  const wait = attempt.ok || attempt.cancelled ? Math.min(attempt.ttft_ms ?? duration, duration) : duration;
-  return {
-    number,
-    from: Math.max(0, attempt.at_ms - start_ms) / end_ms,
-    wait: wait / end_ms,
-    stream: (duration - wait) / end_ms,
-    attempt,
-  };
-}
-
-/**
- * One track per endpoint: planned ones in their order, then the excluded; attempts elsewhere get a track at the end.
- */
-export function picture(call: CallFacts): Picture {
-  const { start_ms, attempts } = call;
-  const last = Math.max(
-    1,
-    ...attempts.map(({ at_ms, duration_ms }) => at_ms - start_ms + (duration_ms ?? 0)),
-  );
-  const { end_ms, ticks } = axisEnd(last);
-  const bars = attempts.map((attempt, i) => barOf(attempt, i + 1, start_ms, end_ms));
-  const known = new Set(call.endpoints.map(({ endpoint }) => endpoint));
-  const unknown = attempts
-    .filter(
-      ({ endpoint }, i) => !known.has(endpoint) && attempts.findIndex((a) => a.endpoint === endpoint) === i,
-    )
-    .map(({ endpoint, provider }) => ({
-      endpoint,
-      provider,
-      region: null,
-      score: null,
-      planned_at: null,
-      excluded_by: null,
-    }));
-  const place = (fact: EndpointFact) => fact.planned_at ?? Number.MAX_SAFE_INTEGER;
-  const facts = [...call.endpoints.toSorted((a, b) => place(a) - place(b)), ...unknown];
-  const tracks = facts.map((fact) => ({
-    fact,
-    bars: bars.filter(({ attempt }) => attempt.endpoint === fact.endpoint),
-  }));
-  return { tracks, end_ms, ticks };
 }
 
 export interface CostLine {

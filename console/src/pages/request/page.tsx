@@ -147,7 +147,7 @@ function Detail({ call, generation }: { call: Call; generation: RequestDetailQue
       <PageHead
         title={
           <span className="request-title">
-            <span>{call.model}</span>
+            <span>{call.model || 'Call that was lost'}</span>
             <RowStatus row={call} />
             {call.attempts > 1 && (
               <Status tone="warn" shape="half">

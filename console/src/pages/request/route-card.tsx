@@ -1,13 +1,20 @@
 // The route as a picture: one track per endpoint, one axis of time for all attempts. For screen readers each track is
 // a row with its words; the bars are decoration.
-import { type CSSProperties, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { durationText } from '../../ui/format/numbers.ts';
+import { plural } from '../../ui/format/numbers.ts';
 import { instantOf } from '../../ui/format/time.ts';
 import { Status } from '../../ui/status.tsx';
-import { type Bar, type CallFacts, explain, picture, reasonText, type Track } from './explain.ts';
+import { attemptText, type CallFacts, type EndpointFact, explain, reasonText } from './explain.ts';
 import type { Call } from './page.tsx';
+import { type Bar, type Fold, picture, type Stretch, type Track } from './picture.ts';
+
+function leftOf({ route }: Call): CallFacts['left'] {
+  if (!route?.left) return null;
+  const { ms, readOn } = route.left;
+  return { ms, read_on: (readOn?.toLowerCase() ?? null) as NonNullable<CallFacts['left']>['read_on'] };
+}
 
 export function factsOf(call: Call): CallFacts {
   const rows = (call.detail?.attemptRows ?? []).toSorted((a, b) => a.attempt - b.attempt);
@@ -34,9 +41,11 @@ export function factsOf(call: Call): CallFacts {
       fault: row.errorClass,
       ttft_ms: row.ttftMs,
       duration_ms: row.durationMs,
+      own_key: row.keyHint,
     })),
     cost_micro: call.costMicro,
     start_ms: instantOf(call.ts).getTime(),
+    left: leftOf(call),
   };
 }
 
@@ -46,125 +55,127 @@ interface Axis {
   readonly end_ms: number;
   /** How many attempts there were, over all endpoints. */
   readonly attempts: number;
+  readonly output_tokens: number;
 }
 
 const share = (value: number) => `${Math.min(1, Math.max(0, value)) * 100}%`;
 
-/** "first token after 402 ms, then 412 tokens/s", or what went wrong. */
-function words({ attempt, number }: Bar, total: number, output_tokens: number): string {
-  const which = total > 1 ? `attempt ${number} · ` : '';
-  if (!attempt.ok && !attempt.cancelled) {
-    const status = attempt.http_status > 0 ? `${attempt.http_status} ` : '';
-    return `${status}${attempt.fault.replaceAll('_', ' ')} after ${durationText(attempt.duration_ms)}`;
-  }
-  const streaming = (attempt.duration_ms ?? 0) - (attempt.ttft_ms ?? 0);
-  const rate =
-    attempt.ok && output_tokens > 0 && streaming > 50 ? Math.round((output_tokens * 1000) / streaming) : null;
-  const first = `first token after ${durationText(attempt.ttft_ms)}`;
-  return `${which}${attempt.cancelled ? 'left by the caller, ' : ''}${first}${rate === null ? '' : `, then ${rate} tokens/s`}`;
-}
-
-function BarShape({ bar: { attempt, from, wait, stream } }: { bar: Bar }) {
-  const failed = !attempt.ok && !attempt.cancelled;
+/** The bars of one endpoint, and below them its words: each begins below its bar where there is room for it. */
+function Bars({ bars, axis }: { bars: readonly Bar[]; axis: Axis }) {
   return (
     <>
-      <i
-        className={`track-wait${failed ? ' failed' : ''}`}
-        data-alone={failed || stream === 0 || undefined}
-        style={{ left: share(from), width: share(wait) }}
-      />
-      {!failed && stream > 0 && (
-        <i className="track-stream" style={{ left: share(from + wait), width: share(stream) }} />
-      )}
+      <span className="track" aria-hidden="true">
+        {axis.ticks.slice(1, -1).map((tick) => (
+          <u key={tick} style={{ left: share(tick / axis.end_ms) }} />
+        ))}
+        {bars.flatMap(({ number, stretches, left_ms }) => [
+          ...stretches.map(({ what, from, width }) => (
+            <i
+              key={`${number} ${what}`}
+              className={`stretch ${what}`}
+              style={{ left: share(from), width: share(width) }}
+            />
+          )),
+          left_ms !== null && (
+            <i
+              key={`${number} left`}
+              className="stretch-left"
+              style={{ left: share(left_ms / axis.end_ms) }}
+            />
+          ),
+        ])}
+      </span>
+      {bars.map((bar) => (
+        <BarWords key={bar.number} bar={bar} axis={axis} />
+      ))}
     </>
   );
 }
 
-/** The label of a track, one for all its bars: inside a long bar, otherwise on the side with more room. */
-function TrackLabel({
-  bars,
-  total,
-  output_tokens,
-}: {
-  bars: readonly Bar[];
-  total: number;
-  output_tokens: number;
-}) {
-  const [first] = bars;
-  const last = bars.at(-1);
-  if (first === undefined || last === undefined) return null;
-  const end = last.from + last.wait + last.stream;
-  const inside = bars.length === 1 && last.attempt.ok && last.stream > 0.48;
-  const before = !inside && first.from > 1 - end;
-  // Custom properties, so that the narrow layout can put the label below the bar instead.
-  let place: Record<`--${string}`, string> = { '--left': `calc(${share(end)} + 8px)` };
-  if (inside) place = { '--left': `calc(${share(last.from + last.wait)} + 10px)` };
-  if (before) place = { '--right': `calc(${share(1 - first.from)} + 8px)` };
-  const failed = bars.every(({ attempt }) => !attempt.ok && !attempt.cancelled);
-  const text = bars.map((bar) => words(bar, total, output_tokens)).join(', then ');
+function BarWords({ bar, axis }: { bar: Bar; axis: Axis }) {
+  const { attempt, number, left_ms, stretches } = bar;
+  const { attempts: total, output_tokens } = axis;
+  const text = attemptText(attempt, { number, total, output_tokens, left_ms });
   return (
-    <span className={`track-label${inside ? ' inside' : ''}`} style={place as CSSProperties}>
-      {failed ? (
-        <Status tone="bad" plain>
-          {text}
-        </Status>
-      ) : (
-        text
-      )}
+    <span className="track-words">
+      {/* Gives way as far as the words need its room. */}
+      <span className="track-space" style={{ flexBasis: share(stretches[0]?.from ?? 0) }} />
+      <span className="track-label">
+        {attempt.ok || attempt.cancelled ? (
+          text
+        ) : (
+          <Status tone="bad" plain>
+            {text}
+          </Status>
+        )}
+      </span>
+    </span>
+  );
+}
+
+function NotTried({ reason, children }: { reason: string | null; children?: ReactNode }) {
+  return (
+    <span className="track-why">
+      <Status tone="mute" shape={reason === null ? 'half' : 'mute'}>
+        {reason === null ? 'not needed' : reason.replaceAll('_', ' ')}
+      </Status>
+      {reason !== null && <span>{reasonText(reason)}</span>}
+      {children}
     </span>
   );
 }
 
 /** What happened at an endpoint: its attempts, why it was left out, or that it was not needed. */
-function TrackContent({ track: { fact, bars }, axis, call }: { track: Track; axis: Axis; call: Call }) {
-  if (bars.length > 0) {
-    return (
-      <span className="track">
-        {axis.ticks.slice(1, -1).map((tick) => (
-          <u key={tick} style={{ left: share(tick / axis.end_ms) }} />
-        ))}
-        {bars.map((bar) => (
-          <BarShape key={bar.number} bar={bar} />
-        ))}
-        <TrackLabel bars={bars} total={axis.attempts} output_tokens={call.outputTokens} />
-      </span>
-    );
-  }
-  if (fact.excluded_by !== null) {
-    return (
-      <span className="track-why">
-        <Status tone="mute">{fact.excluded_by.replaceAll('_', ' ')}</Status>
-        {reasonText(fact.excluded_by)}
-      </span>
-    );
-  }
+function TrackContent({ track: { fact, bars }, axis }: { track: Track; axis: Axis }) {
+  if (bars.length > 0) return <Bars bars={bars} axis={axis} />;
+  if (fact.excluded_by !== null) return <NotTried reason={fact.excluded_by} />;
   return (
-    <span className="track-why">
-      <Status tone="mute" shape="half">
-        not needed
-      </Status>
-      {fact.planned_at !== null && `place ${fact.planned_at} of the plan`}
-    </span>
+    <NotTried reason={null}>
+      {fact.planned_at !== null && <span>place {fact.planned_at} of the plan</span>}
+    </NotTried>
   );
 }
 
-function TrackRow({ track, axis, call }: { track: Track; axis: Axis; call: Call }) {
+const nameOf = ({ provider }: EndpointFact) => provider || 'unknown';
+
+function TrackRow({ track, axis }: { track: Track; axis: Axis }) {
   const { fact, bars } = track;
-  const name = fact.provider ?? 'unknown';
+  const name = nameOf(fact);
   return (
     <tr className="track-row" data-off={bars.length === 0 && fact.excluded_by !== null ? true : undefined}>
       <th scope="row" className="track-name">
         <span className="provider" aria-hidden="true">
           {name.charAt(0).toUpperCase()}
         </span>
-        <span className="two ellipsis" title={fact.endpoint}>
+        <span className="two ellipsis" title={`${name} ${fact.endpoint}`}>
           <b className="ellipsis">{name}</b>
           <span className="sub ellipsis">{fact.region ?? ''}</span>
         </span>
       </th>
       <td className="track-score num">{fact.score === null ? '–' : fact.score.toFixed(3)}</td>
       <td className="track-cell">
-        <TrackContent track={track} axis={axis} call={call} />
+        <TrackContent track={track} axis={axis} />
+      </td>
+    </tr>
+  );
+}
+
+const NAMES_MAX = 8;
+
+/** Endpoints that took no part for one reason, by name as far as a line or two hold them. */
+function FoldRow({ fold: { reason, facts } }: { fold: Fold }) {
+  const names = facts.slice(0, NAMES_MAX).map(nameOf).join(', ');
+  const more = facts.length - NAMES_MAX;
+  return (
+    <tr className="track-row" data-off={reason !== null || undefined}>
+      <th scope="row" className="track-name fold">
+        {plural(facts.length, 'endpoint')}
+      </th>
+      <td className="track-score">–</td>
+      <td className="track-cell">
+        <NotTried reason={reason}>
+          <span className="fold-names">{more > 0 ? `${names} and ${more} more` : names}</span>
+        </NotTried>
       </td>
     </tr>
   );
@@ -175,7 +186,15 @@ function tickText(ms: number, end_ms: number): string {
   return end_ms >= 1_000 ? `${Number((ms / 1000).toFixed(2))} s` : `${Number(ms.toFixed(1))} ms`;
 }
 
-function RouteTable({ tracks, axis, call }: { tracks: readonly Track[]; axis: Axis; call: Call }) {
+function RouteTable({
+  tracks,
+  folds,
+  axis,
+}: {
+  tracks: readonly Track[];
+  folds: readonly Fold[];
+  axis: Axis;
+}) {
   return (
     <table className="route">
       <caption className="visually-hidden">Endpoints of this call, and what happened at each</caption>
@@ -197,27 +216,36 @@ function RouteTable({ tracks, axis, call }: { tracks: readonly Track[]; axis: Ax
       </thead>
       <tbody>
         {tracks.map((track) => (
-          <TrackRow key={track.fact.endpoint} track={track} axis={axis} call={call} />
+          <TrackRow key={track.fact.endpoint} track={track} axis={axis} />
+        ))}
+        {folds.map((fold) => (
+          <FoldRow key={fold.reason ?? ''} fold={fold} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Legend() {
-  return (
-    <>
-      <span>
-        <i className="key track-wait" /> waiting for the first token
-      </span>
-      <span>
-        <i className="key track-stream" /> streaming to the caller
-      </span>
-      <span>
-        <i className="key track-wait failed" /> failed, not charged
-      </span>
-    </>
+const meanings: readonly (readonly [Stretch, string])[] = [
+  ['wait', 'waiting for the first token'],
+  ['stream', 'streaming to the caller'],
+  ['after', 'read on after the caller left'],
+  ['failed', 'failed'],
+  ['broken', 'broke off'],
+];
+
+/** What the shapes mean: those that the picture has. */
+function Legend({ tracks }: { tracks: readonly Track[] }) {
+  const shown = new Set(
+    tracks.flatMap(({ bars }) => bars.flatMap(({ stretches }) => stretches.map(({ what }) => what))),
   );
+  return meanings
+    .filter(([what]) => shown.has(what))
+    .map(([what, text]) => (
+      <span key={what}>
+        <i className={`key stretch ${what}`} /> {text}
+      </span>
+    ));
 }
 
 /** "policy cheap v3 · rule nights · sort price". */
@@ -230,8 +258,10 @@ function policyText(route: NonNullable<Call['route']>): string {
 
 export function RouteCard({ call }: { call: Call }) {
   const [raw, setRaw] = useState(false);
+  const [all, setAll] = useState(false);
   const facts = factsOf(call);
-  const { tracks, end_ms, ticks } = picture(facts);
+  const { tracks, folds, end_ms, ticks } = picture(facts, all);
+  const axis = { ticks, end_ms, attempts: facts.attempts.length, output_tokens: call.outputTokens };
   const trace = call.detail?.routeTrace;
   return (
     <Card title="Route" note={call.route ? policyText(call.route) : undefined} flush>
@@ -241,16 +271,21 @@ export function RouteCard({ call }: { call: Call }) {
           typeof part === 'string' ? part : <b key={i}>{part.strong}</b>,
         )}
       </p>
-      {tracks.length > 0 && (
-        <RouteTable tracks={tracks} axis={{ ticks, end_ms, attempts: facts.attempts.length }} call={call} />
-      )}
+      {tracks.length + folds.length > 0 && <RouteTable tracks={tracks} folds={folds} axis={axis} />}
       <div className="route-foot sub">
-        {facts.attempts.length > 0 && <Legend />}
-        {typeof trace === 'string' && (
-          <Button kind="quiet" aria-expanded={raw} onClick={() => setRaw(!raw)}>
-            {raw ? 'Hide raw trace' : 'Raw trace'}
-          </Button>
-        )}
+        <Legend tracks={tracks} />
+        <span className="route-more">
+          {(all || folds.length > 0) && (
+            <Button kind="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+              {all ? 'Show fewer' : `Show all ${plural(facts.endpoints.length, 'endpoint')}`}
+            </Button>
+          )}
+          {typeof trace === 'string' && (
+            <Button kind="quiet" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+              {raw ? 'Hide raw trace' : 'Raw trace'}
+            </Button>
+          )}
+        </span>
       </div>
       {raw && typeof trace === 'string' && (
         <pre className="code raw-trace">{trace.split('; ').join(';\n')}</pre>

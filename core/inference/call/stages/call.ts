@@ -85,6 +85,7 @@ export class Call implements Watched, Reattachable {
   reattach(sink: Sink): void {
     this.answer.sink = sink;
     this.listenTo(sink);
+    this.record.left = null;
     this.stage.returned();
   }
 
@@ -106,10 +107,16 @@ export class Call implements Watched, Reattachable {
     deps.record(record);
   }
 
+  private goneAway(): void {
+    const { deps, record, started } = this;
+    record.left ??= { ms: Math.round(deps.clock.monotonicMs() - started), read_on: null };
+    this.stage.left();
+  }
+
   private listenTo(sink: Sink): void {
     // Assigned through constants: V8 allocates a function literal that is assigned to a property in old space, as if
     // it were a method, and there it keeps the whole ended call alive through every scavenge.
-    const gone = () => this.stage.left();
+    const gone = () => this.goneAway();
     const drained = () => this.stage.roomAgain();
     sink.onGone = gone;
     sink.onDrain = drained;

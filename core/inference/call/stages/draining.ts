@@ -1,6 +1,7 @@
 // The caller has left, but the provider bills the whole answer anyway: it is read to its end and settled by the
 // reported usage (docs/outcomes.md#left-while-drained). The caller of a whole answer may come back for it.
 import { ServiceError } from '../../../kernel/index.ts';
+import type { RouteLeft } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
 import type { Attempt, AttemptListener, Pieces, Read, Telling } from '../attempt/attempt.ts';
 import { RESTARTING } from '../attempt/outcome.ts';
@@ -34,11 +35,18 @@ export function leave(run: Run, now: Try, left: Left | null): void {
     endAttempt(attempt.record, 'cancelled', 'client_gone');
     return settleLeft(run, now);
   }
+  if (call.record.left !== null) call.record.left.read_on = readOnFor(run, now, stops);
   const draining = new Draining(run, now, left);
   call.enter(draining);
   attempt.listener = draining;
   attempt.resume();
   if (left !== null) call.deps.drained.add(left.incoming, call);
+}
+
+/** Why an answer is read although its caller has left. */
+function readOnFor({ terms }: Run, { attempt }: Try, stops: boolean): RouteLeft['read_on'] {
+  if (!stops) return 'billed_whole';
+  return terms.idempotency === null && attempt.pieces === null ? 'whole_answer' : 'idempotency_key';
 }
 
 class Draining implements Stage, AttemptListener {
