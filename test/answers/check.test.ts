@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway } from '../support/shared-gateway.ts';
 import { AnswerCheck } from './check.ts';
 import { type Recorded, readRecorded, VARIABLE } from './record.ts';
 

@@ -21,6 +21,7 @@ import {
 import { eventually, idOf, type Org, useWorld } from './world.ts';
 
 const world = useWorld({
+  gateway: 'alone',
   models: { 'script-full': 80 },
   extras: taskExtras,
   env: { SVC_LEDGER_LEASE_SECONDS: '2' },

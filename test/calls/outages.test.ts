@@ -15,7 +15,10 @@ import { bodyOf, eventually, grammarFaults, idOf, openWorld, useWorld, type Worl
 const PACED = 'sim: tokens=400 chunks=100 chunk_ms=100';
 
 describe('a gateway', () => {
-  const world = useWorld({ env: { SVC_LEDGER_LEASE_SECONDS: '2', SVC_DRAIN_SECONDS: '3' } });
+  const world = useWorld({
+    gateway: 'alone',
+    env: { SVC_LEDGER_LEASE_SECONDS: '2', SVC_DRAIN_SECONDS: '3' },
+  });
 
   test('killed in mid-call charges nothing: the hold is swept and the row says what happened (docs/outcomes.md#gateway-killed)', async () => {
     const org = await world().org();
@@ -117,7 +120,7 @@ describe('PostgreSQL', () => {
     await withClient(postgres.url, (client) => client.query('create database calls'));
     const database_url = postgres.urlOf('calls');
     await migrate(database_url);
-    world = await openWorld({ database_url, env: { SVC_LEDGER_LEASE_SECONDS: '2' } });
+    world = await openWorld({ database_url, gateway: 'alone', env: { SVC_LEDGER_LEASE_SECONDS: '2' } });
   });
   afterAll(async () => {
     await world?.close();

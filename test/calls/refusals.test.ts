@@ -8,7 +8,7 @@ import { bodyOf, type Dialect, eventually, idOf, type Org, useWorld } from './wo
 
 const LIMIT = 65_536;
 const BALANCE = 1_000_000;
-const world = useWorld({ env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
+const world = useWorld({ gateway: 'alone', env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
 let org: Org;
 let model: string;
 

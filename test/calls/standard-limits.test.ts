@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Exchange, errorOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, useWorld } from './world.ts';
 
-const world = useWorld({ here: true, models: {} });
+const world = useWorld({ gateway: 'here', models: {} });
 
 const machine = performance.now.bind(performance);
 let ahead_ms = 0;

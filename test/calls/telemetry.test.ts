@@ -274,7 +274,7 @@ test('metrics count what the calls used and how long they took; nothing that was
 
 test('a collector that hangs, refuses or is gone makes no call wait or fail, and no gateway end late', async () => {
   const lost = await startCollector();
-  const own = await openWorld({ here: true, env: { SVC_OTLP_ENDPOINT: lost.url } });
+  const own = await openWorld({ gateway: 'here', env: { SVC_OTLP_ENDPOINT: lost.url } });
   try {
     const { live_key } = await own.org();
     const { id } = own.model('chat');
@@ -299,7 +299,7 @@ test('a collector that hangs, refuses or is gone makes no call wait or fail, and
 test('a share of none traces only calls whose caller asks for it', async () => {
   const some = await startCollector();
   const own = await openWorld({
-    here: true,
+    gateway: 'here',
     env: { SVC_OTLP_ENDPOINT: some.url, SVC_OTLP_SAMPLE_PERCENT: '0' },
   });
   try {

@@ -19,6 +19,7 @@ import {
   startGatewayProcess,
 } from '../support/gateway.ts';
 import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
+import { startSharedGateway } from '../support/shared-gateway.ts';
 import { type CallOptions, type Exchange, type Json, open, type Reply } from './caller.ts';
 import { type Hung, startHung } from './hung.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './upstream.ts';
@@ -252,12 +253,21 @@ export interface WorldOptions {
   readonly database_url?: string;
   /** Providers and models beside those of every world. */
   readonly extras?: (parts: { sim: Sim; script: ScriptedUpstream }) => Extras;
-  /** The gateway runs in the test's own process, whose clock the test can move. */
-  readonly here?: boolean;
+  /**
+   * Where the gateway runs. Absent: in the process that test files share. `alone`: in one of its own, which is killed or
+   * measured. `here`: in the test's, whose clock the test can move.
+   */
+  readonly gateway?: 'alone' | 'here';
   /** Of a gateway `here`: other formats than the product's, and who is told what it logs. */
   readonly formats?: Formats;
   readonly log?: Log;
 }
+
+const starters = {
+  shared: startSharedGateway,
+  alone: startGatewayProcess,
+  here: startGatewayHere,
+} as const;
 
 /** Opens a world; the caller closes it. */
 export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
@@ -279,7 +289,7 @@ export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
     env: { CALLS_KEY: 'sk-calls-one', CALLS_KEY_TWO: 'sk-calls-two', ...wanted.env },
     data_dir,
   };
-  const start = wanted.here === true ? startGatewayHere : startGatewayProcess;
+  const start = starters[wanted.gateway ?? 'shared'];
   let gateway = await start(options);
   const db = new pg.Pool({ connectionString: database_url, max: 4 });
   db.on('error', () => {});

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Sim, startBedrockSim, startProviderSim } from '../sim/providers/index.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../support/shared-gateway.ts';
 
 /** A family as a client sees it: a key and the names of its models. */
 export interface Served {

@@ -1,7 +1,7 @@
 // The gateway that a client test file talks to: sandbox models answer, a test key pays with play credit.
 import { afterAll, beforeAll } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../support/shared-gateway.ts';
 
 /** Starts a gateway before the tests of the file and stops it after them; call the result inside tests. */
 export function useGateway(): () => TestGateway {

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { rowOf } from '../registry/rows.ts';
 import { withClient } from '../support/books.ts';
 import { atFileEnd } from '../support/ends.ts';
-import { startGatewayProcess } from '../support/gateway.ts';
+import { startSharedGateway } from '../support/shared-gateway.ts';
 import { type Answer, startWorld } from './world.ts';
 
 const world = await startWorld();
@@ -68,7 +68,7 @@ const added =
 test('a call through a real gateway arrives with its key and its route, once, and nowhere else', async () => {
   const mine = await harness.signIn(await harness.makePerson(a, 'viewer'));
   const theirs = await harness.signIn(await harness.makePerson(b, 'owner'));
-  const gateway = await startGatewayProcess({ database_url: harness.url });
+  const gateway = await startSharedGateway({ database_url: harness.url });
   atFileEnd(() => gateway.stop());
   const stream = await follow(mine, added, { env: 'TEST' });
   const other = await follow(theirs, added, { env: 'TEST' });

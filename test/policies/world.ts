@@ -4,8 +4,9 @@ import { type Exchange, open, type Reply } from '../calls/caller.ts';
 import { type Sim, startProviderSim } from '../sim/providers/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
-import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { freshDataDir, type GatewayProcess } from '../support/gateway.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
+import { startSharedGateway } from '../support/shared-gateway.ts';
 
 /** Micro-USD per token of the models; output costs twice as much. */
 export const prices = { 'acme/cheap': 1, 'acme/dead': 20 } as const;
@@ -69,7 +70,7 @@ export async function openPolicyWorld(): Promise<PolicyWorld> {
   const gateway = async (): Promise<GatewayProcess> => {
     const data_dir = freshDataDir();
     const env = { POLICIES_KEY: 'sk-policies' };
-    const started = await startGatewayProcess({ database_url, providers, data_dir, env });
+    const started = await startSharedGateway({ database_url, providers, data_dir, env });
     atFileEnd(async () => {
       await started.kill();
       rmSync(data_dir, { recursive: true, force: true });

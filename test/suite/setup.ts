@@ -9,6 +9,7 @@ import { afterAll, inject, vi } from 'vitest';
 import { askForFaults } from '../answers/host.ts';
 import { recordAnswers, VARIABLE } from '../answers/record.ts';
 import { endFile } from '../support/ends.ts';
+import type {} from '../support/shared-gateway.ts';
 import './durations.ts';
 
 const MS_PER_TICK = 10;
@@ -18,10 +19,10 @@ declare global {
   var reported_cpu_ms: number | undefined;
 }
 
-/** Processor time of this process and of its children that have ended; 0 where /proc is not available. */
-function spent_ms(): number {
+/** Processor time of a process and of its children that have ended; 0 where /proc is not available. */
+function spentBy_ms(pid: number | 'self'): number {
   try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The fields after the command name, which may contain spaces: state is the first, user time the twelfth, then
     // system time and the two times of the children.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -29,6 +30,12 @@ function spent_ms(): number {
   } catch {
     return 0;
   }
+}
+
+/** Of this process, and of the one that serves gateways to the files that share it. */
+function spent_ms(): number {
+  const pid = globalThis.gateway_host?.child.pid;
+  return spentBy_ms('self') + (pid === undefined ? 0 : spentBy_ms(pid));
 }
 
 const answers = mkdtempSync(join(tmpdir(), 'svc-answers-'));

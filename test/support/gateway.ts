@@ -10,7 +10,6 @@ import type { Formats } from '@svc/core/inference/index.ts';
 import type { Log } from '@svc/core/kernel/index.ts';
 import { VARIABLE } from '../answers/record.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
-import { type KeyOptions, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
 export { ENTRY, NODE_FLAGS } from './entry.ts';
@@ -50,7 +49,7 @@ export interface GatewayProcess {
 }
 
 /** Makes a gateway record its answers, for the check in test/answers. */
-const RECORDER = new URL('../answers/preload.ts', import.meta.url).pathname;
+export const RECORDER = new URL('../answers/preload.ts', import.meta.url).pathname;
 
 /** A new data directory for one test, in the system's temporary folder. */
 export function freshDataDir(): string {
@@ -86,7 +85,7 @@ export async function untilReady(
 const UNLIMITED = { SVC_MANAGEMENT_RPM: '0', SVC_PUBLIC_RPM: '0' };
 
 /** The environment of this process without the variables that would configure the product by accident. */
-function bareEnv(): NodeJS.ProcessEnv {
+export function bareEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) =>
@@ -105,14 +104,17 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Starts a gateway and resolves when `/readyz` answers 200. @throws Error with its output when it ends first. */
-export async function startGatewayProcess(options: GatewayOptions): Promise<GatewayProcess> {
+/** What a gateway with `options` is configured by; its folder and its providers file are written. */
+export async function prepareGateway(options: GatewayOptions): Promise<{
+  readonly data_dir: string;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+}> {
   const data_dir = options.data_dir ?? freshDataDir();
   mkdirSync(data_dir, { recursive: true });
   const port = options.port ?? (await freePort());
   const name = options.name ?? `test-${port}`;
-  const env: NodeJS.ProcessEnv = {
-    ...bareEnv(),
+  const env: Record<string, string> = {
     SVC_DATABASE_URL: options.database_url,
     SVC_DATA_DIR: data_dir,
     SVC_PORT: String(port),
@@ -123,10 +125,16 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     ...options.env,
   };
   if (options.providers !== undefined) {
-    const file = join(data_dir, `providers-${name}.yaml`);
-    writeFileSync(file, options.providers);
-    env.SVC_PROVIDERS_FILE = file;
+    env['SVC_PROVIDERS_FILE'] = join(data_dir, `providers-${name}.yaml`);
+    writeFileSync(env['SVC_PROVIDERS_FILE'], options.providers);
   }
+  return { data_dir, port, env };
+}
+
+/** Starts a gateway and resolves when `/readyz` answers 200. @throws Error with its output when it ends first. */
+export async function startGatewayProcess(options: GatewayOptions): Promise<GatewayProcess> {
+  const { data_dir, port, env: settings } = await prepareGateway(options);
+  const env = { ...bareEnv(), ...settings };
   const recorder = process.env[VARIABLE] === undefined ? [] : ['--import', RECORDER];
   const command = [
     ...(options.prefix ?? []),
@@ -185,22 +193,10 @@ export async function startGatewayHere(
     import('@svc/gateway/start.ts'),
     import('@svc/core/kernel/index.ts'),
   ]);
-  const data_dir = options.data_dir ?? freshDataDir();
-  const port = options.port ?? (await freePort());
-  const env: Record<string, string> = {
-    SVC_DATABASE_URL: options.database_url,
-    SVC_DATA_DIR: data_dir,
-    SVC_PORT: String(port),
-    SVC_METRICS_PORT: '0',
-    SVC_PROCESS_NAME: options.name ?? `test-${port}`,
-    SVC_DRAIN_SECONDS: '0',
-    ...UNLIMITED,
-    ...options.env,
-  };
-  if (options.providers !== undefined) {
-    env['SVC_PROVIDERS_FILE'] = join(data_dir, `providers-${port}.yaml`);
-    writeFileSync(env['SVC_PROVIDERS_FILE'], options.providers);
-  }
+  const { data_dir, port, env } = await prepareGateway({
+    ...options,
+    env: { SVC_DRAIN_SECONDS: '0', ...options.env },
+  });
   // Provider keys are read from the environment at the time they are needed.
   for (const [name, value] of Object.entries(options.env ?? {})) {
     if (!name.startsWith('SVC_')) process.env[name] = value;
@@ -235,27 +231,4 @@ export async function startGatewayHere(
     ended,
     output: () => '',
   };
-}
-
-export interface TestGateway extends GatewayProcess, Provisioned {
-  readonly database_url: string;
-}
-
-/** An organisation with keys in `database_url`, and a gateway that serves it. */
-export async function startTestGateway(
-  options: GatewayOptions & {
-    readonly live_micro_usd?: number;
-    readonly keys?: readonly KeyOptions[];
-    readonly project_monthly_micro?: number;
-  },
-): Promise<TestGateway> {
-  const { live_micro_usd = 100_000_000, keys, project_monthly_micro, ...gateway } = options;
-  const provisioned = await provision({
-    database_url: options.database_url,
-    live_micro_usd,
-    ...(keys === undefined ? {} : { keys }),
-    ...(project_monthly_micro === undefined ? {} : { project_monthly_micro }),
-  });
-  const process = await startGatewayProcess(gateway);
-  return { ...provisioned, ...process, database_url: options.database_url };
 }

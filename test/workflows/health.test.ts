@@ -13,8 +13,8 @@ import {
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
-import { startTestGateway } from '../support/gateway.ts';
 import { staffContext } from '../support/provision.ts';
+import { startTestGateway } from '../support/shared-gateway.ts';
 
 const url = await createTestDatabase();
 const pool = createPool(url, { max: 2, role: 'svc_runtime' });

@@ -3,8 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startBedrockSim } from '../../sim/providers/index.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { type GatewayProcess, startGatewayProcess } from '../../support/gateway.ts';
+import type { GatewayProcess } from '../../support/gateway.ts';
 import { type Provisioned, provision } from '../../support/provision.ts';
+import { startSharedGateway } from '../../support/shared-gateway.ts';
 import { errorOf, type Json, open, type Reply, saidBy, svcOf } from '../caller.ts';
 import { eventually, grammarFaults, idOf, uuidOf } from '../world.ts';
 
@@ -79,7 +80,7 @@ beforeAll(async () => {
   org = await provision({ database_url, live_micro_usd: 10_000_000 });
   db = new pg.Pool({ connectionString: database_url, max: 2 });
   db.on('error', () => {});
-  gateway = await startGatewayProcess({
+  gateway = await startSharedGateway({
     database_url,
     providers: providersYaml(),
     env: {

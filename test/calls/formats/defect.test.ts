@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => void provider.close());
 
 const world = useWorld({
-  ...{ here: true, log, formats: buildFormats([...formats, format]) },
+  ...{ gateway: 'here', log, formats: buildFormats([...formats, format]) },
   extras: () => ({
     providers: ['first', 'second']
       .map(

@@ -27,6 +27,7 @@ const bulkyModel = (provider: string, name: string) => `
         price: { input: "1.25", output: "4.75" }`;
 
 const world = useWorld({
+  gateway: 'alone',
   extras: ({ script }) => ({
     providers: `
   - id: script-g

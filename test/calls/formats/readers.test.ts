@@ -6,7 +6,7 @@ import { saidBy } from '../caller.ts';
 import { endChunks, type Handler, streamHead, usageOf } from '../upstream.ts';
 import { bodyOf, eventually, grammarFaults, idOf, priceOf, useWorld } from '../world.ts';
 
-const world = useWorld();
+const world = useWorld({ gateway: 'alone' });
 const PIECES = 800;
 const PIECE_BYTES = 65_536;
 

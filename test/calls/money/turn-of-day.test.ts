@@ -6,7 +6,7 @@ import { errorOf } from '../caller.ts';
 import { bodyOf, eventually, useWorld } from '../world.ts';
 
 const DAY_MS = 86_400_000;
-const world = useWorld({ here: true, models: { chat: 1 } });
+const world = useWorld({ gateway: 'here', models: { chat: 1 } });
 
 test('a call that is sent over midnight is told the end of the day whose budget was used up', async () => {
   const org = await world().org(undefined, [{ name: 'spent', daily_budget_micro: 0 }]);
