@@ -1,5 +1,5 @@
 // Rail-b through its official client. The address is a setting, so that tests and `make up` use a simulator.
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import { isObject, machineMs } from '../../kernel/index.ts';
 import { capturedBySession, failureOf, readEvent } from './rail-b-event.ts';
 import { verifyCallback } from './signature.ts';
@@ -18,7 +18,9 @@ interface RailBOptions {
   readonly webhook_secrets: readonly string[];
 }
 
-function connect(options: RailBOptions): Stripe {
+/** The official client is loaded with the first call: most processes never make one, and it is two hundred files. */
+async function connect(options: RailBOptions): Promise<Stripe> {
+  const { default: Stripe } = await import('stripe');
   const common = { maxNetworkRetries: RETRIES, timeout: TIMEOUT_MS, telemetry: false };
   if (options.base_url === null) return new Stripe(options.key_secret, common);
   const url = new URL(options.base_url);
@@ -28,9 +30,10 @@ function connect(options: RailBOptions): Stripe {
 }
 
 /** Runs a call and turns what the client throws into `RailError`; anything else is a defect and passes. */
-async function asked<T>(call: () => Promise<T>): Promise<T> {
+async function asked<T>(client: Promise<Stripe>, call: (client: Stripe) => Promise<T>): Promise<T> {
+  const { default: Stripe } = await import('stripe');
   try {
-    return await call();
+    return await call(await client);
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     const declined = DECLINES.has(error.statusCode ?? 0);
@@ -89,13 +92,17 @@ function stateOf(session: Stripe.Checkout.Session): CheckoutState {
 
 /** Rail-b at `options.base_url`. Nothing is sent before the first call. */
 export function openRailB(options: RailBOptions): Rail {
-  const client = connect(options);
+  let client: Promise<Stripe> | null = null;
+  const ask = <T>(call: (client: Stripe) => Promise<T>): Promise<T> => {
+    client ??= connect(options);
+    return asked(client, call);
+  };
   const live = /^(?:sk|rk)_live_/.test(options.key_secret);
   return {
     name: 'rail-b',
     live,
     async createCheckout(request) {
-      const session = await asked(() =>
+      const session = await ask((client) =>
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
       );
       if (session.url === null)
@@ -104,11 +111,11 @@ export function openRailB(options: RailBOptions): Rail {
     },
     async readCheckout(gateway_ref) {
       const expand = ['payment_intent.latest_charge.balance_transaction'];
-      return stateOf(await asked(() => client.checkout.sessions.retrieve(gateway_ref, { expand })));
+      return stateOf(await ask((client) => client.checkout.sessions.retrieve(gateway_ref, { expand })));
     },
     async closeCheckout(gateway_ref) {
       try {
-        await asked(() => client.checkout.sessions.expire(gateway_ref));
+        await ask((client) => client.checkout.sessions.expire(gateway_ref));
       } catch (error) {
         // Paid or expired meanwhile: there is nothing left to close.
         if (error instanceof RailError && error.declined) return;
@@ -118,7 +125,7 @@ export function openRailB(options: RailBOptions): Rail {
     async refundPayment(payment_ref) {
       const idempotencyKey = `refund-${payment_ref}`;
       try {
-        await asked(() => client.refunds.create({ payment_intent: payment_ref }, { idempotencyKey }));
+        await ask((client) => client.refunds.create({ payment_intent: payment_ref }, { idempotencyKey }));
       } catch (error) {
         // The key is forgotten after a day; the rail still knows that the money went back.
         if (error instanceof RailError && error.code === 'charge_already_refunded') return;
