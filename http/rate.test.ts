@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../test/support/database.ts';
 import { atFileEnd } from '../test/support/ends.ts';
-import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../test/support/gateway.ts';
+import { freshDataDir, type GatewayProcess } from '../test/support/gateway.ts';
 import { provision } from '../test/support/provision.ts';
 import { startRedis } from '../test/support/redis.ts';
+import { startSharedGateway } from '../test/support/shared-gateway.ts';
 
 const redis = await startRedis();
 atFileEnd(() => redis.stop());
@@ -16,7 +17,7 @@ const { keys } = await provision({
 });
 const data_dir = freshDataDir();
 const env = { SVC_REDIS_URL: redis.url, SVC_MANAGEMENT_RPM: '4', SVC_PUBLIC_RPM: '0' };
-const start = (name: string) => startGatewayProcess({ database_url, data_dir, name, env });
+const start = (name: string) => startSharedGateway({ database_url, data_dir, name, env });
 const gateways: GatewayProcess[] = await Promise.all(['one', 'two'].map(start));
 for (const gateway of gateways) atFileEnd(() => gateway.kill());
 

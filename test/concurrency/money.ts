@@ -8,6 +8,7 @@ import { createTestDatabase, openTestDatabase } from '../support/database.ts';
 import { atFileEnd } from '../support/ends.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { type KeyOptions, type Provisioned, provision } from '../support/provision.ts';
+import { startSharedGateway } from '../support/shared-gateway.ts';
 
 export interface Money extends Provisioned {
   readonly database_url: string;
@@ -51,13 +52,14 @@ function provisionMoney(database_url: string, options: MoneyOptions, slug?: stri
 }
 
 function startGateways(
+  start: typeof startGatewayProcess | typeof startSharedGateway,
   database_url: string,
   provider: Sim,
   { processes, env }: Pick<MoneyOptions, 'processes' | 'env'>,
 ): Promise<GatewayProcess[]> {
   return Promise.all(
     Array.from({ length: processes }, (_, i) =>
-      startGatewayProcess({
+      start({
         database_url,
         providers: crashProviders(provider),
         name: `money-${i}`,
@@ -78,7 +80,7 @@ export async function shareGateways(
   const database_url = await createTestDatabase();
   const provider = await startCrashProvider();
   atFileEnd(() => provider.close());
-  const all = await startGateways(database_url, provider, { processes, env });
+  const all = await startGateways(startSharedGateway, database_url, provider, { processes, env });
   atFileEnd(() => Promise.all(all.map((gateway) => gateway.kill())));
   let opened = 0;
   return async (options) => {
@@ -98,7 +100,7 @@ export async function startMoney(args: MoneyOptions & { readonly database_url: s
   const provider = await startCrashProvider();
   const callers = openCallers();
   const provisioned = await provisionMoney(database_url, args);
-  const gateways = await startGateways(database_url, provider, args);
+  const gateways = await startGateways(startGatewayProcess, database_url, provider, args);
   const close = async () => {
     await callers.close();
     await Promise.all(gateways.map((gateway) => gateway.kill()));

@@ -9,6 +9,7 @@ import { tenantUnder } from './policy.ts';
 
 const metrics_port = await freePort();
 const world = useWorld({
+  gateway: 'alone',
   models: { chat: 2, messages: 2, script: 8, 'script-messages': 2 },
   env: { SVC_LOG_LEVEL: 'debug', SVC_METRICS_PORT: String(metrics_port) },
 });

@@ -20,7 +20,7 @@ declare global {
 }
 
 /** Processor time of a process and of its children that have ended; 0 where /proc is not available. */
-function spentBy_ms(pid: number | 'self'): number {
+function spentBy_ms(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The fields after the command name, which may contain spaces: state is the first, user time the twelfth, then
@@ -32,10 +32,10 @@ function spentBy_ms(pid: number | 'self'): number {
   }
 }
 
-/** Of this process, and of the one that serves gateways to the files that share it. */
+/** Of this process, and of those that serve gateways to the files that share it. */
 function spent_ms(): number {
-  const pid = globalThis.gateway_host?.child.pid;
-  return spentBy_ms('self') + (pid === undefined ? 0 : spentBy_ms(pid));
+  const hosts = [...(globalThis.gateway_hosts ?? [])].flatMap(({ child: { pid } }) => pid ?? []);
+  return [process.pid, ...hosts].reduce((sum, pid) => sum + spentBy_ms(pid), 0);
 }
 
 const answers = mkdtempSync(join(tmpdir(), 'svc-answers-'));

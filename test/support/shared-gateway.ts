@@ -1,4 +1,4 @@
-// A gateway in a process that serves the gateways of many test files, one after another: a fresh process takes a second
+// Gateways in processes that serve the gateways of many test files, one after another: a fresh process takes a second
 // of processor time to load the product, and runs code that is not compiled yet. For tests that neither kill it nor
 // measure its process; those take `startGatewayProcess`.
 import { type ChildProcess, fork } from 'node:child_process';
@@ -18,6 +18,8 @@ import { type KeyOptions, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
 const PROGRAM = new URL('./gateway-host.ts', import.meta.url).pathname;
+/** What most files with several gateways have of them at once. */
+const HOSTS_MAX = 3;
 /** What a gateway said last, in characters, as of one with a process of its own. */
 const KEPT = 16_384;
 
@@ -30,8 +32,8 @@ interface Host {
 }
 
 declare global {
-  /** Of this process; test files that share it find it here. */
-  var gateway_host: Host | undefined;
+  /** Of this process; test files that share it find them here. */
+  var gateway_hosts: Set<Host> | undefined;
 }
 
 function startHost(): Host {
@@ -44,14 +46,25 @@ function startHost(): Host {
   if (child.pid !== undefined) endWithUs(child.pid, ended);
   const host: Host = { child, ended, taken: false, onReport: () => {} };
   child.on('message', (report: Report) => host.onReport(report));
-  void ended.then(() => {
-    if (globalThis.gateway_host === host) globalThis.gateway_host = undefined;
-  });
+  void ended.then(() => globalThis.gateway_hosts?.delete(host));
   // The process of the tests ends without it, and it with that process.
   child.unref();
   child.channel?.unref();
   (child.stderr as unknown as { unref(): void }).unref();
   return host;
+}
+
+/** A process without a gateway, which is the caller's now; null where all have one. */
+function takeHost(): Host | null {
+  globalThis.gateway_hosts ??= new Set();
+  const hosts = globalThis.gateway_hosts;
+  let free = [...hosts].find(({ taken }) => !taken);
+  if (free === undefined && hosts.size < HOSTS_MAX) {
+    free = startHost();
+    hosts.add(free);
+  }
+  if (free !== undefined) free.taken = true;
+  return free ?? null;
 }
 
 /** Sends `command` and resolves with the base address of what it started. @throws Error with the host's own words. */
@@ -69,17 +82,17 @@ function tell(host: Host, command: Command, onLine: (text: string) => void): Pro
 }
 
 /**
- * Starts a gateway in the process that test files share, or in one of its own where another gateway of the file runs
- * there. What it has of `kill` is a stop that waits for no call.
+ * Starts a gateway in a process that test files share, or in one of its own where the file has taken all of them or
+ * has variables for Node. What a shared one has of `kill` is a stop that waits for no call.
  * @throws Error with its output when it does not start.
  */
 export async function startSharedGateway(
   options: Omit<GatewayOptions, 'entry' | 'prefix'>,
 ): Promise<GatewayProcess> {
-  if (globalThis.gateway_host?.taken) return startGatewayProcess(options);
-  globalThis.gateway_host ??= startHost();
-  const host = globalThis.gateway_host;
-  host.taken = true;
+  // Node reads its own variables when it starts.
+  const own = Object.keys(options.env ?? {}).some((name) => name.startsWith('NODE_'));
+  const host = own ? null : takeHost();
+  if (host === null) return startGatewayProcess(options);
   const { data_dir, port, env } = await prepareGateway({
     ...options,
     env: { SVC_DRAIN_SECONDS: '0', ...options.env },

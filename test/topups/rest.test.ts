@@ -9,6 +9,7 @@ import { startRailSim } from '../sim/rails/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freshDataDir, type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { provision } from '../support/provision.ts';
+import { startSharedGateway } from '../support/shared-gateway.ts';
 
 const SECRET = 'whsec_rest';
 const database_url = await createTestDatabase();
@@ -310,7 +311,7 @@ test('the callback over HTTP: raw bytes of any content type, 400 for a bad signa
 });
 
 test('without a rail its callback path does not exist and top-ups are refused; half a rail stops the start', async () => {
-  const bare = await startGatewayProcess({ database_url });
+  const bare = await startSharedGateway({ database_url });
   const reply = await fetch(`${bare.base_url}/webhooks/rail-b`, { method: 'POST', body: '{}' });
   expect(reply.status).toBe(404);
   const made = await fetch(`${bare.base_url}/v1/credits/topups`, {
