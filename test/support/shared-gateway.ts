@@ -13,11 +13,11 @@ import {
   RECORDER,
   startGatewayProcess,
 } from './gateway.ts';
-import type { Command, Report } from './gateway-host.ts';
+import type { Command, Report } from './programs/gateway-host.ts';
 import { type KeyOptions, type Provisioned, provision } from './provision.ts';
 import { endWithUs } from './watch.ts';
 
-const PROGRAM = new URL('./gateway-host.ts', import.meta.url).pathname;
+const PROGRAM = new URL('./programs/gateway-host.ts', import.meta.url).pathname;
 /** What most files with several gateways have of them at once. */
 const HOSTS_MAX = 3;
 /** What a gateway said last, in characters, as of one with a process of its own. */
