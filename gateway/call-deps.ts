@@ -19,7 +19,7 @@ import type { Log, Shards } from '@svc/core/kernel/index.ts';
 import { findClaim, type Ledgers, storeAnswer } from '@svc/core/ledger/index.ts';
 import type { PayloadLog } from '@svc/core/payloads/index.ts';
 import type { PolicyCache } from '@svc/core/policies/index.ts';
-import { TokenRatio } from '@svc/core/pricing/index.ts';
+import { createTokenRatios } from '@svc/core/pricing/index.ts';
 import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
 
 /** One object per process. `record` receives every ended call, `replayed` every answer that is sent again. */
@@ -38,7 +38,6 @@ export function createCallDeps(parts: {
   record: (record: CallRecord) => void;
   replayed: CallDeps['replayed'];
 }): CallDeps {
-  const ratios = new Map<string, TokenRatio>();
   return {
     base_url: parts.base_url,
     ledgers: parts.ledgers,
@@ -67,14 +66,7 @@ export function createCallDeps(parts: {
     provider(endpoint) {
       return parts.catalog.provider(endpoint.provider) as Provider;
     },
-    ratioOf(endpoint_id) {
-      let ratio = ratios.get(endpoint_id);
-      if (ratio === undefined) {
-        ratio = new TokenRatio();
-        ratios.set(endpoint_id, ratio);
-      }
-      return ratio;
-    },
+    ratioOf: createTokenRatios(),
     claims(shard) {
       const ledger = parts.shards.at(shard);
       return {

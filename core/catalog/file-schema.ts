@@ -1,7 +1,7 @@
 // The shape of a providers file; also the shape of the committed catalog.yaml.
 import { type Static, Type } from 'typebox';
 import { presetNames } from './presets/names.ts';
-import { rateKinds } from './types.ts';
+import { cancelBillings, rateKinds } from './types.ts';
 
 /** A string out of a list; faults name the list, which they do not for a union of literals. */
 function oneOf<const T extends string>(...values: T[]) {
@@ -58,7 +58,7 @@ const provider = Type.Object(
     kind: Type.Optional(Type.String()),
     base_url: Type.Optional(Type.String({ maxLength: 512 })),
     flags: Type.Optional(words),
-    cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
+    cancel_billing: Type.Optional(oneOf(...cancelBillings)),
     api_key_env: Type.Optional(oneOrMany(variable)),
     api_key_file: Type.Optional(oneOrMany(Type.String({ minLength: 1, maxLength: 1024 }))),
     regions: Type.Optional(words),
@@ -97,7 +97,7 @@ const endpoint = Type.Object(
     context_length: Type.Optional(tokens),
     max_output: Type.Optional(tokens),
     capabilities: Type.Optional(capabilities),
-    cancel_billing: Type.Optional(oneOf('stops', 'bills_full', 'unknown')),
+    cancel_billing: Type.Optional(oneOf(...cancelBillings)),
     flags: Type.Optional(words),
   },
   closed,

@@ -28,6 +28,7 @@ export {
   type RateKind,
   type Rates,
   rateKinds,
+  stopsWhenLeft,
   type TargetCapabilities,
   type WireFacts,
 } from './types.ts';

@@ -112,7 +112,18 @@ export interface OwnKeyName {
   readonly fallback_to_pool: boolean;
 }
 
-export type CancelBilling = 'stops' | 'bills_full' | 'unknown';
+export const cancelBillings = ['stops', 'stops_all', 'bills_full', 'unknown'] as const;
+/**
+ * What a provider does to the bill when its connection is closed: `stops` of a stream, `stops_all` of a whole answer as
+ * well, because the server ends the work.
+ */
+export type CancelBilling = (typeof cancelBillings)[number];
+
+/** Whether closing a stream stops its bill, as far as all tokens of it are shown. */
+export function stopsWhenLeft(endpoint: Pick<Endpoint, 'cancel_billing' | 'hidden_reasoning'>): boolean {
+  const { cancel_billing, hidden_reasoning } = endpoint;
+  return (cancel_billing === 'stops' || cancel_billing === 'stops_all') && !hidden_reasoning;
+}
 
 export interface DataPolicy {
   readonly trains: boolean;

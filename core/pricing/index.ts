@@ -13,5 +13,6 @@ export {
   type ReserveInput,
   reserve,
 } from './reserve.ts';
-export { addText, countText, emptyPrompt, inputTokensBound, TokenRatio, textTokens } from './size.ts';
+export { addText, countText, emptyPrompt, inputTokensBound, textTokens } from './size.ts';
+export { createTokenRatios, isTooLong, type Produced, TokenRatio } from './token-ratio.ts';
 export type { Cost, CostLine, PromptSize, Usage } from './types.ts';

@@ -13,7 +13,7 @@ import {
   reserve,
   type Usage,
 } from './index.ts';
-import { addText, countText, emptyPrompt, TokenRatio, textTokens } from './size.ts';
+import { addText, countText, emptyPrompt, textTokens } from './size.ts';
 
 type Numbers = { [K in RateKind]?: number } & { input: number; output: number };
 const rates = (n: Numbers) =>
@@ -74,18 +74,6 @@ test('media are bounded by the rules of the price function', () => {
   size.pdf_pages = 2;
   size.pdf_bytes = 101;
   expect(inputTokensBound(size)).toBe(1600 + 100 + 1600 + 100 + 2 + 6000 + 2);
-});
-
-test('a measured ratio counts only after 100 settled answers, then follows the endpoint', () => {
-  const ratio = new TokenRatio();
-  for (let i = 0; i < 99; i++) ratio.observe(4000, 1000);
-  expect(ratio.count(600)).toBe(100);
-  ratio.observe(3, 1);
-  expect(ratio.count(600)).toBe(100);
-  ratio.observe(4000, 1000);
-  expect(ratio.count(600)).toBe(150);
-  for (let i = 0; i < 2000; i++) ratio.observe(2900, 1000);
-  expect(ratio.count(600)).toBe(206);
 });
 
 test('without a cap the answer is bounded by model, context and half of the credit, at least 2,048 while affordable', () => {

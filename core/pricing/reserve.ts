@@ -1,6 +1,6 @@
 // What is held before a call: never less than the call can cost while its usage stays within the bounds, and not so
 // much more that an agent's 64k cap locks the balance (docs/pricing.md#holds).
-import type { Endpoint, RateKind } from '../catalog/index.ts';
+import { type Endpoint, type RateKind, stopsWhenLeft } from '../catalog/index.ts';
 import { type MicroUsd, microUsd, mulDivCeil, mulDivFloor } from '../kernel/index.ts';
 import { rateOf } from './price.ts';
 
@@ -187,7 +187,7 @@ function outputCap(endpoint: Reserved, call: ReserveInput): { tokens: number; by
 
 function reserveOn(endpoint: Reserved, call: ReserveInput): EndpointReserve {
   const cap = outputCap(endpoint, call);
-  const stepped = call.upstream_stream && endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
+  const stepped = call.upstream_stream && stopsWhenLeft(endpoint);
   const held = (stepped ? Math.min(cap.tokens, HOLD_STEP_TOKENS) : cap.tokens) * call.candidates;
   return {
     endpoint_id: endpoint.id,

@@ -22,6 +22,8 @@ export interface Usage {
   requests?: number;
   /** The provider's counts contradicted each other and were cut to fit; reported to operators, never to callers. */
   inconsistent?: true;
+  /** Where a call asked for several answers, the counts are those of one. */
+  of_one_choice?: true;
   source: 'provider' | 'estimate';
 }
 

@@ -4,6 +4,8 @@ export const presetNames = [
   'vllm',
   'ollama',
   'llamacpp',
+  'tgi',
+  'lmstudio',
   'groq',
   'together',
   'fireworks',

@@ -157,7 +157,7 @@ export interface CallDeps {
   readonly health: Health;
   /** The endpoints that last answered related calls. */
   readonly affinity: AffinityMemory;
-  /** Measured bytes per token of an endpoint. */
+  /** How tokens of an endpoint are counted. */
   ratioOf(endpoint_id: string): TokenRatio;
   /** Counts tokens in a worker. */
   readonly tokens: TokenCounter;

@@ -205,6 +205,8 @@ export interface RelayState {
   semantic: boolean;
   /** Bytes of text, reasoning and tool arguments so far, to estimate the output when usage is missing. */
   output_bytes: number;
+  /** Events that held any of these bytes, of all candidates. */
+  content_events: number;
   /** Tool calls that have begun, over all candidates. */
   tool_calls: number;
   usage: Usage | null;

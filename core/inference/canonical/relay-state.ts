@@ -8,6 +8,7 @@ export function newRelayState(): RelayState {
   return {
     semantic: false,
     output_bytes: 0,
+    content_events: 0,
     tool_calls: 0,
     usage: null,
     early_usage: null,
@@ -73,7 +74,9 @@ export class EventTracker {
 
   #count(semantic: boolean, bytes: number): void {
     if (semantic) this.state.semantic = true;
+    if (bytes === 0) return;
     this.state.output_bytes += bytes;
+    this.state.content_events++;
   }
 }
 

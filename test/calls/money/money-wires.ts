@@ -81,8 +81,8 @@ const openaiResponses: Script = {
   text: (text) =>
     typed('response.output_text.delta', { sequence_number: 3, ...place, delta: text, logprobs: [] }),
   usage: ({ input, output, cached }) => ({
-    ...{ input_tokens: input + cached, output_tokens: output },
-    input_tokens_details: { cached_tokens: cached },
+    ...{ input_tokens: input + cached, output_tokens: output, total_tokens: input + cached + output },
+    ...{ input_tokens_details: { cached_tokens: cached }, output_tokens_details: { reasoning_tokens: 0 } },
   }),
   close: (usage) =>
     typed('response.completed', {

@@ -77,7 +77,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
   );
   const [first] = plan;
   tellCap(record, first);
-  const { stream, idempotency, prompt_bytes, catalog, first_event_ms, text_input_bound } = draft;
+  const { stream, idempotency, prompt_bytes, prompts, catalog, first_event_ms, text_input_bound } = draft;
   record.decided = { route, catalog: catalog.version, reserve_micro_usd: money.amount_micro_usd };
   return {
     call: {
@@ -86,7 +86,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
         idempotency,
         keep: keepsAnswer(incoming, record, idempotency),
         plan,
-        prompt_bytes,
+        ...{ prompt_bytes, prompts },
         ...termsOf(deps, incoming, { catalog, first_event_ms, route, money, text_input_bound }),
       },
       first: drafted(draft, first),
@@ -185,7 +185,7 @@ function termsOf(
   deps: CallDeps,
   incoming: Incoming,
   facts: Pick<Draft, 'catalog' | 'first_event_ms' | 'text_input_bound'> & { route: RoutePlan; money: Money },
-): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes'> {
+): Omit<Terms, 'stream' | 'idempotency' | 'keep' | 'plan' | 'prompt_bytes' | 'prompts'> {
   const { catalog, first_event_ms, text_input_bound, route, money } = facts;
   const [first] = money.endpoints;
   if (first === undefined) throw new Error('money is held for an endpoint');
@@ -214,6 +214,7 @@ function termsOf(
       },
       holdFor: (endpoint, tokens) => holdMicroUsd(endpoint, money.hold_input, tokens),
     }),
+    candidates,
     open_input: text_input_bound === null,
     boundOf(endpoint) {
       const item = money.endpoints.find((reserved) => isReserveOf(reserved, endpoint));

@@ -44,6 +44,8 @@ export interface Draft {
   /** Whether the caller or its policy set an output cap. */
   readonly cap_given: boolean;
   readonly prompt_bytes: number;
+  /** Texts to be completed, each by answers of its own. */
+  readonly prompts: number;
   /** The default limit to the first event in ms; the caller may have chosen a lower one in its route. */
   readonly first_event_ms: number;
   /**
@@ -135,6 +137,7 @@ export function decideCall(
     idempotency,
     cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
     prompt_bytes: size.text_bytes,
+    prompts: request.completion?.prompts ?? 1,
     text_input_bound: addsInput(features) || account !== null ? null : textInputBound(size),
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };

@@ -40,8 +40,8 @@ export type Classify = (
   body: Buffer,
 ) => UpstreamFault;
 
-/** What has been read of an answer so far. */
-export type Read = Pick<RelayState, 'usage' | 'stop' | 'output_bytes' | 'tool_calls'>;
+/** What has been read of an answer so far; one that came whole had no events. */
+export type Read = Pick<RelayState, 'usage' | 'stop' | 'output_bytes' | 'content_events' | 'tool_calls'>;
 
 /** How the end of an answer is sent to the caller: as the end of its stream, or in one piece. */
 export type Telling =
@@ -271,7 +271,7 @@ export class Attempt implements ExchangeHandler {
       return this.failReading(error);
     }
     if (whole.stop === null && !isNothing(whole)) return this.cutShort();
-    this.completeAs(whole, { as: 'whole', body: (meta, end) => whole.finish(meta, end) });
+    this.completeAs(readOf(whole), { as: 'whole', body: (meta, end) => whole.finish(meta, end) });
   }
 
   /**
@@ -316,6 +316,10 @@ export class Attempt implements ExchangeHandler {
     this.over = true;
     this.listener.crashed(this, error);
   }
+}
+
+function readOf({ usage, stop, output_bytes, tool_calls }: RawWhole): Read {
+  return { usage, stop, output_bytes, content_events: 0, tool_calls };
 }
 
 /** Whether an answer is the empty one that is not charged: it has no content, and the provider bills no output. */

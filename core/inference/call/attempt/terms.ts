@@ -25,4 +25,5 @@ export interface AttemptTerms {
   /** The answer is assembled for a replay or for the log; never when key, policy or request demand zero retention. */
   readonly keep: boolean;
   readonly prompt_bytes: number;
+  readonly prompts: number;
 }

@@ -61,7 +61,7 @@ export class HoldWatch {
       this.quiet_below = Number.POSITIVE_INFINITY;
       return null;
     }
-    const least = Math.min(ratio.count(bytes), bytes / BYTES_PER_TOKEN_MAX);
+    const least = Math.min(ratio.count({ bytes, events: 0 }), bytes / BYTES_PER_TOKEN_MAX);
     if (least > tooMany(cap)) return 'cap';
     // For the hold the token count is an overestimate: three bytes per token.
     const most = bytes / 3;

@@ -21,6 +21,8 @@ export interface HeldTerms {
    */
   readonly idempotency: Idempotency | null;
   readonly watch: HoldWatch;
+  /** Answers that were asked for. */
+  readonly candidates: number;
   /** The prompt contains something that only the provider can count, so the cost may exceed the hold. */
   readonly open_input: boolean;
   /** The most that an attempt at `endpoint` can have used. */

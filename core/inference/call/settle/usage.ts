@@ -2,7 +2,15 @@
 
 import type { PriceVersion } from '../../../catalog/index.ts';
 import type { MeteredUnits, OtherUnit, OtherUnits } from '../../../ledger/index.ts';
-import { fitUsage, price, type TokenRatio } from '../../../pricing/index.ts';
+import {
+  fitUsage,
+  type Produced,
+  price,
+  promptTokens,
+  type TokenRatio,
+  type UsageBound,
+  withinBound,
+} from '../../../pricing/index.ts';
 import type { Cost, Stop, Usage } from '../../canonical/types.ts';
 import { viewerOf } from '../record.ts';
 import type { AttemptRecord, CallDeps, CallRecord } from '../types.ts';
@@ -47,13 +55,13 @@ export function soundUsage<T extends Partial<Usage>>(usage: T | null): T | null 
  */
 export function estimateUsage(
   counts: Partial<Usage> | null,
-  seen: { prompt_bytes: number; output_bytes: number; ratio: Pick<TokenRatio, 'count' | 'countPrompt'> },
+  seen: { prompt_bytes: number; produced: Produced; ratio: Pick<TokenRatio, 'count' | 'countPrompt'> },
 ): Usage {
   const early = soundUsage(counts);
   const known = early?.input_tokens !== undefined;
   return {
     input_tokens: known ? (early.input_tokens as number) : seen.ratio.countPrompt(seen.prompt_bytes),
-    output_tokens: seen.ratio.count(seen.output_bytes),
+    output_tokens: seen.ratio.count(seen.produced),
     cache_read_tokens: early?.cache_read_tokens ?? 0,
     cache_write_tokens: early?.cache_write_tokens ?? 0,
     ...(early?.cache_write_5m_tokens === undefined
@@ -135,28 +143,41 @@ export function chargeOf(
   return { usage, cost: how.estimated ? { ...cost, estimated: true } : cost, insured };
 }
 
+/** What a complete answer says of its endpoint. */
+interface Lesson {
+  readonly usage: Usage | null;
+  readonly produced: Produced;
+  /** Of a prompt of text; null where it holds what only the provider can count. */
+  readonly prompt_bytes: number | null;
+  /** The most that the attempt can have used. */
+  readonly bound: UsageBound;
+}
+
 /**
- * Records what a successful attempt of `call` shows: the health of its endpoint, its bytes per token when usage was
- * reported, and for operators whether that usage is plausible (docs/outcomes.md#usage-missing).
+ * Records what a successful attempt of `call` shows: the health of its endpoint, how its tokens are counted when plausible
+ * usage was reported, and for operators whether it is plausible (docs/outcomes.md#usage-missing).
  */
 export function learn(
   deps: CallDeps,
   call: Pick<CallRecord, 'request_id' | 'grant' | 'dialect_in'>,
   attempt: AttemptRecord,
-  read: { usage: Usage | null; output_bytes: number },
+  { usage, produced, prompt_bytes, bound }: Lesson,
 ): void {
   const { endpoint, ttft_ms, duration_ms } = attempt;
-  if (read.usage === null) doubt(deps, call, attempt, 'missing');
-  else if (read.usage.inconsistent === true) doubt(deps, call, attempt, 'inconsistent');
-  const output_tokens = read.usage?.output_tokens ?? 0;
+  if (usage === null) doubt(deps, call, attempt, 'missing');
+  else if (usage.inconsistent === true) doubt(deps, call, attempt, 'inconsistent');
+  const output_tokens = usage?.output_tokens ?? 0;
   const facts = { ttft_ms, duration_ms: duration_ms ?? 0, output_tokens };
   deps.health.succeeded(endpoint.id, viewerOf(call), facts, deps.clock.nowMs());
-  if (read.usage !== null && read.output_bytes > 0) {
-    deps.ratioOf(endpoint.id).observe(read.output_bytes, output_tokens);
-  }
+  if (usage === null || withinBound(usage, bound) !== usage) return;
+  const ratio = deps.ratioOf(endpoint.id);
+  // Hidden reasoning is no part of what is counted.
+  ratio.observe(produced, endpoint.hidden_reasoning ? output_tokens - usage.reasoning_tokens : output_tokens);
+  if (prompt_bytes !== null) ratio.observePrompt(prompt_bytes, promptTokens(usage));
 }
 
 const doubts = {
+  too_few: 'usage_inconsistent: the text is longer than the reported tokens can hold',
   inconsistent: 'usage_inconsistent: the counts contradict each other and were cut to fit',
   above_bound: 'usage_above_bound: more was reported than the call can have used',
 };

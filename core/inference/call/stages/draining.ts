@@ -1,5 +1,6 @@
 // The caller has left, but the provider bills the whole answer anyway: it is read to its end and settled by the
 // reported usage (docs/outcomes.md#left-while-drained). The caller of a whole answer may come back for it.
+import { stopsWhenLeft } from '../../../catalog/index.ts';
 import { ServiceError } from '../../../kernel/index.ts';
 import type { RouteLeft } from '../../../routing/index.ts';
 import type { UpstreamFault } from '../../canonical/types.ts';
@@ -29,8 +30,9 @@ export function leave(run: Run, now: Try, left: Left | null): void {
   const { attempt } = now;
   call.answer.dropHeld();
   const { endpoint } = attempt.record;
-  const stops = endpoint.cancel_billing === 'stops' && !endpoint.hidden_reasoning;
-  if (attempt.pieces !== null && stops && terms.idempotency === null) {
+  const cut = attempt.pieces !== null || endpoint.cancel_billing === 'stops_all';
+  const stops = stopsWhenLeft(endpoint);
+  if (cut && stops && terms.idempotency === null) {
     attempt.abort();
     endAttempt(attempt.record, 'cancelled', 'client_gone');
     return settleLeft(run, now);

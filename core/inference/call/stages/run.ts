@@ -3,13 +3,16 @@
 
 import type { ReplyMeta, UpstreamFault, Usage } from '../../canonical/types.ts';
 import type { Terms } from '../admit/admit.ts';
-import type { Attempt, Pieces } from '../attempt/attempt.ts';
+import type { Attempt, Pieces, Read } from '../attempt/attempt.ts';
 import type { Kept, Lane } from '../attempt/lane.ts';
 import { attemptOutcome, blame, type CUT, isChosenLimit } from '../attempt/outcome.ts';
 import { endAttempt, viewerOf } from '../record.ts';
 import type { ContentKeeper } from '../settle/content.ts';
 import { estimateUsage } from '../settle/usage.ts';
 import type { Call } from './call.ts';
+
+/** Of a whole answer that has not come yet. */
+const NOTHING = { output_bytes: 0, content_events: 0 };
 
 /** A call whose money is held. */
 export interface Run {
@@ -30,14 +33,31 @@ export interface Try {
   readonly credential: string | null;
 }
 
-/** Usage estimated from the text so far; `output_bytes` when the attempt is read only at its end. */
-export function estimate({ call, terms }: Run, attempt: Attempt, output_bytes?: number): Usage {
+/** Usage counted from the text so far; `read` where the attempt was read at its end. */
+export function estimate({ call, terms }: Run, attempt: Attempt, read?: Read): Usage {
   const { state } = attempt;
+  const { output_bytes: bytes, content_events: events } = read ?? state ?? NOTHING;
   return estimateUsage(state?.early_usage ?? null, {
     prompt_bytes: terms.prompt_bytes,
-    output_bytes: output_bytes ?? state?.output_bytes ?? 0,
+    produced: { bytes, events },
     ratio: call.deps.ratioOf(attempt.record.endpoint.id),
   });
+}
+
+/**
+ * Usage counted from the text of several answers, where the provider reports that of one, which tells the prompt that all
+ * have in common; several prompts are counted too.
+ */
+export function estimateOfAll(run: Run, attempt: Attempt, read: Read, of_one: Usage): Usage {
+  const counted = estimate(run, attempt, read);
+  const { input_tokens, cache_read_tokens, cache_write_tokens } = of_one;
+  const others = run.terms.prompts > 1 ? counted.input_tokens - cache_read_tokens - cache_write_tokens : 0;
+  return {
+    ...counted,
+    ...{ cache_read_tokens, cache_write_tokens },
+    input_tokens: Math.max(input_tokens, others),
+    output_tokens: Math.max(of_one.output_tokens, counted.output_tokens),
+  };
 }
 
 /** The limit that the answer has reached; null: none yet. Checked after every read. */

@@ -1,16 +1,18 @@
 // The answer is complete and its charge is being settled; the last bytes of the answer wait for that. Meanwhile the
 // caller may leave, or come back for an answer that was drained: whoever is connected when the settle is done gets
 // the end of the answer.
+
+import { isTooLong } from '../../../pricing/index.ts';
 import type { Relay } from '../../canonical/contract.ts';
 import type { ReplyEnd, StreamFault, Usage } from '../../canonical/types.ts';
 import type { Attempt, Read, Telling } from '../attempt/attempt.ts';
 import { CUT, TIME_IS_UP } from '../attempt/outcome.ts';
 import { endAttempt, warn } from '../record.ts';
 import { type Ending, settleCall } from '../settle/settlement.ts';
-import { learn, soundUsage } from '../settle/usage.ts';
+import { doubt, learn, soundUsage } from '../settle/usage.ts';
 import type { Stage } from './call.ts';
 import { finishRun, tellFault } from './ends.ts';
-import { estimate, type Run, type Try } from './run.ts';
+import { estimate, estimateOfAll, type Run, type Try } from './run.ts';
 
 /** What waits for the settle: the end of an answer, an error that costs, or nobody. */
 type Closing =
@@ -121,16 +123,37 @@ export function settleComplete(
   const { call } = run;
   const { attempt } = now;
   const { read, telling: closing, away } = done;
-  const { stop, output_bytes, tool_calls } = read;
+  const { stop, tool_calls } = read;
   const usage = soundUsage(read.usage);
   endAttempt(attempt.record, 'ok', '');
-  learn(call.deps, call.record, attempt.record, { usage, output_bytes });
-  if (usage === null) {
-    warn(call.record, 'usage_estimated', 'The provider reported no usage; the text was counted.');
-    const reported = estimate(run, attempt, output_bytes);
-    return settle(run, now, tool_calls, { reported, how: { estimated: true, stop }, closing, away });
+  const reported = meteredOf(run, attempt, { ...read, usage });
+  const estimated = reported !== usage;
+  if (estimated) warn(call.record, 'usage_estimated', NOT_REPORTED[usage === null ? 'all' : 'others']);
+  settle(run, now, tool_calls, { reported, how: { estimated, stop }, closing, away });
+}
+
+const NOT_REPORTED = {
+  all: 'The provider reported no usage; the text was counted.',
+  others: 'The provider reported the usage of one answer of several; the text of all was counted.',
+};
+
+/** What the provider reports of a complete answer, or a count where that is missing or tells a part. */
+function meteredOf(run: Run, attempt: Attempt, read: Read): Usage {
+  const { call, terms } = run;
+  const { usage, output_bytes: bytes, content_events: events } = read;
+  if (usage?.of_one_choice === true && terms.candidates > 1) return estimateOfAll(run, attempt, read, usage);
+  learn(call.deps, call.record, attempt.record, {
+    usage,
+    produced: { bytes, events },
+    prompt_bytes: terms.open_input ? null : terms.prompt_bytes,
+    bound: terms.boundOf(attempt.record.endpoint),
+  });
+  if (usage === null) return estimate(run, attempt, read);
+  if (isTooLong(bytes, usage.output_tokens)) {
+    warn(call.record, 'usage_inconsistent', 'The provider reported fewer tokens than the answer can have.');
+    doubt(call.deps, call.record, attempt.record, 'too_few');
   }
-  settle(run, now, tool_calls, { reported: usage, how: { estimated: false, stop }, closing, away });
+  return usage;
 }
 
 /**

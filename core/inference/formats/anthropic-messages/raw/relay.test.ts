@@ -88,7 +88,8 @@ describe.each(cases)('%s', (name) => {
     runRelay(other, [Buffer.from(bytes)]);
     // The input of a server tool is produced too; the canonical form keeps that block whole and does not
     // count it.
-    const counting = name === 'server-tool' ? { output_bytes: raw.state.output_bytes } : {};
+    const { output_bytes, content_events } = raw.state;
+    const counting = name === 'server-tool' ? { output_bytes, content_events } : {};
     expect(raw.state).toEqual({ ...other.state, ...counting });
   });
 

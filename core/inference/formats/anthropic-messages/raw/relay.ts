@@ -198,7 +198,7 @@ export class MessagesRelay implements Relay {
     const near = Math.min(b.length - 1, to + CLOSING_MAX);
     while (to < near && b[to] !== LF) to++;
     if (b[to] !== LF || b[to + 1] !== LF) return 0;
-    this.state.output_bytes += textBytes(b, from + length, end);
+    this.#produced(textBytes(b, from + length, end));
     if (end > from + length) (this.#block as Block).awaits_input = false;
     return to + 2;
   }
@@ -306,7 +306,12 @@ export class MessagesRelay implements Relay {
 
   #count(text: unknown): void {
     this.state.semantic = true;
-    if (typeof text === 'string') this.state.output_bytes += Buffer.byteLength(text);
+    if (typeof text === 'string') this.#produced(Buffer.byteLength(text));
+  }
+
+  #produced(bytes: number): void {
+    this.state.output_bytes += bytes;
+    if (bytes > 0) this.state.content_events++;
   }
 
   #delta(data: JsonObject, b: Buffer, from: number, to: number): void {
@@ -327,7 +332,7 @@ export class MessagesRelay implements Relay {
 
   #blockStop(): void {
     // A call without arguments counts as `{}`, as it does in the canonical form.
-    if (this.#block?.awaits_input === true) this.state.output_bytes += 2;
+    if (this.#block?.awaits_input === true) this.#produced(2);
     this.#block = null;
     this.#prefix = EMPTY;
   }

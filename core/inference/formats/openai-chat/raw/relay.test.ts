@@ -80,9 +80,11 @@ describe('raw lane of a chat stream', () => {
         const otherOut = runRelay(other, [Buffer.from(fixture.sse)]);
         expect(checkChatStream(otherOut, options)).toEqual([]);
         expect(comparable(readChatStream(rawOut))).toEqual(comparable(readChatStream(otherOut)));
-        const { early_usage: _a, service_tier: _b, ...rawState } = raw.state;
-        const { early_usage: _c, service_tier: _d, ...otherState } = other.state;
+        const { early_usage: _a, service_tier: _b, content_events, ...rawState } = raw.state;
+        const { early_usage: _c, service_tier: _d, content_events: events, ...otherState } = other.state;
         expect(rawState).toEqual(otherState);
+        // Arguments that wait for the call before them are one event of the canonical form.
+        expect(content_events - events).toBe(fixture.name === 'tools-interleaved' ? 1 : 0);
       });
     }
   }

@@ -11,7 +11,7 @@ import { type Chunk, isSemantic, rewriteChoice } from './chunk.ts';
 import { type ChunkForm, ChunkRelay, type Learnt } from './chunk-relay.ts';
 import { choiceOf, RawChoice, stepDeltas } from './steps.ts';
 import type { Output } from './template.ts';
-import { outputBytes } from './whole.ts';
+import { outputOf } from './whole.ts';
 
 type ChatRelay = ChunkRelay<RawChoice>;
 
@@ -43,6 +43,7 @@ class ChatChunks implements ChunkForm<RawChoice> {
     if (bytes > 0) {
       state.semantic = true;
       state.output_bytes += bytes;
+      state.content_events++;
     }
     return true;
   }
@@ -82,7 +83,9 @@ class ChatChunks implements ChunkForm<RawChoice> {
     out.text(result.text);
     if (isSemantic(delta)) {
       state.semantic = true;
-      state.output_bytes += outputBytes(delta);
+      const { bytes, pieces } = outputOf(delta);
+      state.output_bytes += bytes;
+      state.content_events += pieces;
     }
     if (result.finished) {
       const said = { refusal: choice.refusal, calls: choice.called };

@@ -29,21 +29,30 @@ export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntr
   REASONING_MEMBERS.map((name) => [name, null]),
 );
 
-/** Bytes of the strings in `value`'s members that are output: text, reasoning, arguments. */
-export function outputBytes(message: JsonObject): number {
-  let bytes = length(message['content']) + length(message['refusal']);
-  bytes += length(message['reasoning_content']) || length(message['reasoning']);
+/** Output of a message or delta: bytes of its text, reasoning and arguments, and how many of these it has. */
+export function outputOf(message: JsonObject): { bytes: number; pieces: number } {
+  const output = { bytes: 0, pieces: 0 };
+  const add = (value: unknown): boolean => {
+    const bytes = length(value);
+    output.bytes += bytes;
+    if (bytes > 0) output.pieces++;
+    return bytes > 0;
+  };
+  add(message['content']);
+  add(message['refusal']);
+  if (!add(message['reasoning_content'])) add(message['reasoning']);
   const calls = message['tool_calls'];
   if (Array.isArray(calls)) {
     for (const call of calls) {
       if (!isObject(call)) continue;
       const { function: body, custom } = call;
-      if (isObject(body)) bytes += length(body['arguments']);
-      if (isObject(custom)) bytes += length(custom['input']);
+      if (isObject(body)) add(body['arguments']);
+      if (isObject(custom)) add(custom['input']);
     }
   }
   const single = message['function_call'];
-  return isObject(single) ? bytes + length(single['arguments']) : bytes;
+  if (isObject(single)) add(single['arguments']);
+  return output;
 }
 
 function callCount(message: JsonObject): number {
@@ -85,7 +94,7 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
     usage,
     stop: stopOfAll(choices),
     output_bytes: choices.reduce(
-      (sum, { message }) => sum + (isObject(message) ? outputBytes(message) : 0),
+      (sum, { message }) => sum + (isObject(message) ? outputOf(message).bytes : 0),
       0,
     ),
     tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),

@@ -12,6 +12,7 @@ import { rawCompletions } from '../../openai-completions/raw/index.ts';
 import { chat } from '../caller/index.ts';
 import { rawRequest } from '../raw/request.ts';
 import { FLAGS } from '../words/fields.ts';
+import { USAGE_FLAGS } from '../words/usage.ts';
 import { encodeRequest } from './encode.ts';
 import { lossesOf } from './losses.ts';
 
@@ -130,7 +131,7 @@ describe.each(presetNames)('preset %s', (name) => {
 
   test('has no flag without an effect of its own', () => {
     // What changes how a stream is read is seen in the stream's own expectation.
-    const reading = ['reasoning_outside_completion', 'cached_outside_prompt', 'write_outside_prompt'];
+    const reading = [...USAGE_FLAGS, 'usage_of_one_choice'];
     for (const flag of flags.filter((one) => !reading.includes(one))) {
       const without = goldenOf(
         flags.filter((one) => one !== flag),

@@ -48,6 +48,8 @@ export const FLAGS = {
   reasoning_outside_completion: 'reasoning tokens are told beside `completion_tokens`',
   cached_outside_prompt: 'cached tokens are told beside `prompt_tokens`',
   write_outside_prompt: 'cache writes are told beside `prompt_tokens`',
+  usage_of_one_choice:
+    'of several answers the usage of one is reported: the text of all is counted in its place',
   rejects_sampling: '`temperature`, `top_p` and penalties are refused',
   completions_path: 'has `/completions` too: calls of `/v1/completions` go there as they are',
 } as const;

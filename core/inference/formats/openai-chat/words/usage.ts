@@ -56,6 +56,7 @@ export function readUsage(value: unknown, flags: readonly string[]): Usage | nul
   };
   if (write > 0) usage.cache_write_30m_tokens = write;
   if (!fits) usage.inconsistent = true;
+  if (flags.includes('usage_of_one_choice')) usage.of_one_choice = true;
   part(usage, 'audio_input_tokens', input_details['audio_tokens'], input);
   part(usage, 'audio_output_tokens', output_details['audio_tokens'], output);
   part(usage, 'accepted_prediction_tokens', output_details['accepted_prediction_tokens'], output);

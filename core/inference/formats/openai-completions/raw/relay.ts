@@ -113,6 +113,7 @@ class TextChunks implements ChunkForm<Choice> {
     choice.echoed -= echoed;
     state.semantic = true;
     state.output_bytes += bytes - echoed;
+    if (bytes > echoed) state.content_events++;
   }
 
   /** Texts hold nothing back. */

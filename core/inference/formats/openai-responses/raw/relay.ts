@@ -170,7 +170,7 @@ export class ResponsesRelay implements Relay {
     if (b[to] !== LF || b[to + 1] !== LF) return 0;
     const bytes = textBytes(b, at, end);
     this.#numbering.next = number + 1;
-    this.state.output_bytes += bytes;
+    this.#count(bytes);
     learnt.item.sent += bytes;
     learnt.text.append(b, at, end);
     return to + 2;
@@ -258,7 +258,7 @@ export class ResponsesRelay implements Relay {
     const { bytes, calls, searches, refusal } = measure(response['output']);
     if (!this.#any_item) {
       // Some servers tell everything in the last event only.
-      state.output_bytes += bytes;
+      this.#count(bytes);
       state.tool_calls += calls;
     }
     state.stop = stopOf(response, { refusal, calls: calls > 0 || state.tool_calls > 0 });
@@ -322,6 +322,7 @@ export class ResponsesRelay implements Relay {
     if (bytes === 0) return;
     this.state.semantic = true;
     this.state.output_bytes += bytes;
+    this.state.content_events++;
   }
 
   /** An event inside an item, or one we do not know; whether the caller gets it. */

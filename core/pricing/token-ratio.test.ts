@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isTooLong, TokenRatio } from './index.ts';
+
+const whole = (bytes: number) => ({ bytes, events: 0 });
+
+/** A ratio that has seen `answers` as often as it takes to be known. */
+function taught(...answers: readonly { bytes: number; events: number; tokens: number }[]): TokenRatio {
+  const ratio = new TokenRatio();
+  for (let i = 0; i < 300; i++) {
+    const answer = answers[i % answers.length];
+    if (answer !== undefined) ratio.observe(answer, answer.tokens);
+  }
+  return ratio;
+}
+
+test('an average counts only after 100 answers, and then follows the endpoint', () => {
+  const ratio = new TokenRatio();
+  for (let i = 0; i < 99; i++) ratio.observe(whole(4000), 1000);
+  expect(ratio.count(whole(600))).toBe(100);
+  // Too few tokens to say anything.
+  ratio.observe(whole(3), 1);
+  expect(ratio.count(whole(600))).toBe(100);
+  ratio.observe(whole(4000), 1000);
+  expect(ratio.count(whole(600))).toBe(150);
+  for (let i = 0; i < 2000; i++) ratio.observe(whole(2900), 1000);
+  expect(ratio.count(whole(600))).toBe(207);
+});
+
+test('nothing is counted as nothing, and what was said never is', () => {
+  const ratio = new TokenRatio();
+  expect(ratio.count(whole(0))).toBe(0);
+  // "hi" and "hello world", whole and streamed.
+  expect(ratio.count(whole(2))).toBe(1);
+  expect(ratio.count(whole(11))).toBe(2);
+  expect(ratio.count({ bytes: 2, events: 1 })).toBe(1);
+  expect(ratio.count({ bytes: 11, events: 2 })).toBe(2);
+  expect(ratio.count({ bytes: 600, events: 7 })).toBe(100);
+});
+
+test('where an event is a token the count is exact, whatever is written', () => {
+  const digits = { bytes: 160, events: 100, tokens: 100 };
+  const prose = { bytes: 480, events: 100, tokens: 100 };
+  const ratio = taught(digits, prose);
+  expect(ratio.count({ bytes: 80, events: 50 })).toBe(50);
+  expect(ratio.count({ bytes: 240, events: 50 })).toBe(50);
+});
+
+test('an endpoint that sends its tokens in parts is learnt to', () => {
+  const ratio = taught({ bytes: 400, events: 400, tokens: 100 });
+  expect(ratio.count({ bytes: 200, events: 200 })).toBe(50);
+});
+
+test('an average that is often wrong counts for less', () => {
+  const steady = taught({ bytes: 400, events: 0, tokens: 100 });
+  const unsteady = taught({ bytes: 300, events: 0, tokens: 100 }, { bytes: 500, events: 0, tokens: 100 });
+  expect(steady.count(whole(4_000))).toBe(1_000);
+  expect(unsteady.count(whole(4_000))).toBeGreaterThan(600);
+  expect(unsteady.count(whole(4_000))).toBeLessThan(820);
+});
+
+test('a text that its reported tokens cannot hold teaches nothing', () => {
+  expect(isTooLong(1_024, 1)).toBe(false);
+  expect(isTooLong(1_200, 100)).toBe(false);
+  expect(isTooLong(1_201, 100)).toBe(true);
+  const ratio = taught({ bytes: 400, events: 100, tokens: 100 });
+  for (let i = 0; i < 500; i++) ratio.observe({ bytes: 100_000, events: 25_000 }, 16);
+  expect(ratio.count({ bytes: 400, events: 100 })).toBe(100);
+});
+
+test('prompts are counted by their own average', () => {
+  const ratio = taught({ bytes: 400, events: 100, tokens: 100 });
+  expect(ratio.countPrompt(600)).toBe(100);
+  for (let i = 0; i < 100; i++) ratio.observePrompt(2_000, 500);
+  expect(ratio.countPrompt(600)).toBe(150);
+});
+
+test('whatever an endpoint reports, a count is a whole number from 0', () => {
+  const size = fc.nat(2 ** 31 - 1);
+  const answer = fc.record({ bytes: size, events: size, tokens: size });
+  fc.assert(
+    fc.property(fc.array(answer, { minLength: 1, maxLength: 4 }), answer, (answers, { bytes, events }) => {
+      const ratio = taught(...answers);
+      const count = ratio.count({ bytes, events });
+      expect(Number.isSafeInteger(count)).toBe(true);
+      expect(count).toBeGreaterThanOrEqual(bytes > 0 ? 1 : 0);
+    }),
+  );
+});
