@@ -25,6 +25,9 @@ export const meanings: Readonly<Record<string, Meaning>> = {
   completion_as_chat: behaviour(
     'The prompt goes to a model that answers messages instead of going on with a text.',
   ),
+  context_edit_dropped: hint(
+    'Nothing is removed; what is read of earlier reasoning is for the provider to say.',
+  ),
   custom_tool_emulated: behaviour(
     'A tool that takes free text goes as a function with one text field `input`.',
   ),

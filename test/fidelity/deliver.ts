@@ -51,9 +51,9 @@ export function deliver(dialect: Dialect, family: GenerationFamily, wire: Wire, 
   const target = endpoint(family);
   const adapter = adapters.get(family)!;
   const speaker = dialects.get(PATHS[dialect])!;
-  const lane = rawLaneOf(dialect, target);
   const reply = { ...meta, include_usage: true, region: 'eu-west', upstream_model: MODEL, attempt: 1 };
   const request = asked(true);
+  const lane = rawLaneOf(dialect, target, request);
   if (lane !== undefined) {
     const stream = runRelay(lane.relay(reply, request, target), wire.stream);
     const given = lane.whole(wire.whole, asked(false), target);

@@ -50,9 +50,9 @@ export function read(dialect: Dialect, body: Json): CanonicalRequest {
 }
 
 /** The raw lane of a caller of `dialect` at `target`, where there is one. */
-export function rawLaneOf(dialect: Dialect, target: Target): RawLane | undefined {
+export function rawLaneOf(dialect: Dialect, target: Target, request: CanonicalRequest): RawLane | undefined {
   const lane = rawLanes.get(`${dialect} ${target.family}`);
-  return lane?.serves?.(target) === false ? undefined : lane;
+  return lane?.serves?.(target, request) === false ? undefined : lane;
 }
 
 export interface Sent {
@@ -96,7 +96,7 @@ export function sendTo(target: Target, dialect: Dialect, more: Json, stream = tr
   const adapter = adapters.get(target.family);
   if (adapter === undefined) throw new Error(`no adapter ${target.family}`);
   const losses = adapter.losses(request, target);
-  const lane = rawLaneOf(dialect, target);
+  const lane = rawLaneOf(dialect, target, request);
   const options = optionsFor(request, stream);
   const { headers: _headers, ...body } = whole;
   const bytes = Buffer.from(JSON.stringify(body));

@@ -132,7 +132,7 @@ function partsOf(family: GenerationFamily, dialect: Dialect) {
   if (adapter === undefined || speaker === undefined) throw new Error(`no ${family} or ${dialect}`);
   const target = endpoint(family, true);
   const request = read(dialect, bodyOf(dialect, { stream: dialect !== 'native' ? true : undefined }));
-  return { adapter, speaker, target, request, lane: rawLaneOf(dialect, target) };
+  return { adapter, speaker, target, request, lane: rawLaneOf(dialect, target, request) };
 }
 
 test.each(cells)('a stream of $family for a caller of $dialect', ({ family, dialect }) => {

@@ -26,9 +26,9 @@ const lanes = (['chat', 'responses', 'messages'] as const).map((dialect) => ({
 
 describe.each(lanes)('$dialect at $family', ({ dialect, family }) => {
   const target = endpoint(family);
-  const lane = rawLaneOf(dialect, target)!;
   const body = bodyOf(dialect, { ...tools[dialect], stream: true });
   const request = read(dialect, body);
+  const lane = rawLaneOf(dialect, target, request)!;
 
   test('sends unknown fields and long numbers up digit by digit', () => {
     const text = spliced(body);
@@ -80,12 +80,12 @@ describe.each(lanes)('$dialect at $family', ({ dialect, family }) => {
 
 test('under drop, messages leaves a field out whose beta is not offered, and nothing else', () => {
   const target = endpoint('anthropic_messages');
-  const lane = rawLaneOf('messages', target)!;
   const mcp_servers = [{ type: 'url', url: 'https://a.example' }];
   const send = (compat: string) => {
     const body = bodyOf('messages', { ...tools.messages, mcp_servers, svc: { compat } });
     const text = spliced(body);
     const request = read('messages', { ...body, shade: 'here' });
+    const lane = rawLaneOf('messages', target, request)!;
     return lane.request(Buffer.from(text), request, target, optionsFor(request, false), text).body.toString();
   };
   const sent = send('drop');

@@ -239,8 +239,8 @@ export interface Relay {
 export interface RawLane {
   readonly dialect: DialectName;
   readonly family: Family;
-  /** Whether `target` has the path that the raw lane needs; absent: every endpoint of the family has it. */
-  serves?(target: Target): boolean;
+  /** Whether `target` takes the caller's own bytes of `request`; absent: every endpoint of the family does. */
+  serves?(target: Target, request: CanonicalRequest): boolean;
   /**
    * The caller's bytes with only the gateway's fields replaced, without parsing and printing the rest. `text` is the
    * decoded body when it is at hand; it makes finding those fields faster.

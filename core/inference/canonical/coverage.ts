@@ -49,6 +49,7 @@ type OfTheCall =
       | 'reasoning'
       | 'cache'
       | 'anthropic'
+      | 'context_edits'
     );
 
 type Table<T, V> = { readonly [K in keyof T]-?: V };

@@ -2,6 +2,7 @@
 // (docs/fidelity.md#losses).
 
 import { completionLosses } from './completion-losses.ts';
+import { editLosses } from './edits/edits.ts';
 import type { CanonicalRequest, DialectName, Loss } from './types.ts';
 
 type Rule = Pick<Loss, 'class' | 'code'>;
@@ -18,7 +19,6 @@ const rules: Partial<Record<DialectName, Readonly<Record<string, Rule>>>> = {
   messages: {
     container: content,
     diagnostics: content,
-    context_management: content,
     mcp_servers: content,
     fallbacks: content,
     thread: content,
@@ -50,8 +50,9 @@ const NAMED: ReadonlySet<string> = new Set([
 export function extLosses(request: CanonicalRequest): Loss[] {
   const known = rules[request.dialect] ?? {};
   const names = Object.keys(request.ext ?? {}).filter((name) => !NAMED.has(name));
-  const losses = completionLosses(request);
+  const losses = [...completionLosses(request), ...editLosses(request)];
   for (const param of names) {
+    if (param === 'context_management' && request.context_edits !== undefined) continue;
     const rule = Object.hasOwn(known, param) ? known[param]! : undefined;
     const { class: kind, code } = rule ?? { class: 'behaviour', code: 'unknown_parameter_dropped' };
     losses.push({ class: kind, code, param, message: `'${param}' cannot be carried to this endpoint.` });

@@ -4,6 +4,7 @@ import type { ErrorCode, JsonObject } from '../../kernel/index.ts';
 import type { Cost, CostLine, Usage } from '../../pricing/index.ts';
 import type { RoutePreferences } from '../../routing/index.ts';
 import type { Stop, Warning } from './answer.ts';
+import type { AppliedEdit, ContextEdit } from './edits/edit.ts';
 import type { Loss } from './loss.ts';
 import type { DialectName, Family } from './names.ts';
 import type { Generation } from './parameters.ts';
@@ -181,6 +182,8 @@ export interface CanonicalRequest {
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
   /** Responses: request members that the answer repeats, as sent, and whether reasoning state was requested. */
   echo?: { members: JsonObject; encrypted_reasoning: boolean };
+  /** What of the conversation goes before the model reads it; `ext` has it too, in the caller's words. */
+  context_edits?: readonly ContextEdit[];
   /** What reading the request already had to drop or ignore (`store_ignored`). */
   warnings: Warning[];
 }
@@ -209,6 +212,8 @@ export interface ReplyMeta extends ErrorPlace {
   upstream_model?: string;
   region?: string;
   attempt?: number;
+  /** What the gateway itself has cleared; absent where no edits were asked for, or the provider does them. */
+  applied_edits?: readonly AppliedEdit[];
   echo?: ReplyEcho;
 }
 

@@ -132,7 +132,32 @@ const search: Feature = {
   },
 };
 
+const KEPT = 'hint:context_edit_dropped';
+
+const keeping: Feature = {
+  name: 'earlier reasoning that shall stay',
+  says: {
+    messages: asked('`context_management` of `clear_thinking_20251015`, `keep: all`', {
+      context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    }),
+  },
+  at: {
+    openai_chat: lost(KEPT, { gone: ['context_management'] }),
+    openai_responses: lost(KEPT, { gone: ['context_management'] }),
+    anthropic_messages: lost(KEPT, { gone: ['context_management'] }),
+    gemini: lost(KEPT, { gone: ['context_management'] }),
+    bedrock_converse: lost(KEPT, { gone: ['context_management'] }),
+  },
+  raw: {
+    messages: { lost: [KEPT], gone: ['context_management'] },
+  },
+  note:
+    'Edits that remove (`clear_tool_uses_20250919`, `clear_thinking_20251015`) are done by Anthropic where the endpoint lists the ' +
+    'beta, and here everywhere else, with four bytes for a token; the answer names them in `applied_edits`. Other edits are ' +
+    'refused with their place.',
+};
+
 export const account: Group = {
   title: 'Whose call it is, and settings of one provider',
-  features: [user, metadata, tier, beta, prediction, searching, search],
+  features: [user, metadata, tier, beta, prediction, searching, search, keeping],
 };

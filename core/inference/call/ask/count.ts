@@ -11,6 +11,7 @@ import { ProtocolFault } from '../../wire/fault.ts';
 import { scopeOf } from '../admit/admit.ts';
 import { type Decision, decideCall } from '../admit/draft.ts';
 import { promptSize } from '../admit/prompt.ts';
+import { edited } from '../attempt/edits.ts';
 import { credentialFor, messageFor, rawLaneOf, targetOf } from '../attempt/lane.ts';
 import { wantedMedia } from '../attempt/media.ts';
 import { newRecord } from '../record.ts';
@@ -120,8 +121,10 @@ async function askProvider(
   const credential = credentialFor(deps, endpoint);
   if (credential === null) return null;
   const planned = { endpoint, cap: null, by_credit: false };
-  const sent = messageFor(deps, incoming, request, { planned, stream: false, text });
-  const message = adapter.counting.request(sent, targetOf(endpoint));
+  const raw = rawLaneOf(deps, incoming, request, endpoint);
+  const { sent } = edited(request, raw, Buffer.byteLength(text));
+  const whole = messageFor(deps, incoming, sent, { planned, stream: false, text });
+  const message = adapter.counting.request(whole, targetOf(endpoint));
   const body = await exchange(deps, { endpoint, credential, message });
   return body === null ? null : readCount(adapter.counting, body);
 }

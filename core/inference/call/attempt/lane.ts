@@ -34,6 +34,7 @@ import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
 import type { Clock } from '../clock.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
 import type { Classify, Reading } from './attempt.ts';
+import { edited } from './edits.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
 import type { Planned } from './terms.ts';
 
@@ -149,14 +150,20 @@ function encodeOptions(
 function replyMeta(
   incoming: Incoming,
   request: CanonicalRequest,
-  facts: { planned: Planned; attempt: number; prompt_bytes: number; base_url: string; now_ms: number },
+  facts: {
+    planned: Planned;
+    attempt: number;
+    prompt_bytes: number;
+    deps: CallDeps;
+    applied: ReplyMeta['applied_edits'];
+  },
 ): ReplyMeta {
-  const { planned, attempt, prompt_bytes, base_url, now_ms } = facts;
+  const { planned, attempt, prompt_bytes, deps, applied } = facts;
   return {
     request_id: incoming.request_id,
-    base_url,
+    base_url: deps.base_url,
     model: planned.endpoint.model_id,
-    created: Math.floor(now_ms / 1_000),
+    created: Math.floor(deps.clock.nowMs() / 1_000),
     provider: planned.endpoint.provider,
     endpoint_id: planned.endpoint.id,
     include_usage: request.include_usage,
@@ -166,6 +173,7 @@ function replyMeta(
     upstream_model: planned.endpoint.upstream_model,
     region: planned.endpoint.region,
     attempt,
+    ...(applied === undefined ? {} : { applied_edits: applied }),
     ...echoOf(incoming.dialect, request),
   };
 }
@@ -192,7 +200,7 @@ export function rawLaneOf(
 ): RawLane | null {
   if (request.dialect !== incoming.dialect.name) return null;
   const lane = deps.raw_lanes.get(`${request.dialect} ${endpoint.family}`);
-  if (lane === undefined || lane.serves?.(targetOf(endpoint)) === false) return null;
+  if (lane === undefined || lane.serves?.(targetOf(endpoint), request) === false) return null;
   return lane;
 }
 
@@ -345,14 +353,11 @@ export function prepare(
   const target = targetOf(endpoint);
   const raw = rawLaneOf(deps, incoming, request, endpoint);
   const adapter = adapterOf(deps, endpoint);
-  const meta = replyMeta(incoming, request, {
-    ...facts,
-    base_url: deps.base_url,
-    now_ms: deps.clock.nowMs(),
-  });
+  const { sent, applied } = edited(request, raw, facts.prompt_bytes);
+  const meta = replyMeta(incoming, request, { ...facts, deps, applied });
   // The canonical lane always streams from the provider if it can, and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
-  const message = messageFor(deps, incoming, request, { ...facts, stream });
+  const message = messageFor(deps, incoming, sent, { ...facts, stream });
   const { echo: _repeated, paths: _places, words: _words, ...rest } = request;
   const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };

@@ -84,6 +84,7 @@ const MEMBERS = {
   anthropic: 'left',
   // Members that are kept a second time, as they were sent.
   echo: 'left',
+  context_edits: 'left',
 } as const satisfies Record<keyof CanonicalRequest, 'kept' | 'left'>;
 
 const kept_members: ReadonlySet<string> = new Set(

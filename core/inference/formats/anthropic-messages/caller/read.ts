@@ -19,6 +19,7 @@ import type { CanonicalRequest, Message, Part, SvcOptions, Warning } from '../..
 import { checkToolResults } from './order.ts';
 import { parameterMembers, READINGS } from './parameters.ts';
 import { type BlockReading, extOf, readCacheControl, readContent, requireOwnKey } from './read-blocks.ts';
+import { readEdits } from './read-edits.ts';
 import { readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
 import { WORDS } from './words.ts';
 
@@ -219,6 +220,7 @@ export function readMessagesRequest(value: unknown, headers: Headers): Canonical
     ...(ext === undefined && inner === undefined
       ? {}
       : { ext: { ...ext, ...(inner === undefined ? {} : { output_config: inner }) } }),
+    ...readEdits(body),
     anthropic: readHeaders(headers, svc, warnings),
     warnings,
   };

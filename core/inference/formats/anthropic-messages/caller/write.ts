@@ -58,6 +58,12 @@ export function reportedStop(stop: Stop | null, end: ReplyEnd, refused: boolean,
   return refused && reported.reason === 'end_turn' ? { ...reported, reason: 'refusal' } : reported;
 }
 
+/** What the gateway has cleared of the conversation, as a member with a comma before it; '' where nothing was asked. */
+export function appliedEdits({ applied_edits }: ReplyMeta): string {
+  if (applied_edits === undefined) return '';
+  return `,"context_management":${JSON.stringify({ applied_edits })}`;
+}
+
 /** The reply as JSON text: every key of the dialect is there, null where there is nothing to tell. */
 export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const candidate = answer.candidates[0];
@@ -73,6 +79,6 @@ export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: Repl
   return (
     `{"id":"${meta.request_id}","type":"message","role":"assistant","model":${JSON.stringify(meta.model)}` +
     `,"content":[${blocks.join(',')}],${writeStop(stop)},"container":null,"diagnostics":null` +
-    `,"usage":${writeUsage(end.usage, answer.service_tier)},"svc":${svcText(meta, end, warnings)}}`
+    `${appliedEdits(meta)},"usage":${writeUsage(end.usage, answer.service_tier)},"svc":${svcText(meta, end, warnings)}}`
   );
 }

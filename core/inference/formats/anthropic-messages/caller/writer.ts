@@ -20,7 +20,7 @@ import { writeStop } from '../words/stop.ts';
 import { writeDeltaUsage, writeUsage } from '../words/usage.ts';
 import { callSignature, droppedPart, sealedData, signatureOf, toolUse, withId } from './blocks.ts';
 import { messagesError } from './error.ts';
-import { reportedStop } from './write.ts';
+import { appliedEdits, reportedStop } from './write.ts';
 
 type Start = Extract<CanonicalEvent, { type: 'start' }>;
 type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
@@ -35,10 +35,10 @@ export function errorEvent(fault: StreamFault, meta: ReplyMeta, end: ReplyEnd): 
 }
 
 /** `message_delta` of our own making. */
-export function messageDelta(stop: Stop, usage: Usage, svc: string): string {
+export function messageDelta(stop: Stop, usage: Usage, svc: string, applied = ''): string {
   return (
     `event: message_delta\ndata: {"type":"message_delta","delta":{${writeStop(stop)},"container":null}` +
-    `,"usage":${writeDeltaUsage(usage)},"svc":${svc}}\n\n`
+    `,"usage":${writeDeltaUsage(usage)}${applied},"svc":${svc}}\n\n`
   );
 }
 
@@ -121,7 +121,8 @@ export class MessagesWriter implements StreamWriter {
     const head = this.#start() + this.#close();
     this.#over = true;
     const stop = reportedStop(this.#stop, end, this.#refused, this.#warnings);
-    return head + messageDelta(stop, end.usage, svcText(this.#meta, end, this.#warnings)) + MESSAGE_STOP;
+    const svc = svcText(this.#meta, end, this.#warnings);
+    return head + messageDelta(stop, end.usage, svc, appliedEdits(this.#meta)) + MESSAGE_STOP;
   }
 
   fail(fault: StreamFault, end: ReplyEnd): string {

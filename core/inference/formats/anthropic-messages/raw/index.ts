@@ -30,6 +30,7 @@ import { decodeMessage, notMessage } from '../upstream/decode.ts';
 import { AnthropicDecoder } from '../upstream/decoder.ts';
 import { encodeRequest, wireHeaders } from '../upstream/encode.ts';
 import { findLosses } from '../upstream/losses.ts';
+import { editsContext } from '../words/betas.ts';
 import { FORMAT } from '../words/reasoning.ts';
 import { readStop, writeStop } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
@@ -277,6 +278,8 @@ class AssembledWhole implements RawWhole {
 export const messagesRawLane: RawLane = {
   dialect: 'messages',
   family: 'anthropic_messages',
+  // Edits that the endpoint does not do are done here, on the canonical form.
+  serves: (target, request) => editsContext(request, target),
   request: rawRequest,
   whole: (body, request) =>
     request.svc.reasoning === 'exclude' ? new AssembledWhole(body, request) : new Whole(body),

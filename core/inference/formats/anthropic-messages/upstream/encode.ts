@@ -8,7 +8,7 @@ import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch } from '../../../canonical/web-search.ts';
-import { listedBetas } from '../words/betas.ts';
+import { editsContext, listedBetas } from '../words/betas.ts';
 import { searchTool } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
 import {
@@ -130,10 +130,11 @@ function writeTier(request: CanonicalRequest, target: Target, members: Map<strin
   else if (target.capabilities.parameters.includes('speed')) members.set('speed', '"fast"');
 }
 
-// Members of this dialect that the canonical form does not name; `output_config` was written from what it
-// names.
-function writeOwn(request: CanonicalRequest, members: Map<string, string>): void {
+// Members of this dialect that the canonical form does not name; `output_config` was written from what it names, and
+// where the endpoint does not edit the conversation that is done before.
+function writeOwn(request: CanonicalRequest, target: Target, members: Map<string, string>): void {
   for (const [name, value] of Object.entries(request.ext ?? {})) {
+    if (name === 'context_management' && !editsContext(request, target)) continue;
     if (name !== 'output_config') members.set(name, JSON.stringify(value));
   }
 }
@@ -175,7 +176,7 @@ export function encodeRequest(
   for (const [name, value] of sampling) members.set(name, JSON.stringify(value));
   writeTier(request, target, members);
   if (options.user !== null) members.set('metadata', `{"user_id":${JSON.stringify(options.user)}}`);
-  if (own) writeOwn(request, members);
+  if (own) writeOwn(request, target, members);
   for (const [name, value] of Object.entries(options.extra)) members.set(name, JSON.stringify(value));
   const texts: string[] = [];
   for (const [name, text] of members) texts.push(`${JSON.stringify(name)}:${text}`);

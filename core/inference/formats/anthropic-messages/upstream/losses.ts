@@ -3,6 +3,7 @@
 
 import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
+import { editLosses } from '../../../canonical/edits/edits.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
@@ -10,7 +11,7 @@ import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
-import { listedBetas } from '../words/betas.ts';
+import { editsContext, listedBetas, opensBeta } from '../words/betas.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
 import { BREAKPOINTS_MAX, replayable, takesDocument } from './content.ts';
@@ -20,7 +21,6 @@ type Say = (kind: Loss['class'], code: string, param: string, message: string) =
 
 /** Body members of this dialect that work only with a beta, by the start of its name. */
 const GATED: Record<string, string> = {
-  context_management: 'context-management-',
   mcp_servers: 'mcp-client-',
   fallbacks: 'server-side-fallback-',
   compaction: 'compact-',
@@ -60,6 +60,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
       say('behaviour', 'service_tier_ignored', 'speed', 'Fast mode has no price on this endpoint.');
     }
     gated(request, target, say);
+    if (!editsContext(request, target)) losses.push(...editLosses(request));
     ownHistory(request, say);
   } else {
     losses.push(...extLosses(request));
@@ -81,14 +82,11 @@ function betas(request: CanonicalRequest, target: Target, say: Say): void {
 }
 
 function gated(request: CanonicalRequest, target: Target, say: Say): void {
-  const listed = listedBetas(request, target);
   const inner = request.ext?.['output_config'];
   for (const name of [...Object.keys(request.ext ?? {}), ...(isObject(inner) ? Object.keys(inner) : [])]) {
     const prefix = GATED[name];
     if (prefix === undefined) continue;
-    // `*` stands for betas that have since become part of the API, which clients then no longer name.
-    const open = target.capabilities.betas.includes('*') || listed.some((beta) => beta.startsWith(prefix));
-    if (!open)
+    if (!opensBeta(request, target, prefix))
       say('content', 'beta_member_unsupported', name, `'${name}' needs a beta that is not offered here.`);
   }
 }

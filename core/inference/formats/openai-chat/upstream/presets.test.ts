@@ -101,7 +101,7 @@ function goldenOf(flags: readonly string[], parameters: readonly string[]): Gold
   const json = (sent: { body: Buffer }) => JSON.parse(sent.body.toString()) as JsonObject;
   const text = Buffer.from(JSON.stringify(completion));
   const completion_request = completions.read(completion, {});
-  const path = rawCompletions.serves?.(target) === true;
+  const path = rawCompletions.serves?.(target, completion_request) === true;
   return {
     ...(path ? { completion: json(rawCompletions.request(text, completion_request, target, options)) } : {}),
     sent: json(encodeRequest(preferences, target, options)),

@@ -64,8 +64,9 @@ describe('the body that goes up', () => {
   });
 
   it('goes only to endpoints that have the path', () => {
-    expect(rawCompletions.serves?.(target)).toBe(true);
-    expect(rawCompletions.serves?.(chatTarget())).toBe(false);
+    const asked = read({});
+    expect(rawCompletions.serves?.(target, asked)).toBe(true);
+    expect(rawCompletions.serves?.(chatTarget(), asked)).toBe(false);
   });
 });
 
