@@ -39,7 +39,14 @@ export async function startAdmin({ config, log }: { config: Config; log: Log }):
   if (pages === null) log.warn({ dir: CONSOLE }, 'no console was built; only the API is served');
   const feed = openRequestFeed({ db: base.pool, log });
   const streams = new Streams();
-  base.metrics.watch({ streams_open: () => streams.size });
+  base.metrics.watch([
+    {
+      name: 'svc_streams_open',
+      help: 'Open streams of the console.',
+      type: 'gauge',
+      read: () => streams.size,
+    },
+  ]);
   const persisted_only = config.graphql_persisted_only;
   const tenant = createTenantApp(parts, { feed, streams, pages, persisted_only });
   const staff = createStaffApp(parts, { introspection: config.dev });

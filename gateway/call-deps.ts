@@ -20,7 +20,7 @@ import { findClaim, type Ledgers, storeAnswer } from '@svc/core/ledger/index.ts'
 import type { PayloadLog } from '@svc/core/payloads/index.ts';
 import type { PolicyCache } from '@svc/core/policies/index.ts';
 import { createTokenRatios } from '@svc/core/pricing/index.ts';
-import { createAffinity, createHealth } from '@svc/core/routing/index.ts';
+import { createAffinity, createHealth, type OpenFor } from '@svc/core/routing/index.ts';
 
 /** One object per process. `record` receives every ended call, `replayed` every answer that is sent again. */
 export function createCallDeps(parts: {
@@ -54,7 +54,7 @@ export function createCallDeps(parts: {
     ticker: createTicker(processClock),
     tokens: createTokenCounter(),
     drained: createDrained(),
-    health: createHealth(),
+    health: createHealth((endpoint_id, open_for) => logCircuit(parts, endpoint_id, open_for)),
     affinity: createAffinity(),
     log: parts.log,
     policies: parts.policies,
@@ -77,4 +77,16 @@ export function createCallDeps(parts: {
     record: parts.record,
     replayed: parts.replayed,
   };
+}
+
+/** A failing provider must be visible in the log: calls that fail over to another endpoint succeed. */
+function logCircuit(
+  { catalog, log }: { catalog: CatalogHandle; log: Log },
+  endpoint_id: string,
+  open_for: OpenFor,
+): void {
+  const endpoint = catalog.current().endpoints.get(endpoint_id);
+  const fields = { endpoint_id, provider: endpoint?.provider, model: endpoint?.model_id, open_for };
+  if (open_for === 'nobody') log.info(fields, 'an endpoint answers again: its circuit is closed');
+  else log.warn(fields, 'an endpoint fails: its circuit is open');
 }

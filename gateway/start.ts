@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type ByokCache, openByokCache } from '@svc/core/byok/index.ts';
 import { builtIn, type CallDeps, type Formats, questionsOf, rowOf } from '@svc/core/inference/index.ts';
-import { type Config, type Log, monotonicMs, nowMs, openFileMailer } from '@svc/core/kernel/index.ts';
+import { type Config, type Log, monotonicMs, openFileMailer } from '@svc/core/kernel/index.ts';
 import { type Ledgers, openLedgers } from '@svc/core/ledger/index.ts';
 import { registerJobMetrics, startJobs } from '@svc/core/operations/index.ts';
 import { openPayloadLog, type PayloadLog } from '@svc/core/payloads/index.ts';
@@ -10,9 +10,11 @@ import { openPolicyCache, type PolicyCache } from '@svc/core/policies/index.ts';
 import { readWorkflowHealth } from '@svc/core/workflow-starts/index.ts';
 import { type Base, type Check, createApp, type HttpParts, hostOf, openBase } from '@svc/http/index.ts';
 import { createCallDeps } from './call-deps.ts';
-import { countCalls } from './call-metrics.ts';
+import { logCall } from './call-log.ts';
 import { bindGraphql } from './graphql.ts';
 import { bindInference } from './inference/routes.ts';
+import { countCalls } from './metrics/calls.ts';
+import { watchEngine } from './metrics/engine.ts';
 import { bindRest } from './rest/bind.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
@@ -60,6 +62,7 @@ async function openEngine(
     ...{ base_url, shards: pool.shards, catalog, ledgers, policies, byok, payloads, log, formats, egress },
     record(record) {
       countCall(record);
+      if (config.log === 'calls') logCall(log, record);
       telemetry?.call(record);
       const row = rowOf(record, config.cell);
       if (row !== null) request_log.write(row);
@@ -77,23 +80,6 @@ async function openEngine(
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
   return { ledgers, policies, byok, payloads, calls };
-}
-
-function watch({ metrics, services, rate }: Base, { ledgers, payloads, calls }: Engine): void {
-  const { limits } = rate;
-  const { request_log } = services;
-  metrics.watch({
-    calls_running: () => calls.ticker.size,
-    settles_pending: () => ledgers.pending,
-    upstream_connections: () => calls.transport.connections(),
-    rows_lost: () => request_log.lost,
-    payloads_dropped: () => payloads.dropped,
-    payloads_waiting_bytes: () => payloads.waiting_bytes,
-    limits_local_share: () => (limits.mode === 'exact' ? 0 : 1),
-    limit_processes: () => limits.processes,
-    endpoints_without_usage: () => calls.health.flagged(nowMs()).length,
-    endpoints_without_model: () => calls.health.withoutModel(nowMs()).length,
-  });
 }
 
 /** What /readyz checks in addition to the database. */
@@ -142,7 +128,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opening = new AsyncDisposableStack();
   const base = await openBase(opening, { config, log, formats, program: 'gateway', spool: 'spool' });
   const engine = await openEngine(opening, base, options);
-  watch(base, engine);
+  watchEngine(base, engine);
   const { calls, policies, byok } = engine;
   let draining = false;
   const app = opening.adopt(createApp(base), (it) => it.close());

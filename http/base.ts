@@ -2,11 +2,18 @@
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool } from '@svc/core/db/index.ts';
+import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { createProviderKeys, type Formats } from '@svc/core/inference/index.ts';
-import { type Config, type Log, loadRootKey, type Services } from '@svc/core/kernel/index.ts';
+import {
+  byLabel,
+  type Config,
+  type Figure,
+  type Log,
+  loadRootKey,
+  type Services,
+} from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { openMemoryLimits, openRedisLimits } from '@svc/core/limits/index.ts';
 import { type Changes, followClock, openChanges } from '@svc/core/runtime/index.ts';
@@ -58,6 +65,7 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
   const pool = opened.adopt(createPool(url, as), (it) => it.end());
   const at = { host: config.metrics_host, port: config.metrics_port };
   const metrics = opened.adopt(await openMetrics({ ...at, program }), (it) => it.close());
+  metrics.watch([connectionsOf(pool)]);
   if (config.dev) opened.adopt(await followClock(pool, log), (it) => it.stop());
   const catalog = opened.adopt(await openOwnCatalog(pool, options), (it) => it.close());
   const changes = opened.adopt(await openChanges({ url, log }), (it) => it.close());
@@ -76,6 +84,16 @@ export async function openBase(opened: AsyncDisposableStack, options: BaseOption
       egress: openEgress(config),
       provider_keys: createProviderKeys(options.formats.kinds),
     },
+  };
+}
+
+/** Connections of the pool that serves requests; the ledger's and the listeners' are their own. */
+function connectionsOf(pool: Pool): Figure {
+  return {
+    name: 'svc_database_connections',
+    help: 'Connections of the pool by state, and under `waiting` the statements that wait for one.',
+    type: 'gauge',
+    read: () => byLabel('state', Object.entries(pool.connections)),
   };
 }
 

@@ -24,7 +24,7 @@ export function errorHeaders(error: ServiceError): Record<string, string> {
 }
 
 /** The refusal for an error that Fastify throws before a handler runs. */
-function fromFramework(error: Error & { code?: string; statusCode?: number }): ServiceError | null {
+function fromFramework(error: Error & { code?: unknown; statusCode?: number }): ServiceError | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('request_too_large', 'The body is too large.');
@@ -34,7 +34,8 @@ function fromFramework(error: Error & { code?: string; statusCode?: number }): S
     case 'FST_ERR_ASYNC_CONSTRAINT':
       return new ServiceError('invalid_request', 'The address cannot be decoded.');
     default:
-      if (error.code?.startsWith('FST_ERR_') !== true) return null;
+      // Codes of other libraries may be numbers.
+      if (typeof error.code !== 'string' || !error.code.startsWith('FST_ERR_')) return null;
       if (error.statusCode === undefined || error.statusCode >= 500) return null;
       return new ServiceError('invalid_request', 'The request is malformed.');
   }

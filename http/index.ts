@@ -7,6 +7,6 @@ export { errorBody, errorHeaders, refusalOf } from './errors.ts';
 export { bindHealth, type Check } from './health.ts';
 export { addAnswerHooks } from './hooks.ts';
 export { type InputReader, inputReader, parseBody, type RawInput } from './input.ts';
-export { type Metrics, SECONDS } from './metrics.ts';
+export type { Metrics } from './metrics.ts';
 export type { HttpParts, ManagementRate } from './parts.ts';
 export { takeTurn } from './rate.ts';

@@ -1,7 +1,15 @@
 // Prometheus metrics on a separate listener, never on the public one. Label values come from fixed lists, never from
 // a caller's text, which would make the number of series unbounded.
 import { createServer, type Server } from 'node:http';
-import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
+import {
+  buildInfo,
+  closeListener,
+  type Figure,
+  listenAt,
+  registerFigures,
+  SECONDS,
+  scrape,
+} from '@svc/core/kernel/index.ts';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
@@ -10,15 +18,10 @@ export interface Metrics {
   readonly url: string;
   /** Counts an answer; `route` is the declared path, never the path of the request. */
   observe(answer: { method: string; route: string; status: number; seconds: number }): void;
-  /** Gauges that are read at each scrape: name without the prefix `svc_` → function that returns the value. */
-  watch(gauges: Readonly<Record<string, () => number>>): void;
+  /** Adds metrics whose values are read at each scrape. */
+  watch(figures: readonly Figure[]): void;
   close(): Promise<void>;
 }
-
-/** Bucket bounds of every histogram of durations. */
-export const SECONDS: readonly number[] = [
-  0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
-];
 
 function httpFigures(registry: Registry): Metrics['observe'] {
   const answers = new Counter({
@@ -47,8 +50,8 @@ function serve(registry: Registry): Server {
       return;
     }
     try {
-      const text = await registry.metrics();
-      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+      const { type, body } = await scrape(registry, request.headers.accept);
+      response.writeHead(200, { 'content-type': type }).end(body);
     } catch {
       response.writeHead(500).end();
     }
@@ -66,6 +69,7 @@ export async function openMetrics(options: {
   const registry = new Registry();
   registry.setDefaultLabels({ program: options.program });
   collectDefaultMetrics({ register: registry });
+  registerFigures(registry, [buildInfo]);
   const observe = httpFigures(registry);
   const server = serve(registry);
   const url = await listenAt(server, options);
@@ -73,7 +77,7 @@ export async function openMetrics(options: {
     registry,
     url: `${url}/metrics`,
     observe,
-    watch: (gauges) => watchGauges(registry, gauges),
+    watch: (figures) => registerFigures(registry, figures),
     close: () => closeListener(server),
   };
 }

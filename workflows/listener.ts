@@ -1,6 +1,13 @@
 // Health and metrics of a worker, on a listener that serves nothing else.
 import { createServer } from 'node:http';
-import { closeListener, listenAt, watchGauges } from '@svc/core/kernel/index.ts';
+import {
+  buildInfo,
+  closeListener,
+  type Figure,
+  listenAt,
+  registerFigures,
+  scrape,
+} from '@svc/core/kernel/index.ts';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 
 export interface Listening {
@@ -9,12 +16,18 @@ export interface Listening {
   readonly url: string;
   /** Counts a run of an activity. */
   activity(name: string, outcome: 'done' | 'failed'): void;
-  /** Gauges that are read at each scrape: name without the prefix `svc_` → function that returns the value. */
-  watch(gauges: Readonly<Record<string, () => number>>): void;
+  /** Adds metrics whose values are read at each scrape. */
+  watch(figures: readonly Figure[]): void;
   close(): Promise<void>;
 }
 
-/** Resolves with null when the worker is ready, otherwise with what is missing. */
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Null when all is well, else what is missing. */
 export type Readiness = () => Promise<string | null>;
 
 /**
@@ -29,13 +42,14 @@ export async function openListener(options: {
   const registry = new Registry();
   registry.setDefaultLabels({ program: 'worker' });
   collectDefaultMetrics({ register: registry });
+  registerFigures(registry, [buildInfo]);
   const runs = new Counter({
     name: 'svc_activities_total',
     help: 'Runs of activities by name and outcome.',
     labelNames: ['activity', 'outcome'] as const,
     registers: [registry],
   });
-  const answers: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
+  const answers: Readonly<Record<string, (accept?: string) => Promise<Answer>>> = {
     '/healthz': async () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const missing = await options.ready();
@@ -43,11 +57,11 @@ export async function openListener(options: {
         ? json(200, { status: 'ready' })
         : json(503, { status: 'unavailable', missing });
     },
-    '/metrics': async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
+    '/metrics': async (accept) => ({ status: 200, ...(await scrape(registry, accept)) }),
   };
   const server = createServer((request, response) => {
     const answer = answers[request.url ?? ''] ?? (async () => json(404, { status: 'not_found' }));
-    answer().then(
+    answer(request.headers.accept).then(
       ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
       () => response.writeHead(500).end(),
     );
@@ -57,11 +71,11 @@ export async function openListener(options: {
     registry,
     url,
     activity: (activity, outcome) => runs.inc({ activity, outcome }),
-    watch: (gauges) => watchGauges(registry, gauges),
+    watch: (figures) => registerFigures(registry, figures),
     close: () => closeListener(server),
   };
 }
 
-function json(status: number, body: object): { status: number; type: string; body: string } {
+function json(status: number, body: object): Answer {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }

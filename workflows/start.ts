@@ -6,6 +6,7 @@ import { openEgress } from '@svc/core/egress/index.ts';
 import {
   type Config,
   type Context,
+  type Figure,
   type Log,
   loadRootKey,
   type Mailer,
@@ -131,13 +132,35 @@ async function openWorkflows(
 }
 
 function watch(listener: Listening, running: { link: Link; relay: Relay } | null): void {
-  listener.watch({
-    temporal_reached: () => Number(running?.link.reached ?? false),
-    workflow_starts_delivered: () => running?.relay.counts.starts ?? 0,
-    workflow_signals_delivered: () => running?.relay.counts.signals ?? 0,
-    workflow_rows_left: () => running?.relay.counts.left ?? 0,
-    activities_running: () => running?.link.activities() ?? 0,
+  const gauge = (name: string, help: string, read: () => number): Figure => ({
+    ...{ name: `svc_${name}`, help, read },
+    type: 'gauge',
   });
+  const counter = (name: string, help: string, read: () => number): Figure => ({
+    ...{ name: `svc_${name}_total`, help, read },
+    type: 'counter',
+  });
+  listener.watch([
+    gauge('temporal_reached', '1 while the worker reaches Temporal, else 0.', () =>
+      Number(running?.link.reached ?? false),
+    ),
+    counter(
+      'workflow_starts_delivered',
+      'Workflows started at Temporal.',
+      () => running?.relay.counts.starts ?? 0,
+    ),
+    counter(
+      'workflow_signals_delivered',
+      'Signals sent to workflows.',
+      () => running?.relay.counts.signals ?? 0,
+    ),
+    counter(
+      'workflow_rows_left',
+      'Orders to workflows that could not be delivered; should be 0.',
+      () => running?.relay.counts.left ?? 0,
+    ),
+    gauge('activities_running', 'Activities under way.', () => running?.link.activities() ?? 0),
+  ]);
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Pool extends Db {
   readonly shards: PoolShards;
   /** Runs `work` on one connection between begin and commit; a throw rolls back. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Connections now, and how many wait for one. */
+  readonly connections: { readonly busy: number; readonly idle: number; readonly waiting: number };
   /** Milliseconds of a `select 1`; rejects when the server cannot be reached. */
   ping(): Promise<number>;
   end(): Promise<void>;
@@ -108,6 +110,10 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
         client.off('error', died);
         client.release(broken);
       }
+    },
+    get connections() {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+      return { busy: totalCount - idle, idle, waiting };
     },
     async ping() {
       const start = performance.now();

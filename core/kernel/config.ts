@@ -62,6 +62,15 @@ const flag: Parse<boolean> = (t) => {
   throw new RangeError('expected 1, 0, true or false');
 };
 
+const oneOf =
+  <T extends string>(words: readonly T[]): Parse<T> =>
+  (t) => {
+    const found = words.find((word) => word === t);
+    if (found === undefined) throw new RangeError(`expected ${words.join(', ')}`);
+    return found;
+  };
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
 const SHARD_NAME = /^[a-z][a-z0-9_]{0,39}$/;
 /** Entries `name=address`, separated by white space, because any other character may occur in an address. */
 const shardList: Parse<readonly { readonly name: string; readonly url: string }[]> = (t) =>
@@ -136,7 +145,13 @@ export const settings = {
     null,
     optional,
   ),
-  log_level: setting('SVC_LOG_LEVEL', 'debug, info, warn or error', 'info', text),
+  log_level: setting('SVC_LOG_LEVEL', 'debug, info, warn or error', 'info', oneOf(LOG_LEVELS)),
+  log: setting(
+    'SVC_LOG',
+    'calls: a line for each call that ended; quiet: none, everything else as ever',
+    'calls',
+    oneOf(['calls', 'quiet']),
+  ),
   dev: setting('SVC_DEV', 'development: the test clock may be moved', false, flag),
   ledger_sync_holds: setting('SVC_LEDGER_SYNC_HOLDS', 'commit holds synchronously too', false, flag),
   ledger_lease_seconds: setting(

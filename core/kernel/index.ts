@@ -29,7 +29,16 @@ export { canonicalJson, compact, isObject, type JsonObject, parseJson, stringEnd
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';
-export { closeListener, listenAt, watchGauges } from './metrics.ts';
+export {
+  buildInfo,
+  byLabel,
+  closeListener,
+  type Figure,
+  listenAt,
+  type Reading,
+  registerFigures,
+  scrape,
+} from './metrics.ts';
 export {
   bps,
   type MicroUsd,
@@ -90,4 +99,5 @@ export {
   textFormats,
   timeInMs,
 } from './schema/schema.ts';
+export { type Example, SECONDS, Spread } from './spread.ts';
 export { within } from './within.ts';

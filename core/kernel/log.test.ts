@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorFields } from './log.ts';
+import { createLog, errorFields } from './log.ts';
 
 const planted = 'planted-content-4711';
 
@@ -30,4 +30,21 @@ test('any other error is logged with its message, code and stack', () => {
   const error = Object.assign(new TypeError('no such part'), { code: 'E_PART', query: planted });
   expect(errorFields(error)).toMatchObject({ name: 'TypeError', message: 'no such part', code: 'E_PART' });
   expect(JSON.stringify(errorFields(error))).not.toContain(planted);
+});
+
+test('a line has its level as a word and its time in ISO 8601', () => {
+  const lines: string[] = [];
+  const to = { write: (line: string | Uint8Array) => lines.push(String(line)) > 0 };
+  const log = createLog('info', 'gateway', to);
+  log.debug({}, 'not shown');
+  log.child({ part: 'ledger' }).warn({ error: new RangeError('too many') }, 'it waits');
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] as string)).toEqual({
+    level: 'warn',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    program: 'gateway',
+    part: 'ledger',
+    error: expect.objectContaining({ name: 'RangeError', message: 'too many' }),
+    msg: 'it waits',
+  });
 });

@@ -27,11 +27,23 @@ export function errorFields(error: unknown): object {
   };
 }
 
-/** A logger that writes JSON lines to standard error at `level` and above. */
-export function createLog(level: string, program: string): Log {
+/** Where lines go: anything that takes text. */
+type Lines = Pick<NodeJS.WritableStream, 'write'>;
+
+/**
+ * A logger of `level` and above that writes JSON lines to `to`, standard error when absent. A line has `level` as a word
+ * and `time` in ISO 8601.
+ */
+export function createLog(level: string, program: string, to?: Lines): Log {
   return pino(
-    { level, base: { program }, serializers: { error: errorFields } },
-    pino.destination({ dest: 2, sync: false }),
+    {
+      level,
+      base: { program },
+      serializers: { error: errorFields },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    to ?? pino.destination({ dest: 2, sync: false }),
   );
 }
 

@@ -1,7 +1,7 @@
 // The ledger as a running process uses it: batchers for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
 import { createPool, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
-import { type Log, type MicroUsd, monotonicMs, now, type RequestId } from '../kernel/index.ts';
+import { type Log, type MicroUsd, monotonicMs, now, type RequestId, Spread } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch/batch.ts';
 import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
 import {
@@ -18,7 +18,16 @@ import {
 import { Journal } from './journal.ts';
 import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
 import { readBalance } from './read-store.ts';
-import type { Balance, Hold, HoldResult, LedgerClient, Settle, SettleResult, Subject } from './types.ts';
+import type {
+  Balance,
+  Hold,
+  HoldResult,
+  LedgerClient,
+  LedgerFigures,
+  Settle,
+  SettleResult,
+  Subject,
+} from './types.ts';
 
 /** A hold that has waited so long is answered `unavailable`, a settle goes to the journal. */
 const PATIENCE = { hold_ms: 3_000, settle_ms: 1_000 };
@@ -53,13 +62,6 @@ export interface LedgerHandle extends LedgerClient {
   readonly lease_id: number;
   /** Settles in the journal that PostgreSQL has not booked. */
   readonly journaled: number;
-  /** Batches and items sent so far, by batcher. */
-  readonly counts: {
-    readonly hold_batches: number;
-    readonly holds: number;
-    readonly settle_batches: number;
-    readonly settles: number;
-  };
   /** Compares this process's holds in the table with those in memory and releases strays; returns how many. */
   reconcile(): Promise<number>;
 }
@@ -97,6 +99,7 @@ class Ledger implements LedgerHandle {
   /** Holds this process believes to stand, from the call of `hold` to the answer that ends them. */
   private readonly own = new Set<string>();
   private readonly hints = new Map<number, number>();
+  private readonly settle_delays = new Spread();
   private readonly timers: NodeJS.Timeout[] = [];
   private up = true;
   private lapsed: Promise<void> | null = null;
@@ -184,7 +187,10 @@ class Ledger implements LedgerHandle {
       run: (db, items) => runSettles({ db, named: this.named }, items, { now: now(), tell: this.tell }),
       late_after_ms,
       drops_late: false,
-      onAnswer: ({ item }, result) => this.onSettled(item, result),
+      onAnswer: ({ item, at }, result) => {
+        this.settle_delays.observe((monotonicMs() - at) / 1_000);
+        this.onSettled(item, result);
+      },
       onLate: (waiting) => void this.writeJournal(waiting),
       onDefect: (item, error) => {
         this.log.error({ error, request_id: item.request_id }, 'ledger: a settle fails, trying again');
@@ -367,13 +373,10 @@ class Ledger implements LedgerHandle {
     return this.journal.size;
   }
 
-  get counts(): LedgerHandle['counts'] {
-    return {
-      hold_batches: this.holds.flushes,
-      holds: this.holds.sent,
-      settle_batches: this.settles.flushes,
-      settles: this.settles.sent,
-    };
+  get figures(): LedgerFigures {
+    const sentBy = ({ flushes, sent }: { flushes: number; sent: number }) => ({ sent: flushes, items: sent });
+    const { journaled, settle_delays } = this;
+    return { journaled, settle_delays, batches: { hold: sentBy(this.holds), settle: sentBy(this.settles) } };
   }
 
   /** Waits for what is under way as long as PostgreSQL answers; the rest is on disk, or its holds are swept. */

@@ -55,6 +55,7 @@ export type {
   Hold,
   IdempotencyClaim,
   LedgerClient,
+  LedgerFigures,
   Ledgers,
   MeteredUnits,
   OtherUnits,

@@ -1,6 +1,6 @@
 // The ledger that benchmarks put in place of the real one, to see what money costs.
 import { MAIN } from '../db/index.ts';
-import type { MicroUsd } from '../kernel/index.ts';
+import { type MicroUsd, Spread } from '../kernel/index.ts';
 import { ledgersOf } from './shards/ledgers.ts';
 import type { LedgerClient, Ledgers } from './types.ts';
 
@@ -33,6 +33,11 @@ export function openNullLedger(): Ledgers {
       }),
     pending: 0,
     healthy: true,
+    figures: {
+      journaled: 0,
+      batches: { hold: { sent: 0, items: 0 }, settle: { sent: 0, items: 0 } },
+      settle_delays: new Spread(),
+    },
     close: async () => {},
   };
   return ledgersOf(new Map([[MAIN, client]]));

@@ -1,5 +1,5 @@
 // What callers of the ledger hand in and get back.
-import type { MicroUsd, RequestId } from '../kernel/index.ts';
+import type { MicroUsd, RequestId, Spread } from '../kernel/index.ts';
 import type { OtherUnit } from './kinds.ts';
 
 /** Numbers of the rows that a call touches; they come with the key (core/keys). */
@@ -97,6 +97,8 @@ export interface Balance {
 export interface Ledgers {
   /** The one with the books of that shard. @throws Error on a name that the configuration does not list. */
   at(shard: string): LedgerClient;
+  /** By shard. */
+  readonly figures: ReadonlyMap<string, LedgerFigures>;
   /** Settles not yet acknowledged, over all. */
   readonly pending: number;
   /** Shards whose last flush did not reach PostgreSQL. */
@@ -107,6 +109,16 @@ export interface Ledgers {
 }
 
 /** One ledger. */
+/** What a client counts for metrics. */
+export interface LedgerFigures {
+  /** Settles in the journal that PostgreSQL has not booked. */
+  readonly journaled: number;
+  /** Batches sent and items in them, by batcher. */
+  readonly batches: Readonly<Record<'hold' | 'settle', { readonly sent: number; readonly items: number }>>;
+  /** Seconds from the end of a call to the commit of its settle. */
+  readonly settle_delays: Spread;
+}
+
 export interface LedgerClient {
   hold(hold: Hold): Promise<HoldResult>;
   /** Raises a hold to a new total. `missing`: settled, swept or lost. */
@@ -127,5 +139,6 @@ export interface LedgerClient {
   readonly pending: number;
   /** Whether the last flush reached PostgreSQL. */
   readonly healthy: boolean;
+  readonly figures: LedgerFigures;
   close(): Promise<void>;
 }

@@ -114,20 +114,23 @@ function percentiles(values: number[]): [number, number] {
 }
 
 const before = process.cpuUsage();
-const counted = ledger.counts;
+const counted = structuredClone(ledger.figures.batches);
 const start = performance.now();
 await (job.rate > 0 ? atRate(start + job.seconds * 1_000) : saturate(start + job.seconds * 1_000));
 const seconds = (performance.now() - start) / 1_000;
 const used = process.cpuUsage(before);
-const now = ledger.counts;
+const now = ledger.figures.batches;
+/** Items in a batch, on average. */
+const batchSize = (batcher: 'hold' | 'settle') =>
+  (now[batcher].items - counted[batcher].items) / Math.max(1, now[batcher].sent - counted[batcher].sent);
 const report: WorkerReport = {
   pairs,
   seconds,
   cpu_us: used.user + used.system,
   faults,
   journaled,
-  hold_batch: (now.holds - counted.holds) / Math.max(1, now.hold_batches - counted.hold_batches),
-  settle_batch: (now.settles - counted.settles) / Math.max(1, now.settle_batches - counted.settle_batches),
+  hold_batch: batchSize('hold'),
+  settle_batch: batchSize('settle'),
   both: percentiles(both),
   hold: percentiles(holds),
   settle: percentiles(settles),

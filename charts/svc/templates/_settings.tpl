@@ -12,6 +12,7 @@ SVC_MASTER_KEY_FILE: /etc/svc/key-ring/keyring.json
 SVC_BASE_URL: {{ $v.baseUrl | quote }}
 SVC_CELL: {{ $v.cell | quote }}
 SVC_LOG_LEVEL: {{ $v.logLevel | quote }}
+SVC_LOG: {{ $v.log | quote }}
 SVC_MAX_BODY_BYTES: {{ int64 $v.maxBodyBytes | quote }}
 SVC_MANAGEMENT_RPM: {{ int64 $v.requestsPerMinute.management | quote }}
 SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}

@@ -43,6 +43,8 @@ export interface Credentials {
    * key that is throttled at one endpoint is only less preferred at the others.
    */
   throttleMs(endpoint: Endpoint, providerOf: (endpoint: Endpoint) => Provider, now_ms: number): number;
+  /** Provider → keys of its pool that rest, of those that calls have used so far. */
+  resting(now_ms: number): ReadonlyMap<string, number>;
 }
 
 /**
@@ -135,6 +137,17 @@ class CredentialPools implements Credentials {
     for (const [handle, until_ms] of keys) if (until_ms <= now_ms) keys.delete(handle);
     if (keys.size === 0) this.#throttled.delete(endpoint.id);
     return 0;
+  }
+
+  resting(now_ms: number): ReadonlyMap<string, number> {
+    const resting = new Map<string, number>();
+    for (const [handle, until_ms] of this.#restingUntil) {
+      const provider = this.#owners.get(handle);
+      if (until_ms > now_ms && provider !== undefined) {
+        resting.set(provider, (resting.get(provider) ?? 0) + 1);
+      }
+    }
+    return resting;
   }
 
   /**

@@ -12,6 +12,9 @@ export function ledgersOf(clients: ReadonlyMap<string, LedgerClient>): Ledgers {
       if (client === undefined) throw new Error(`no shard of the ledger is called ${shard}`);
       return client;
     },
+    get figures() {
+      return new Map(all.map(([name, { figures }]) => [name, figures]));
+    },
     get pending() {
       return all.reduce((sum, [, client]) => sum + client.pending, 0);
     },

@@ -136,6 +136,13 @@ class Path {
     return false;
   }
 
+  /** For whom it is open: everybody, or so many organisations that met failures themselves. */
+  openFor(): { readonly everybody: boolean; readonly orgs: number } {
+    let orgs = 0;
+    for (const { switch: own } of this.orgs.values()) if (own.opened_at !== null) orgs++;
+    return { everybody: this.shared.opened_at !== null, orgs };
+  }
+
   get isOpen(): boolean {
     if (this.shared.opened_at !== null) return true;
     for (const { switch: own } of this.orgs.values()) if (own.opened_at !== null) return true;
@@ -194,6 +201,21 @@ export class Circuits {
   closedFor(viewer: Viewer, now_ms: number): number {
     if (this.calm) return 0;
     return Math.max(0, ...[...this.switches(viewer)].map((one) => one.closedFor(now_ms)));
+  }
+
+  /**
+   * For whom a path is open or half open: `everybody`, or that many organisations, at the path where most met failures.
+   */
+  openFor(): { readonly everybody: boolean; readonly orgs: number } {
+    let everybody = false;
+    let orgs = 0;
+    if (this.calm) return { everybody, orgs };
+    for (const path of this.paths.values()) {
+      const found = path.openFor();
+      everybody ||= found.everybody;
+      orgs = Math.max(orgs, found.orgs);
+    }
+    return { everybody, orgs };
   }
 
   get isCalm(): boolean {

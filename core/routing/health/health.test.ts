@@ -164,6 +164,27 @@ test('the third answer without usage within an hour flags an endpoint, once whil
   expect(health.circuit('e', T + 61 * minute)).toBe('closed');
 });
 
+test('who watches hears once when a circuit opens, widens and closes, and reads for whom it is open', () => {
+  const heard: string[] = [];
+  const health = createHealth((id, open_for) => heard.push(`${id} ${open_for}`));
+  const of = (org_id: string) => ({ org_id, path: 'chat' });
+  const fail = (org_id: string) => {
+    for (let i = 0; i < 8; i++) health.failed('e', of(org_id), 'server', T);
+  };
+  const facts = { ttft_ms: null, duration_ms: 5, output_tokens: 1 };
+  fail('a');
+  expect(health.open()).toEqual([{ endpoint_id: 'e', everybody: false, orgs: 1 }]);
+  fail('b');
+  expect(health.open()).toEqual([{ endpoint_id: 'e', everybody: true, orgs: 2 }]);
+  health.succeeded('e', of('a'), facts, T + 1);
+  health.succeeded('e', of('b'), facts, T + 2);
+  health.succeeded('e', of('b'), facts, T + 3);
+  expect(health.open()).toEqual([]);
+  expect(heard).toEqual(['e some organizations', 'e everybody', 'e some organizations', 'e nobody']);
+  health.rest('f', 30_000, T);
+  expect([health.resting(T + 29_999), health.resting(T + 30_000)]).toEqual([['f'], []]);
+});
+
 describe('failures of one organisation', () => {
   const a = { org_id: 'a', path: 'chat' };
   const b = { org_id: 'b', path: 'chat' };

@@ -78,6 +78,10 @@ export interface Health {
   missing(endpoint_id: string, now_ms: number): boolean;
   /** Ids of the endpoints whose provider did not know their model, the last time not ten minutes ago. */
   withoutModel(now_ms: number): string[];
+  /** Endpoints with an open or half-open circuit, and for whom it is open: everybody, or so many organisations. */
+  open(): { readonly endpoint_id: string; readonly everybody: boolean; readonly orgs: number }[];
+  /** Ids of the endpoints that asked to be left alone for now. */
+  resting(now_ms: number): string[];
   /** Takes the probe of a half-open circuit; given back when its result comes, or after 15 s. */
   probe(endpoint_id: string, viewer: Viewer, now_ms: number): void;
 }
@@ -220,6 +224,10 @@ class EndpointHealth {
     this.rest_until = Math.max(this.rest_until, now_ms + Math.min(ms, REST_MAX_MS));
   }
 
+  rests(now_ms: number): boolean {
+    return now_ms < this.rest_until;
+  }
+
   succeeded(viewer: Viewer, now_ms: number): void {
     this.ok[this.place(now_ms)]! += 1;
     this.share_of = -1;
@@ -261,11 +269,26 @@ class EndpointHealth {
   }
 }
 
+/** For whom the circuit of an endpoint is open or half open. */
+export type OpenFor = 'nobody' | 'some organizations' | 'everybody';
+
 /**
- * The health of all endpoints as this process sees it; what is open for whom: `Circuits`.
+ * The health of all endpoints as this process sees it; what is open for whom: `Circuits`. `changed` hears when a circuit
+ * opens, widens, narrows and closes.
  */
-export function createHealth(): Health {
+export function createHealth(changed?: (endpoint_id: string, open_for: OpenFor) => void): Health {
   const endpoints = new Map<string, EndpointHealth>();
+  /** Endpoints whose circuit `changed` heard of last as open. */
+  const reported = new Map<string, OpenFor>();
+  const report = (id: string, { circuits }: EndpointHealth) => {
+    const { everybody, orgs } = circuits.openFor();
+    const some = orgs > 0 ? 'some organizations' : 'nobody';
+    const open_for = everybody ? 'everybody' : some;
+    if (open_for === (reported.get(id) ?? 'nobody')) return;
+    if (open_for === 'nobody') reported.delete(id);
+    else reported.set(id, open_for);
+    changed?.(id, open_for);
+  };
   const of = (id: string): EndpointHealth => {
     let found = endpoints.get(id);
     if (found === undefined) {
@@ -282,6 +305,7 @@ export function createHealth(): Health {
     succeeded(id, viewer, facts, now_ms) {
       const endpoint = of(id);
       endpoint.succeeded(viewer, now_ms);
+      if (reported.has(id)) report(id, endpoint);
       if (facts.ttft_ms !== null) endpoint.ttft.add(facts.ttft_ms, now_ms);
       const writing_ms = facts.duration_ms - (facts.ttft_ms ?? 0);
       if (facts.output_tokens >= TOKENS_MIN && writing_ms > 0) {
@@ -290,7 +314,11 @@ export function createHealth(): Health {
     },
     failed(id, viewer, fault_class, now_ms) {
       if (callersFaults.has(fault_class)) endpoints.get(id)?.circuits.refused(viewer);
-      else of(id).failed(viewer, fault_class, now_ms);
+      else {
+        const endpoint = of(id);
+        endpoint.failed(viewer, fault_class, now_ms);
+        if (!endpoint.circuits.isCalm || reported.has(id)) report(id, endpoint);
+      }
     },
     rest: (id, ms, now_ms) => of(id).rest(ms, now_ms),
     unmetered: (id, now_ms) => of(id).unmetered(now_ms),
@@ -298,6 +326,11 @@ export function createHealth(): Health {
     missing: (id, now_ms) => of(id).modelMissing(now_ms),
     withoutModel: (now_ms) =>
       [...endpoints].filter(([, health]) => health.hasNoModel(now_ms)).map(([id]) => id),
+    open: () =>
+      [...endpoints].flatMap(([endpoint_id, { circuits }]) =>
+        circuits.isCalm ? [] : [{ endpoint_id, ...circuits.openFor() }],
+      ),
+    resting: (now_ms) => [...endpoints].filter(([, health]) => health.rests(now_ms)).map(([id]) => id),
     probe: (id, viewer, now_ms) => of(id).circuits.probe(viewer, now_ms),
   };
 }
