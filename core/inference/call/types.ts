@@ -60,6 +60,8 @@ export interface Sink {
 
 /** A call whose caller left, or its answer, which can continue for a caller that comes back. */
 export interface Reattachable {
+  /** Nobody is connected to it. */
+  readonly waits: boolean;
   reattach(sink: Sink): void;
 }
 
@@ -68,6 +70,8 @@ export interface Drained {
   /** Keeps `call`, whose caller left, until it ends. */
   add(incoming: Incoming, call: Reattachable): void;
   delete(call: Reattachable): void;
+  /** A call of the key failed: for `awaited_ms` a retry may be that call's, and takes no connected one's place. */
+  failed(key_id: string, awaited_ms: number): void;
   /** The call that `incoming` is a client's own retry of; null for any other request. The call is removed. */
   take(incoming: Incoming): Reattachable | null;
 }

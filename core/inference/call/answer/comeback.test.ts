@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Incoming, Sink } from '../types.ts';
 import { awaitedMs, PatientSink } from './comeback.ts';
 import { createDrained } from './drained.ts';
@@ -136,4 +136,59 @@ test('the provider waits when a mebibyte is held, and goes on with the caller', 
   expect(sink.write('xx')).toBe(false);
   drained.take(asking(1))?.reattach(new Connection());
   expect(reported.drain).toBe(1);
+});
+
+describe('while the first connection is still there', () => {
+  test('a retry takes the answer over, and the older connection is ended', () => {
+    const { drained, first, sink, reported } = setUp();
+    const second = new Connection();
+    drained.take(asking(1))?.reattach(second);
+    sink.head(200, []);
+    sink.end('all');
+    expect(second.seen).toEqual([200, 'all.']);
+    expect(first.seen).toEqual(['destroyed']);
+    // That it closes then is no leaving.
+    first.leave();
+    expect(reported).toEqual({ gone: 0, drain: 0 });
+  });
+
+  test('so does the retry after that, and who leaves last has left', () => {
+    const { drained, sink, reported } = setUp();
+    const second = new Connection();
+    drained.take(asking(1))?.reattach(new PatientSink(drained, asking(1), second));
+    const third = new Connection();
+    drained.take(asking(2))?.reattach(new PatientSink(drained, asking(2), third));
+    expect(second.seen).toEqual(['destroyed']);
+    third.leave();
+    vi.advanceTimersByTime(60_000);
+    expect(reported.gone).toBe(1);
+    expect(sink.gone).toBe(true);
+    expect(drained.take(asking(3))).toBeNull();
+  });
+
+  test('an answer that has begun is not taken over', () => {
+    const { drained, first, sink } = setUp();
+    sink.head(200, []);
+    expect(drained.take(asking(1))).toBeNull();
+    sink.end('all');
+    expect(first.seen).toEqual([200, 'all.']);
+  });
+
+  test('of two equal calls neither is: nobody can say which is meant', () => {
+    const { drained, first } = setUp();
+    new PatientSink(drained, asking(0), new Connection());
+    expect(drained.take(asking(1))).toBeNull();
+    // The one whose caller has left is.
+    first.leave();
+    expect(drained.take(asking(1))).not.toBeNull();
+  });
+
+  test('where a call of the key has just failed the retry is that one', () => {
+    const { drained } = setUp();
+    const failed = new PatientSink(drained, asking(0, 'y'), new Connection());
+    failed.head(429, []);
+    expect(drained.take(asking(1))).toBeNull();
+    vi.advanceTimersByTime(1_600);
+    expect(drained.take(asking(1))).not.toBeNull();
+  });
 });

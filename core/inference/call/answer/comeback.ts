@@ -1,5 +1,6 @@
 // Official clients retry by themselves when a connection is cut, or when an answer takes too long to begin, and say
-// so in a header. Between two of their tries nobody is connected. The answer then waits for a moment, so that a
+// so in a header. Between two of their tries nobody is connected, or the
+// first connection only seems to be. The answer then waits for a moment, or goes over to the newer one, so that a
 // client's own retry never pays twice, for streams as well. A caller that sends no such header counts as gone at once
 // (docs/outcomes.md#the-caller-leaves), and so does one that stays away longer.
 import type { Drained, Incoming, Reattachable, Sink } from '../types.ts';
@@ -48,6 +49,11 @@ export class PatientSink implements Sink, Reattachable {
     this.incoming = incoming;
     this.sink = sink;
     this.listen();
+    drained.add(incoming, this);
+  }
+
+  get waits(): boolean {
+    return this.held !== null;
   }
 
   get gone(): boolean {
@@ -55,11 +61,14 @@ export class PatientSink implements Sink, Reattachable {
   }
 
   head(status: number, headers: string[]): void {
-    this.incoming = null;
-    if (this.held === null) return this.sink.head(status, headers);
+    const { held, incoming } = this;
     // A failed call was free, so its retry is executed anew.
-    if (status >= 400) this.forget();
-    else this.held.head = { status, headers };
+    if (status >= 400 && incoming !== null)
+      this.drained.failed(incoming.grant.key_id, awaitedMs(incoming.headers));
+    if (held === null || status >= 400) this.forget();
+    if (held === null) return this.sink.head(status, headers);
+    this.incoming = null;
+    if (status < 400) held.head = { status, headers };
   }
 
   write(bytes: Buffer | string): boolean {
@@ -81,14 +90,20 @@ export class PatientSink implements Sink, Reattachable {
   }
 
   /**
-   * The caller has retried and is connected through `sink`: it gets what it missed, and the answer continues there.
+   * The caller has retried and is connected through `sink`: it gets what it missed, and the answer continues there. Its
+   * older connection is closed where it is not yet; nothing has been sent on it.
    */
   reattach(sink: Sink): void {
-    const { held } = this;
+    const { held, sink: older } = this;
     this.incoming = this.held = null;
+    older.onGone = older.onDrain = null;
+    if (held === null) older.destroy();
     this.sink = sink;
     this.listen();
-    if (held === null) return;
+    if (held === null) {
+      if (sink.gone) this.onGone?.();
+      return;
+    }
     clearTimeout(held.timer);
     if (held.head !== null) sink.head(held.head.status, held.head.headers);
     for (const piece of held.pieces) sink.write(piece);
@@ -104,10 +119,12 @@ export class PatientSink implements Sink, Reattachable {
 
   private left(): void {
     const { incoming } = this;
-    if (incoming === null || !this.asked()) return this.onGone?.();
+    if (incoming === null || !this.asked()) {
+      this.forget();
+      return this.onGone?.();
+    }
     const timer = setTimeout(() => this.stayedAway(), awaitedMs(incoming.headers)).unref();
     this.held = { head: null, pieces: [], bytes: 0, end: null, timer };
-    this.drained.add(incoming, this);
   }
 
   private stayedAway(): void {
@@ -116,8 +133,7 @@ export class PatientSink implements Sink, Reattachable {
   }
 
   private forget(): void {
-    if (this.held === null) return;
-    clearTimeout(this.held.timer);
+    if (this.held !== null) clearTimeout(this.held.timer);
     this.incoming = this.held = null;
     this.drained.delete(this);
   }

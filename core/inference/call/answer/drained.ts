@@ -1,40 +1,63 @@
 // Official clients retry by themselves after a cut or a timeout; they send no Idempotency-Key, only a retry count.
-// This registry finds what waits for such a retry: an answer whose caller has just left (comeback.ts), or a whole
-// answer that is being drained because its provider bills it anyway (docs/outcomes.md#left-whole-answer). So a
-// client's own retry never pays twice.
-import { sha256Hex } from '../../../kernel/index.ts';
+// This registry finds what such a retry belongs to: an answer whose caller has just left or seems to be connected
+// still (comeback.ts), or a whole answer that is being drained because its provider bills it anyway
+// (docs/outcomes.md#left-whole-answer). So a client's own retry never pays twice.
+import { LRUCache } from 'lru-cache';
+import { monotonicMs } from '../../../kernel/index.ts';
 import type { Drained, Incoming, Reattachable } from '../types.ts';
 import { RETRY_COUNT } from './comeback.ts';
 
-function fingerprint(incoming: Incoming): string {
-  return sha256Hex(`${incoming.grant.key_id} ${incoming.path} ${sha256Hex(incoming.body)}`);
+/** Keys with a failed call, for which a retry may be meant. */
+const FAILED_MAX = 10_000;
+
+/** Requests in one bucket are compared byte by byte, which only a retry pays for; nothing is hashed. */
+function bucketOf({ grant, path, body }: Incoming): string {
+  return `${grant.key_id} ${path} ${body.length}`;
 }
 
-/** The drained calls of one process. Hashing is only needed for calls whose caller left, and for retries. */
+function isSame(one: Incoming, other: Incoming): boolean {
+  const key = 'idempotency-key';
+  return one.headers[key] === other.headers[key] && one.body.equals(other.body);
+}
+
+/** What waits for a retry in one process. */
 export function createDrained(): Drained {
-  const calls = new Map<string, Reattachable>();
-  const prints = new Map<Reattachable, string>();
+  const buckets = new Map<string, Map<Reattachable, Incoming>>();
+  const names = new Map<Reattachable, string>();
+  const failed = new LRUCache<string, number>({ max: FAILED_MAX });
+  const remove = (call: Reattachable): void => {
+    const name = names.get(call);
+    if (name === undefined) return;
+    names.delete(call);
+    const bucket = buckets.get(name);
+    bucket?.delete(call);
+    if (bucket?.size === 0) buckets.delete(name);
+  };
+  const hasFailed = (key_id: string): boolean => (failed.get(key_id) ?? 0) > monotonicMs();
   return {
     add(incoming, call) {
-      const print = fingerprint(incoming);
-      calls.set(print, call);
-      prints.set(call, print);
+      remove(call);
+      const name = bucketOf(incoming);
+      const bucket = buckets.get(name) ?? new Map<Reattachable, Incoming>();
+      bucket.set(call, incoming);
+      buckets.set(name, bucket);
+      names.set(call, name);
     },
-    delete(call) {
-      const print = prints.get(call);
-      if (print === undefined) return;
-      prints.delete(call);
-      if (calls.get(print) === call) calls.delete(print);
+    delete: remove,
+    failed(key_id, awaited_ms) {
+      if (awaited_ms > 0) failed.set(key_id, monotonicMs() + awaited_ms);
     },
     take(incoming) {
       const count = incoming.headers[RETRY_COUNT];
-      if (calls.size === 0 || count === undefined || !(Number(count) >= 1)) return null;
-      const print = fingerprint(incoming);
-      const call = calls.get(print) ?? null;
-      if (call !== null) {
-        calls.delete(print);
-        prints.delete(call);
-      }
+      if (buckets.size === 0 || count === undefined || !(Number(count) >= 1)) return null;
+      const bucket = buckets.get(bucketOf(incoming)) ?? new Map<Reattachable, Incoming>();
+      const same = [...bucket].filter(([, other]) => isSame(incoming, other)).map(([call]) => call);
+      const waiting = same.find(({ waits }) => waits);
+      // Of several that are connected nobody can say which is meant, nor whether a call that failed is.
+      const [only, ...others] = same;
+      const connected = others.length > 0 || hasFailed(incoming.grant.key_id) ? undefined : only;
+      const call = waiting ?? connected ?? null;
+      if (call !== null) remove(call);
       return call;
     },
   };

@@ -1,10 +1,12 @@
 // A request that is refused before it becomes a call: its body was not read, nothing was held or tried.
+
 import { type RequestId, type ServiceError, ulidMs } from '../../../kernel/index.ts';
 import type { KeyGrant } from '../../../keys/index.ts';
 import type { Gauges } from '../../../limits/index.ts';
 import type { Dialect } from '../../canonical/contract.ts';
 import { endRecord, newRecord } from '../record.ts';
 import type { CallDeps, Incoming, Sink } from '../types.ts';
+import { awaitedMs } from './comeback.ts';
 import { sendError } from './reply.ts';
 
 const NO_BODY = Buffer.alloc(0);
@@ -29,7 +31,7 @@ interface EarlyRequest {
  * with the code and without attempts; an unknown key has no row (docs/outcomes.md#refused-before-the-hold).
  */
 export function refuseRequest(
-  deps: Pick<CallDeps, 'record' | 'base_url' | 'clock'>,
+  deps: Pick<CallDeps, 'record' | 'base_url' | 'clock' | 'drained'>,
   request: EarlyRequest,
   error: ServiceError,
   sink: Sink,
@@ -43,6 +45,7 @@ export function refuseRequest(
   };
   const status = sendError(sink, dialect, error, facts);
   if (grant === null) return;
+  deps.drained.failed(grant.key_id, awaitedMs(request.headers));
   const incoming = { ...request, grant, body: NO_BODY, secret: '', place: null };
   const received_at_ms = ulidMs(request_id);
   const record = newRecord(incoming, received_at_ms);

@@ -69,6 +69,9 @@ export class Call implements Watched, Reattachable {
     this.stage = NO_STAGE;
   }
 
+  /** Only calls whose callers left are found by a retry. */
+  readonly waits = true;
+
   get asked(): boolean {
     return this.stage.asked;
   }
