@@ -69,6 +69,46 @@ test('organization, project, key and grant are made by slug or id, and the ledge
   expect((await readBalance(pool, book as number)).available_micro_usd).toBe(10_000_000);
   expect(await json('ledger', 'verify', '--org', 'acme')).toMatchObject({ ok: true, books: 2, entries: 3 });
   await json('org', 'set', '--org', 'acme', '--status', 'suspended');
+  expect(await termsOf('acme')).toMatchObject({ plan_id: 'enterprise', kind: 'team', status: 'suspended' });
+}, 60_000);
+
+async function termsOf(slug: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await pool.query<Record<string, unknown>>({
+    name: 'test.terms',
+    text: `select plan_id, kind, status, billing_currency, gstin, tax_status, billing_address, billing_email
+             from org where slug = $1`,
+    values: [slug],
+  });
+  return rows[0];
+}
+
+test('plan, kind and billing facts of an organization are set, checked as its people would be', async () => {
+  await json('org', 'create', '--slug', 'bharat', '--name', 'Bharat', '--country', 'IN', '--plan', 'payg');
+  expect(await termsOf('bharat')).toMatchObject({ plan_id: 'payg', billing_currency: 'INR' });
+  const address = ['--state', '29', '--city', 'Bengaluru', '--line', '1 MG Road', '--postal-code', '560001'];
+  const facts = ['--gstin', '29AABCU9603R1ZJ', '--billing-email', 'gst@bharat.example'];
+  await json('org', 'set', '--org', 'bharat', '--plan', 'team', '--kind', 'reseller', ...facts, ...address);
+  expect(await termsOf('bharat')).toEqual({
+    ...{ plan_id: 'team', kind: 'reseller', status: 'active', billing_currency: 'INR' },
+    ...{ gstin: '29AABCU9603R1ZJ', tax_status: 'gst_registered', billing_email: 'gst@bharat.example' },
+    billing_address: { line1: '1 MG Road', city: 'Bengaluru', state_code: '29', postal_code: '560001' },
+  });
+  const refused = await svcctl(
+    'org',
+    'set',
+    '--org',
+    'bharat',
+    '--plan',
+    'payg',
+    '--currency',
+    'USD',
+    '--json',
+  );
+  expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'invalid_request' } });
+  // All or nothing.
+  expect(await termsOf('bharat')).toMatchObject({ plan_id: 'team', billing_currency: 'INR' });
+  const nothing = await svcctl('org', 'set', '--org', 'bharat');
+  expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('nothing to set')]);
 }, 60_000);
 
 test('a refusal is one JSON object with its code, and exit code 1', async () => {

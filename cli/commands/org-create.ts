@@ -18,7 +18,7 @@ export const command: Command = {
     // Organisations that staff create have a contract; those that sign up by themselves start with payg.
     plan: {
       type: 'text',
-      doc: 'plan; enterprise has no limits of its own',
+      doc: 'plan, enterprise unless given; that one has no limits of its own',
       value: 'enterprise',
       choices: planIds,
     },
@@ -31,7 +31,7 @@ export const command: Command = {
   example: 'svcctl org create --slug acme --name Acme --country US',
   async run(input) {
     const billing_country = input.get('country');
-    const plan_id = input.get('plan') as PlanId;
+    const plan_id = (input.find('plan') ?? 'enterprise') as PlanId;
     const shard = input.find('shard');
     const json = await withDatabase(async (pool) => {
       if (shard !== null && !pool.shards.names.includes(shard))

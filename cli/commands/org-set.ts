@@ -1,10 +1,30 @@
-// Changes the status of an organisation, which only staff decide.
+// Changes what staff decide about an organisation, and for its people where it is taxed and what it pays in.
 import { now } from '@svc/core/kernel/index.ts';
-import { type OrgStatus, setOrgStatus } from '@svc/core/orgs/index.ts';
-import type { Command } from '../command.ts';
+import { type OrgStatus, type PlanId, planIds, setOrgStatus, setTerms } from '@svc/core/orgs/index.ts';
+import { changeBilling } from '@svc/core/topups/index.ts';
+import { type Command, type Input, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
 import { getOrg } from '../lookup.ts';
+
+/** Flags of the address, and its members. */
+const address = { line: 'line1', city: 'city', state: 'state_code', 'postal-code': 'postal_code' } as const;
+/** Flags of the other billing facts, and their members. */
+const facts = {
+  currency: 'billing_currency',
+  'legal-name': 'legal_name',
+  gstin: 'gstin',
+  'tax-status': 'tax_status',
+  'billing-email': 'billing_email',
+} as const;
+
+function given(input: Input, flags: Readonly<Record<string, string>>): Record<string, string> | null {
+  const found = Object.entries(flags).flatMap(([flag, member]) => {
+    const value = input.find(flag);
+    return value === null ? [] : [[member, value] as const];
+  });
+  return found.length === 0 ? null : Object.fromEntries(found);
+}
 
 export const command: Command = {
   flags: {
@@ -13,15 +33,59 @@ export const command: Command = {
       type: 'text',
       doc: 'suspended and closed refuse every key',
       choices: ['active', 'suspended', 'closed'],
-      required: true,
     },
+    kind: { type: 'text', doc: 'a reseller may have storefronts', choices: ['team', 'reseller'] },
+    plan: { type: 'text', doc: 'plan, with its limits', choices: planIds },
+    currency: { type: 'text', doc: 'billing currency, until the first paid top-up', value: 'EUR' },
+    'legal-name': { type: 'text', doc: 'name on invoices', value: 'NAME', length_max: 200 },
+    gstin: { type: 'text', doc: 'GST number, in India', value: 'GSTIN' },
+    'tax-status': {
+      type: 'text',
+      doc: 'in India; sez and gst_registered need a GSTIN',
+      choices: ['gst_registered', 'unregistered', 'sez', 'overseas'],
+    },
+    'billing-email': { type: 'text', doc: 'where invoices go', value: 'EMAIL', length_max: 254 },
+    line: { type: 'text', doc: 'billing address: street', value: 'TEXT', length_max: 200 },
+    city: { type: 'text', doc: 'billing address: city', value: 'TEXT', length_max: 100 },
+    state: {
+      type: 'text',
+      doc: 'billing address: state; in India its GST code',
+      value: 'CODE',
+      length_max: 40,
+    },
+    'postal-code': { type: 'text', doc: 'billing address: postal code', value: 'CODE', length_max: 20 },
   },
+  example: 'svcctl org set --org acme --state 29 --city Bengaluru',
   async run(input) {
-    const status = input.get('status') as OrgStatus;
+    const status = input.find('status') as OrgStatus | null;
+    const kind = input.find('kind') as 'team' | 'reseller' | null;
+    const plan_id = input.find('plan') as PlanId | null;
+    const billing = given(input, facts);
+    const billing_address = given(input, address);
+    if ([status, kind, plan_id, billing, billing_address].every((one) => one === null))
+      throw new UsageError('nothing to set: name a flag beside --org');
     return withDatabase(async (pool) => {
-      const org = await getOrg(await staffContext(pool), input.get('org'));
-      await setOrgStatus(pool, { org_id: org.id, status, at: now() });
-      return { json: { id: org.id, slug: org.slug, status }, text: `${org.slug} is ${status}` };
+      const context = await staffContext(pool);
+      const org = await getOrg(context, input.get('org'));
+      await context.transaction(async (context) => {
+        const at = now();
+        const terms = { ...(kind === null ? {} : { kind }), ...(plan_id === null ? {} : { plan_id }) };
+        if (Object.keys(terms).length > 0) await setTerms(context.db, { org_id: org.id, ...terms, at });
+        if (status !== null) await setOrgStatus(context.db, { org_id: org.id, status, at });
+        const change = { ...billing, ...(billing_address === null ? {} : { billing_address }) };
+        if (Object.keys(change).length > 0) await changeBilling(context, org.id, change);
+      });
+      const set = {
+        ...(status === null ? {} : { status }),
+        ...(kind === null ? {} : { kind }),
+        ...(plan_id === null ? {} : { plan_id }),
+        ...billing,
+        ...(billing_address === null ? {} : { billing_address }),
+      };
+      const lines = Object.entries(set).map(
+        ([name, value]) => `${name}  ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      );
+      return { json: { id: org.id, slug: org.slug, ...set }, text: [org.slug, ...lines].join('\n') };
     });
   },
 };

@@ -1,6 +1,7 @@
 export { checkGstin } from './gstin.ts';
 export { issueTopupInvoice } from './issue.ts';
 export { invoiceOperations } from './operations.ts';
+export { isStateOfAddress } from './states.ts';
 export { findInvoice, markSent } from './store.ts';
 export { DEMO_SUPPLIER, readGstRate, readSupplier, taxTerms } from './supplier.ts';
 export type { Invoice, Supplier, TaxTerms } from './types.ts';

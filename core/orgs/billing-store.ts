@@ -44,38 +44,34 @@ export async function findBilling(db: Db, org_id: Id<'org'>): Promise<Billing | 
   return rows[0] ?? null;
 }
 
-/** Sets the billing facts that are named; what is left out stays. The caller has checked them. */
+/** What can be changed of an organisation's billing facts; null is none. */
+export interface BillingChange {
+  readonly legal_name?: string | null;
+  readonly billing_currency?: string;
+  readonly gstin?: string | null;
+  readonly tax_status?: TaxStatus;
+  readonly billing_address?: BillingAddress | null;
+  readonly billing_email?: string | null;
+}
+
+/** Sets the billing facts that `change` names; what is left out stays. The caller has checked them. */
 export async function setBilling(
   db: Db,
-  args: {
-    readonly org_id: Id<'org'>;
-    readonly at: Date;
-    readonly legal_name?: string;
-    readonly currency?: string;
-    readonly gstin?: string;
-    readonly tax_status?: TaxStatus;
-    readonly address?: BillingAddress;
-    readonly email?: string;
-  },
+  { org_id, at, ...change }: BillingChange & { readonly org_id: Id<'org'>; readonly at: Date },
 ): Promise<void> {
   await db.query({
     name: 'orgs.set_billing',
     text: `
       update org
-         set legal_name = coalesce($2, legal_name), billing_currency = coalesce($3, billing_currency),
-             gstin = coalesce($4, gstin), tax_status = coalesce($5, tax_status),
-             billing_address = coalesce($6::jsonb, billing_address), billing_email = coalesce($7, billing_email),
-             updated_at = $8
+         set legal_name = case when $2::jsonb ? 'legal_name' then $2::jsonb ->> 'legal_name' else legal_name end,
+             billing_currency = coalesce($2::jsonb ->> 'billing_currency', billing_currency),
+             gstin = case when $2::jsonb ? 'gstin' then $2::jsonb ->> 'gstin' else gstin end,
+             tax_status = coalesce($2::jsonb ->> 'tax_status', tax_status),
+             billing_address = case when $2::jsonb ? 'billing_address' then nullif($2::jsonb -> 'billing_address', 'null')
+                                    else billing_address end,
+             billing_email = case when $2::jsonb ? 'billing_email' then $2::jsonb ->> 'billing_email' else billing_email end,
+             updated_at = $3
        where id = $1`,
-    values: [
-      args.org_id,
-      args.legal_name ?? null,
-      args.currency ?? null,
-      args.gstin ?? null,
-      args.tax_status ?? null,
-      args.address === undefined ? null : JSON.stringify(args.address),
-      args.email ?? null,
-      args.at,
-    ],
+    values: [org_id, JSON.stringify(change), at],
   });
 }

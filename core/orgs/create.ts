@@ -8,6 +8,7 @@ import {
   secureBytes,
 } from '../kernel/index.ts';
 import { orderBook, orderBudget, orderCredit } from '../ledger/index.ts';
+import { currencyOf } from './currency.ts';
 import { placeFor } from './place.ts';
 import { type PlanId, planLimits } from './plans.ts';
 import { countProjects, findProject, insertOrg, insertProject } from './store.ts';
@@ -58,7 +59,7 @@ export function createOrg(
       kind: org.kind ?? 'team',
       plan_id: org.plan_id ?? 'payg',
       billing_country: org.billing_country,
-      billing_currency: org.billing_country === 'IN' ? 'INR' : 'USD',
+      billing_currency: currencyOf(org.billing_country),
       data_policy: DEFAULT_DATA_POLICY,
       pepper: secureBytes(32),
       shard,

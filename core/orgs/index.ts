@@ -1,6 +1,7 @@
 export {
   type Billing,
   type BillingAddress,
+  type BillingChange,
   findBilling,
   setBilling,
   type TaxStatus,
@@ -22,5 +23,6 @@ export {
   readShard,
   searchOrgs,
   setOrgStatus,
+  setTerms,
 } from './store.ts';
 export type { GrantFacts, Member, Membership, Org, OrgDataPolicy, OrgStatus, Project } from './types.ts';

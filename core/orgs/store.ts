@@ -105,6 +105,19 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   return rows[0] ?? null;
 }
 
+/** Sets what staff decide about an organisation; what is left out stays. */
+export async function setTerms(
+  db: Db,
+  args: { org_id: Id<'org'>; kind?: Org['kind']; plan_id?: string; at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'orgs.set_terms',
+    text: `
+      update org set kind = coalesce($2, kind), plan_id = coalesce($3, plan_id), updated_at = $4 where id = $1`,
+    values: [args.org_id, args.kind ?? null, args.plan_id ?? null, args.at],
+  });
+}
+
 /** Sets an organisation's status; null when there is none. Keys follow within a second (trigger). */
 export async function setOrgStatus(
   db: Db,

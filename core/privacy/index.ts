@@ -1,1 +1,1 @@
-export { privacyOperations } from './operations.ts';
+export { privacyOperations, updateOrgOperation } from './operations.ts';

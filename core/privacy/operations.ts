@@ -21,6 +21,7 @@ import {
   setDataPolicy,
   viewOrg,
 } from '../orgs/index.ts';
+import { billingChangeIn, billingMembers, changeBilling } from '../topups/index.ts';
 import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
 
 /** The role that a change is made in: a person's, or that of a key's creator now; a key of `svcctl` is the owner's. */
@@ -32,11 +33,15 @@ async function roleOf(context: Context): Promise<Role | null> {
   return (await findMembership(context.db, { org_id: caller.org_id, user_id: maker }))?.role ?? null;
 }
 
-async function refuseOthers(context: Context, roles: readonly Role[]): Promise<void> {
+async function refuseOthers(
+  context: Context,
+  what: { param: string; roles: readonly Role[] },
+): Promise<void> {
+  const { param, roles } = what;
   const role = await roleOf(context);
   if (role !== null && roles.includes(role)) return;
-  const message = 'The data policy is changed by an owner or admin, or by a key that one of them made.';
-  throw new ServiceError('permission_denied', message, { param: 'data_policy', details: { role } });
+  const message = `This is changed by ${roles.join(', ')}, or by a key that one of them made.`;
+  throw new ServiceError('permission_denied', message, { param, details: { role } });
 }
 
 async function changePolicy(context: Context, patch: DataPolicyPatch | null): Promise<void> {
@@ -51,11 +56,11 @@ async function changePolicy(context: Context, patch: DataPolicyPatch | null): Pr
   await writeAudit(context, { action: 'orgs.update', org_id, target, ...changes });
 }
 
-const updateOrgOperation = operation({
+export const updateOrgOperation = operation({
   name: 'orgs.update',
   method: 'PATCH',
   path: '/v1/orgs/:id',
-  summary: "Change an organization's data policy: logging, retention, ZDR, training, regions, redaction",
+  summary: "Change an organization's data policy, or its currency, address and tax status",
   audience: {
     kind: 'key',
     scopes: ['manage:keys'],
@@ -65,18 +70,25 @@ const updateOrgOperation = operation({
   input: Type.Object({
     id: idOf('org'),
     data_policy: Type.Optional(nullable(DataPolicyPatch)),
+    ...billingMembers,
   }),
   output: OrgView,
-  errors: ['invalid_pattern'],
+  errors: ['invalid_pattern', 'invalid_gstin', 'conflict'],
   request: { data_policy: { zdr: true, regions: ['eu'], redact: { presets: ['email'] } } },
   example: orgExample,
-  async run(context, { id, data_policy }) {
+  async run(context, { id, data_policy, ...others }) {
     const caller = orgCaller(context);
     if (id !== caller.org_id) throw notFound();
     return context.transaction(async (context) => {
       if (data_policy !== undefined) {
-        await refuseOthers(context, ['owner', 'admin']);
+        await refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
         await changePolicy(context, data_policy);
+      }
+      const change = billingChangeIn(others);
+      if (change !== null) {
+        const param = Object.keys(change)[0] as string;
+        await refuseOthers(context, { param, roles: ['owner', 'admin', 'billing'] });
+        await changeBilling(context, id, change);
       }
       const [org] = await findOrgRecords(context.db, [id]);
       if (org === undefined) throw notFound();

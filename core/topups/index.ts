@@ -1,3 +1,4 @@
+export { billingChangeIn, billingMembers, changeBilling } from './billing.ts';
 export { takeCallback } from './callback.ts';
 export { cancelTopup, createTopup, displayBalance, quoteFor } from './create.ts';
 export { type Currency, decimalOf } from './currency.ts';

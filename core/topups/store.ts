@@ -253,3 +253,13 @@ export async function findQuote(
   });
   return rows[0] ?? null;
 }
+
+/** Whether an organisation has ever paid. */
+export async function hasPaid(db: Db, org_id: Id<'org'>): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'topups.has_paid',
+    text: 'select 1 from topup where org_id = $1 and paid_at is not null limit 1',
+    values: [org_id],
+  });
+  return (rowCount ?? 0) > 0;
+}

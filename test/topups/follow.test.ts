@@ -250,7 +250,7 @@ test('a payment on a session whose answer never came is booked on the failed row
 
 test('the rate of a quote binds for fifteen minutes, for its amount alone', async () => {
   const org = await freshOrg();
-  await setBilling(world.pool, { org_id: org.id, at: new Date(), currency: 'EUR' });
+  await setBilling(world.pool, { org_id: org.id, at: new Date(), billing_currency: 'EUR' });
   const quote = await quoteFor(context, { org_id: org.id, amount_minor: 5_000 });
   expect(quote).toMatchObject({ fx_rate: '0.87411800', credits_micro: 57_200_515 });
   await writeSetting(world.pool, { name: 'topups', value: { spread_bps: 1_000 }, at: new Date() });

@@ -171,7 +171,7 @@ export async function startWorld(): Promise<World> {
     read,
     async org(slug) {
       const made = await createOrg(context, { slug, name: slug, billing_country: 'US' });
-      await setBilling(pool, { org_id: made.id, at: new Date(), email: `${slug}@example.com` });
+      await setBilling(pool, { org_id: made.id, at: new Date(), billing_email: `${slug}@example.com` });
       return (await findOrg(pool, made.id)) as Org;
     },
     async topup(org, amount_minor = 2_500) {

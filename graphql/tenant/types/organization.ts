@@ -7,8 +7,12 @@ import {
   ProjectView,
   projectStatuses,
 } from '@svc/core/orgs/index.ts';
+import { updateOrgOperation } from '@svc/core/privacy/index.ts';
+import { billingMembers } from '@svc/core/topups/index.ts';
+import { Type } from 'typebox';
 import { builder, derive, Node } from '../builder.ts';
 import { nullWhenMissing } from '../missing.ts';
+import { mutation } from '../mutation.ts';
 
 derive.enum('OrganizationKind', ['team', 'personal', 'reseller', 'child']);
 derive.enum('OrganizationStatus', ['active', 'suspended', 'closed']);
@@ -51,3 +55,15 @@ builder.queryFields((t) => ({
     resolve: async (_root, { id }, { loaders }) => (await loaders.projects()).get(id) ?? null,
   }),
 }));
+
+const billing = Type.Object({ id: OrgView.properties.id, ...billingMembers });
+
+mutation({
+  name: 'updateBilling',
+  operation: updateOrgOperation,
+  input: billing,
+  description: 'Changes where the organization is taxed and what it pays in; what is left out stays.',
+  payload: (t) => ({
+    org: t.field({ type: Organization, resolve: ({ answer }: { readonly answer: unknown }) => answer }),
+  }),
+});

@@ -1,0 +1,125 @@
+// Where an organisation is taxed and what it pays in: by its country at first, changed by its people over REST until
+// they have paid (docs/topups.md#billing-facts).
+import type { Id } from '@svc/core/kernel/index.ts';
+import { createOrg } from '@svc/core/orgs/index.ts';
+import { changeBilling } from '@svc/core/topups/index.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { codeOf, startHarness } from '../registry/harness.ts';
+import { events, startWorld } from './world.ts';
+
+const harness = await startHarness();
+const { a, b } = harness;
+const world = await startWorld();
+const tokens = new Map<string, string>();
+
+beforeAll(async () => {
+  for (const role of ['owner', 'admin', 'developer', 'billing', 'viewer'] as const)
+    tokens.set(role, await harness.signIn(await harness.makePerson(a, role)));
+});
+
+const change = (body: object, role = 'owner', org = a) =>
+  harness.call('PATCH', `/v1/orgs/${org.org.id}`, { key: tokens.get(role) as string, body });
+
+/** Makes organisation a one of `country`, with nothing known of it. */
+async function moveTo(country: string, currency: string): Promise<void> {
+  await harness.pool.query({
+    name: 'test.move_org',
+    text: `update org set billing_country = $2, billing_currency = $3, gstin = null, tax_status = 'unregistered',
+                          billing_address = null where id = $1`,
+    values: [a.org.id, country, currency],
+  });
+}
+
+test.each([
+  ['IN', 'INR'],
+  ['DE', 'EUR'],
+  ['GB', 'GBP'],
+  ['JP', 'JPY'],
+  ['AE', 'AED'],
+  ['US', 'USD'],
+  ['BR', 'USD'],
+])('an organisation in %s begins with %s', async (billing_country, currency) => {
+  const slug = `of-${billing_country.toLowerCase()}`;
+  const made = await createOrg(world.context, { slug, name: slug, billing_country });
+  const [row] = await world.rows<{ billing_currency: string }>(
+    'select billing_currency from org where id = $1',
+    [made.id],
+  );
+  expect(row?.billing_currency).toBe(currency);
+});
+
+test('owner, admin and billing change it, others do not, and another organisation is not found', async () => {
+  await moveTo('US', 'USD');
+  for (const role of ['owner', 'admin', 'billing']) {
+    const address = { line1: '1 Main St', city: role, state_code: 'NY', postal_code: '10001' };
+    const facts = {
+      legal_name: `Acme ${role}`,
+      billing_email: 'money@acme.example',
+      billing_address: address,
+    };
+    const reply = await change(facts, role);
+    expect([role, reply.statusCode]).toEqual([role, 200]);
+    expect(reply.json()).toMatchObject({ ...facts, tax_status: 'overseas' });
+  }
+  for (const role of ['developer', 'viewer']) {
+    const reply = await change({ legal_name: 'Not me' }, role);
+    expect([role, reply.statusCode, codeOf(reply)]).toEqual([role, 403, 'permission_denied']);
+  }
+  expect((await change({ legal_name: 'Not theirs' }, 'owner', b)).statusCode).toBe(404);
+  const cleared = await change({ billing_address: null, legal_name: null });
+  expect(cleared.json()).toMatchObject({ billing_address: null, legal_name: null });
+});
+
+test('a key does so as far as the person who made it may, and the audit log has it', async () => {
+  const reply = await harness.call('PATCH', `/v1/orgs/${a.org.id}`, {
+    key: (await harness.makeKey(a)).secret,
+    body: { billing_currency: 'SGD' },
+  });
+  expect(reply.statusCode, reply.body).toBe(200);
+  const { rows } = await harness.pool.query<{ before: object; after: object }>({
+    name: 'test.last_audit',
+    text: `select before, after from audit_entry where action = 'orgs.update' and org_id = $1 order by id desc limit 1`,
+    values: [a.org.id],
+  });
+  expect(rows[0]).toMatchObject({ before: { billing_currency: 'USD' }, after: { billing_currency: 'SGD' } });
+});
+
+test('in India a GSTIN is checked, registers, and must be there for what needs one', async () => {
+  await moveTo('IN', 'INR');
+  const refused: [object, string, string][] = [
+    [{ gstin: '27AAPFU0939F1ZX' }, 'invalid_gstin', 'gstin'],
+    [{ tax_status: 'sez' }, 'invalid_request', 'gstin'],
+    [{ tax_status: 'overseas' }, 'invalid_request', 'tax_status'],
+    [{ billing_currency: 'USD' }, 'invalid_request', 'billing_currency'],
+    [{ billing_address: { state_code: '99' } }, 'invalid_request', 'billing_address.state_code'],
+  ];
+  for (const [body, code, param] of refused) {
+    const reply = await change(body);
+    expect([codeOf(reply), reply.json().error.param], JSON.stringify(body)).toEqual([code, param]);
+  }
+  const with_number = await change({ gstin: '29AABCU9603R1ZJ', billing_address: { state_code: '29' } });
+  expect(with_number.json()).toMatchObject({ tax_status: 'gst_registered', gstin: '29AABCU9603R1ZJ' });
+  expect((await change({ tax_status: 'sez' })).json()).toMatchObject({ tax_status: 'sez' });
+  expect((await change({ gstin: null })).json()).toMatchObject({ gstin: null });
+});
+
+test('outside India there are no rupees and no GSTIN', async () => {
+  await moveTo('DE', 'EUR');
+  expect(codeOf(await change({ billing_currency: 'INR' }))).toBe('invalid_request');
+  expect(codeOf(await change({ gstin: '29AABCU9603R1ZJ' }))).toBe('invalid_request');
+  expect(codeOf(await change({ billing_currency: 'CHF' }))).toBe('invalid_request');
+  expect((await change({ billing_currency: 'USD' })).json()).toMatchObject({ billing_currency: 'USD' });
+});
+
+test('the first paid top-up fixes the currency; what is pending does not', async () => {
+  const org = await world.org('paying');
+  const to = (billing_currency: 'EUR' | 'GBP') =>
+    world.context.transaction((context) => changeBilling(context, org.id as Id<'org'>, { billing_currency }));
+  const topup = await world.topup(org);
+  await to('EUR');
+  await world.deliver(events.completed(topup));
+  await expect(to('GBP')).rejects.toMatchObject({ code: 'conflict' });
+  // Said again, it is no change.
+  await to('EUR');
+  await world.expectRight();
+});
