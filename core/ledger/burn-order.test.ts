@@ -1,8 +1,7 @@
 // Of lots with the same terms the oldest burns first, whatever their numbers: where a ledger has been moved, or its
 // tables are spread over servers, numbers of an identity are in no order of time.
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
+import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
 import { verifyLedger } from './index.ts';
 import { readLots } from './read-store.ts';
@@ -11,6 +10,7 @@ import {
   holdOf,
   journalDirectory,
   makeBook,
+  openOwner,
   openTestLedger,
   PATIENT,
   settleOf,
@@ -18,10 +18,9 @@ import {
   topUp,
 } from './testing/testing.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
-const owner = new pg.Client({ connectionString: url });
-await owner.connect();
+const owner = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);
 afterAll(async () => {

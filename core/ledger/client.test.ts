@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
+import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
 import type { MicroUsd } from '../kernel/index.ts';
 import { microUsd, newRequestId, type RequestId } from '../kernel/index.ts';
@@ -26,7 +26,7 @@ import {
   until,
 } from './testing/testing.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);

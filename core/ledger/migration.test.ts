@@ -3,24 +3,23 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
+import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool, listMigrations, migrate } from '../db/index.ts';
 import { verifyLedger } from './index.ts';
 import {
   holdOf,
   journalDirectory,
   makeBook,
+  openOwner,
   openTestLedger,
   settleOf,
   subjectOf,
 } from './testing/testing.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
-const reader = new pg.Client({ connectionString: url });
-await reader.connect();
+const reader = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, { patience: { hold_ms: 10_000, settle_ms: 10_000 } });
 const dir = mkdtempSync(join(tmpdir(), 'svc-migrations-'));

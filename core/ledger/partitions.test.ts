@@ -1,7 +1,6 @@
 // Metering records find a place in any month, made ahead or not, and making one never keeps a settle waiting.
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
+import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
 import { shiftClock } from '../kernel/index.ts';
 import { verifyLedger } from './index.ts';
@@ -10,6 +9,7 @@ import {
   holdOf,
   journalDirectory,
   makeBook,
+  openOwner,
   openTestLedger,
   PATIENT,
   settleOf,
@@ -17,12 +17,11 @@ import {
 } from './testing/testing.ts';
 
 const DAY_MS = 86_400_000;
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);
-const reader = new pg.Client(url);
-await reader.connect();
+const reader = await openOwner(url);
 afterAll(async () => {
   shiftClock(0);
   await ledger.close();

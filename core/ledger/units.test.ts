@@ -3,9 +3,8 @@ import { rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../test/support/database.ts';
+import { createTestLedger } from '../../test/support/shards.ts';
 import { createPool } from '../db/index.ts';
 import { newRequestId, type RequestId } from '../kernel/index.ts';
 import { meterNumbers } from './batch/batch.ts';
@@ -15,6 +14,7 @@ import {
   holdOf,
   journalDirectory,
   makeBook,
+  openOwner,
   openTestLedger,
   PATIENT,
   settleOf,
@@ -23,10 +23,9 @@ import {
 } from './testing/testing.ts';
 import type { OtherUnits, Settle } from './types.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
-const owner = new pg.Client({ connectionString: url });
-await owner.connect();
+const owner = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);
 const dir = join(tmpdir(), `svc-units-${process.pid}`);

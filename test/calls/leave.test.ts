@@ -1,4 +1,5 @@
 // A caller that leaves, in each phase of a call (docs/outcomes.md#the-caller-leaves).
+import { ledgerNaming, ledgerSchemaOf } from '@svc/core/db/index.ts';
 import { describe, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';
 import type { Exchange } from './caller.ts';
@@ -95,12 +96,13 @@ test.concurrent('during the upload: no hold, no row, no charge', async () => {
 test('before the hold is answered: the hold is given back, no attempt is made, nothing is charged', async () => {
   const org = await world().org();
   const { id, upstream } = world().model('chat');
-  await withClient(world().database_url, async (client) => {
+  await withClient(org.ledger_url, async (client) => {
+    const named = ledgerNaming(ledgerSchemaOf(org.ledger_url));
     await client.query('begin');
-    await client.query('select 1 from ledger.book where book_id = $1 for update', [org.live_book_id]);
+    await client.query(named('select 1 from ledger.book where book_id = $1 for update'), [org.live_book_id]);
     const exchange = world().chat(org.live_key, bodyOf(id, 'Hi'));
     await eventually('the hold waits', async () => {
-      const { rows } = await world().db.query<{ n: number }>(
+      const { rows } = await client.query<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`,
       );

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBook, withClient } from '../support/books.ts';
 import { untilReady } from '../support/gateway.ts';
 import { startTestPostgres } from '../support/postgres.ts';
+import { addUsualLedgers } from '../support/shards.ts';
 import { errorOf, eventsOf, type Reply, saidBy, svcOf } from './caller.ts';
 import { bodyOf, eventually, grammarFaults, idOf, openWorld, useWorld, type World } from './world.ts';
 
@@ -120,6 +121,7 @@ describe('PostgreSQL', () => {
     await withClient(postgres.url, (client) => client.query('create database calls'));
     const database_url = postgres.urlOf('calls');
     await migrate(database_url);
+    await addUsualLedgers(database_url);
     world = await openWorld({ database_url, gateway: 'alone', env: { SVC_LEDGER_LEASE_SECONDS: '2' } });
   });
   afterAll(async () => {

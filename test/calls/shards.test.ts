@@ -9,9 +9,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aCall, EXACT_MICRO } from '../concurrency/money.ts';
 import { openCallers } from '../crash/caller.ts';
 import { crashProviders, startCrashProvider } from '../crash/provider.ts';
+import { shardsVariable } from '../support/books.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
-import { createTestShards, shardsVariable } from '../support/shards.ts';
+import { createTestShards } from '../support/shards.ts';
 
 const CREDIT = 1_000_000;
 const NAMES = ['main', 'a', 'b'] as const;

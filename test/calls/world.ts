@@ -5,12 +5,11 @@ import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
 import type { Log } from '@svc/core/kernel/index.ts';
 import type { Route } from '@svc/core/routing/index.ts';
-import pg from 'pg';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
 import { checkMessagesStream } from '../grammar/messages.ts';
 import { type Sim, startProviderSim } from '../sim/providers/index.ts';
-import { readBook, ulidOf } from '../support/books.ts';
+import { openReader, type Reader, readBook, ulidOf } from '../support/books.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   freshDataDir,
@@ -161,7 +160,7 @@ export interface World {
   readonly script: ScriptedUpstream;
   readonly hung: Hung;
   readonly database_url: string;
-  readonly db: pg.Pool;
+  readonly db: Reader;
   /** Starts the gateway again, on the same database and data directory, after it has ended. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -218,7 +217,7 @@ export function uuidOf(id: string): string {
   return [0, 8, 12, 16, 20].map((at, i, all) => hex.slice(at, all[i + 1] ?? 32)).join('-');
 }
 
-async function readEnded(db: pg.Pool, id: string): Promise<Ended | null> {
+async function readEnded(db: Reader, id: string): Promise<Ended | null> {
   const uuid = uuidOf(id);
   if (ulidOf(uuid) !== id) throw new Error(`not a request id: ${id}`);
   const hold = await db.query('select 1 from ledger.hold where hold_id = $1', [uuid]);
@@ -291,8 +290,7 @@ export async function openWorld(wanted: WorldOptions = {}): Promise<World> {
   };
   const start = starters[wanted.gateway ?? 'shared'];
   let gateway = await start(options);
-  const db = new pg.Pool({ connectionString: database_url, max: 4 });
-  db.on('error', () => {});
+  const db = openReader(database_url, 4);
   const used = new Map<Kind, number>();
   let orgs = 0;
   const post = (path: string, key: string, body: object, more: Partial<CallOptions> = {}): Exchange =>

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { sharded } from './books.ts';
 import { atFileEnd } from './ends.ts';
 
 async function asAdmin(statement: string): Promise<void> {
@@ -24,10 +25,15 @@ export interface TestDatabase {
 /** A new migrated database; the caller drops it. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
-  await asAdmin(`create database ${name} template svc_template`);
+  // With three ledgers one has a database of its own (books.ts).
+  const all = sharded ? ['', '_b'] : [''];
+  for (const more of all) await asAdmin(`create database ${name}${more} template svc_template${more}`);
   const url = new URL(inject('postgres'));
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+  const drop = async () => {
+    for (const more of all) await asAdmin(`drop database if exists ${name}${more} with (force)`);
+  };
+  return { url: url.href, drop };
 }
 
 /** The URL of a new migrated database, which is dropped at the end of the file. */

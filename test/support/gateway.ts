@@ -9,6 +9,7 @@ import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
 import type { Log } from '@svc/core/kernel/index.ts';
 import { VARIABLE } from '../answers/record.ts';
+import { ledgersEnv } from './books.ts';
 import { ENTRY, NODE_FLAGS } from './entry.ts';
 import { endWithUs } from './watch.ts';
 
@@ -116,6 +117,7 @@ export async function prepareGateway(options: GatewayOptions): Promise<{
   const name = options.name ?? `test-${port}`;
   const env: Record<string, string> = {
     SVC_DATABASE_URL: options.database_url,
+    ...ledgersEnv(options.database_url),
     SVC_DATA_DIR: data_dir,
     SVC_PORT: String(port),
     SVC_METRICS_PORT: '0',

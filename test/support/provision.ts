@@ -13,6 +13,7 @@ import { createKey } from '@svc/core/keys/index.ts';
 import { credit, setBudget } from '@svc/core/ledger/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
 import { createOrg, findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+import { usualLedgers } from './books.ts';
 
 const allScopes = [
   'inference',
@@ -43,6 +44,8 @@ export interface ProvisionedKey {
 export interface Provisioned {
   readonly org_id: Id<'org'>;
   readonly project_id: Id<'project'>;
+  /** The ledger that has its books. */
+  readonly ledger_url: string;
   readonly live_book_id: number;
   readonly sandbox_book_id: number;
   readonly keys: readonly ProvisionedKey[];
@@ -76,6 +79,12 @@ async function withPool<T>(
 }
 
 let credits = 0;
+let organisations = 0;
+
+/** Where the books of the next organisation are: the ledgers take turns. */
+function nextShard(pool: Pool): string {
+  return pool.shards.names[organisations++ % pool.shards.names.length] as string;
+}
 
 /** Credits a book of the ledger at `url` with a grant that does not expire. */
 export function grantCredits(
@@ -132,9 +141,11 @@ export function provision(options: {
   /** Monthly budget of the project, enforced. */
   readonly project_monthly_micro?: number;
 }): Promise<Provisioned> {
-  return withPool(options.database_url, options.shards ?? [], async (pool) => {
+  const shards = options.shards ?? usualLedgers(options.database_url);
+  return withPool(options.database_url, shards, async (pool) => {
     const context = staffContext(pool);
-    const { slug = 'test', shard = 'main' } = options;
+    const { slug = 'test' } = options;
+    const shard = options.shard ?? (options.shards === undefined ? nextShard(pool) : 'main');
     const made = await createOrg(context, {
       ...{ slug, name: slug, shard },
       billing_country: 'US',
@@ -165,6 +176,7 @@ export function provision(options: {
     return {
       org_id: org.id,
       project_id: project.id,
+      ledger_url: url,
       live_book_id: org.live_book_id,
       sandbox_book_id: org.sandbox_book_id,
       keys: live,

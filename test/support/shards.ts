@@ -1,19 +1,37 @@
-// Three ledgers in two databases: `main` in the installation's own, `a` in another schema of the same database, `b`
-// in a database that holds nothing else.
+// Three ledgers in two databases: `main` in the installation's own, `a` beside it in a schema of its own, `b` in a
+// database that holds nothing else. With SVC_TEST_SHARDS=3 (`make test SHARDS=3`) every database of a test has them, the
+// organisations of a file are spread over them, and gateways know all three.
+import { relative } from 'node:path';
 import { migrateLedger, type ShardAddress, withLedgerSchema } from '@svc/core/db/index.ts';
+import { expect } from 'vitest';
+import { root } from '../suite/parts.ts';
+import { furtherLedgers, ledgersOf, sharded, usualLedgers, withClient } from './books.ts';
 import { createTestDatabase } from './database.ts';
 
-/** The value of SVC_LEDGER_SHARDS for `shards`. */
-export function shardsVariable(shards: readonly ShardAddress[]): string {
-  return shards.map(({ name, url }) => `${name}=${url}`).join(' ');
+/** A database and the ledger in it that a file about ledgers works on: of three, the same one in every run. */
+export async function createTestLedger(): Promise<string> {
+  const all = ledgersOf(await createTestDatabase());
+  const path = relative(root, expect.getState().testPath ?? '');
+  const letters = [...path].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+  return all[letters % all.length] as string;
 }
 
-/** The database URL of a new installation, and its two further ledgers. They are dropped at the end of the file. */
+/** Makes the further ledgers of a database that is no clone of the template; of one ledger there is nothing to make. */
+export async function addUsualLedgers(url: string): Promise<void> {
+  for (const { name, url: ledger } of usualLedgers(url)) {
+    const database = new URL(ledger).pathname.slice(1);
+    if (name === 'b') await withClient(url, (client) => client.query(`create database ${database}`));
+    await migrateLedger(ledger);
+  }
+}
+
+/** The address of a fresh installation, and of the two further ledgers. They are dropped after the file. */
 export async function createTestShards(): Promise<{
   readonly database_url: string;
   readonly shards: readonly [ShardAddress, ShardAddress];
 }> {
   const database_url = await createTestDatabase();
+  if (sharded) return { database_url, shards: furtherLedgers(database_url) };
   const a = { name: 'a', url: withLedgerSchema(database_url, 'ledger_a') };
   const b = { name: 'b', url: withLedgerSchema(await createTestDatabase(), 'ledger_b') };
   for (const { url } of [a, b]) await migrateLedger(url);

@@ -1,8 +1,8 @@
 import { test } from 'vitest';
-import { createTestDatabase } from '../../../test/support/database.ts';
+import { createTestLedger } from '../../../test/support/shards.ts';
 import { compareWithModel, interleave } from './run.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 
 test('any sequence of calls, credits, expiries, budgets and sweeps gives what the model gives, and verifies', async () => {
   await compareWithModel(url, { runs: 25 });

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createTestDatabase } from '../../../test/support/database.ts';
+import { createTestLedger } from '../../../test/support/shards.ts';
 import { createPool } from '../../db/index.ts';
 import { type MicroUsd, microUsd, newRequestId } from '../../kernel/index.ts';
 import { credit, dumpLedger, expireLots, verifyLedger } from '../index.ts';
@@ -11,6 +10,7 @@ import {
   holdOf,
   journalDirectory,
   makeBook,
+  openOwner,
   openTestLedger,
   PATIENT,
   settleOf,
@@ -18,10 +18,9 @@ import {
   UNITS,
 } from '../testing/testing.ts';
 
-const url = await createTestDatabase();
+const url = await createTestLedger();
 const db = createPool(url);
-const owner = new pg.Client({ connectionString: url });
-await owner.connect();
+const owner = await openOwner(url);
 const journal = journalDirectory();
 const ledger = await openTestLedger(url, journal.dir, PATIENT);
 const dir = join(tmpdir(), `svc-dump-${process.pid}`);

@@ -1,7 +1,7 @@
 // Bedrock behind a real gateway: signed requests, its binary stream in both dialects, its faults, its keys.
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sim, startBedrockSim } from '../../sim/providers/index.ts';
+import { openReader, type Reader } from '../../support/books.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { GatewayProcess } from '../../support/gateway.ts';
 import { type Provisioned, provision } from '../../support/provision.ts';
@@ -21,7 +21,7 @@ const REGION = 'eu-central-1';
 let sim: Sim;
 let gateway: GatewayProcess;
 let org: Provisioned;
-let db: pg.Pool;
+let db: Reader;
 
 interface ModelOptions {
   readonly id: string;
@@ -78,8 +78,7 @@ beforeAll(async () => {
   sim = await startBedrockSim({ accounts: [account], api_keys: ['bedrock-api-key-one'], region: REGION });
   const database_url = await createTestDatabase();
   org = await provision({ database_url, live_micro_usd: 10_000_000 });
-  db = new pg.Pool({ connectionString: database_url, max: 2 });
-  db.on('error', () => {});
+  db = openReader(database_url, 2);
   gateway = await startSharedGateway({
     database_url,
     providers: providersYaml(),

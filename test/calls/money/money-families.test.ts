@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { command as priceCheck } from '@svc/cli/commands/price-check.ts';
 import { describe, expect, test } from 'vitest';
 import { AS_PROVIDER_SENT } from '../../answers/record.ts';
+import { ledgersEnv } from '../../support/books.ts';
 import { type Exchange, type Json, open, type Reply, svcOf } from '../caller.ts';
 import {
   ask,
@@ -228,6 +229,7 @@ function svcctl(...args: string[]): Promise<Reported> {
   const env = {
     PATH: process.env['PATH'],
     SVC_DATABASE_URL: world().database_url,
+    ...ledgersEnv(world().database_url),
     SVC_DATA_DIR: '/nonexistent',
   };
   const bin = new URL('../../../cli/bin/svcctl.js', import.meta.url).pathname;

@@ -44,7 +44,7 @@ test.concurrent('a top-up counts for the next call, wherever it was booked: no c
   const before = await ask();
   expect(codesOf(before)).toEqual(['max_tokens_capped']);
   await world().ended(org, idOf(before));
-  await grantCredits(world().database_url, { book_id: org.live_book_id, amount_micro_usd: 1_000_000 });
+  await grantCredits(org.ledger_url, { book_id: org.live_book_id, amount_micro_usd: 1_000_000 });
   expect(codesOf(await ask())).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../../cli/installation.ts';
+import { ledgersEnv } from '../../support/books.ts';
 import { errorOf, type Reply } from '../caller.ts';
 import { refuse, wholeAnswer } from '../upstream.ts';
 import { bodyOf, eventually, idOf, type Org, priceOf } from '../world.ts';
@@ -50,6 +51,7 @@ describe.concurrent('a call with an own key', () => {
         env: {
           PATH: process.env['PATH'],
           SVC_DATABASE_URL: world().database_url,
+          ...ledgersEnv(world().database_url),
           SVC_DATA_DIR: '/nonexistent',
         },
       },
