@@ -40,8 +40,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: ['test/support/global.ts'],
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/compile', import.meta.url)) },
-    // One more than cores: many files wait for clocks, leases and programs.
-    maxWorkers: 3,
+    // Twice the cores of the smallest machine: many files wait for clocks, leases and programs.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [project(mode, false), project(mode, true)],
     reporters: [

@@ -102,7 +102,11 @@ interface Status {
 
 /** `svcctl status --json` on the data directory; its exit code must say the same. */
 async function status(): Promise<Status> {
-  const env = { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: dataDir };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(dataDir, 'compile'),
+    SVC_DATA_DIR: dataDir,
+  };
   return new Promise((done, fail) => {
     execFile(
       process.execPath,

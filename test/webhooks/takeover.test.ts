@@ -17,7 +17,8 @@ interface Program {
 }
 
 function start(): Program {
-  const env = { PATH: process.env['PATH'], SVC_DATABASE_URL: world.url, ...LOCAL };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, SVC_DATABASE_URL: world.url, ...LOCAL };
   const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   endWithUs(child.pid as number, ended);

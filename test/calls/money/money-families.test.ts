@@ -228,6 +228,7 @@ interface Reported {
 function svcctl(...args: string[]): Promise<Reported> {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     SVC_DATABASE_URL: world().database_url,
     ...ledgersEnv(world().database_url),
     SVC_DATA_DIR: '/nonexistent',

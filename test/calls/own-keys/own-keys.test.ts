@@ -50,6 +50,7 @@ describe.concurrent('a call with an own key', () => {
       {
         env: {
           PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
           SVC_DATABASE_URL: world().database_url,
           ...ledgersEnv(world().database_url),
           SVC_DATA_DIR: '/nonexistent',
