@@ -1,6 +1,7 @@
 // What people do in the console, in a real browser, against the real programs.
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { withClient } from '../support/books.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { fillSignIn, openPage, signedIn } from './browser.ts';
 import { enrol, MODEL, type Stack, startStack } from './stack.ts';
@@ -249,6 +250,38 @@ test('who comes back without paying is told that nothing was charged', async () 
   await page.waitForURL(`${stack.rails.url}/**`);
   await page.getByRole('button', { name: 'Close without paying' }).click();
   await page.getByText('You came back without paying $25.00. Nothing was charged.').waitFor();
+  await context.close();
+});
+
+test('an Indian organisation is asked for its state before Pay, once, and the tax follows', async () => {
+  const { page, context, faults } = await openPage(browser, {}, owner);
+  await withClient(stack.database_url, (client) =>
+    client.query(
+      `update org set billing_country = 'IN', billing_currency = 'INR', billing_address = null where slug = 'newcomer'`,
+    ),
+  );
+  await page.goto(at('newcomer/live/credits?add=true'));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('State').selectOption({ label: 'Karnataka' });
+  expect(await dialog.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
+  await dialog.getByLabel('GSTIN').fill('29AABCU9603R1ZX');
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByText('The GSTIN is not valid.').waitFor();
+  await dialog.getByLabel('GSTIN').fill('');
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByLabel('Amount in INR').fill('1000');
+  await dialog.getByRole('button', { name: 'Pay ₹1,180.00' }).waitFor();
+  await page.reload();
+  await dialog.getByLabel('Amount in INR').waitFor();
+  await withClient(stack.database_url, (client) =>
+    client.query(`update org set billing_country = 'US', billing_currency = 'USD' where slug = 'newcomer'`),
+  );
+  await page.reload();
+  await dialog.getByLabel('Currency').selectOption('EUR');
+  await dialog.getByLabel('Amount in EUR').waitFor();
+  await dialog.getByLabel('Currency').selectOption('USD');
+  await dialog.getByLabel('Amount in USD').waitFor();
+  expect(faults).toEqual([]);
   await context.close();
 });
 

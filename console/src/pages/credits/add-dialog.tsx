@@ -2,7 +2,12 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
-import { QuoteDocument, type QuoteQuery, StartTopupDocument } from '../../api/gen/graphql.ts';
+import {
+  type BillingFactsFragment,
+  QuoteDocument,
+  type QuoteQuery,
+  StartTopupDocument,
+} from '../../api/gen/graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -11,6 +16,7 @@ import { Money } from '../../ui/money.tsx';
 import { Bone, FormFault } from '../../ui/states.tsx';
 import { useRestored } from '../../ui/use-restored.ts';
 import { minorOf, proposedMinor, typedText } from './amount.ts';
+import { AddressForm, CurrencyField, isStateMissing } from './billing-fields.tsx';
 
 const SETTLE_MS = 300;
 
@@ -110,7 +116,40 @@ function useQuote(text: string, currency: string) {
   };
 }
 
-export function AddCreditsDialog({ currency, onClose }: { currency: string; onClose: () => void }) {
+/** The dialog: what is missing for a payment is asked first. */
+export function AddCreditsDialog({
+  org,
+  is_first,
+  onChanged,
+  onClose,
+}: {
+  org: BillingFactsFragment;
+  /** Nothing was paid yet. */
+  is_first: boolean;
+  onChanged: () => void;
+  onClose: () => void;
+}) {
+  const { billingCountry: country, billingCurrency: currency } = org;
+  return (
+    <Dialog
+      title="Add credits"
+      note="You pay on the provider’s page and come back here."
+      onClose={onClose}
+      size={440}
+    >
+      {isStateMissing(org) ? (
+        <AddressForm org={org} onSaved={onChanged} onClose={onClose} />
+      ) : (
+        <>
+          {is_first && country !== 'IN' && <CurrencyField org={org} onSaved={onChanged} />}
+          <AmountForm key={currency} currency={currency} onClose={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function AmountForm({ currency, onClose }: { currency: string; onClose: () => void }) {
   const proposed = proposedMinor(currency);
   const [text, setText] = useState(typedText(proposed[1] ?? '2500', currency));
   const { minor, quote, error, fault: amount_fault } = useQuote(text, currency);
@@ -121,43 +160,32 @@ export function AddCreditsDialog({ currency, onClose }: { currency: string; onCl
   };
 
   return (
-    <Dialog
-      title="Add credits"
-      note="You pay on the provider’s page and come back here."
-      onClose={onClose}
-      size={440}
-    >
-      <form className="add-form" onSubmit={submit} noValidate>
-        {/* biome-ignore lint/a11y/useSemanticElements: buttons that fill a field, no fields of their own */}
-        <div className="proposals" role="group" aria-label="Amounts">
-          {proposed.map((each) => (
-            <Button
-              key={each}
-              aria-pressed={each === minor}
-              onClick={() => setText(typedText(each, currency))}
-            >
-              {currencyText(each, currency).replace(/\.00$/, '')}
-            </Button>
-          ))}
-        </div>
-        <TextField
-          label={`Amount in ${currency}`}
-          inputMode="decimal"
-          autoComplete="off"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          fault={amount_fault}
-          data-autofocus
-        />
-        <QuoteLines quote={quote} />
-        <FormFault fault={fault ?? (error ? faultOfQuery(error) : null)} />
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={quote === null}>
-            {quote ? `Pay ${currencyText(quote.totalMinor, quote.currency)}` : 'Pay'}
+    <form className="add-form" onSubmit={submit} noValidate>
+      {/* biome-ignore lint/a11y/useSemanticElements: buttons that fill a field, no fields of their own */}
+      <div className="proposals" role="group" aria-label="Amounts">
+        {proposed.map((each) => (
+          <Button key={each} aria-pressed={each === minor} onClick={() => setText(typedText(each, currency))}>
+            {currencyText(each, currency).replace(/\.00$/, '')}
           </Button>
-        </div>
-      </form>
-    </Dialog>
+        ))}
+      </div>
+      <TextField
+        label={`Amount in ${currency}`}
+        inputMode="decimal"
+        autoComplete="off"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        fault={amount_fault}
+        data-autofocus
+      />
+      <QuoteLines quote={quote} />
+      <FormFault fault={fault ?? (error ? faultOfQuery(error) : null)} />
+      <div className="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind="primary" busy={busy} disabled={quote === null}>
+          {quote ? `Pay ${currencyText(quote.totalMinor, quote.currency)}` : 'Pay'}
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -126,6 +126,15 @@ function Topups({
   );
 }
 
+/** The dialog over what the page has read; the currency can be chosen as long as nothing was paid. */
+function AddDialog({
+  data,
+  ...rest
+}: { data: CreditsQuery } & Omit<React.ComponentProps<typeof AddCreditsDialog>, 'is_first'>) {
+  const is_first = !data.credits?.topups?.nodes.some(({ paidAt }) => paidAt);
+  return <AddCreditsDialog is_first={is_first} {...rest} />;
+}
+
 function LiveCredits() {
   const { slug, role } = useOrg();
   const search = readCreditsSearch(useSearch({ from: '/$org/$env/credits' }));
@@ -181,7 +190,7 @@ function LiveCredits() {
         )}
       </div>
       {search.add && allowed && data?.org && (
-        <AddCreditsDialog currency={data.org.billingCurrency} onClose={() => setAdd(false)} />
+        <AddDialog data={data} org={data.org} onChanged={reread} onClose={() => setAdd(false)} />
       )}
     </>
   );
