@@ -5,11 +5,14 @@ export {
   getKeyOperation,
   keyOperations,
   listKeysOperation,
+  patchKeyOperation,
+  resumeKeyOperation,
+  rotateKeyOperation,
 } from './operations.ts';
 export { keysInUse, readKeys } from './read.ts';
 export { coversScope, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
-export { CreateKeyInput, KeyBudget, KeyView, keyStatuses } from './schema.ts';
+export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';
 export { findKeyMaker, findSubjectOwner } from './store.ts';
 export type { KeyDataPolicy, KeyGrant, KeyRing, KeyRow, KeyStatus, OwnDataPolicy } from './types.ts';

@@ -147,7 +147,7 @@ export const createKeyOperation = operation({
     }),
 });
 
-const patchKeyOperation = operation({
+export const patchKeyOperation = operation({
   name: 'keys.update',
   method: 'PATCH',
   path: '/v1/keys/:id',
@@ -192,7 +192,7 @@ export const deleteKeyOperation = operation({
   },
 });
 
-const rotateKeyOperation = operation({
+export const rotateKeyOperation = operation({
   name: 'keys.rotate',
   method: 'POST',
   path: '/v1/keys/:id/rotate',
@@ -222,7 +222,7 @@ const rotateKeyOperation = operation({
     }),
 });
 
-const resumeKeyOperation = operation({
+export const resumeKeyOperation = operation({
   name: 'keys.resume',
   method: 'POST',
   path: '/v1/keys/:id/resume',

@@ -172,7 +172,7 @@ test('calls appear on Requests by themselves, wait while it is paused, and filte
   const { page, context, faults } = await openPage(browser, {}, owner);
   const secret = stack.full.live_key;
   await page.goto(at('meridian/live/requests'));
-  await page.getByText('Live', { exact: true }).nth(1).waitFor();
+  await page.getByText('Listening', { exact: true }).waitFor();
   const rows = page.getByRole('region', { name: 'Requests' }).getByRole('row');
   const first = await call(secret);
   await page.getByRole('link', { name: `Call ${first.headers.get('x-request-id')}` }).waitFor();

@@ -179,7 +179,7 @@ test('a call is told by the name of its key among more than a hundred, and a cho
   const { page, context } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
   await page.goto(at('meridian/live/requests'));
   await page.getByRole('cell', { name: 'early bird' }).first().waitFor();
-  await page.getByText('Live', { exact: true }).last().waitFor();
+  await page.getByText('Listening', { exact: true }).waitFor();
   const before = await page.getByRole('cell', { name: 'early bird' }).count();
   await callWith(early);
   await expect.poll(() => page.getByRole('cell', { name: 'early bird' }).count()).toBe(before + 1);

@@ -19,7 +19,6 @@ export interface ChartSeries {
 /** Before the real width is known. */
 const WIDTH = 600;
 const HEIGHT = 228;
-const LEFT = 46;
 const BOTTOM = 26;
 const TOP = 8;
 const PLOT = HEIGHT - TOP - BOTTOM;
@@ -109,8 +108,20 @@ function useWidth() {
   return [svg, width] as const;
 }
 
+/** Pixels of a letter of the axis, at its widest. */
+const LETTER = 7;
+/** Half of the widest name of a day. */
+const NAME_HALF = 26;
+
+/** The room left of the plot: that of the widest label, and a little air. Pure. */
+export function leftOf(labels: readonly string[]): number {
+  return 10 + LETTER * Math.max(0, ...labels.map(({ length }) => length));
+}
+
 /** Where things stand in the drawing. */
 interface Scale {
+  /** Where the plot begins. */
+  readonly left: number;
   readonly days: number;
   /** Pixels of one day. */
   readonly slot: number;
@@ -119,15 +130,29 @@ interface Scale {
   y(value: number): number;
 }
 
-function Grid({ ticks, width, scale: { y } }: { ticks: readonly number[]; width: number; scale: Scale }) {
+function Grid({
+  ticks,
+  width,
+  scale: { left, y },
+}: {
+  ticks: readonly number[];
+  width: number;
+  scale: Scale;
+}) {
   return ticks.map((tick) => (
     <g key={tick}>
-      <line className="chart-grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
+      <line className="chart-grid" x1={left} x2={width} y1={y(tick)} y2={y(tick)} />
       <text x={0} y={y(tick) + 4}>
         {axisText(tick)}
       </text>
     </g>
   ));
+}
+
+/** Where the name of day `i` stands at its bar, so that it begins and ends inside the drawing. */
+function anchorOf(i: number, { slot, days }: Scale): 'start' | 'middle' | 'end' {
+  if (i === 0) return 'start';
+  return (days - i) * slot < NAME_HALF ? 'end' : 'middle';
 }
 
 /** The bar of day `i`: its series one above the other, or a tick where nothing was spent. */
@@ -140,9 +165,9 @@ function Bar(props: {
   hatch: string;
 }) {
   const { i, day, total, series, scale, hatch } = props;
-  const { slot, y } = scale;
+  const { left, slot, y } = scale;
   const wide = Math.min(16, slot * 0.72);
-  const x = LEFT + slot * i + (slot - wide) / 2;
+  const x = left + slot * i + (slot - wide) / 2;
   let base = 0;
   return (
     <g>
@@ -170,7 +195,7 @@ function Bar(props: {
         <rect x={x} width={wide} y={y(total)} height={y(0) - y(total)} fill={`url(#${hatch})`} />
       )}
       {i % scale.every === 0 && (
-        <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : 'middle'}>
+        <text x={x + wide / 2} y={HEIGHT - 6} textAnchor={anchorOf(i, scale)}>
           {dayText(day)}
         </text>
       )}
@@ -189,9 +214,11 @@ function Bars({
   const [svg, width] = useWidth();
   const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const { top, ticks } = axisOf(Math.max(...totals, 0));
-  const slot = (width - LEFT) / days.length;
+  const left = leftOf(ticks.map(axisText));
+  const slot = (width - left) / days.length;
   const every = Math.ceil(days.length / Math.max(2, Math.floor(width / 110)));
-  const scale: Scale = { days: days.length, slot, every, y: (value) => TOP + PLOT - (value / top) * PLOT };
+  const y = (value: number) => TOP + PLOT - (value / top) * PLOT;
+  const scale: Scale = { left, days: days.length, slot, every, y };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
@@ -212,7 +239,7 @@ function Bars({
       onPointerLeave={() => setAt(null)}
       onPointerMove={(event) => {
         const box = event.currentTarget.getBoundingClientRect();
-        const place = ((event.clientX - box.left) / box.width) * width - LEFT;
+        const place = ((event.clientX - box.left) / box.width) * width - left;
         setAt(place < 0 ? null : Math.min(days.length - 1, Math.floor(place / slot)));
       }}
     >
@@ -221,7 +248,7 @@ function Bars({
       </pattern>
       <Grid ticks={ticks} width={width} scale={scale} />
       {at !== null && (
-        <rect className="chart-band" x={LEFT + slot * at} width={slot} y={TOP} height={PLOT} rx="3" />
+        <rect className="chart-band" x={left + slot * at} width={slot} y={TOP} height={PLOT} rx="3" />
       )}
       {days.map((day, i) => (
         <Bar key={day} i={i} day={day} total={totals[i] ?? 0} series={series} scale={scale} hatch={hatch} />

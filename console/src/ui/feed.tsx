@@ -42,6 +42,16 @@ export function RowLink({ row }: { row: FeedRow }) {
   );
 }
 
+/** The way from a call that has just arrived to its page. */
+export function RouteLink({ row }: { row: FeedRow }) {
+  const { slug, env } = useOrg();
+  return (
+    <Link className="btn" to="/$org/$env/requests/$id" params={{ org: slug, env, id: row.id }}>
+      See its route
+    </Link>
+  );
+}
+
 /** Model above provider. `short` leaves the vendor out, and shows the error code in place of the provider. */
 export function RowModel({ row, short = false }: { row: FeedRow; short?: boolean }) {
   const ok = row.status === 'OK' || !short;
@@ -70,7 +80,7 @@ export function ShortFeed({ rows, fresh }: { rows: readonly FeedRow[]; fresh: Re
           <th scope="col" className="n">
             Cost
           </th>
-          <th scope="col" className="n">
+          <th scope="col" className="n wide-only">
             First token
           </th>
         </tr>
@@ -90,7 +100,7 @@ export function ShortFeed({ rows, fresh }: { rows: readonly FeedRow[]; fresh: Re
             <td className="n">
               <Money micro={row.costMicro} />
             </td>
-            <td className="n soft">{durationText(row.ttftMs)}</td>
+            <td className="n soft wide-only">{durationText(row.ttftMs)}</td>
           </tr>
         ))}
       </tbody>

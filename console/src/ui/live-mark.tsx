@@ -5,7 +5,7 @@ import { Status } from './status.tsx';
 const marks = {
   off: ['mute', 'mute', 'Not listening'],
   connecting: ['mute', 'half', 'Connecting'],
-  open: ['ok', 'run', 'Live'],
+  open: ['ok', 'run', 'Listening'],
   resting: ['mute', 'half', 'Resting'],
   lost: ['warn', 'warn', 'Reconnecting'],
 } as const;

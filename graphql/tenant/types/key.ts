@@ -7,6 +7,10 @@ import {
   KeyView,
   keyStatuses,
   listKeysOperation,
+  PatchKeyInput,
+  patchKeyOperation,
+  resumeKeyOperation,
+  rotateKeyOperation,
 } from '@svc/core/keys/index.ts';
 import { builder, derive, Node } from '../builder.ts';
 import { connectionType, pageField } from '../connection.ts';
@@ -62,6 +66,34 @@ mutation({
     key: t.field({ type: Key, resolve: ({ answer }: Payload) => answer }),
     secret: t.string({ description: 'shown once', resolve: ({ answer }: Payload) => answer.secret }),
   }),
+});
+
+mutation({
+  name: 'updateKey',
+  operation: patchKeyOperation,
+  input: PatchKeyInput,
+  description: 'Changes what is given; null is the default where there is one.',
+  payload: (t) => ({ key: t.field({ type: Key, resolve: ({ answer }: Payload) => answer }) }),
+});
+
+mutation({
+  name: 'rotateKey',
+  operation: rotateKeyOperation,
+  input: rotateKeyOperation.input,
+  description:
+    'Replaces a key; the old one works on for the grace time. The answer shows the new secret once.',
+  payload: (t) => ({
+    key: t.field({ type: Key, description: 'the new one', resolve: ({ answer }: Payload) => answer }),
+    secret: t.string({ description: 'shown once', resolve: ({ answer }: Payload) => answer.secret }),
+  }),
+});
+
+mutation({
+  name: 'resumeKey',
+  operation: resumeKeyOperation,
+  input: resumeKeyOperation.input,
+  description: 'Lifts the budget pause of a key until its window ends.',
+  payload: (t) => ({ key: t.field({ type: Key, resolve: ({ answer }: Payload) => answer }) }),
 });
 
 mutation({

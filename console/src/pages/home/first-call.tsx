@@ -7,7 +7,7 @@ import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { ShortFeed } from '../../ui/feed.tsx';
+import { RouteLink, ShortFeed } from '../../ui/feed.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { SnippetTabs } from '../../ui/snippet-tabs.tsx';
 import { FormFault } from '../../ui/states.tsx';
@@ -15,8 +15,8 @@ import { Table } from '../../ui/table.tsx';
 import { useFeed } from '../../ui/use-feed.ts';
 import { type NewKey, useCreateKey, useDefaultProject } from '../keys/create.ts';
 import { sendFirstCall } from '../keys/send.ts';
+import { useSnippetModel } from '../keys/snippet-model.ts';
 
-export const FIRST_MODEL = 'sandbox/echo';
 const PATIENCE_MS = 60_000;
 
 function Step(props: {
@@ -61,7 +61,7 @@ function Hints() {
   );
 }
 
-function Arrival({ made, onArrived }: { made: NewKey; onArrived: () => void }) {
+function Arrival({ made, model, onArrived }: { made: NewKey; model: string; onArrived: () => void }) {
   const feed = useFeed({ read: undefined, key_id: made.key.id });
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
@@ -80,12 +80,15 @@ function Arrival({ made, onArrived }: { made: NewKey; onArrived: () => void }) {
         <Table name="Your call">
           <ShortFeed rows={[row]} fresh={feed.fresh} />
         </Table>
+        <div className="arrived-foot">
+          <RouteLink row={row} />
+        </div>
       </div>
     );
   }
   const send = async () => {
     setBusy(true);
-    setFault(await sendFirstCall({ base_url, secret: made.secret, model: FIRST_MODEL }));
+    setFault(await sendFirstCall({ base_url, secret: made.secret, model }));
     setBusy(false);
   };
   return (
@@ -178,6 +181,7 @@ function OtherEnvironment() {
 export function FirstCall({ onDone }: { onDone: () => void }) {
   const [made, setMade] = useState<NewKey | null>(null);
   const [arrived, setArrived] = useState(false);
+  const model = useSnippetModel(made?.secret ?? null);
   const waiting = made ? 'now' : 'later';
   return (
     <div className="first-call">
@@ -200,10 +204,10 @@ export function FirstCall({ onDone }: { onDone: () => void }) {
             title="Paste and run"
             note="The key is read from the environment, so it stays out of your code."
           >
-            {made && <SnippetTabs base_url={base_url} model={FIRST_MODEL} secret={made.secret} />}
+            {made && model && <SnippetTabs base_url={base_url} model={model} secret={made.secret} />}
           </Step>
           <Step number={3} state={arrived ? 'done' : 'later'} title="See it arrive">
-            {made && <Arrival made={made} onArrived={() => setArrived(true)} />}
+            {made && model && <Arrival made={made} model={model} onArrived={() => setArrived(true)} />}
           </Step>
         </ol>
         <OtherEnvironment />

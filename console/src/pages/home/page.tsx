@@ -20,17 +20,21 @@ import { Icon } from '../../ui/icons.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Bone, BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
 import { Table } from '../../ui/table.tsx';
 import { type Feed, useFeed } from '../../ui/use-feed.ts';
 import { daysOf, lastsText, median, spendSeries } from './spend.ts';
+import { standing } from './standing.ts';
 
 const FirstCall = lazy(() => import('./first-call.tsx').then((m) => ({ default: m.FirstCall })));
 const ROWS = 7;
 const FIGURES_EVERY_MS = 5_000;
 
 function greeting(now: Date): string {
-  if (now.getHours() < 5 || now.getHours() >= 18) return 'Good evening';
-  return now.getHours() < 12 ? 'Good morning' : 'Good afternoon';
+  const hour = now.getHours();
+  if (hour < 5) return 'Hello';
+  if (hour < 12) return 'Good morning';
+  return hour < 18 ? 'Good afternoon' : 'Good evening';
 }
 
 function Tile({
@@ -169,7 +173,7 @@ function LiveCard({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
   const { slug, env } = useOrg();
   return (
     <Card
-      title="Live"
+      title="Latest calls"
       note={<LiveMark state={feed.live} />}
       more={
         <Link className="link" to="/$org/$env/requests" params={{ org: slug, env }}>
@@ -178,7 +182,7 @@ function LiveCard({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
       }
       flush
     >
-      <Table name="Live requests">
+      <Table name="Latest calls">
         {data === undefined ? (
           <tbody>
             <BoneRows rows={ROWS} columns={4} />
@@ -191,12 +195,22 @@ function LiveCard({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
   );
 }
 
-/** One sentence on whether recent calls were answered. */
-function wellText(feed: Feed): string {
-  const recent = feed.rows.slice(0, 20);
-  const failed = recent.filter(({ status }) => status === 'ERROR').length;
-  if (failed === 0) return 'Everything is answering.';
-  return `${failed} of the last ${recent.length} calls failed.`;
+/** One sentence on whether calls are answered, with the way to those that were not. */
+function StandingLine({ data, feed }: { data: HomeFiguresFragment; feed: Feed }) {
+  const { slug, env } = useOrg();
+  const { tone, text, status } = standing(data.credits?.balance?.availableMicroUsd ?? null, feed.rows);
+  return (
+    <>
+      <Status tone={tone} plain>
+        {text}
+      </Status>{' '}
+      {status !== undefined && (
+        <Link className="link" to="/$org/$env/requests" params={{ org: slug, env }} search={{ status }}>
+          See them
+        </Link>
+      )}
+    </>
+  );
 }
 
 /** The data of the page, and the calls that arrive while it is open. */
@@ -271,7 +285,7 @@ export function HomePage() {
   return (
     <>
       <PageHead title={`${greeting(new Date())}${name ? `, ${name}` : ''}`} actions={<Actions />}>
-        <p>{data ? wellText(feed) : <Bone width={180} />}</p>
+        <p>{shown ? <StandingLine data={shown} feed={feed} /> : <Bone width={180} />}</p>
       </PageHead>
       <div className="stack">
         {error && (
@@ -282,7 +296,7 @@ export function HomePage() {
         {(data || !error) && (
           <>
             <Tiles data={shown} feed={feed} />
-            <div className="split">
+            <div className="split home-split">
               <Spend data={shown} />
               <LiveCard data={data} feed={feed} />
             </div>

@@ -29,7 +29,14 @@ test('days left count the last seven full days and not the running one', () => {
   expect(lastsText('900000', answer)).toBe('Lasts less than a day at this week’s rate');
   expect(lastsText('91000000', answer)).toBe('Lasts more than 90 days at this week’s rate');
   expect(lastsText('0', answer)).toBe('Nothing left: calls are refused');
-  expect(lastsText('1', usage({ series: [bucket(21, 5)] }))).toBe('No spend in the last seven days');
+  expect(
+    lastsText('1', usage({ series: [...days.map((day) => ({ ...day, costMicro: '0' })), bucket(21, 0)] })),
+  ).toBe('No spend in the last seven days');
+  // Beside what was spent today "no spend" would be read as wrong.
+  expect(lastsText('1', usage({ series: [bucket(20, 0), bucket(21, 5)] }))).toBe(
+    'First spend today: too early to say how long it lasts',
+  );
+  expect(lastsText('1', usage({ series: [bucket(21, 0)] }))).toBe('No spend yet');
 });
 
 test('nothing has no middle', () => {

@@ -50,7 +50,11 @@ export function lastsText(available_micro: string, usage: Usage): string {
   if (Number(available_micro) <= 0) return 'Nothing left: calls are refused';
   const full = usage.series.slice(0, -1).slice(-7);
   const spent = full.reduce((sum, { costMicro }) => sum + Number(costMicro), 0);
-  if (spent === 0) return 'No spend in the last seven days';
+  if (spent === 0) {
+    const today = Number(usage.series.at(-1)?.costMicro ?? 0);
+    if (today > 0) return 'First spend today: too early to say how long it lasts';
+    return full.length < 7 ? 'No spend yet' : 'No spend in the last seven days';
+  }
   const days = Math.floor((Number(available_micro) * full.length) / spent);
   if (days > 90) return 'Lasts more than 90 days at this week’s rate';
   if (days < 1) return 'Lasts less than a day at this week’s rate';

@@ -1,24 +1,17 @@
-// Creating a key: a short form, then the secret, shown once. Closing asks for confirmation until the secret was copied.
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { base_url } from '../../api/boot.ts';
+// Creating a key: a short form, then the secret, shown once.
+import { type FormEvent, useState } from 'react';
 import type { Scope } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ShortFeed } from '../../ui/feed.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { spendText } from '../../ui/format/money.ts';
-import { SnippetTabs } from '../../ui/snippet-tabs.tsx';
 import { FormFault } from '../../ui/states.tsx';
-import { Status } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
-import { useFeed } from '../../ui/use-feed.ts';
 import { microOf } from './budget.ts';
 import { type NewKey, type NewKeyForm, useCreateKey, useProjects } from './create.ts';
-import { scopes, scopeWord } from './scopes.ts';
+import { ScopeChoice, toggled } from './scope-choice.tsx';
+import { scopes } from './scopes.ts';
+import { type MakesKey, SecretDialog } from './secret-dialog.tsx';
 
-const MODEL = 'sandbox/echo';
 const expiries = [
   { value: '', name: 'Never' },
   { value: '24h', name: 'In a day' },
@@ -47,35 +40,6 @@ function readForm(form: FormData, chosen: ReadonlySet<Scope>): { faults: Faults;
     ...(text('expires') === '' ? {} : { expiresIn: text('expires') }),
   };
   return { faults, input };
-}
-
-function ScopeChoice({
-  chosen,
-  onToggle,
-  fault,
-}: {
-  chosen: ReadonlySet<Scope>;
-  onToggle: (scope: Scope) => void;
-  fault: string | undefined;
-}) {
-  return (
-    <fieldset className="key-scopes">
-      <legend>What it may do</legend>
-      {scopes.map(({ value, name, what }) => (
-        <label className="check" key={value}>
-          <input type="checkbox" checked={chosen.has(value)} onChange={() => onToggle(value)} />
-          <span>
-            <code className="mono">{name}</code> <span className="faint">{what}</span>
-          </span>
-        </label>
-      ))}
-      {fault && (
-        <span className="fault" role="alert">
-          {fault}
-        </span>
-      )}
-    </fieldset>
-  );
 }
 
 function BudgetAndExpiry({ fault }: { fault: string | null }) {
@@ -125,12 +89,7 @@ function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: ()
     const made = await create(read.input);
     if (made !== null) onMade(made);
   };
-  const toggle = (scope: Scope) =>
-    setChosen((before) => {
-      const next = new Set(before);
-      if (!next.delete(scope)) next.add(scope);
-      return next;
-    });
+  const toggle = (scope: Scope) => setChosen((before) => toggled(before, scope));
 
   return (
     <form className="key-form" onSubmit={(event) => void submit(event)} noValidate>
@@ -164,110 +123,18 @@ function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: ()
   );
 }
 
-function Settings({ made }: { made: NewKey }) {
-  const { key } = made;
-  const { dailyMicro, hard } = key.budget;
-  return (
-    <p className="key-settings sub">
-      <span>
-        <b>{key.name}</b> in {key.project?.name ?? 'its project'}
-      </span>
-      <span>{key.scopes.map(scopeWord).join(', ')}</span>
-      <span>{key.expiresAt === null ? 'no expiry' : `until ${key.expiresAt?.slice(0, 10)}`}</span>
-      <span>{dailyMicro ? `${spendText(dailyMicro)} a day, ${hard ? 'hard' : 'soft'}` : 'no budget'}</span>
-    </p>
-  );
-}
-
-function Secret({
-  made,
-  asking,
-  onCopied,
-  onClose,
-  onStay,
-}: {
-  made: NewKey;
-  asking: boolean;
-  onCopied: () => void;
-  onClose: () => void;
-  onStay: () => void;
-}) {
-  const copy = useRef<HTMLButtonElement>(null);
-  useEffect(() => copy.current?.focus(), []);
-  const feed = useFeed({ read: undefined, key_id: made.key.id });
-  const [row] = feed.rows;
-  return (
-    <>
-      <div className="secret key-secret">
-        <code>{made.secret}</code>
-        <CopyButton ref={copy} text={made.secret} what="the key" primary onCopied={onCopied} />
-      </div>
-      <Settings made={made} />
-      <SnippetTabs base_url={base_url} model={MODEL} secret={made.secret} />
-      {row && (
-        <div className="key-arrived">
-          <Table name="First call of this key">
-            <ShortFeed rows={[row]} fresh={feed.fresh} />
-          </Table>
-        </div>
-      )}
-      {asking ? (
-        <div className="key-ask" role="alert">
-          <span className="grow">The key can’t be shown again. Close without copying it?</span>
-          <Button onClick={onStay}>Keep it open</Button>
-          <Button kind="danger" onClick={onClose}>
-            Close
-          </Button>
-        </div>
-      ) : (
-        <div className="dialog-foot">
-          <span className="grow" role="status">
-            <Status tone="ok" shape={row ? 'ok' : 'run'} plain>
-              {row ? 'The first call has arrived' : 'Waiting for this key’s first call'}
-            </Status>
-          </span>
-          <Button onClick={onClose}>I have stored it</Button>
-        </div>
-      )}
-    </>
-  );
-}
-
-export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+export function CreateKeyDialog({ onClose, onMade, onUsed }: MakesKey) {
   const { env } = useOrg();
   const [made, setMade] = useState<NewKey | null>(null);
-  const [copied, setCopied] = useState(false);
-  const [asking, setAsking] = useState(false);
-  /** Escape and a press outside. */
-  const leave = () => {
-    if (made === null || copied || asking) onClose();
-    else setAsking(true);
-  };
-  if (made === null) {
-    return (
-      <Dialog title={env === 'sandbox' ? 'Create a sandbox key' : 'Create a key'} onClose={leave} size={480}>
-        <Form
-          onClose={onClose}
-          onMade={(next) => {
-            setMade(next);
-            onMade();
-          }}
-        />
-      </Dialog>
-    );
-  }
+  if (made !== null) return <SecretDialog made={made} onClose={onClose} onUsed={onUsed} />;
   return (
-    <Dialog
-      title="Copy your key now"
-      note="We keep only its fingerprint, so it can’t be shown again."
-      onClose={leave}
-    >
-      <Secret
-        made={made}
-        asking={asking}
-        onCopied={() => setCopied(true)}
+    <Dialog title={env === 'sandbox' ? 'Create a sandbox key' : 'Create a key'} onClose={onClose} size={480}>
+      <Form
         onClose={onClose}
-        onStay={() => setAsking(false)}
+        onMade={(next) => {
+          setMade(next);
+          onMade();
+        }}
       />
     </Dialog>
   );

@@ -1,170 +1,42 @@
 // The page of keys: who may call, and how much they may spend.
 import './keys.css';
-import { Menu } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { type Fault, faultOfQuery } from '../../api/errors.ts';
-import { type KeyRowFragment, KeysDocument } from '../../api/gen/graphql.ts';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { type KeyRowFragment, KeysDocument, ResumeKeyDocument } from '../../api/gen/graphql.ts';
 import { may, useOrg } from '../../app/org.tsx';
 import { readKeysSearch } from '../../app/search.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/card.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { Money } from '../../ui/money.tsx';
-import { BoneRows, Empty, ErrorBox } from '../../ui/states.tsx';
-import { type Shape, Status, type Tone } from '../../ui/status.tsx';
-import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Empty, ErrorBox } from '../../ui/states.tsx';
 import { CreateKeyDialog } from './create-dialog.tsx';
+import { EditKeyDialog } from './edit-dialog.tsx';
 import { RevokeKeyDialog } from './revoke-dialog.tsx';
-import { scopeWord } from './scopes.ts';
+import { RotateKeyDialog } from './rotate-dialog.tsx';
+import { type KeyAction, KeysTable } from './table.tsx';
 
-const SCOPES_SHOWN = 2;
+const DAY_MS = 86_400_000;
 
-const marks: Record<KeyRowFragment['status'], { tone: Tone; shape: Shape; word: string }> = {
-  ACTIVE: { tone: 'ok', shape: 'ok', word: 'active' },
-  ROTATING: { tone: 'warn', shape: 'half', word: 'rotating' },
-  REVOKED: { tone: 'mute', shape: 'mute', word: 'revoked' },
-  EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
-};
-
-function KeyStatus({ row }: { row: KeyRowFragment }) {
-  if (row.paused) {
-    return (
-      <Status tone="warn">
-        paused until <Time at={row.paused.resumesAt} as="feed" />
-      </Status>
-    );
-  }
-  const { tone, shape, word } = marks[row.status];
-  return (
-    <Status tone={tone} shape={shape}>
-      {word}
-    </Status>
-  );
+/** The UTC day that has begun. */
+function today(): { from: string; to: string } {
+  const from = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  return { from: new Date(from).toISOString(), to: new Date(from + DAY_MS).toISOString() };
 }
 
-function RowActions({ row, onRevoke }: { row: KeyRowFragment; onRevoke: () => void }) {
-  const navigate = useNavigate();
-  const { slug, env } = useOrg();
-  const ended = row.status === 'REVOKED' || row.status === 'EXPIRED';
-  return (
-    <Menu
-      withInitialFocusPlaceholder={false}
-      position="bottom-end"
-      width={190}
-      transitionProps={{ duration: 0 }}
-    >
-      <Menu.Target>
-        <Button kind="quiet" icon="dots" aria-label={`Actions for ${row.name}`} />
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          onClick={() =>
-            void navigate({ to: '/$org/$env/requests', params: { org: slug, env }, search: { key: row.id } })
-          }
-        >
-          Show its calls
-        </Menu.Item>
-        {!ended && (
-          <Menu.Item data-danger onClick={onRevoke}>
-            Revoke…
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function Rows({
-  rows,
-  onRevoke,
-}: {
-  rows: readonly KeyRowFragment[];
-  onRevoke: ((row: KeyRowFragment) => void) | null;
-}) {
-  return rows.map((row) => (
-    <tr key={row.id} data-ended={row.status === 'REVOKED' || row.status === 'EXPIRED' || undefined}>
-      <td className="key-name" title={row.name}>
-        {row.name}
-      </td>
-      <td className="mono soft">{row.hint}</td>
-      <td className="key-project" title={row.project?.name}>
-        {row.project?.name ?? '–'}
-      </td>
-      <td>
-        <KeyStatus row={row} />
-      </td>
-      <td className="soft" title={row.scopes.map(scopeWord).join(', ')}>
-        {row.scopes.slice(0, SCOPES_SHOWN).map(scopeWord).join(', ')}
-        {row.scopes.length > SCOPES_SHOWN && (
-          <span className="faint"> and {row.scopes.length - SCOPES_SHOWN} more</span>
-        )}
-      </td>
-      <td className="soft">
-        <Time at={row.lastUsedAt} never="never" />
-      </td>
-      <td className="n">
-        {row.budget.dailyMicro === null ? (
-          <span className="faint">none</span>
-        ) : (
-          <>
-            <Money micro={row.budget.dailyMicro} as="spend" />
-            {!row.budget.hard && <span className="faint"> soft</span>}
-          </>
-        )}
-      </td>
-      <td className="soft">
-        <Time at={row.expiresAt} never="never" />
-      </td>
-      <td className="n">{onRevoke && <RowActions row={row} onRevoke={() => onRevoke(row)} />}</td>
-    </tr>
-  ));
-}
-
-/** Keys, or as many empty rows while none were read. */
-function KeysTable({
-  rows,
-  onRevoke,
-}: {
-  rows: readonly KeyRowFragment[] | undefined;
-  onRevoke: ((row: KeyRowFragment) => void) | null;
-}) {
-  return (
-    <Table name="Keys" busy={!rows}>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Key</th>
-          <th scope="col">Project</th>
-          <th scope="col">Status</th>
-          <th scope="col">Scopes</th>
-          <th scope="col">Last used</th>
-          <th scope="col" className="n">
-            Daily budget
-          </th>
-          <th scope="col">Expires</th>
-          <th scope="col">
-            <span className="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>{rows ? <Rows rows={rows} onRevoke={onRevoke} /> : <BoneRows rows={5} columns={9} />}</tbody>
-    </Table>
-  );
-}
+type Variables = { readonly environment: 'LIVE' | 'TEST'; readonly from: string; readonly to: string };
 
 /** Later pages of the list, read on demand. */
-function useMore(environment: 'LIVE' | 'TEST') {
+function useMore(variables: Variables) {
   const client = useClient();
   const [more, setMore] = useState<{ rows: readonly KeyRowFragment[]; next: string | null } | null>(null);
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
   const load = async (after: string) => {
     setBusy(true);
-    const { data, error } = await client.query(KeysDocument, { environment, after }).toPromise();
+    const { data, error } = await client.query(KeysDocument, { ...variables, after }).toPromise();
     setBusy(false);
     setFault(error ? faultOfQuery(error) : null);
     const page = data?.keys;
@@ -172,32 +44,30 @@ function useMore(environment: 'LIVE' | 'TEST') {
     const next = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
     setMore((before) => ({ rows: [...(before?.rows ?? []), ...page.nodes], next }));
   };
-  const markRevoked = (id: string) =>
-    setMore(
-      (before) =>
-        before && {
-          ...before,
-          rows: before.rows.map((row) => (row.id === id ? { ...row, status: 'REVOKED' } : row)),
-        },
-    );
-  /** A new key moves the end of the first page, so later pages must be read again. */
+  /** What was changed or made may stand on a later page, or move the end of the first. */
   const forget = () => setMore(null);
-  return { more, busy, fault, load, markRevoked, forget };
+  return { more, busy, fault, load, forget };
 }
 
 /** All rows that were read, first page and later ones; `undefined` before the first. */
 function useKeys() {
   const { environment } = useOrg();
-  const [{ data, error }, again] = useQuery({ query: KeysDocument, variables: { environment } });
-  const { more, ...later } = useMore(environment);
+  const [day] = useState(today);
+  const variables = { environment, ...day };
+  const [{ data, error }, again] = useQuery({ query: KeysDocument, variables });
+  const { more, forget, ...later } = useMore(variables);
   const first = data?.keys;
   const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
   return {
     ...later,
     rows: first ? [...first.nodes, ...(more?.rows ?? [])] : undefined,
     next: more === null ? first_next : more.next,
+    spent: data?.usage ? new Map(data.usage.groups.map(({ key, costMicro }) => [key, costMicro])) : undefined,
     error,
-    refresh: () => again({ requestPolicy: 'network-only' }),
+    refresh: () => {
+      forget();
+      again({ requestPolicy: 'network-only' });
+    },
   };
 }
 
@@ -231,12 +101,61 @@ function NoKeys({ action }: { action: ReactNode }) {
   );
 }
 
+/** Lifts the pause of a key whose budget of the day is spent. */
+function useResume(onDone: () => void) {
+  const client = useClient();
+  const [fault, setFault] = useState<Fault | null>(null);
+  const resume = async (id: string) => {
+    setFault(null);
+    const { data, error } = await client.mutation(ResumeKeyDocument, { input: { id } }).toPromise();
+    if (error) setFault(faultOfQuery(error));
+    else if (data && data.resumeKey.__typename !== 'ResumeKeyPayload')
+      setFault(faultOfUserError(data.resumeKey));
+    else onDone();
+  };
+  return { resume, fault };
+}
+
+type Doing = { readonly action: KeyAction; readonly row: KeyRowFragment };
+
+/** The dialog of what is being done to a key. */
+function ActionDialog(props: {
+  doing: Doing;
+  onClose: () => void;
+  onChanged: () => void;
+  onUsed: (id: string, ts: string) => void;
+}) {
+  const { doing, onClose, onChanged, onUsed } = props;
+  const { action, row } = doing;
+  const onDone = () => {
+    onClose();
+    onChanged();
+  };
+  if (action === 'revoke') return <RevokeKeyDialog row={row} onClose={onClose} onDone={onDone} />;
+  if (action === 'edit') return <EditKeyDialog row={row} onClose={onClose} onDone={onDone} />;
+  if (action === 'rotate')
+    return <RotateKeyDialog row={row} onClose={onClose} onMade={onChanged} onUsed={onUsed} />;
+  return null;
+}
+
+/** Calls that arrived with keys while the page was open, by key. */
+function useUsed() {
+  const [used, setUsed] = useState<ReadonlyMap<string, string>>(new Map());
+  const onUsed = useCallback(
+    (id: string, ts: string) => setUsed((before) => new Map([...before, [id, ts]])),
+    [],
+  );
+  return { used, onUsed };
+}
+
 export function KeysPage() {
   const { env, role } = useOrg();
   const allowed = may(role, 'keys');
   const [create, setCreate] = useCreateInAddress(allowed);
-  const { rows, next, error, busy, fault, load, refresh, markRevoked, forget } = useKeys();
-  const [revoking, setRevoking] = useState<KeyRowFragment | null>(null);
+  const { rows, spent, next, error, busy, fault, load, refresh } = useKeys();
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const { used, onUsed } = useUsed();
+  const resuming = useResume(refresh);
   const failed = error !== undefined && !rows;
   const none = rows?.length === 0;
   const button = allowed && (
@@ -244,6 +163,9 @@ export function KeysPage() {
       Create key
     </Button>
   );
+  const onAction = (action: KeyAction, row: KeyRowFragment) =>
+    action === 'resume' ? void resuming.resume(row.id) : setDoing({ action, row });
+  const shown = resuming.fault ?? fault;
   return (
     <>
       <PageHead title={env === 'sandbox' ? 'Sandbox keys' : 'Keys'} actions={button}>
@@ -252,8 +174,10 @@ export function KeysPage() {
       <section className="card">
         {failed && <ErrorBox fault={faultOfQuery(error)} onRetry={refresh} />}
         {none && <NoKeys action={button} />}
-        {!failed && !none && <KeysTable rows={rows} onRevoke={allowed ? setRevoking : null} />}
-        {fault && <ErrorBox fault={fault} />}
+        {!failed && !none && (
+          <KeysTable rows={rows} spent={spent} used={used} onAction={allowed ? onAction : null} />
+        )}
+        {shown && <ErrorBox fault={shown} />}
         {next && (
           <div className="table-foot">
             <Button busy={busy} icon="chevron-down" onClick={() => void load(next)}>
@@ -267,25 +191,9 @@ export function KeysPage() {
           <Icon name="eye" size={13} /> Your role, {role}, may see keys but not create or revoke them.
         </p>
       )}
-      {create && (
-        <CreateKeyDialog
-          onClose={() => setCreate(false)}
-          onMade={() => {
-            forget();
-            refresh();
-          }}
-        />
-      )}
-      {revoking && (
-        <RevokeKeyDialog
-          row={revoking}
-          onClose={() => setRevoking(null)}
-          onDone={() => {
-            markRevoked(revoking.id);
-            setRevoking(null);
-            refresh();
-          }}
-        />
+      {create && <CreateKeyDialog onClose={() => setCreate(false)} onMade={refresh} onUsed={onUsed} />}
+      {doing && (
+        <ActionDialog doing={doing} onClose={() => setDoing(null)} onChanged={refresh} onUsed={onUsed} />
       )}
     </>
   );

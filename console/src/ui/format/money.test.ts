@@ -44,10 +44,12 @@ test('spend has cents from a dollar on and three significant digits below', () =
 });
 
 test('an axis is short, and small amounts keep the places that tell them apart', () => {
-  expect([0, 20e6, 1_200e6, 3_400_000e6, 5, 2500, 500_000].map(axisText)).toEqual([
+  expect([0, 20e6, 12.5e6, 1_200e6, 1_250e6, 3_400_000e6, 5, 2500, 500_000].map(axisText)).toEqual([
     '$0',
     '$20',
+    '$12.5',
     '$1.2k',
+    '$1.25k',
     '$3.4M',
     '$0.000005',
     '$0.0025',

@@ -58,9 +58,9 @@ export function spendText(micro: bigint | number | string): string {
 export function axisText(micro: number): string {
   const dollars = micro / 1e6;
   if (dollars === 0) return '$0';
-  if (dollars >= 1e6) return `$${trimmed(dollars / 1e6, 1)}M`;
-  if (dollars >= 1e3) return `$${trimmed(dollars / 1e3, 1)}k`;
-  return `$${trimmed(dollars, dollars >= 10 ? 0 : 6)}`;
+  if (dollars >= 1e6) return `$${trimmed(dollars / 1e6, 2)}M`;
+  if (dollars >= 1e3) return `$${trimmed(dollars / 1e3, 2)}k`;
+  return `$${trimmed(dollars, dollars >= 10 ? 2 : 6)}`;
 }
 
 function trimmed(value: number, places: number): string {

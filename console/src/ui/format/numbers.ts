@@ -9,9 +9,9 @@ export function countText(count: number | null | undefined): string {
   return count === null || count === undefined ? '–' : grouped.format(count);
 }
 
-/** "16.4K" from ten thousand on. */
+/** "16,384"; from a million on "1.2M". */
 export function tileText(count: number): string {
-  return count < 10_000 ? grouped.format(count) : compact.format(count);
+  return count < 1_000_000 ? grouped.format(count) : compact.format(count);
 }
 
 /** A share of 0..1: "75%", "0.4%". */

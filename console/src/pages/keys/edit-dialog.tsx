@@ -1,0 +1,136 @@
+// Editing a key: name, scopes, budget and limits. Its secret stays as it is.
+import { type FormEvent, useState } from 'react';
+import { useClient } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import {
+  type KeyRowFragment,
+  type Scope,
+  UpdateKeyDocument,
+  type UpdateKeyInput,
+} from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import { changesOf, dollarsOf, type KeyFaults } from './changes.ts';
+import { ScopeChoice, toggled } from './scope-choice.tsx';
+
+function useUpdate(onDone: () => void) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const update = async (input: UpdateKeyInput) => {
+    setBusy(true);
+    setFault(null);
+    const { data, error } = await client.mutation(UpdateKeyDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) return setFault(faultOfQuery(error));
+    if (data?.updateKey.__typename === 'UpdateKeyPayload') return onDone();
+    if (data) setFault(faultOfUserError(data.updateKey));
+  };
+  return { update, busy, fault };
+}
+
+function BudgetAndLimits({ row, faults }: { row: KeyRowFragment; faults: KeyFaults }) {
+  const limit = (name: 'rpm' | 'tpm' | 'concurrency', label: string) => (
+    <TextField
+      label={label}
+      name={name}
+      inputMode="numeric"
+      placeholder="as the plan"
+      defaultValue={row.limits[name] ?? ''}
+      autoComplete="off"
+      fault={faults[name] ?? null}
+    />
+  );
+  return (
+    <>
+      <TextField
+        label="Daily budget"
+        name="budget"
+        inputMode="decimal"
+        placeholder="no limit"
+        hint="US dollars a day, UTC."
+        defaultValue={dollarsOf(row.budget.dailyMicro)}
+        autoComplete="off"
+        fault={faults.budget ?? null}
+      />
+      <label className="check">
+        <input type="checkbox" name="hard" defaultChecked={row.budget.hard} />
+        <span>
+          Stop calls when the budget is spent <span className="faint">otherwise you are only warned</span>
+        </span>
+      </label>
+      <div className="key-limits">
+        {limit('rpm', 'Calls a minute')}
+        {limit('tpm', 'Tokens a minute')}
+        {limit('concurrency', 'At once')}
+      </div>
+    </>
+  );
+}
+
+export function EditKeyDialog({
+  row,
+  onClose,
+  onDone,
+}: {
+  row: KeyRowFragment;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(row.scopes));
+  const [faults, setFaults] = useState<KeyFaults>({});
+  const { update, busy, fault } = useUpdate(onDone);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? '');
+    const read = changesOf(
+      row,
+      {
+        ...{ name: text('name'), budget: text('budget'), hard: form.get('hard') !== null },
+        ...{ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') },
+      },
+      chosen,
+    );
+    setFaults(read.faults);
+    if (Object.keys(read.faults).length > 0) return;
+    if (Object.keys(read.patch).length === 0) return onClose();
+    void update({ id: row.id, ...read.patch });
+  };
+  return (
+    <Dialog
+      title={`Edit ${row.name}`}
+      note="Its secret stays the same. Changes are in force within a second."
+      size={480}
+      onClose={onClose}
+    >
+      <form className="key-form" onSubmit={submit} noValidate>
+        <TextField
+          label="Name"
+          name="name"
+          defaultValue={row.name}
+          autoComplete="off"
+          maxLength={120}
+          fault={faults.name ?? null}
+          data-autofocus
+        />
+        <ScopeChoice
+          chosen={chosen}
+          onToggle={(scope) => setChosen((before) => toggled(before, scope))}
+          fault={faults.scopes}
+        />
+        <BudgetAndLimits row={row} faults={faults} />
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Save changes
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+// Rotating a key: how long the old one works on, then the secret of the new one.
+import { type FormEvent, useRef, useState } from 'react';
+import { useClient } from 'urql';
+import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
+import { type KeyRowFragment, RotateKeyDocument } from '../../api/gen/graphql.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { FormFault } from '../../ui/states.tsx';
+import type { NewKey } from './create.ts';
+import { type MakesKey, SecretDialog } from './secret-dialog.tsx';
+
+const graces = [
+  {
+    seconds: 0,
+    name: 'Stop it now',
+    what: 'Callers that still have the old key are refused within a second.',
+  },
+  { seconds: 3_600, name: 'An hour', what: 'For a few programs that you restart yourself.' },
+  { seconds: 86_400, name: 'A day', what: 'For a deployment that takes the new key by itself.' },
+  { seconds: 604_800, name: 'A week', what: 'The longest. Both keys work until then.' },
+] as const;
+
+function useRotate(id: string) {
+  const client = useClient();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  // One key per choice: after a lost answer, pressing again finds the first successor.
+  const keys = useRef(new Map<number, string>());
+  const rotate = async (grace: number): Promise<NewKey | null> => {
+    const idempotencyKey = keys.current.get(grace) ?? crypto.randomUUID();
+    keys.current.set(grace, idempotencyKey);
+    setBusy(true);
+    setFault(null);
+    const input = { id, graceSeconds: grace, idempotencyKey };
+    const { data, error } = await client.mutation(RotateKeyDocument, { input }).toPromise();
+    setBusy(false);
+    if (error) setFault(faultOfQuery(error));
+    else if (data?.rotateKey.__typename === 'RotateKeyPayload') return data.rotateKey;
+    else if (data) setFault(faultOfUserError(data.rotateKey));
+    return null;
+  };
+  return { rotate, busy, fault };
+}
+
+export function RotateKeyDialog({ row, onClose, onMade, onUsed }: MakesKey & { row: KeyRowFragment }) {
+  const [made, setMade] = useState<NewKey | null>(null);
+  const [grace, setGrace] = useState<number>(3_600);
+  const { rotate, busy, fault } = useRotate(row.id);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (busy) return;
+    const next = await rotate(grace);
+    if (next === null) return;
+    setMade(next);
+    onMade();
+  };
+  if (made !== null) return <SecretDialog made={made} onClose={onClose} onUsed={onUsed} />;
+  return (
+    <Dialog
+      title={`Rotate ${row.name}`}
+      note="A new key with the same settings. The old one stops when its time is over."
+      size={480}
+      onClose={onClose}
+    >
+      <form className="key-form" onSubmit={(event) => void submit(event)} noValidate>
+        <fieldset className="key-scopes">
+          <legend>How long the old key works on</legend>
+          {graces.map(({ seconds, name, what }) => (
+            <label className="check" key={seconds}>
+              <input
+                type="radio"
+                name="grace"
+                checked={grace === seconds}
+                onChange={() => setGrace(seconds)}
+                {...(seconds === 3_600 ? { 'data-autofocus': true } : {})}
+              />
+              <span>
+                {name} <span className="faint">{what}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <FormFault fault={fault} />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            <span className="ellipsis">Rotate {row.name}</span>
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+// The secret of a new key, shown once. Closing asks for confirmation until it was copied.
+import { useEffect, useRef, useState } from 'react';
+import { base_url } from '../../api/boot.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { RouteLink, ShortFeed } from '../../ui/feed.tsx';
+import { spendText } from '../../ui/format/money.ts';
+import { SnippetTabs } from '../../ui/snippet-tabs.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useFeed } from '../../ui/use-feed.ts';
+import type { NewKey } from './create.ts';
+import { scopeWord } from './scopes.ts';
+import { useSnippetModel } from './snippet-model.ts';
+
+/** What a dialog that makes a key tells the page. */
+export interface MakesKey {
+  readonly onClose: () => void;
+  readonly onMade: () => void;
+  /** A call with the key `id` arrived, at `ts`. The list of keys learns of it only later. */
+  readonly onUsed: (id: string, ts: string) => void;
+}
+
+function Settings({ made }: { made: NewKey }) {
+  const { key } = made;
+  const { dailyMicro, hard } = key.budget;
+  return (
+    <p className="key-settings sub">
+      <span>
+        <b>{key.name}</b> in {key.project?.name ?? 'its project'}
+      </span>
+      <span>{key.scopes.map(scopeWord).join(', ')}</span>
+      <span>{key.expiresAt === null ? 'no expiry' : `until ${key.expiresAt?.slice(0, 10)}`}</span>
+      <span>{dailyMicro ? `${spendText(dailyMicro)} a day, ${hard ? 'hard' : 'soft'}` : 'no budget'}</span>
+    </p>
+  );
+}
+
+function Secret({
+  made,
+  asking,
+  onCopied,
+  onClose,
+  onStay,
+  onUsed,
+}: {
+  made: NewKey;
+  asking: boolean;
+  onCopied: () => void;
+  onClose: () => void;
+  onStay: () => void;
+  onUsed: MakesKey['onUsed'];
+}) {
+  const copy = useRef<HTMLButtonElement>(null);
+  useEffect(() => copy.current?.focus(), []);
+  const feed = useFeed({ read: undefined, key_id: made.key.id });
+  const [row] = feed.rows;
+  const model = useSnippetModel(made.secret);
+  useEffect(() => {
+    if (row !== undefined) onUsed(made.key.id, row.ts);
+  }, [row, made.key.id, onUsed]);
+  return (
+    <>
+      <div className="secret key-secret">
+        <code>{made.secret}</code>
+        <CopyButton ref={copy} text={made.secret} what="the key" primary onCopied={onCopied} />
+      </div>
+      <Settings made={made} />
+      {model === null ? (
+        <div className="snippet-room" />
+      ) : (
+        <SnippetTabs base_url={base_url} model={model} secret={made.secret} />
+      )}
+      {row && (
+        <div className="key-arrived">
+          <Table name="First call of this key">
+            <ShortFeed rows={[row]} fresh={feed.fresh} />
+          </Table>
+        </div>
+      )}
+      {asking ? (
+        <div className="key-ask" role="alert">
+          <span className="grow">The key can’t be shown again. Close without copying it?</span>
+          <Button onClick={onStay}>Keep it open</Button>
+          <Button kind="danger" onClick={onClose}>
+            Close
+          </Button>
+        </div>
+      ) : (
+        <div className="dialog-foot">
+          <span className="grow" role="status">
+            <Status tone="ok" shape={row ? 'ok' : 'run'} plain>
+              {row ? 'The first call has arrived' : 'Waiting for this key’s first call'}
+            </Status>
+          </span>
+          {row && <RouteLink row={row} />}
+          <Button onClick={onClose}>I have stored it</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function SecretDialog({
+  made,
+  onClose,
+  onUsed,
+}: {
+  made: NewKey;
+  onClose: () => void;
+  onUsed: MakesKey['onUsed'];
+}) {
+  const [copied, setCopied] = useState(false);
+  const [asking, setAsking] = useState(false);
+  return (
+    <Dialog
+      title="Copy your key now"
+      note="We keep only its fingerprint, so it can’t be shown again."
+      // Escape and a press outside.
+      onClose={() => (copied || asking ? onClose() : setAsking(true))}
+    >
+      <Secret
+        made={made}
+        asking={asking}
+        onCopied={() => setCopied(true)}
+        onClose={onClose}
+        onStay={() => setAsking(false)}
+        onUsed={onUsed}
+      />
+    </Dialog>
+  );
+}
