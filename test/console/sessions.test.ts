@@ -1,7 +1,9 @@
-// What a console page must survive: too many wrong codes, another tab, the back button, more keys than one page shows.
+// What a console page must survive: too many wrong codes, another tab, the back button, more keys than one page shows,
+// and changes of keys and of the account.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
+import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
@@ -40,6 +42,44 @@ test('who has guessed the code out is asked for the password again, and gets in 
   await fillSignIn(page, stack.second);
   await answerCode(page, totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await context.close();
+});
+
+function call(secret: string): Promise<Response> {
+  return fetch(`${stack.gateway_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+}
+
+test('a key is edited, and rotated with a time in which both work', async () => {
+  const { page, context, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.owner));
+  const secret = (stack.full.keys[1] as { secret: string }).secret;
+  await page.goto(at('meridian/live/keys'));
+  const act = async (item: string) => {
+    await page.getByRole('button', { name: 'Actions for batch-night' }).first().click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await act('Edit…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Daily budget').fill('75.50');
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByRole('row', { name: /batch-night.*of \$75\.50/ }).waitFor();
+  await act('Rotate…');
+  await dialog.getByRole('button', { name: 'Rotate batch-night' }).click();
+  await page.getByRole('dialog', { name: 'Copy your key now' }).waitFor();
+  // What the organisation calls most: a live key that names a simulated model would show nothing.
+  await dialog.locator('.code').getByText('anthropic/claude-sonnet').waitFor();
+  const fresh = await dialog.locator('.secret code').innerText();
+  expect((await call(fresh)).status).toBe(200);
+  expect((await call(secret)).status).toBe(200);
+  await dialog.getByRole('link', { name: 'See its route' }).waitFor();
+  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('row', { name: /batch-night.*rotating/ }).waitFor();
+  const made = page.getByRole('row', { name: /batch-night.*active/ });
+  expect(await made.getByRole('cell').nth(3).innerText()).toBe('just now');
+  expect(faults).toEqual([]);
   await context.close();
 });
 
@@ -186,4 +226,37 @@ test('a call is told by the name of its key among more than a hundred, and a cho
   await page.getByLabel('Key', { exact: true }).selectOption('later 100');
   await page.getByText('No call matches these filters').waitFor();
   await context.close();
+});
+
+test('a second factor is set up in the account, and a changed password ends the other sessions', async () => {
+  const elsewhere = await signedIn(browser, stack, stack.viewer);
+  const { page, context, faults } = await openPage(browser, {}, await signedIn(browser, stack, stack.viewer));
+  await page.goto(at('meridian/live/profile'));
+  await page.getByRole('button', { name: 'Set up…' }).click();
+  const dialog = page.getByRole('dialog');
+  const secret = (await dialog.locator('.secret code').innerText()).replaceAll(' ', '');
+  await dialog.getByLabel('Code that the app shows').fill('000000');
+  await dialog.getByRole('button', { name: 'Put it in force' }).click();
+  await dialog.getByText('This code is wrong or was used already.').waitFor();
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  await dialog.getByLabel('Code that the app shows').fill(totp.generate());
+  await dialog.getByRole('button', { name: 'Put it in force' }).click();
+  await dialog.locator('.recovery li').first().waitFor();
+  expect(await dialog.locator('.recovery li').count()).toBe(10);
+  await dialog.getByRole('button', { name: 'I have stored them' }).click();
+  await page.getByText('in force').waitFor();
+
+  await page.getByLabel('Present password').fill(stack.viewer.password);
+  await page.getByLabel('New password', { exact: true }).fill('four quiet rivers run');
+  await page.getByLabel('New password again').fill('four quiet rivers');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('The two are not the same.').waitFor();
+  await page.getByLabel('New password again').fill('four quiet rivers run');
+  await page.getByRole('button', { name: 'Change password' }).click();
+  await page.getByText('Changed; other sessions have ended').waitFor();
+  const other = await openPage(browser, {}, elsewhere);
+  await other.page.goto(at('meridian/live/home'));
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(faults.filter((text) => !text.includes('400'))).toEqual([]);
+  await Promise.all([context.close(), other.context.close()]);
 });

@@ -10,7 +10,13 @@ export interface Org {
   readonly role: Role;
 }
 export interface Session {
-  readonly user: { readonly id: string; readonly email: string; readonly name: string };
+  readonly user: {
+    readonly id: string;
+    readonly email: string;
+    readonly name: string;
+    /** Has a second factor. */
+    readonly two_factor: boolean;
+  };
   readonly orgs: readonly Org[];
   /** The organisation entered last. */
   readonly org_id: string | null;
@@ -54,7 +60,7 @@ export function graphqlHeaders(org_id: string): Record<string, string> {
   return { 'x-svc-org': org_id, ...csrfHeader() };
 }
 
-type Result<T> = { ok: true; value: T } | { ok: false; fault: Fault };
+export type Result<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
 /** The person of each CSRF token that this page has had. */
 const persons = new Map<string, string>();
@@ -94,7 +100,8 @@ export const guardedFetch: typeof fetch = async (input, init) => {
   return fetch(input, { ...init, headers });
 };
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<Result<T>> {
+/** A request of `/v1` as the person who is signed in. */
+export async function call<T>(method: string, path: string, body?: unknown): Promise<Result<T>> {
   try {
     const response = await guardedFetch(path, {
       method,
@@ -108,14 +115,15 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<Re
   }
 }
 
-interface SessionAnswer {
+export interface SessionAnswer {
   readonly user: Session['user'];
   readonly orgs: readonly Org[];
   readonly org?: { readonly id: string } | null;
   readonly csrf_token: string;
 }
 
-function take(answer: SessionAnswer): void {
+/** Takes over what the server says of the session, with the token that it has from now on. */
+export function take(answer: SessionAnswer): void {
   const { user, orgs, org, csrf_token } = answer;
   persons.set(csrf_token, user.id);
   set({ kind: 'signed_in', session: { user, orgs, org_id: org?.id ?? null, csrf_token }, ended: false });

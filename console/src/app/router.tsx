@@ -103,11 +103,17 @@ const creditsRoute = createRoute({
   component: lazyRouteComponent(() => import('../pages/credits/page.tsx'), 'CreditsPage'),
 });
 
+const profileRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/profile',
+  component: lazyRouteComponent(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   indexRoute,
   returnRoute,
-  orgRoute.addChildren([homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute]),
+  orgRoute.addChildren([homeRoute, requestsRoute, requestRoute, keysRoute, creditsRoute, profileRoute]),
 ]);
 
 export function createConsoleRouter() {

@@ -95,6 +95,12 @@ function pageOf(pathname: string): 'home' | 'requests' | 'keys' | 'credits' {
   return navItems.find(({ page }) => page === pathname.split('/')[3])?.page ?? 'home';
 }
 
+/** The name of the page at an address, for the title of the window. */
+function titleOf(pathname: string): string {
+  if (pathname.split('/')[3] === 'profile') return 'Your account';
+  return navItems.find((item) => item.page === pageOf(pathname))?.name ?? '';
+}
+
 function useSwitchEnv(): (env: Env) => void {
   const { slug } = useOrg();
   const navigate = useNavigate();
@@ -128,6 +134,7 @@ function EnvSwitch() {
 
 function Account({ session }: { session: Session }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { slug, env } = useOrg();
   const navigate = useNavigate();
   const leave = async () => {
     await signOut();
@@ -148,6 +155,12 @@ function Account({ session }: { session: Session }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{session.user.email}</Menu.Label>
+        <Menu.Item
+          leftSection={<Icon name="user" size={15} />}
+          onClick={() => void navigate({ to: '/$org/$env/profile', params: { org: slug, env } })}
+        >
+          Your account
+        </Menu.Item>
         <Menu.Divider />
         {schemes.map((scheme) => (
           <Menu.Item
@@ -230,7 +243,7 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
   });
   useEffect(() => {
     document.documentElement.dataset['env'] = env;
-    const page = navItems.find((item) => item.page === pageOf(pathname))?.name ?? '';
+    const page = titleOf(pathname);
     document.title = `${env === 'sandbox' ? 'Sandbox · ' : ''}${page} · ${name}`;
   }, [env, pathname, name]);
 

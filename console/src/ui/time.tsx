@@ -30,9 +30,11 @@ export function useNow(): Date {
 /** `feed`: 10:42:07. `ago`: 2 minutes ago. Hover shows UTC with milliseconds. Not yet set is a dash or `never`. */
 export function Time(props: { at: string | null | undefined; as?: 'feed' | 'ago'; never?: string }) {
   const { at, as = 'ago', never = '–' } = props;
-  const present = useNow();
+  const renewed = useNow();
   if (at === null || at === undefined) return <span className="faint">{never}</span>;
   const instant = instantOf(at);
+  // What happened since the last renewal is not to come.
+  const present = instant > renewed ? new Date() : renewed;
   return (
     <time
       className={as === 'feed' ? 'num' : undefined}

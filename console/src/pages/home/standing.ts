@@ -6,7 +6,7 @@ interface RecentCall {
   readonly status: 'OK' | 'ERROR' | 'CANCELLED' | 'REJECTED';
 }
 
-export interface Standing {
+interface Standing {
   readonly tone: 'ok' | 'bad' | 'warn' | 'mute';
   readonly text: string;
   /** The calls that are meant, as the filter of Requests. */

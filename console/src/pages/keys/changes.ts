@@ -4,7 +4,7 @@ import { microOf } from './budget.ts';
 import { scopes } from './scopes.ts';
 
 /** What stands in the fields. */
-export interface KeyForm {
+interface KeyForm {
   readonly name: string;
   readonly budget: string;
   readonly hard: boolean;

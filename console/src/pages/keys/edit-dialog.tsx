@@ -15,7 +15,7 @@ import { FormFault } from '../../ui/states.tsx';
 import { changesOf, dollarsOf, type KeyFaults } from './changes.ts';
 import { ScopeChoice, toggled } from './scope-choice.tsx';
 
-function useUpdate(onDone: () => void) {
+function useUpdate(onDone: (row: KeyRowFragment) => void) {
   const client = useClient();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
@@ -25,7 +25,7 @@ function useUpdate(onDone: () => void) {
     const { data, error } = await client.mutation(UpdateKeyDocument, { input }).toPromise();
     setBusy(false);
     if (error) return setFault(faultOfQuery(error));
-    if (data?.updateKey.__typename === 'UpdateKeyPayload') return onDone();
+    if (data?.updateKey.__typename === 'UpdateKeyPayload') return onDone(data.updateKey.key);
     if (data) setFault(faultOfUserError(data.updateKey));
   };
   return { update, busy, fault };
@@ -70,6 +70,15 @@ function BudgetAndLimits({ row, faults }: { row: KeyRowFragment; faults: KeyFaul
   );
 }
 
+function readForm(row: KeyRowFragment, form: FormData, chosen: ReadonlySet<Scope>) {
+  const text = (name: string) => String(form.get(name) ?? '');
+  const fields = {
+    ...{ name: text('name'), budget: text('budget'), hard: form.get('hard') !== null },
+    ...{ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') },
+  };
+  return changesOf(row, fields, chosen);
+}
+
 export function EditKeyDialog({
   row,
   onClose,
@@ -77,7 +86,7 @@ export function EditKeyDialog({
 }: {
   row: KeyRowFragment;
   onClose: () => void;
-  onDone: () => void;
+  onDone: (row: KeyRowFragment) => void;
 }) {
   const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(row.scopes));
   const [faults, setFaults] = useState<KeyFaults>({});
@@ -85,16 +94,7 @@ export function EditKeyDialog({
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (busy) return;
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? '');
-    const read = changesOf(
-      row,
-      {
-        ...{ name: text('name'), budget: text('budget'), hard: form.get('hard') !== null },
-        ...{ rpm: text('rpm'), tpm: text('tpm'), concurrency: text('concurrency') },
-      },
-      chosen,
-    );
+    const read = readForm(row, new FormData(event.currentTarget), chosen);
     setFaults(read.faults);
     if (Object.keys(read.faults).length > 0) return;
     if (Object.keys(read.patch).length === 0) return onClose();

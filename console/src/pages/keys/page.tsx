@@ -44,9 +44,14 @@ function useMore(variables: Variables) {
     const next = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
     setMore((before) => ({ rows: [...(before?.rows ?? []), ...page.nodes], next }));
   };
-  /** What was changed or made may stand on a later page, or move the end of the first. */
+  const replace = (changed: KeyRowFragment) =>
+    setMore(
+      (before) =>
+        before && { ...before, rows: before.rows.map((row) => (row.id === changed.id ? changed : row)) },
+    );
+  /** A new key moves the end of the first page, so later pages must be read again. */
   const forget = () => setMore(null);
-  return { more, busy, fault, load, forget };
+  return { more, busy, fault, load, replace, forget };
 }
 
 /** All rows that were read, first page and later ones; `undefined` before the first. */
@@ -55,7 +60,8 @@ function useKeys() {
   const [day] = useState(today);
   const variables = { environment, ...day };
   const [{ data, error }, again] = useQuery({ query: KeysDocument, variables });
-  const { more, forget, ...later } = useMore(variables);
+  const { more, forget, replace, ...later } = useMore(variables);
+  const read = () => again({ requestPolicy: 'network-only' });
   const first = data?.keys;
   const first_next = first?.pageInfo.hasNextPage ? (first.pageInfo.endCursor ?? null) : null;
   return {
@@ -66,7 +72,12 @@ function useKeys() {
     error,
     refresh: () => {
       forget();
-      again({ requestPolicy: 'network-only' });
+      read();
+    },
+    /** `row` was changed; it may stand on the first page or on a later one. */
+    changed: (row: KeyRowFragment) => {
+      replace(row);
+      read();
     },
   };
 }
@@ -102,16 +113,15 @@ function NoKeys({ action }: { action: ReactNode }) {
 }
 
 /** Lifts the pause of a key whose budget of the day is spent. */
-function useResume(onDone: () => void) {
+function useResume(onDone: (row: KeyRowFragment) => void) {
   const client = useClient();
   const [fault, setFault] = useState<Fault | null>(null);
   const resume = async (id: string) => {
     setFault(null);
     const { data, error } = await client.mutation(ResumeKeyDocument, { input: { id } }).toPromise();
     if (error) setFault(faultOfQuery(error));
-    else if (data && data.resumeKey.__typename !== 'ResumeKeyPayload')
-      setFault(faultOfUserError(data.resumeKey));
-    else onDone();
+    else if (data?.resumeKey.__typename === 'ResumeKeyPayload') onDone(data.resumeKey.key);
+    else if (data) setFault(faultOfUserError(data.resumeKey));
   };
   return { resume, fault };
 }
@@ -122,19 +132,20 @@ type Doing = { readonly action: KeyAction; readonly row: KeyRowFragment };
 function ActionDialog(props: {
   doing: Doing;
   onClose: () => void;
-  onChanged: () => void;
+  onMade: () => void;
+  onChanged: (row: KeyRowFragment) => void;
   onUsed: (id: string, ts: string) => void;
 }) {
-  const { doing, onClose, onChanged, onUsed } = props;
+  const { doing, onClose, onMade, onChanged, onUsed } = props;
   const { action, row } = doing;
-  const onDone = () => {
+  const onDone = (changed: KeyRowFragment) => {
     onClose();
-    onChanged();
+    onChanged(changed);
   };
   if (action === 'revoke') return <RevokeKeyDialog row={row} onClose={onClose} onDone={onDone} />;
   if (action === 'edit') return <EditKeyDialog row={row} onClose={onClose} onDone={onDone} />;
   if (action === 'rotate')
-    return <RotateKeyDialog row={row} onClose={onClose} onMade={onChanged} onUsed={onUsed} />;
+    return <RotateKeyDialog row={row} onClose={onClose} onMade={onMade} onUsed={onUsed} />;
   return null;
 }
 
@@ -152,10 +163,10 @@ export function KeysPage() {
   const { env, role } = useOrg();
   const allowed = may(role, 'keys');
   const [create, setCreate] = useCreateInAddress(allowed);
-  const { rows, spent, next, error, busy, fault, load, refresh } = useKeys();
+  const { rows, spent, next, error, busy, fault, load, refresh, changed } = useKeys();
   const [doing, setDoing] = useState<Doing | null>(null);
   const { used, onUsed } = useUsed();
-  const resuming = useResume(refresh);
+  const resuming = useResume(changed);
   const failed = error !== undefined && !rows;
   const none = rows?.length === 0;
   const button = allowed && (
@@ -193,7 +204,13 @@ export function KeysPage() {
       )}
       {create && <CreateKeyDialog onClose={() => setCreate(false)} onMade={refresh} onUsed={onUsed} />}
       {doing && (
-        <ActionDialog doing={doing} onClose={() => setDoing(null)} onChanged={refresh} onUsed={onUsed} />
+        <ActionDialog
+          doing={doing}
+          onClose={() => setDoing(null)}
+          onMade={refresh}
+          onChanged={changed}
+          onUsed={onUsed}
+        />
       )}
     </>
   );

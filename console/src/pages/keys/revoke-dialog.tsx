@@ -32,7 +32,7 @@ function useCallsOfLastHour(key: string) {
   return { calls: data?.usage?.totals.requests, read: data !== undefined };
 }
 
-function useRevoke(id: string, onDone: () => void) {
+function useRevoke(id: string, onDone: (row: KeyRowFragment) => void) {
   const client = useClient();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
@@ -41,7 +41,7 @@ function useRevoke(id: string, onDone: () => void) {
     const { data: answer, error } = await client.mutation(RevokeKeyDocument, { input: { id } }).toPromise();
     setBusy(false);
     if (error) return setFault(faultOfQuery(error));
-    if (answer?.revokeKey.__typename === 'RevokeKeyPayload') return onDone();
+    if (answer?.revokeKey.__typename === 'RevokeKeyPayload') return onDone(answer.revokeKey.key);
     if (answer) setFault(faultOfUserError(answer.revokeKey));
   };
   return { revoke, busy, fault };
@@ -63,7 +63,7 @@ export function RevokeKeyDialog({
 }: {
   row: KeyRowFragment;
   onClose: () => void;
-  onDone: () => void;
+  onDone: (row: KeyRowFragment) => void;
 }) {
   const { calls, read } = useCallsOfLastHour(row.id);
   const { revoke, busy, fault } = useRevoke(row.id, onDone);

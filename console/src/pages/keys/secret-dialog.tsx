@@ -37,6 +37,19 @@ function Settings({ made }: { made: NewKey }) {
   );
 }
 
+/** Asked once when somebody leaves without having copied. */
+function CloseQuestion({ onClose, onStay }: { onClose: () => void; onStay: () => void }) {
+  return (
+    <div className="key-ask" role="alert">
+      <span className="grow">The key can’t be shown again. Close without copying it?</span>
+      <Button onClick={onStay}>Keep it open</Button>
+      <Button kind="danger" onClick={onClose}>
+        Close
+      </Button>
+    </div>
+  );
+}
+
 function Secret({
   made,
   asking,
@@ -80,13 +93,7 @@ function Secret({
         </div>
       )}
       {asking ? (
-        <div className="key-ask" role="alert">
-          <span className="grow">The key can’t be shown again. Close without copying it?</span>
-          <Button onClick={onStay}>Keep it open</Button>
-          <Button kind="danger" onClick={onClose}>
-            Close
-          </Button>
-        </div>
+        <CloseQuestion onClose={onClose} onStay={onStay} />
       ) : (
         <div className="dialog-foot">
           <span className="grow" role="status">

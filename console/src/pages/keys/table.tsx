@@ -20,17 +20,17 @@ const marks: Record<KeyRowFragment['status'], { tone: Tone; shape: Shape; word: 
   EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
 };
 
-function KeyStatus({ row }: { row: KeyRowFragment }) {
+function KeyStatus({ row, dense = false }: { row: KeyRowFragment; dense?: boolean }) {
   if (row.paused) {
     return (
-      <Status tone="warn">
+      <Status tone="warn" plain={dense} word_hidden={dense}>
         paused until <Time at={row.paused.resumesAt} as="feed" />
       </Status>
     );
   }
   const { tone, shape, word } = marks[row.status];
   return (
-    <Status tone={tone} shape={shape}>
+    <Status tone={tone} shape={shape} plain={dense} word_hidden={dense}>
       {word}
     </Status>
   );
@@ -117,12 +117,15 @@ function Row({ row, spent, used, onAction }: Omit<KeysTableProps, 'rows'> & { ro
       <td className="key-name">
         <div className="two">
           <div className="ellipsis" title={row.name}>
+            <span className="narrow-only">
+              <KeyStatus row={row} dense />{' '}
+            </span>
             {row.name}
           </div>
           <div className="sub mono">{row.hint}</div>
         </div>
       </td>
-      <td>
+      <td className="wide-only">
         <KeyStatus row={row} />
       </td>
       <td className="n">
@@ -155,9 +158,11 @@ export function KeysTable({ rows, ...rest }: KeysTableProps) {
       <thead>
         <tr>
           <th scope="col">Name</th>
-          <th scope="col">Status</th>
+          <th scope="col" className="wide-only">
+            Status
+          </th>
           <th scope="col" className="n">
-            Spent today, UTC
+            Spent today
           </th>
           <th scope="col">Last used</th>
           <th scope="col">Project</th>
