@@ -22,11 +22,11 @@ const nouns: Readonly<Record<string, string>> = {
 };
 
 function lengthText(param: string, { minLength = 0, maxLength }: JsonSchema): string {
-  return `${param} has ${minLength} ${maxLength === undefined ? 'or more' : `to ${maxLength}`} characters.`;
+  return `${param} must have ${minLength} ${maxLength === undefined ? 'or more' : `to ${maxLength}`} characters.`;
 }
 
 function countText(param: string, { minItems = 0, maxItems }: JsonSchema): string {
-  return `${param} has ${minItems} ${maxItems === undefined ? 'or more' : `to ${maxItems}`} items.`;
+  return `${param} must have ${minItems} ${maxItems === undefined ? 'or more' : `to ${maxItems}`} items.`;
 }
 
 function rangeText(param: string, { minimum, maximum }: JsonSchema): string {
@@ -34,7 +34,7 @@ function rangeText(param: string, { minimum, maximum }: JsonSchema): string {
     ...(minimum === undefined ? [] : [`at least ${minimum}`]),
     ...(maximum === undefined ? [] : [`at most ${maximum}`]),
   ];
-  return `${param} is ${bounds.join(' and ')}.`;
+  return `${param} must be ${bounds.join(' and ')}.`;
 }
 
 function faultOf({ steps, rule, schema }: SchemaFault): Fault {
@@ -45,23 +45,26 @@ function faultOf({ steps, rule, schema }: SchemaFault): Fault {
     case 'missing':
       return say('missing', `${param} is required.`);
     case 'unknown':
-      return say('unknown', `There is no field ${param.slice(0, 64)}.`);
+      return say('unknown', `Unknown field ${param.slice(0, 64)}.`);
     case 'null':
-      return say('not_nullable', `${subject} cannot be null.`);
+      return say('not_nullable', `${subject} must not be null.`);
     case 'type':
-      return say('type', `${schema.type === 'object' ? subject : param} is ${nouns[schema.type ?? '']}.`);
+      return say(
+        'type',
+        `${schema.type === 'object' ? subject : param} must be ${nouns[schema.type ?? '']}.`,
+      );
     case 'const':
-      return say('enum', `${param} is ${JSON.stringify(schema.const)}.`);
+      return say('enum', `${param} must be ${JSON.stringify(schema.const)}.`);
     case 'enum':
-      return say('enum', `${param} is one of ${schema.enum?.join(', ')}.`);
+      return say('enum', `${param} must be one of ${schema.enum?.join(', ')}.`);
     case 'length':
       return say('length', lengthText(param, schema));
     case 'count':
       return say('length', countText(param, schema));
     case 'pattern':
-      return say('format', `${param} does not match ${schema.pattern}.`);
+      return say('format', `${param} must match ${schema.pattern}.`);
     case 'format':
-      return say('format', `${param} is not a valid ${schema.format}.`);
+      return say('format', `${param} must be a valid ${schema.format}.`);
     case 'range':
       return say('range', rangeText(param, schema));
     case 'unique':

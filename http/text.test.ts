@@ -61,7 +61,7 @@ test.each(['{"name": ^True}', '{"name": ^undefined, "url": 1}', '{"a":[1, ^NaN]}
 
 test('a body that is null is told so in a sentence', async () => {
   const answer = await harness.call('POST', '/v1/webhooks', { key: a.key, body: 'null' });
-  expect([answer.statusCode, answer.json().error.message]).toEqual([400, 'The body cannot be null.']);
+  expect([answer.statusCode, answer.json().error.message]).toEqual([400, 'The body must not be null.']);
 });
 
 test('a compressed body is told that it is, and not that it is no JSON', async () => {
