@@ -131,7 +131,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   watchEngine(base, engine);
   const { calls, policies, byok } = engine;
   let draining = false;
-  const app = opening.adopt(createApp(base), (it) => it.close());
+  const app = opening.adopt(createApp({ ...base, formats }), (it) => it.close());
   bindInference(app, {
     calls,
     keys: base.services.key_ring,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { createPool } from '@svc/core/db/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
+import { builtIn } from '@svc/core/inference/index.ts';
 import { isRequestId, readConfig, ServiceError, silentLog } from '@svc/core/kernel/index.ts';
 import { openKeyRing } from '@svc/core/keys/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
@@ -226,7 +227,7 @@ test('an answer over the wire: doubled headers are refused, broken HTTP gets an 
 });
 
 test('a request that does not come whole within five minutes is given up, with an envelope', async () => {
-  const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });
+  const app = createApp({ log: silentLog, base_url: 'https://gateway.example', formats: builtIn });
   expect(app.server.requestTimeout).toBe(300_000);
   // Nobody waits five minutes here: Node's word for it is said by hand.
   app.server.on('connection', (socket) => {
@@ -254,7 +255,7 @@ test('without a database the service is unavailable: never 401, never 500', asyn
   const blind = openKeyRing({ changes, log: silentLog });
   let draining = false;
   const bind = (keys: typeof blind) => {
-    const app = createApp({ log: silentLog, base_url: 'https://gateway.example' });
+    const app = createApp({ log: silentLog, base_url: 'https://gateway.example', formats: builtIn });
     const parts: HttpParts = {
       pool,
       services: {
@@ -305,7 +306,7 @@ test('a refusal with retry advice reads the same in both envelopes', () => {
   });
   const place = { request_id: 'id', base_url: 'https://llm.example' };
   const chat = JSON.parse(errorBody(error, place)).error;
-  const messages = JSON.parse(errorBody(error, place, '/v1/messages'));
+  const messages = JSON.parse(errorBody(error, place, builtIn.envelopeAt('/v1/messages')));
   expect(messages.error).toEqual({
     type: chat.type,
     message: chat.message,

@@ -2,7 +2,7 @@
 import { maxHeaderSize, STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { errorBody, errorHeaders, refusalOf } from './errors.ts';
+import { type EnvelopeAt, errorBody, errorHeaders, refusalOf } from './errors.ts';
 import {
   answerHeaders,
   consoleHeaders,
@@ -23,6 +23,8 @@ declare module 'fastify' {
     /** Origins that may call with a session cookie; filled by `bindOperations`. */
     readonly console_origins: Set<string>;
     readonly answer_headers: (request_id: string) => Record<string, string>;
+    /** Error formats by path. */
+    readonly envelope_at: EnvelopeAt;
   }
 }
 
@@ -30,6 +32,8 @@ interface AppOptions {
   readonly log: Log;
   /** Public address of the gateway, shown in errors. An https address adds HSTS headers. */
   readonly base_url: string;
+  /** Wire formats whose paths get their own error format; absent: every error has ours. */
+  readonly formats?: { readonly envelopeAt: EnvelopeAt };
 }
 
 /** Sends a refusal with all its headers. */
@@ -42,7 +46,7 @@ function sendRefusal(app: FastifyInstance, reply: FastifyReply, error: ServiceEr
       ...errorHeaders(error),
       'content-type': 'application/json; charset=utf-8',
     })
-    .send(errorBody(error, { request_id: request.id, base_url: app.base_url }, request.url));
+    .send(errorBody(error, { request_id: request.id, base_url: app.base_url }, app.envelope_at(request.url)));
 }
 
 /** `/v1/models/vendor%2Fmodel` means `/v1/models/vendor/model`: official clients encode the slash in a model id. */
@@ -100,7 +104,7 @@ const unread: ReadonlyMap<string | undefined, readonly [status: number, message:
 
 /** An instance without routes; `bindOperations` and `bindInference` add theirs. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, base_url } = options;
+  const { log, base_url, formats } = options;
   const is_https = base_url.startsWith('https:');
   const app = Fastify({
     logger: false,
@@ -135,6 +139,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorate('base_url', base_url);
   app.decorate('known_paths', new PathTable());
+  app.decorate('envelope_at', (path: string) => formats?.envelopeAt(path) ?? null);
   app.decorate('console_origins', new Set<string>());
   app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));
   app.setErrorHandler((error, request, reply) => sendRefusal(app, reply, refusalOf(error, request.id, log)));

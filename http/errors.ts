@@ -1,13 +1,19 @@
 // Turns anything thrown into the body that a caller sees (docs/errors.md). A refusal keeps its code; a database that
 // cannot be reached is 503; everything else is a defect: 500 with the request id and nothing more, logged in full.
 import { isDatabaseFault } from '@svc/core/db/index.ts';
-import { builtIn, chatError, type ErrorPlace } from '@svc/core/inference/index.ts';
+import { chatError, type ErrorPlace, type Formats } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
-/** The JSON text of a refusal: in the dialect's error format when `path` belongs to one, otherwise in ours. */
-export function errorBody(error: ServiceError, place: ErrorPlace, path?: string): string {
-  const envelope = (path === undefined ? null : builtIn.envelopeAt(path)) ?? chatError;
-  return JSON.stringify(envelope(error, place));
+/** The error format of the dialect that a path belongs to; null for paths of no dialect. */
+export type EnvelopeAt = Formats['envelopeAt'];
+
+/** The JSON text of a refusal in `envelope`, the error format of a dialect; null or absent: in ours. */
+export function errorBody(
+  error: ServiceError,
+  place: ErrorPlace,
+  envelope: ReturnType<EnvelopeAt> = null,
+): string {
+  return JSON.stringify((envelope ?? chatError)(error, place));
 }
 
 /** Headers of a refusal: whether and when to retry, and how to authenticate. */

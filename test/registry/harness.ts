@@ -114,7 +114,7 @@ export async function startHarness(): Promise<Harness> {
   const spool_dir = mkdtempSync(join(tmpdir(), 'svc-spool-'));
   const request_log = await openRequestLog({ db: pool, log, spool_dir });
   const root_key = Buffer.alloc(32, 7);
-  const app = createApp({ log, base_url: 'http://127.0.0.1:8080' });
+  const app = createApp({ log, base_url: 'http://127.0.0.1:8080', formats: builtIn });
   bindRest(app, {
     pool,
     services: {

@@ -11,10 +11,10 @@ import type { Cost, TokenRatio, Usage } from '../../pricing/index.ts';
 import type { AffinityMemory, Decided, Health, RouteLeft } from '../../routing/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
 import type { FaultClass, Stop, Warning } from '../canonical/types.ts';
-import type { SandboxUpstream } from '../formats/sandbox/upstream/index.ts';
 import type { TokenCounter } from '../tokens/counter.ts';
 import type { Credentials } from '../upstream/credentials.ts';
 import type { Transport } from '../upstream/exchange.ts';
+import type { InProcessUpstream } from '../upstream/in-process.ts';
 import type { OwnKeyRing } from '../upstream/own-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Ticker } from './ticker.ts';
@@ -152,7 +152,7 @@ export interface CallDeps {
   readonly ledgers: Ledgers;
   readonly transport: Transport;
   /** The sandbox's provider inside this process, with the same interface as an HTTP exchange. */
-  readonly sandbox: SandboxUpstream;
+  readonly sandbox: InProcessUpstream;
   readonly credentials: Credentials;
   /** Callers' own provider keys. */
   readonly own_keys: OwnKeyRing;

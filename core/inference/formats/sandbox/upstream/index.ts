@@ -1,2 +1,2 @@
 export { sandboxAdapter } from './adapter.ts';
-export { createSandboxUpstream, type SandboxUpstream } from './upstream.ts';
+export { createSandboxUpstream } from './upstream.ts';

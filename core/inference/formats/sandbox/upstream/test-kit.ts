@@ -2,8 +2,9 @@
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalAnswer, CanonicalEvent, CanonicalRequest, Part } from '../../../canonical/types.ts';
 import type { ExchangeHandler } from '../../../upstream/exchange.ts';
+import type { InProcessUpstream } from '../../../upstream/in-process.ts';
 import { sandboxAdapter } from './adapter.ts';
-import { createSandboxUpstream, type SandboxUpstream } from './upstream.ts';
+import { createSandboxUpstream } from './upstream.ts';
 
 /** A request with one user message of `content`. */
 export function userRequest(
@@ -75,7 +76,7 @@ export interface CallOptions {
   attempt?: number;
   org_id?: string;
   now_ms?: number;
-  upstream?: SandboxUpstream;
+  upstream?: InProcessUpstream;
 }
 
 /** Runs one call to its end. */

@@ -3,6 +3,7 @@
 import { monotonicMs, nowMs, sha256Hex } from '../../../../kernel/index.ts';
 import type { CanonicalEvent } from '../../../canonical/types.ts';
 import type { Exchange, ExchangeHandler } from '../../../upstream/exchange.ts';
+import type { InProcessCall, InProcessUpstream } from '../../../upstream/in-process.ts';
 import { Assembly } from './assembly.ts';
 import { classOf, type Refusal, refusal } from './faults.ts';
 import { answer, type View } from './models.ts';
@@ -12,33 +13,18 @@ import { lastUserText, promptTokens, type SandboxBody, seedBytes } from './reque
 import { type Step, stepsOf } from './steps.ts';
 import { taskAnswer } from './tasks.ts';
 
-/** One call of the sandbox. */
-interface SandboxCall {
-  /** What the sandbox adapter's `encode` wrote. */
-  readonly body: Buffer;
-  /** From 1; `error-flaky` fails the first ones. */
-  readonly attempt: number;
-  /** Scope of the prompt cache. */
-  readonly org_id: string;
-  /** Time for the prompt cache's ttl; default: the kernel's clock. */
-  readonly now_ms?: number;
-}
-
-/** Starts a call; the handler hears of it from a later turn of the event loop. */
-export type SandboxUpstream = (call: SandboxCall, handler: ExchangeHandler) => Exchange;
-
 type Plan =
   /** Whole: a refusal, or the answer to a task. */
   { kind: 'refusal'; refusal: Refusal } | { kind: 'answer'; steps: Iterator<Step>; stream: boolean };
 
 /** The upstream of one process, with an empty prompt cache. */
-export function createSandboxUpstream(): SandboxUpstream {
+export function createSandboxUpstream(): InProcessUpstream {
   const cache = createPromptCache();
   return (call, handler) => new SandboxExchange(plan(call, cache), handler);
 }
 
 /** Decides a whole call at once; only its pace is left. */
-function plan(call: SandboxCall, cache: PromptCache): Plan {
+function plan(call: InProcessCall, cache: PromptCache): Plan {
   let body: SandboxBody;
   try {
     body = JSON.parse(call.body.toString()) as SandboxBody;
