@@ -22,8 +22,8 @@ import type { PolicyCache } from '@svc/core/policies/index.ts';
 import { createTokenRatios } from '@svc/core/pricing/index.ts';
 import { createAffinity, createHealth, type OpenFor } from '@svc/core/routing/index.ts';
 
-/** One object per process. `record` receives every ended call, `replayed` every answer that is sent again. */
-export function createCallDeps(parts: {
+/** What a gateway opens for its calls. */
+interface CallParts {
   base_url: string;
   shards: Shards;
   catalog: CatalogHandle;
@@ -37,7 +37,10 @@ export function createCallDeps(parts: {
   egress?: Egress;
   record: (record: CallRecord) => void;
   replayed: CallDeps['replayed'];
-}): CallDeps {
+}
+
+/** One object per process. `record` receives every ended call, `replayed` every answer that is sent again. */
+export function createCallDeps(parts: CallParts): CallDeps {
   return {
     base_url: parts.base_url,
     ledgers: parts.ledgers,

@@ -165,14 +165,16 @@ function limited(retry_after_ms: number): ServiceFault {
   return { status: 429, code: 'rate_limit_exceeded', message, managed_by: null, retry_after_ms };
 }
 
-/** The policy service at `connection`, on behalf of one object; a call of a limited key waits while `isWanted`. */
-export function openService(
-  connection: Connection,
-  parts: { readonly metrics: ServiceMetrics; readonly gate: RateGate; isWanted(): boolean },
-): PolicyService {
-  const { metrics, gate, isWanted } = parts;
+interface ServiceParts {
+  readonly metrics: ServiceMetrics;
+  readonly gate: RateGate;
+  isWanted(): boolean;
+}
+
+/** Calls the service with the limits of its key: a call waits for its turn and, when refused for its rate, tries again. */
+function callerOf(connection: Connection, { metrics, gate, isWanted }: ServiceParts) {
   const key = sha256Hex(`${connection.base_url} ${connection.token}`);
-  const call = async <T>(name: string, input: Call): Promise<Result<T>> => {
+  return async <T>(name: string, input: Call): Promise<Result<T>> => {
     for (let turn = 1; ; turn++) {
       const wait_ms = await gate.pass(key, isWanted);
       if (wait_ms !== null) return { ok: false, fault: limited(wait_ms) };
@@ -183,6 +185,11 @@ export function openService(
       if (turn === TURNS_MAX) return { ok: false, fault: limited(answer.fault.retry_after_ms) };
     }
   };
+}
+
+/** The policy service at `connection`, on behalf of one object; a call of a limited key waits while `isWanted`. */
+export function openService(connection: Connection, parts: ServiceParts): PolicyService {
+  const call = callerOf(connection, parts);
   const at = (name: string, rest: string) => `/v1/policies/${encodeURIComponent(name)}${rest}`;
   const over = (take_over: boolean | undefined) => (take_over === true ? { 'x-svc-take-over': '1' } : {});
   const released = (release: boolean | undefined) => (release === true ? { 'x-svc-release': '1' } : {});

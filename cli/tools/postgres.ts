@@ -171,6 +171,24 @@ function initialise(initdb: string, data: string, options: SpawnOptions): Promis
   });
 }
 
+/** The flags that the server is started with on `port`. */
+function serverFlags(data: string, port: number, given: PostgresOptions['settings']): string[] {
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    autovacuum_naptime: '5s',
+    ...given,
+  };
+  return [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+  ];
+}
+
 /**
  * Starts PostgreSQL on `options.dir` and resolves when it accepts connections. @throws Error with the server's
  * output.
@@ -193,22 +211,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
   await reap(data);
   const port = options.port || (await freePort());
-  const settings: Record<string, string> = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: '200',
-    autovacuum_naptime: '5s',
-    ...options.settings,
-  };
-  const args = [
-    '-D',
-    data,
-    '-p',
-    String(port),
-    ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
-  ];
   const output = keepOutput(options.log);
-  const child = spawn(join(bin, 'postgres'), args, {
+  const child = spawn(join(bin, 'postgres'), serverFlags(data, port, options.settings), {
     cwd: dir,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],

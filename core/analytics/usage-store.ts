@@ -40,6 +40,54 @@ export interface UsageSum {
   readonly cost_micro: number;
 }
 
+/** Whole hours before the seal are read from their sums, all others from rows, which alone have tags. */
+const SUM_USAGE = `
+  with edge as (
+    select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
+           case when $10 = 'tag' then '-infinity'
+                else least(coalesce((select until from usage_seal), '-infinity'),
+                           date_trunc('hour', $4::timestamptz, 'UTC')) end as until),
+  counted as (
+    select hour as ts, project_id, key_id, model, provider, byok, app_id, null::jsonb as tags, requests, ok, errors,
+           input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro
+      from usage_hour
+     where org_id = $1 and environment = $2
+       and hour >= (select first from edge) and hour < (select until from edge)
+    union all
+    select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
+           (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
+           cache_write_tokens, reasoning_tokens, cost_micro
+      from request_row
+     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4
+       and ts >= (select greatest(first, until) from edge)
+    union all
+    select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
+           (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
+           cache_write_tokens, reasoning_tokens, cost_micro
+      from request_row
+     where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge))
+  select case when $9 = 'all' then $3::timestamptz else date_trunc($9, ts, 'UTC') end as bucket,
+         case $10::text
+           when 'project' then project_id
+           when 'key' then key_id
+           when 'model' then model
+           when 'provider' then provider
+           when 'byok' then byok::text
+           when 'app' then app_id
+           when 'tag' then coalesce(tags ->> $11::text, '')
+           else '' end as key,
+         sum(requests)::bigint as requests, sum(ok)::bigint as ok, sum(errors)::bigint as errors,
+         sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
+         sum(cache_read_tokens)::bigint as cache_read_tokens,
+         sum(cache_write_tokens)::bigint as cache_write_tokens,
+         sum(reasoning_tokens)::bigint as reasoning_tokens, sum(cost_micro)::bigint as cost_micro
+    from counted
+   where ($5::text is null or project_id = $5)
+     and ($6::text is null or key_id = $6)
+     and ($7::text is null or model = $7)
+     and ($8::text is null or provider = $8)
+   group by 1, 2`;
+
 /**
  * Sums per bucket (`hour`, `day`, or `all` for one) and value of `group` ("" everywhere where it is null), in no
  * order. `tag` names the tag of group `tag`.
@@ -51,53 +99,7 @@ export async function sumUsage(
 ): Promise<UsageSum[]> {
   const { rows } = await db.query<UsageSum>({
     name: 'analytics.sum_usage',
-    // Whole hours before the seal are read from their sums, the rest from rows; tags are in rows alone.
-    text: `
-      with edge as (
-        select date_trunc('hour', $3::timestamptz + interval '1 hour - 1 microsecond', 'UTC') as first,
-               case when $10 = 'tag' then '-infinity'
-                    else least(coalesce((select until from usage_seal), '-infinity'),
-                               date_trunc('hour', $4::timestamptz, 'UTC')) end as until),
-      counted as (
-        select hour as ts, project_id, key_id, model, provider, byok, app_id, null::jsonb as tags, requests, ok, errors,
-               input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro
-          from usage_hour
-         where org_id = $1 and environment = $2
-           and hour >= (select first from edge) and hour < (select until from edge)
-        union all
-        select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
-               (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
-               cache_write_tokens, reasoning_tokens, cost_micro
-          from request_row
-         where org_id = $1 and environment = $2 and ts >= $3 and ts < $4
-           and ts >= (select greatest(first, until) from edge)
-        union all
-        select ts, project_id, key_id, model, provider, byok, app_id, tags, 1, (status = 'ok')::int,
-               (status in ('error', 'rejected'))::int, input_tokens, output_tokens, cache_read_tokens,
-               cache_write_tokens, reasoning_tokens, cost_micro
-          from request_row
-         where org_id = $1 and environment = $2 and ts >= $3 and ts < $4 and ts < (select first from edge))
-      select case when $9 = 'all' then $3::timestamptz else date_trunc($9, ts, 'UTC') end as bucket,
-             case $10::text
-               when 'project' then project_id
-               when 'key' then key_id
-               when 'model' then model
-               when 'provider' then provider
-               when 'byok' then byok::text
-               when 'app' then app_id
-               when 'tag' then coalesce(tags ->> $11::text, '')
-               else '' end as key,
-             sum(requests)::bigint as requests, sum(ok)::bigint as ok, sum(errors)::bigint as errors,
-             sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
-             sum(cache_read_tokens)::bigint as cache_read_tokens,
-             sum(cache_write_tokens)::bigint as cache_write_tokens,
-             sum(reasoning_tokens)::bigint as reasoning_tokens, sum(cost_micro)::bigint as cost_micro
-        from counted
-       where ($5::text is null or project_id = $5)
-         and ($6::text is null or key_id = $6)
-         and ($7::text is null or model = $7)
-         and ($8::text is null or provider = $8)
-       group by 1, 2`,
+    text: SUM_USAGE,
     values: [
       filter.org_id,
       filter.environment,

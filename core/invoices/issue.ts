@@ -16,6 +16,46 @@ interface TopupInvoice {
   readonly terms: TaxTerms;
 }
 
+/** The one line of a document for credits. */
+function creditsLine(sac: string, amount_minor: number) {
+  return {
+    description: 'Prepaid API credits',
+    kind: 'credits' as const,
+    sac,
+    quantity: 1,
+    unit_minor: amount_minor,
+    amount_minor,
+  };
+}
+
+/** Writes the event `invoice.issued`, to be sent when the transaction has committed. */
+function announce(
+  context: Context,
+  { terms, currency, topup_id }: TopupInvoice,
+  made: {
+    readonly id: Id<'invoice'>;
+    readonly number: string;
+    readonly total_minor: number;
+    readonly at: Date;
+  },
+): Promise<void> {
+  return writeEvent(context.db, {
+    org_id: terms.recipient.org_id,
+    topic: 'invoice.issued',
+    payload: {
+      invoice_id: made.id,
+      number: made.number,
+      kind: terms.decision.kind,
+      currency,
+      total_minor: made.total_minor,
+      topup_id,
+      refund_id: null,
+      issued_at: made.at.toISOString(),
+    },
+    at: made.at,
+  });
+}
+
 /**
  * Issues the document of a booked top-up and emits `invoice.issued`. Call it last in the booking transaction: it
  * locks the supplier's counter until the commit. @throws an error of PostgreSQL when the top-up has one already.
@@ -47,16 +87,7 @@ export async function issueTopupInvoice(
     place_of_supply: decision.place_of_supply,
     supplier,
     recipient,
-    lines: [
-      {
-        description: 'Prepaid API credits',
-        kind: 'credits',
-        sac,
-        quantity: 1,
-        unit_minor: args.amount_minor,
-        amount_minor: args.amount_minor,
-      },
-    ],
+    lines: [creditsLine(sac, args.amount_minor)],
     hsn_sac: sac,
     tax_rate_bps: decision.rate_bps,
     taxable_minor: args.amount_minor,
@@ -74,20 +105,6 @@ export async function issueTopupInvoice(
     irn_status: 'not_applicable',
     issued_at: at,
   });
-  await writeEvent(context.db, {
-    org_id: recipient.org_id,
-    topic: 'invoice.issued',
-    payload: {
-      invoice_id: id,
-      number,
-      kind: decision.kind,
-      currency: args.currency,
-      total_minor,
-      topup_id: args.topup_id,
-      refund_id: null,
-      issued_at: at.toISOString(),
-    },
-    at,
-  });
+  await announce(context, args, { id, number, total_minor, at });
   return { id, number };
 }

@@ -46,6 +46,29 @@ function scopeOf(context: Context): Pick<AnswerKey, 'org_id' | 'environment'> {
 }
 
 /**
+ * The answer of the first call under a key, as it was stored.
+ * @throws ServiceError idempotency_conflict when that call had another body, idempotency_in_progress while it runs.
+ */
+function firstAnswer(
+  stored: NonNullable<Awaited<ReturnType<typeof claimAnswer>>>,
+  fingerprint: Buffer,
+  decrypt: (body: Buffer) => Buffer,
+): StoredResult {
+  if (!stored.fingerprint.equals(fingerprint)) {
+    throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.', {
+      param: 'Idempotency-Key',
+    });
+  }
+  if (stored.status === null || stored.body === null) {
+    throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
+      retry_after_ms: 1_000,
+    });
+  }
+  const kept = JSON.parse(decrypt(stored.body).toString()) as Kept;
+  return { status: stored.status, body: kept.body, replay: true };
+}
+
+/**
  * Runs `operation` at most once per (organisation, environment, path, `idempotency_key`) in 24 hours and returns the
  * first answer again afterwards. `refusalBody` writes the body of a refusal that is kept.
  * @throws ServiceError invalid_request, idempotency_conflict, idempotency_in_progress, and what the operation throws.
@@ -79,20 +102,7 @@ export async function runOnce(
     expires_at: new Date(at.getTime() + KEPT_MS),
     abandoned_before: new Date(at.getTime() - ABANDONED_MS),
   });
-  if (stored !== null) {
-    if (!stored.fingerprint.equals(fingerprint)) {
-      throw new ServiceError('idempotency_conflict', 'This Idempotency-Key was used with another body.', {
-        param: 'Idempotency-Key',
-      });
-    }
-    if (stored.status === null || stored.body === null) {
-      throw new ServiceError('idempotency_in_progress', 'The first call with this key is still running.', {
-        retry_after_ms: 1_000,
-      });
-    }
-    const kept = JSON.parse(open(sealing, stored.body, contextOf(key)).toString()) as Kept;
-    return { status: stored.status, body: kept.body, replay: true };
-  }
+  if (stored !== null) return firstAnswer(stored, fingerprint, (body) => open(sealing, body, contextOf(key)));
   const keep = (status: number, body: string) => ({
     started_at: at,
     status,

@@ -22,14 +22,37 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
+/** Runs `take` one at a time. Calls of `pump` during a run share it, and cause one further run, by `again`. */
+function oneAtATime(
+  take: () => Promise<number>,
+  again: () => void,
+): { pump(): Promise<number>; settled(): Promise<unknown> } {
+  let taking: Promise<number> | null = null;
+  let is_wanted = false;
+  return {
+    pump() {
+      if (taking !== null) {
+        is_wanted = true;
+        return taking;
+      }
+      taking = take().finally(() => {
+        taking = null;
+        if (!is_wanted) return;
+        is_wanted = false;
+        again();
+      });
+      return taking;
+    },
+    settled: async () => await taking?.catch(() => {}),
+  };
+}
+
 /** A worker that starts deliveries by itself while `mayTake()` is true, which it is while its process leads. */
 export function createDeliverer(parts: AttemptParts & { readonly mayTake: () => boolean }): Deliverer {
   /** Attempts under way by endpoint; none is 0. */
   const runs = new Map<string, number>();
   const outcomes = new Map<Outcome, number>();
   const running = new Set<Promise<void>>();
-  let taking: Promise<number> | null = null;
-  let again = false;
   let stopped = false;
 
   async function run(claimed: Claimed): Promise<void> {
@@ -72,20 +95,7 @@ export function createDeliverer(parts: AttemptParts & { readonly mayTake: () => 
     return claimed.length;
   }
 
-  /** One claim at a time; requests that come during it share one further claim. */
-  function pump(): Promise<number> {
-    if (taking !== null) {
-      again = true;
-      return taking;
-    }
-    taking = take().finally(() => {
-      taking = null;
-      if (!again) return;
-      again = false;
-      takeOn();
-    });
-    return taking;
-  }
+  const { pump, settled } = oneAtATime(take, takeOn);
 
   return {
     get in_flight() {
@@ -95,7 +105,7 @@ export function createDeliverer(parts: AttemptParts & { readonly mayTake: () => 
     pump,
     async stop() {
       stopped = true;
-      await taking?.catch(() => {});
+      await settled();
       await Promise.all(running);
     },
   };

@@ -3,7 +3,7 @@
 // call.
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   MeterProvider,
   PeriodicExportingMetricReader,
@@ -74,6 +74,63 @@ interface TelemetryOptions {
   provider(attempt: AttemptRecord['endpoint']): Provider | undefined;
 }
 
+function openTracers(resource: Resource, exporter: SpanExporter, sample_percent: number): TracerProvider {
+  return new TracerProvider({
+    resource,
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sample_percent / 100) }),
+    spanLimits: { attributeValueLengthLimit: 256 },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: QUEUE_SPANS,
+        maxExportBatchSize: BATCH_SPANS,
+        scheduledDelayMillis: TRACES_EVERY_MS,
+        exportTimeoutMillis: EXPORT_MS,
+      }),
+    ],
+  });
+}
+
+function openMeters(resource: Resource, exporter: PushMetricExporter): MeterProvider {
+  return new MeterProvider({
+    resource,
+    readers: [
+      new PeriodicExportingMetricReader({
+        exporter,
+        exportIntervalMillis: METRICS_EVERY_MS,
+        exportTimeoutMillis: EXPORT_MS,
+        cardinalityLimits: { default: SERIES_MAX },
+      }),
+    ],
+  });
+}
+
+/** Finds the address of the provider of an attempt, computed once per provider. */
+function addressBook(providerOf: TelemetryOptions['provider']): (attempt: AttemptRecord) => Address {
+  const addresses = new Map<Provider | undefined, Address>();
+  return ({ endpoint }) => {
+    const provider = providerOf(endpoint);
+    let address = addresses.get(provider);
+    if (address === undefined) {
+      // A new snapshot of the catalog has new provider objects.
+      if (addresses.size > 1_000) addresses.clear();
+      address = addressOf(provider);
+      addresses.set(provider, address);
+    }
+    return address;
+  };
+}
+
+/** Resolves when all of `ended` have settled, or after `ms`. */
+async function settledWithin(ms: number, ended: readonly Promise<unknown>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((done) => {
+    timer = setTimeout(done, ms);
+  });
+  await Promise.race([Promise.allSettled(ended), late]);
+  clearTimeout(timer);
+}
+
 /** Starts sending to `endpoint`. */
 export function openTelemetry(options: TelemetryOptions): Telemetry {
   const { endpoint, log, process_name, cell } = options;
@@ -87,43 +144,9 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
   const common = { timeoutMillis: EXPORT_MS, concurrencyLimit: 4 };
   const spans = watched(new OTLPTraceExporter({ url: `${base}/v1/traces`, ...common }), 'traces', log);
   const figures = watched(new OTLPMetricExporter({ url: `${base}/v1/metrics`, ...common }), 'metrics', log);
-  const tracers = new TracerProvider({
-    resource,
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sample_percent / 100) }),
-    spanLimits: { attributeValueLengthLimit: 256 },
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: spans,
-        maxQueueSize: QUEUE_SPANS,
-        maxExportBatchSize: BATCH_SPANS,
-        scheduledDelayMillis: TRACES_EVERY_MS,
-        exportTimeoutMillis: EXPORT_MS,
-      }),
-    ],
-  });
-  const meters = new MeterProvider({
-    resource,
-    readers: [
-      new PeriodicExportingMetricReader({
-        exporter: figures,
-        exportIntervalMillis: METRICS_EVERY_MS,
-        exportTimeoutMillis: EXPORT_MS,
-        cardinalityLimits: { default: SERIES_MAX },
-      }),
-    ],
-  });
-  const addresses = new Map<Provider | undefined, Address>();
-  const whereIs = ({ endpoint: at }: AttemptRecord): Address => {
-    const provider = options.provider(at);
-    let address = addresses.get(provider);
-    if (address === undefined) {
-      // A new snapshot of the catalog has new provider objects.
-      if (addresses.size > 1_000) addresses.clear();
-      address = addressOf(provider);
-      addresses.set(provider, address);
-    }
-    return address;
-  };
+  const tracers = openTracers(resource, spans, options.sample_percent);
+  const meters = openMeters(resource, figures);
+  const whereIs = addressBook(options.provider);
   const tracer = tracers.getTracer(SCOPE, undefined, { schemaUrl: SCHEMA_URL });
   const count = countInto(meters.getMeter(SCOPE, undefined, { schemaUrl: SCHEMA_URL }), whereIs);
   return {
@@ -135,14 +158,6 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
         log.error({ request_id: record.request_id, error }, 'telemetry of a call failed');
       }
     },
-    async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((done) => {
-        timer = setTimeout(done, CLOSE_MS);
-      });
-      const ended = Promise.allSettled([tracers.shutdown(), meters.shutdown()]);
-      await Promise.race([ended, late]);
-      clearTimeout(timer);
-    },
+    close: () => settledWithin(CLOSE_MS, [tracers.shutdown(), meters.shutdown()]),
   };
 }

@@ -90,15 +90,8 @@ interface Args {
   readonly contextValue: unknown;
 }
 
-function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> {
-  const { schema, introspection, timeout_ms = limits.timeout_ms } = options;
-  const exchangeOf = (args: Args) => (args.contextValue as { exchange: Exchange<C> }).exchange;
-  const price = (args: Args): Cost | null => {
-    const operation = operationOf(args.document, args.operationName ?? null);
-    // When no operation is selected, the executor refuses by itself.
-    if (operation === null) return null;
-    return costOf(schema, args.document, operation, (args.variableValues ?? {}) as Record<string, unknown>);
-  };
+/** Limits the text and the structure of documents. */
+function documentPlugin({ introspection }: { readonly introspection?: boolean }): Plugin {
   return {
     onParse({ setParseFn }) {
       setParseFn((source: string, options: object) => {
@@ -117,6 +110,20 @@ function limitsPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> 
         }
       };
     },
+  };
+}
+
+/** Limits the cost and the time of operations, and the number of streams; masks the errors of results. */
+function executionPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C>> {
+  const { schema, timeout_ms = limits.timeout_ms } = options;
+  const exchangeOf = (args: Args) => (args.contextValue as { exchange: Exchange<C> }).exchange;
+  const price = (args: Args): Cost | null => {
+    const operation = operationOf(args.document, args.operationName ?? null);
+    // When no operation is selected, the executor refuses by itself.
+    if (operation === null) return null;
+    return costOf(schema, args.document, operation, (args.variableValues ?? {}) as Record<string, unknown>);
+  };
+  return {
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const { surface } = exchangeOf(args as Args);
       try {
@@ -220,7 +227,8 @@ function handler<C>(options: EndpointOptions<C>) {
               allowArbitraryOperations: !persisted_only,
             }),
           ]),
-      limitsPlugin<C>(options),
+      documentPlugin(options),
+      executionPlugin<C>(options),
     ],
   });
 }

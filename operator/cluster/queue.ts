@@ -33,35 +33,46 @@ export function backoffMs(
   return Math.min(doubled, options.backoff_max_ms) * (0.5 + options.random() / 2);
 }
 
+/** One timer per key; setting it again replaces it. */
+function createTimers(due: (key: string) => void) {
+  const timers = new Map<string, NodeJS.Timeout>();
+  const clear = (key: string) => {
+    clearTimeout(timers.get(key));
+    timers.delete(key);
+  };
+  return {
+    set(key: string, ms: number) {
+      clear(key);
+      timers.set(
+        key,
+        setTimeout(() => {
+          timers.delete(key);
+          due(key);
+        }, ms),
+      );
+    },
+    clear,
+    clearAll() {
+      for (const key of timers.keys()) clear(key);
+    },
+  };
+}
+
 /** Starts a queue that calls `work` for each key; what `work` throws counts as a failure of the key. */
 export function startQueue(work: (key: string) => Promise<Again>, options: QueueOptions): Queue {
   const ready = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const added_while_running = new Set<string>();
-  const timers = new Map<string, NodeJS.Timeout>();
   const failures = new Map<string, number>();
   let stopped = false;
 
-  const unschedule = (key: string) => {
-    clearTimeout(timers.get(key));
-    timers.delete(key);
-  };
+  const timers = createTimers((key) => add(key));
   const add = (key: string) => {
     if (stopped) return;
-    unschedule(key);
+    timers.clear(key);
     if (running.has(key)) added_while_running.add(key);
     else ready.add(key);
     fill();
-  };
-  const after = (key: string, ms: number) => {
-    unschedule(key);
-    timers.set(
-      key,
-      setTimeout(() => {
-        timers.delete(key);
-        add(key);
-      }, ms),
-    );
   };
   const conclude = (key: string, again: Again) => {
     running.delete(key);
@@ -69,8 +80,8 @@ export function startQueue(work: (key: string) => Promise<Again>, options: Queue
     else failures.delete(key);
     if (stopped) return;
     if (added_while_running.delete(key)) ready.add(key);
-    else if (again === 'backoff') after(key, backoffMs(failures.get(key) ?? 1, options));
-    else if (again !== 'never') after(key, again.after_ms);
+    else if (again === 'backoff') timers.set(key, backoffMs(failures.get(key) ?? 1, options));
+    else if (again !== 'never') timers.set(key, again.after_ms);
     fill();
   };
   const fill = () => {
@@ -90,13 +101,13 @@ export function startQueue(work: (key: string) => Promise<Again>, options: Queue
   return {
     add,
     forget(key) {
-      unschedule(key);
+      timers.clear(key);
       failures.delete(key);
     },
     depth: () => ready.size,
     async stop() {
       stopped = true;
-      for (const key of timers.keys()) unschedule(key);
+      timers.clearAll();
       await Promise.all(running.values());
     },
   };

@@ -15,7 +15,7 @@ import {
   sqlInStores,
 } from './rules.ts';
 import { foldersExplained, invariantsOnce } from './shape.ts';
-import { componentLength, fileLength, folderSize } from './sizes.ts';
+import { fileLength, folderSize, functionLength } from './sizes.ts';
 import type { Rule } from './sources.ts';
 import { plainNames } from './words.ts';
 
@@ -35,7 +35,7 @@ export const rules: readonly (readonly [string, Rule])[] = [
   ['names use the words of the field', plainNames],
   ['no file is longer than 400 lines', fileLength],
   ['no folder holds more than 25 files', folderSize],
-  ['no function of the console is longer than 60 lines', componentLength],
+  ['no function is longer than 60 lines', functionLength],
   ['migrations are numbered without a gap', migrationsInOrder],
   ['no file names a path of one machine', noMachinePaths],
   ['no test is switched off', noSkippedTests],

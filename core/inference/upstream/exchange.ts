@@ -156,6 +156,60 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
+type Request = UpstreamRequest & { readonly whole: boolean };
+
+/** The connections to the provider at `base`. */
+function openOrigin(base: string, connections: number): Origin {
+  const url = new URL(base);
+  const pool = new Pool(url.origin, {
+    connections,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: CONNECT_MS },
+  });
+  return { pool, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** Sends `request` with the headers in `credentials`. */
+function dispatch(
+  { pool, prefix }: Origin,
+  request: Request,
+  credentials: readonly string[],
+  exchange: HttpExchange,
+): void {
+  // The gateway decides accept-encoding: a provider that is sent one compresses, and the raw lane cannot splice
+  // compressed bytes.
+  const headers = [
+    ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
+    String(request.body.length),
+    ...credentials,
+    ...request.headers,
+  ];
+  const body = request.whole ? request.body : (once(request.body) as unknown as null);
+  pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
+}
+
+/** Signs, then sends, unless the call has been aborted meanwhile. */
+function signAndDispatch(
+  origin: Origin,
+  to: Destination & { readonly sign: Sign },
+  request: Request,
+  exchange: HttpExchange,
+): void {
+  const path = origin.prefix + request.path;
+  to.sign({ base_url: to.base_url, path, body: request.body, region: to.region ?? '' })
+    .then((signature) => {
+      if (!exchange.isOver) dispatch(origin, request, [...to.credentials, ...signature], exchange);
+    })
+    .catch((error: unknown) => {
+      // The library's message may quote what it was given, so only the name of the error is passed on.
+      const name = error instanceof Error ? error.name : 'Error';
+      exchange.fail(Object.assign(new Error('the request could not be signed'), { code: `SIGN_${name}` }));
+    });
+}
+
 /**
  * The transport of a process, with a connection pool per origin. The caller watches the times to the first event,
  * between events and in total (call/attempt/attempt.ts), so undici's own timeouts are off; only connecting is limited
@@ -172,64 +226,19 @@ export function createTransport(options: { connections?: number } = {}): Transpo
   function originOf(base: string): Origin {
     let origin = origins.get(base);
     if (origin === undefined) {
-      const url = new URL(base);
-      const pool = new Pool(url.origin, {
-        connections: options.connections ?? 4_096,
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: 4_000,
-        connect: { timeout: CONNECT_MS },
-      });
-      origin = { pool, prefix: url.pathname.replace(/\/+$/, '') };
+      origin = openOrigin(base, options.connections ?? 4_096);
       origins.set(base, origin);
     }
     return origin;
   }
 
-  function dispatch(
-    to: Destination,
-    request: UpstreamRequest & { whole: boolean },
-    credentials: readonly string[],
-    exchange: HttpExchange,
-  ): void {
-    const { pool, prefix } = originOf(to.base_url);
-    // The gateway decides accept-encoding: a provider that is sent one compresses, and the raw lane cannot splice
-    // compressed bytes.
-    const headers = [
-      ...['content-type', 'application/json', 'accept-encoding', 'identity', 'content-length'],
-      String(request.body.length),
-      ...credentials,
-      ...request.headers,
-    ];
-    const body = request.whole ? request.body : (once(request.body) as unknown as null);
-    pool.dispatch({ path: prefix + request.path, method: 'POST', headers, body }, exchange);
-  }
-
-  /** Signs, then sends, unless the call has been aborted meanwhile. */
-  function signAndDispatch(
-    to: Destination,
-    sign: Sign,
-    request: UpstreamRequest & { whole: boolean },
-    exchange: HttpExchange,
-  ): void {
-    const path = originOf(to.base_url).prefix + request.path;
-    sign({ base_url: to.base_url, path, body: request.body, region: to.region ?? '' })
-      .then((signature) => {
-        if (!exchange.isOver) dispatch(to, request, [...to.credentials, ...signature], exchange);
-      })
-      .catch((error: unknown) => {
-        // The library's message may quote what it was given, so only the name of the error is passed on.
-        const name = error instanceof Error ? error.name : 'Error';
-        exchange.fail(Object.assign(new Error('the request could not be signed'), { code: `SIGN_${name}` }));
-      });
-  }
-
   return {
     send(to, request, handler) {
       const exchange = new HttpExchange(handler, lingering);
-      if (to.sign === undefined) dispatch(to, request, to.credentials, exchange);
-      else signAndDispatch(to, to.sign, request, exchange);
+      const origin = originOf(to.base_url);
+      const { sign } = to;
+      if (sign === undefined) dispatch(origin, request, to.credentials, exchange);
+      else signAndDispatch(origin, { ...to, sign }, request, exchange);
       return exchange;
     },
     connections() {

@@ -17,6 +17,21 @@ export interface Proxy {
   close(): void;
 }
 
+/** Keeps both ends of a connection in `sockets` until one of them closes, which closes the other. */
+function keepBoth(ends: readonly [Socket, Socket], sockets: Set<Socket>): void {
+  const end = () => {
+    for (const socket of ends) {
+      sockets.delete(socket);
+      socket.destroy();
+    }
+  };
+  for (const socket of ends) {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', end);
+  }
+}
+
 /** A proxy on a free port of loopback before the database at `to`. */
 export async function startProxy(to: string): Promise<Proxy> {
   const target = new URL(to);
@@ -27,11 +42,8 @@ export async function startProxy(to: string): Promise<Proxy> {
   const server: Server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     let isDoomed = false;
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      if (frozen) socket.pause();
-    }
+    keepBoth([near, far], sockets);
+    if (frozen) for (const socket of [near, far]) socket.pause();
     near.on('data', (chunk) => {
       if (armed !== null && chunk.includes(armed)) {
         armed = null;
@@ -49,14 +61,6 @@ export async function startProxy(to: string): Promise<Proxy> {
       near.destroy();
       far.destroy();
     });
-    const end = () => {
-      for (const socket of [near, far]) {
-        sockets.delete(socket);
-        socket.destroy();
-      }
-    };
-    near.on('close', end);
-    far.on('close', end);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = new URL(to);

@@ -81,6 +81,23 @@ export function rowOf(record: CallRecord, cell: string): RequestRow | null {
   };
 }
 
+function lostAttempt(request_id: RequestId): RequestRow['attempt_rows'][number] {
+  return {
+    attempt: 1,
+    ts_ms: ulidMs(request_id),
+    provider: '',
+    endpoint_id: '',
+    pool_id: 'main',
+    key_hint: '',
+    outcome: 'error',
+    http_status: 0,
+    error_class: 'gateway_lost',
+    ttft_ms: null,
+    duration_ms: null,
+    output_tokens: 0,
+  };
+}
+
 /** The row of a call whose process died; only its owner is known (docs/outcomes.md#gateway-killed). */
 export function lostRow(
   owner: { org_id: Id<'org'>; project_id: Id<'project'>; key_id: Id<'key'>; environment: Environment },
@@ -131,21 +148,6 @@ export function lostRow(
     client_ip_prefix: '',
     route_trace: null,
     warnings: [],
-    attempt_rows: [
-      {
-        attempt: 1,
-        ts_ms: ulidMs(request_id),
-        provider: '',
-        endpoint_id: '',
-        pool_id: 'main',
-        key_hint: '',
-        outcome: 'error',
-        http_status: 0,
-        error_class: 'gateway_lost',
-        ttft_ms: null,
-        duration_ms: null,
-        output_tokens: 0,
-      },
-    ],
+    attempt_rows: [lostAttempt(request_id)],
   };
 }

@@ -107,6 +107,9 @@ function messageLosses(message: Message, path: string, target: Target, lose: Los
   });
 }
 
+const MEDIA_MOVED = 'Media of the tool result are sent in a user message after it.';
+const REASONING_LEFT = 'Reasoning of earlier turns is not sent to this endpoint.';
+
 function partLosses(part: Part, path: string, target: Target, lose: Lose): void {
   if ('src' in part && 'file_id' in part.src && part.src.family !== 'openai_chat') {
     lose('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
@@ -125,22 +128,12 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
       break;
     case 'reasoning':
       if (reasoningMember(target) === null || part.signature !== undefined || part.data !== undefined) {
-        lose(
-          'hint',
-          'reasoning_signature_dropped',
-          path,
-          'Reasoning of earlier turns is not sent to this endpoint.',
-        );
+        lose('hint', 'reasoning_signature_dropped', path, REASONING_LEFT);
       }
       break;
     case 'tool_result':
       if (part.content.some((inner) => inner.type !== 'text')) {
-        lose(
-          'behaviour',
-          'tool_media_moved',
-          path,
-          'Media of the tool result are sent in a user message after it.',
-        );
+        lose('behaviour', 'tool_media_moved', path, MEDIA_MOVED);
       }
       part.content.forEach((inner, k) => {
         partLosses(inner, `${path}.content[${k}]`, target, lose);

@@ -123,6 +123,8 @@ function carriedOn(part: Part): ReadonlySet<string> {
 /** What has no item of its own where the model showed it. */
 const SHOWN: ReadonlySet<Part['type']> = new Set(['image', 'document', 'search_result']);
 
+const SHOWN_ONCE = 'Media in an answer of the assistant cannot be sent back here.';
+
 function partLosses(
   part: Part,
   path: string,
@@ -134,12 +136,7 @@ function partLosses(
   }
   extLost(part.ext, path, carriedOn(part), lose);
   if (message.role === 'assistant' && SHOWN.has(part.type)) {
-    return lose(
-      'content',
-      'media_unsupported',
-      path,
-      'What an assistant has shown cannot be sent back here.',
-    );
+    return lose('content', 'media_unsupported', path, SHOWN_ONCE);
   }
   switch (part.type) {
     case 'audio':
