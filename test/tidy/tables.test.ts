@@ -44,7 +44,7 @@ test('docs/limits.md has the limits of each plan', () => {
   for (const plan of planIds) {
     const { rpm, tpm, concurrency, keys, projects } = planLimits(plan);
     const cells = [rpm, tpm, concurrency, keys, projects].map((n) => n?.toLocaleString('en-US'));
-    const row = rpm === null ? `| ${plan} | by agreement` : `| ${[plan, ...cells].join(' | ')} |`;
+    const row = rpm === null ? `| ${plan} | by contract` : `| ${[plan, ...cells].join(' | ')} |`;
     expect(read('docs/limits.md')).toContain(row);
   }
 });

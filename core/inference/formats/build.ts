@@ -1,4 +1,4 @@
-// What a program is built from: the formats it is given, found by path, family, dialect and kind of provider.
+// Builds what a program needs from its formats: look-ups by path, family, dialect and kind of provider.
 import type { CatalogFormats } from '../../catalog/index.ts';
 import type { JsonObject, ServiceError } from '../../kernel/index.ts';
 import type { Adapter, Dialect, RawLane } from '../canonical/contract.ts';
@@ -11,14 +11,14 @@ export interface Formats {
   readonly adapters: ReadonlyMap<string, Adapter>;
   /** Raw lane by `dialect family`. */
   readonly raw_lanes: ReadonlyMap<string, RawLane>;
-  /** Dialect by the path that speaks it. */
+  /** Dialect by the path that it is served at. */
   readonly dialects: ReadonlyMap<string, Dialect>;
-  /** What may be asked about a call, by path. */
+  /** Questions about calls, by path. */
   readonly questions: ReadonlyMap<string, Asked>;
   readonly kinds: ReadonlyMap<string, ProviderKind>;
-  /** What a catalog is read with. */
+  /** What is needed to read a catalog. */
   readonly catalog: CatalogFormats;
-  /** The error envelope of a path: of its dialect, or of the one below whose route it lies; null: of none. */
+  /** The error envelope of a path: of the dialect whose route it is or lies below; null when it belongs to none. */
   envelopeAt(path: string): ((error: ServiceError, place: ErrorPlace) => JsonObject) | null;
 }
 
@@ -31,7 +31,7 @@ function once<V>(entries: readonly (readonly [string, V])[], what: string): Map<
   return map;
 }
 
-/** The program's view of `list`. @throws Error when two of it claim one name or path. */
+/** The look-ups for `list`. @throws Error when two formats claim the same name or path. */
 export function buildFormats(list: readonly Format[]): Formats {
   const adapters = list.flatMap(({ upstream }) => (upstream === null ? [] : [upstream]));
   const callers = list.flatMap((format) => (format.callers === null ? [] : [format.callers(adapters)]));

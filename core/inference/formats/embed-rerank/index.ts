@@ -1,4 +1,4 @@
-// Embeddings and rankings of five providers' wires.
+// Embeddings and rankings in the formats of five providers.
 
 import type { Format } from '../format.ts';
 import { embedRerank } from './upstream/index.ts';

@@ -1,4 +1,4 @@
-// How canonical parts look as content blocks of an answer; shared by the whole answer and the stream.
+// Writes canonical parts as content blocks of an answer; used for whole answers and for streams.
 
 import { isObject } from '../../../../kernel/index.ts';
 import { type ForeignState, wrapState } from '../../../canonical/reasoning.ts';
@@ -20,7 +20,7 @@ export function citationsText(citations: readonly Citation[] | undefined): strin
   return JSON.stringify(citations.map(writeCitation));
 }
 
-/** What must come back with the next turn for reasoning of another family; `model` made it. */
+/** What must be sent back with the next turn for reasoning of another family; `model` made it. */
 function foreignState(part: ReasoningPart, model: string): ForeignState {
   return {
     f: part.format,
@@ -32,8 +32,8 @@ function foreignState(part: ReasoningPart, model: string): ForeignState {
 }
 
 /**
- * The signature of a thinking block: the family's own byte for byte, any other reasoning's state in an
- * envelope, so that a later turn knows whose it is. '' for own reasoning that came without one.
+ * The signature of a thinking block: that of this family byte for byte; for other reasoning an envelope with its
+ * state, so that a later turn knows whose it is. '' for reasoning of this family that came without a signature.
  */
 export function signatureOf(part: ReasoningPart, model: string): string {
   return part.format === FORMAT ? (part.signature ?? '') : wrapState(foreignState(part, model));
@@ -49,7 +49,7 @@ export function callSignature(part: ToolCallPart, signature: string, model: stri
   return wrapState({ f: part.format ?? 'unknown', m: model, s: signature, t: part.id });
 }
 
-/** The `n`th call with an id: one that came without gets the request's. */
+/** The `n`th call, with an id: a call that came without one gets an id made from the request's. */
 export function withId(part: ToolCallPart, request_id: string, n: number): ToolCallPart {
   return part.id === '' ? { ...part, id: `call_${request_id}_${n}` } : part;
 }
@@ -62,14 +62,14 @@ export function toolUse(part: ToolCallPart, input: string): string {
   );
 }
 
-/** Arguments as an object's JSON text: what a model wrote that is none goes below the key `arguments`. */
+/** Arguments as the JSON text of an object: a value that is not an object is put under the key `arguments`. */
 export function inputOf(part: ToolCallPart): string {
   if (part.kind === 'custom') return `{"input":${JSON.stringify(part.arguments)}}`;
   if (part.arguments.trim() === '') return '{}';
   try {
     if (isObject(JSON.parse(part.arguments))) return part.arguments;
   } catch {
-    // Cut by the output cap, or not JSON at all: the caller sees what there is.
+    // Cut off by the output cap, or not JSON: the caller sees what there is.
   }
   return `{"arguments":${JSON.stringify(part.arguments)}}`;
 }

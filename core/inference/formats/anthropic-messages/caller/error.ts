@@ -1,9 +1,9 @@
-// How a refusal is told to clients of this format (docs/errors.md).
+// Writes a refusal for clients of this format (docs/errors.md).
 import type { JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { docUrl, factsOf } from '../../../caller/error.ts';
 import type { ErrorPlace, StreamFault } from '../../../canonical/types.ts';
 
-/** The envelope; clients expose type and `details.error_code`. */
+/** The error envelope; clients expose the type and `details.error_code`. */
 export function messagesError(error: ServiceError | StreamFault, place: ErrorPlace): JsonObject {
   const { type, code, message, param, details, beside } = factsOf(error);
   return {
@@ -21,7 +21,7 @@ export function messagesError(error: ServiceError | StreamFault, place: ErrorPla
   };
 }
 
-/** HTTP status of `error`: 529 where a queue is full. */
+/** HTTP status of `error`: 529 when a queue is full. */
 export function messagesStatus(error: ServiceError): number {
   const full = error.code === 'overloaded' || error.code === 'upstream_overloaded';
   return full ? 529 : error.status;

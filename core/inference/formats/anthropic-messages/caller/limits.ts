@@ -1,14 +1,14 @@
-// The limits a caller may watch (docs/limits.md#what-a-client-sees), as clients of this format read them.
+// Rate-limit headers (docs/limits.md#what-a-client-sees) in the form that clients of this format read.
 import { nowMs } from '../../../../kernel/index.ts';
 import type { Gauge, Gauges } from '../../../../limits/index.ts';
 
-/** Adds the buckets of `gauges` to the flat list `headers`; a bucket without a limit has none. */
+/** Appends `gauges` to the flat list `headers`; a gauge without a limit adds nothing. */
 export function addLimits(headers: string[], { requests, tokens }: Gauges): void {
   if (requests === null && tokens === null) return;
   const now = nowMs();
   if (requests !== null) addGauge(headers, 'requests', requests, now);
   if (tokens === null) return;
-  // One bucket for both directions: the three groups show the same.
+  // One bucket counts both directions, so the three groups show the same.
   for (const group of ['tokens', 'input-tokens', 'output-tokens']) addGauge(headers, group, tokens, now);
 }
 

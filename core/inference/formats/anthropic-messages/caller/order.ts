@@ -1,11 +1,10 @@
-// Tool calls and their results must answer each other before any money is held (docs/fidelity.md#the-canonical-form).
+// Tool calls and results must match before any money is held (docs/fidelity.md#the-canonical-form).
 import { isObject } from '../../../../kernel/index.ts';
 import { fail } from '../../../caller/read.ts';
 
 /**
- * Checks that every result answers a call of the assistant's turn before it, and every call is answered once
- * before the assistant speaks again. Adjacent messages of one role are one turn. @throws ServiceError
- * invalid_request
+ * Checks that every result belongs to a call of the assistant's turn before it, and that every call has one result
+ * before the assistant's next turn. Adjacent messages of one role are one turn. @throws ServiceError invalid_request
  */
 export function checkToolResults(messages: readonly unknown[]): void {
   let open = new Map<string, string>();

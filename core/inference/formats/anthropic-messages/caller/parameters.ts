@@ -1,4 +1,4 @@
-// By which members a messages request asks for each parameter.
+// Which members of a messages request ask for each parameter.
 import {
   membersOf,
   type Reading,
@@ -10,7 +10,7 @@ import {
 import { fail, optionalArray, requireString } from '../../../caller/read.ts';
 import { parameterSchema, parameters } from '../../../canonical/parameters.ts';
 
-/** Required; 0 warms the cache. */
+/** Required; 0 only warms the cache. */
 const max_tokens: Reading<number> = {
   members: { max_tokens: { ...parameterSchema('max_tokens'), minimum: 0 } },
   read: (body) =>
@@ -20,7 +20,7 @@ const max_tokens: Reading<number> = {
 
 const { maxItems: _ofOthers, ...stops } = parameterSchema('stop');
 
-/** As many as one likes. */
+/** Any number of stop sequences. */
 const stop: Reading<string[]> = {
   members: { stop_sequences: stops },
   read({ stop_sequences }) {
@@ -47,5 +47,5 @@ export const READINGS = {
   candidates: UNSAID,
 } as const satisfies Readings;
 
-/** The members by which a messages request asks for parameters, with their schemas. */
+/** The members of a messages request that ask for parameters, with their schemas. */
 export const parameterMembers = membersOf(READINGS);

@@ -1,4 +1,4 @@
-// Content blocks of a messages request into canonical parts.
+// Reads content blocks of a messages request into canonical parts.
 
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
@@ -20,19 +20,19 @@ import { readCitation } from '../words/citations.ts';
 import { FORMAT } from '../words/reasoning.ts';
 
 const FAMILY = 'anthropic_messages';
-/** Most cache breakpoints of one request, as upstream. */
+/** Most cache breakpoints per request; the provider has the same limit. */
 const BREAKPOINTS_MAX = 4;
 
-/** What one request's blocks share while they are read. */
+/** What the blocks of one request share while they are read. */
 export interface BlockReading {
-  /** Only the caller's own provider key may answer: files and containers of that account can be named. */
+  /** The request demands the caller's own provider key, so it may refer to files and containers of that account. */
   readonly own_key: boolean;
   breakpoints: number;
-  /** Signatures of other families' tool calls, by call id; they ride in empty thinking blocks. */
+  /** Signatures of other families' tool calls by call id; they are carried in empty thinking blocks. */
   readonly signatures: Map<string, { signature: string; format: ReasoningPart['format'] }>;
 }
 
-/** The breakpoint of an item, counted. @throws ServiceError invalid_request for a wrong one or the fifth */
+/** The breakpoint of an item, counted. @throws ServiceError invalid_request for a malformed one or the fifth */
 export function readCacheControl(
   value: unknown,
   param: string,
@@ -55,7 +55,7 @@ export function extOf(block: JsonObject, known: readonly string[]): { ext?: Json
   return rest.length === 0 ? {} : { ext: Object.fromEntries(rest) };
 }
 
-/** @throws ServiceError unsupported_parameter unless only the caller's own provider key may answer. */
+/** @throws ServiceError unsupported_parameter unless the request demands the caller's own provider key. */
 export function requireOwnKey(reading: { own_key: boolean }, param: string, what: string): void {
   if (reading.own_key) return;
   unsupported(param, `${what} needs your own provider key: set svc.route.byok to 'only'.`, {
@@ -105,7 +105,7 @@ function readDocument(block: JsonObject, param: string, reading: BlockReading): 
       ...(ext === undefined ? {} : { ext }),
     };
   }
-  // Blocks as a source: text is the same everywhere; with images only this family can read it.
+  // A source made of blocks: text means the same everywhere; with images, only this family can read it.
   const parts = readContent(source['content'], `${param}.source.content`, reading);
   if (parts.some((part) => part.type !== 'text')) return serverBlock(block, 'document');
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
@@ -211,7 +211,7 @@ function readSearchResult(block: JsonObject, param: string, reading: BlockReadin
   };
 }
 
-/** The part of one block; null for one that only carried another's signature. */
+/** The part of one block; null for a block that only carried another part's signature. */
 function readBlock(value: unknown, param: string, reading: BlockReading): Part | null {
   const block = requireObject(value, param);
   const type = requireString(block['type'], `${param}.type`);

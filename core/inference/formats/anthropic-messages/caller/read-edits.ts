@@ -1,16 +1,16 @@
-// `context_management` of a messages request. What is not understood is left to Anthropic, which has more edits than
-// these and says itself what is wrong with one.
+// Reads `context_management` of a messages request. Edits that are not understood are left to Anthropic, which has
+// more of them and reports errors itself.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { ClearThinking, ClearToolUses, ContextEdit } from '../../../canonical/edits/edit.ts';
 
 const MANAGEMENT = 'context_management';
 
-/** Defaults that the API documents. */
+/** Defaults documented for the API. */
 const TRIGGER_TOKENS = 100_000;
 const TOOL_USES_KEPT = 3;
 const THINKING_TURNS_KEPT = 1;
 
-/** The edits that `body` asks for; {} when it asks for none. */
+/** The edits that `body` requests; {} when there are none. */
 export function readEdits(body: JsonObject): { context_edits?: ContextEdit[] } {
   const management = body[MANAGEMENT];
   if (management === undefined || management === null) return {};
@@ -59,7 +59,7 @@ function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
 }
 
-/** A count of one of `kinds`; null when it is something else. */
+/** A count of one of `kinds`; null when it is anything else. */
 function amountOf<K extends string>(amount: unknown, kinds: readonly K[]): { of: K; value: number } | null {
   if (!isObject(amount)) return null;
   const of = kinds.find((kind) => kind === amount['type']);

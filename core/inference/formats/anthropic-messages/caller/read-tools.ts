@@ -1,4 +1,4 @@
-// Tools, tool choice, reasoning and output preferences of a messages request.
+// Reads tools, tool choice, reasoning and output preferences of a messages request.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -85,7 +85,7 @@ const MODES = {
   between_tools: 'between_tools',
 } as const;
 
-/** `thinking` and `output_config.effort` as one set of preferences; {} when neither is given. */
+/** `thinking` and `output_config.effort` combined; {} when neither is given. */
 export function readReasoning(body: JsonObject, config: JsonObject): Pick<CanonicalRequest, 'reasoning'> {
   const preferences: ReasoningPreferences = {};
   const thinking = optionalObject(body['thinking'], 'thinking');
@@ -119,7 +119,7 @@ export function readReasoning(body: JsonObject, config: JsonObject): Pick<Canoni
   return Object.keys(preferences).length > 0 ? { reasoning: preferences } : {};
 }
 
-/** The output contract; beta clients name it `output_format`. */
+/** The requested output format; beta clients call it `output_format`. */
 export function readOutput(body: JsonObject, config: JsonObject): { output?: OutputPreferences } {
   const older = optionalObject(body['output_format'], 'output_format');
   const format = optionalObject(config['format'], 'output_config.format') ?? older;

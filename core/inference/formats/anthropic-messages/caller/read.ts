@@ -1,4 +1,4 @@
-// `POST /v1/messages` into the canonical form.
+// Reads `POST /v1/messages` into the canonical form.
 
 import { isObject, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
@@ -23,14 +23,14 @@ import { readEdits } from './read-edits.ts';
 import { readOutput, readReasoning, readToolChoice, readTools } from './read-tools.ts';
 import { WORDS } from './words.ts';
 
-/** Members that are read into named fields; the rest is `ext`. */
+/** Members that are read into named fields; all others go to `ext`. */
 const NAMED = [
   ...Object.keys(parameterMembers),
   ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
   ...['metadata', 'service_tier', 'speed', 'inference_geo', 'stream', 'svc', 'cache_control'],
 ];
 
-/** Headers that name state of an account; of use only with the caller's own provider key. */
+/** Headers that refer to state in an account; useful only with the caller's own provider key. */
 const ACCOUNT_HEADERS = ['anthropic-user-profile-id', 'anthropic-workspace-id'];
 
 function readSystem(value: unknown, reading: BlockReading): Message[] {
@@ -45,7 +45,7 @@ function isResult(part: Part): boolean {
   return part.type === 'tool_result';
 }
 
-// Results go in a message of their own, before the rest of the user's turn, where every family wants them.
+// Results get a message of their own before the rest of the user's turn, where every family wants them.
 function readMessage(value: unknown, param: string, reading: BlockReading): Message[] {
   const message = requireObject(value, param);
   const role = optionalChoice(message['role'], `${param}.role`, ['user', 'assistant', 'system'] as const);
@@ -59,13 +59,13 @@ function readMessage(value: unknown, param: string, reading: BlockReading): Mess
   return rest.length === 0 ? [results] : [results, { role: 'user', content: rest }];
 }
 
-/** Messages with the path of each. */
+/** Messages, with the path of each. */
 interface Placed {
   messages: Message[];
   paths: string[];
 }
 
-// What the model goes on to say after a call is of the same turn, which its results end.
+// What the model says after a call belongs to the same turn, which the results end.
 function readTurns(list: readonly unknown[], reading: BlockReading): Placed {
   const placed: Placed = { messages: [], paths: [] };
   let calling: Message | null = null;
@@ -85,8 +85,8 @@ function readTurns(list: readonly unknown[], reading: BlockReading): Placed {
   return placed;
 }
 
-// Names of the calls go to their results (some families ask for them), signatures to the calls they belong
-// to.
+// Results get the names of their calls, because some families require them, and signatures get to the calls they
+// belong to.
 function linkCalls(messages: readonly Message[], reading: BlockReading): void {
   const names = new Map<string, string>();
   for (const { content } of messages) {
@@ -110,7 +110,7 @@ function readMessages(body: JsonObject, reading: BlockReading): Placed {
   const { messages, paths } = readTurns(list, reading);
   linkCalls(messages, reading);
   const before = system.map(() => 'system');
-  // A thread holds the earlier turns upstream; its calls are not here to be matched.
+  // A thread keeps its earlier turns at the provider, so results cannot be matched with their calls here.
   if (present(body['thread'])) return { messages: [...system, ...messages], paths: [...before, ...paths] };
   checkToolResults(list);
   const order: number[] = [];
@@ -123,7 +123,7 @@ function readMessages(body: JsonObject, reading: BlockReading): Placed {
 
 function checkAccountState(body: JsonObject, reading: BlockReading): void {
   if (present(body['thread']) && !reading.own_key) {
-    // The newest tool runners fall back to the whole history by themselves when they read these details.
+    // The newest tool runners resend the whole history by themselves when they read these details.
     throw new ServiceError('unsupported_parameter', "'thread' is not served here; send the whole history.", {
       param: 'thread',
       details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
@@ -163,7 +163,7 @@ function readHeaders(
   };
 }
 
-// The region joins what the caller requires of the route; several preferences of regions must all hold.
+// The region is combined with the caller's route: if several preferences of regions are given, all of them apply.
 function readGeo(body: JsonObject, svc: SvcOptions): void {
   const geo = optionalString(body['inference_geo'], 'inference_geo');
   if (geo === undefined || geo === 'global') return;

@@ -1,4 +1,4 @@
-// What POST /v1/messages takes: blocks, tools and parameters.
+// The request of POST /v1/messages: blocks, tools and parameters.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { flag, may, model, open, parameter, stream, svc, text } from '../../../caller/shapes.ts';

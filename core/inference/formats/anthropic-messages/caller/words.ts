@@ -1,6 +1,6 @@
-// Members of this format by the words of chat.
+// This format's names of members, by their names in chat.
 
-/** Where it has words of its own. */
+/** Only the members whose names differ. */
 export const WORDS: ReadonlyMap<string, string> = new Map([
   ['stop', 'stop_sequences'],
   ['user', 'metadata.user_id'],

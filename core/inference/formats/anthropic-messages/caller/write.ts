@@ -1,4 +1,4 @@
-// A whole answer as one message.
+// Writes a whole answer as one message.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { CanonicalAnswer, Part, ReplyEnd, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
@@ -19,7 +19,7 @@ function thinking(text: string, signature: string): string {
   return `{"type":"thinking","thinking":${JSON.stringify(text)},"signature":${JSON.stringify(signature)}}`;
 }
 
-/** JSON texts of the blocks of one part; what the dialect cannot show goes to `warnings`. */
+/** JSON texts of the blocks of one part; parts that the dialect cannot show add a warning to `warnings`. */
 function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[]): string[] {
   switch (part.type) {
     case 'text':
@@ -46,10 +46,7 @@ function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[
   return [];
 }
 
-/**
- * The stop that the caller is told, and the warnings that telling it gives rise to
- * (docs/compatibility.md#answers).
- */
+/** The stop reason that the caller gets, and the warnings about it (docs/compatibility.md#answers). */
 export function reportedStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
   const reported = end.stop ?? stop ?? { reason: 'end_turn' };
   if (reported.reason === 'malformed') {
@@ -58,13 +55,16 @@ export function reportedStop(stop: Stop | null, end: ReplyEnd, refused: boolean,
   return refused && reported.reason === 'end_turn' ? { ...reported, reason: 'refusal' } : reported;
 }
 
-/** What the gateway has cleared of the conversation, as a member with a comma before it; '' where nothing was asked. */
+/**
+ * What the gateway has cleared from the conversation, as a member with a comma before it; '' when nothing was
+ * requested.
+ */
 export function appliedEdits({ applied_edits }: ReplyMeta): string {
   if (applied_edits === undefined) return '';
   return `,"context_management":${JSON.stringify({ applied_edits })}`;
 }
 
-/** The reply as JSON text: every key of the dialect is there, null where there is nothing to tell. */
+/** The answer as JSON text: every key of the dialect is present, with null when it has no value. */
 export function writeMessage(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const candidate = answer.candidates[0];
   let calls = 0;

@@ -1,5 +1,5 @@
-// Canonical events as the dialect's event stream (docs/streams.md#messages): a state machine that cannot leave the
-// grammar. Every event is a template around one JSON.stringify; the finish is held until usage is final.
+// Writes canonical events as the dialect's event stream (docs/streams.md#messages): a state machine that cannot leave
+// the grammar. Every event is a template around one JSON.stringify; the finish is held back until usage is final.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
@@ -28,13 +28,13 @@ type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 export const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
-/** The dialect's in-stream error; the stream ends with it. */
+/** The dialect's error event, which ends the stream. */
 export function errorEvent(fault: StreamFault, meta: ReplyMeta, end: ReplyEnd): string {
   const envelope = JSON.stringify(messagesError(fault, meta));
   return `event: error\ndata: ${envelope.slice(0, -1)},"svc":${svcText(meta, end)}}\n\n`;
 }
 
-/** `message_delta` of our own making. */
+/** A `message_delta` that the gateway makes. */
 export function messageDelta(stop: Stop, usage: Usage, svc: string, applied = ''): string {
   return (
     `event: message_delta\ndata: {"type":"message_delta","delta":{${writeStop(stop)},"container":null}` +
@@ -48,8 +48,8 @@ export function blockStop(index: number): string {
 }
 
 /**
- * Usage of `message_start`: what the provider reported early, else the estimate; never all zero (clients divide
- * by it).
+ * Usage of `message_start`: the provider's early report, otherwise the estimate. Never all zero, because clients
+ * divide by it.
  */
 export function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): Usage {
   const usage: Usage = {
@@ -68,8 +68,8 @@ export function startUsage(early: Partial<Usage> | undefined, meta: ReplyMeta): 
 }
 
 /**
- * What is being written: one block, or nothing that can be seen (`silent`), or a part whose block comes at
- * its end.
+ * What is being written: a block, something that is not shown (`silent`), or a part whose block is written at its
+ * end.
  */
 type Open =
   | { kind: 'text' | 'thinking' | 'call' | 'custom'; part: Part; arguments: boolean }
@@ -84,7 +84,7 @@ export class MessagesWriter implements StreamWriter {
   #next = 0;
   #calls = 0;
   #open: Open | null = null;
-  /** Head of the deltas of the open block, made once per block. */
+  /** Head of the open block's deltas, made once per block. */
   #head = '';
   #stop: Stop | null = null;
   #refused = false;
@@ -149,7 +149,7 @@ export class MessagesWriter implements StreamWriter {
     );
   }
 
-  /** Opens block `next` with `block` as its start. */
+  /** Opens block `next`, which starts with `block`. */
   #block(block: string): string {
     const index = this.#next++;
     const delta = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
@@ -158,7 +158,7 @@ export class MessagesWriter implements StreamWriter {
     return `${start},"index":${index},"content_block":${block}}\n\n`;
   }
 
-  /** A block that comes whole. */
+  /** Writes a block that arrives whole. */
   #whole(block: string): string {
     const index = this.#next;
     return this.#block(block) + blockStop(index);
@@ -208,7 +208,7 @@ export class MessagesWriter implements StreamWriter {
     let head = '';
     if (own.signature !== undefined) {
       head = this.#signed(callSignature(own, own.signature, this.#model));
-      // Told; one that comes with a delta is another.
+      // The signature has been written; one that comes with a delta is a different one.
       delete own.signature;
     }
     this.#open = { kind: part.kind === 'custom' ? 'custom' : 'call', part: own, arguments: false };
@@ -216,7 +216,7 @@ export class MessagesWriter implements StreamWriter {
     return part.arguments === '' ? head : head + this.#arguments(this.#open, part.arguments);
   }
 
-  /** An empty thinking block that only carries `signature`. */
+  /** Writes an empty thinking block that only carries `signature`. */
   #signed(signature: string): string {
     const index = this.#next;
     return (
@@ -289,7 +289,7 @@ export class MessagesWriter implements StreamWriter {
       const tail = open.arguments ? '"}' : '{"input":""}';
       out = `${this.#head}input_json_delta","partial_json":${JSON.stringify(tail)}}}\n\n`;
     } else if (!open.arguments) {
-      // Clients parse the arguments only when a delta came, an empty one included.
+      // Clients parse the arguments only after a delta, even if it is empty.
       out = `${this.#head}input_json_delta","partial_json":""}}\n\n`;
     }
     out += stop;
@@ -298,7 +298,7 @@ export class MessagesWriter implements StreamWriter {
   }
 }
 
-// Signatures and opaque state are written once and whole, because clients overwrite what they have.
+// Signatures and opaque state are written whole and once, because clients overwrite what they have.
 function gather(part: ReasoningPart | ToolCallPart, event: Delta): void {
   if (event.signature !== undefined) part.signature = (part.signature ?? '') + event.signature;
   if (event.data !== undefined && part.type === 'reasoning') part.data = (part.data ?? '') + event.data;

@@ -1,5 +1,5 @@
-// The raw lane: a messages call on an endpoint of its own family. Bytes go through; only our fields are
-// rewritten.
+// The raw lane: a messages call on an endpoint of the same format. The bytes are passed on; only the gateway's fields
+// are rewritten.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type {
@@ -43,7 +43,7 @@ function refuseTwice(top: TopLevel, path: string): void {
   const name = duplicated(top);
   if (name === null) return;
   const param = path === '' ? name : `${path}.${name}`;
-  // An upstream that takes the other copy would see another model, cap or user than was held and priced.
+  // A provider that reads the other copy would see another model, cap or user than was held and priced.
   throw new ServiceError('invalid_json', `The key '${param}' occurs twice.`, { param });
 }
 
@@ -69,7 +69,7 @@ function topChanges(
   if (target.flags.includes('rejects_sampling')) {
     for (const name of ['temperature', 'top_p', 'top_k']) changes[name] = null;
   }
-  // Fast mode costs a multiple; only an endpoint that lists the field is priced for it.
+  // Fast mode costs a multiple; only an endpoint that lists the field has a price for it.
   if (!target.capabilities.parameters.includes('speed')) changes['speed'] = null;
   for (const [name, value] of Object.entries(options.extra)) changes[name] = JSON.stringify(value);
   return changes;
@@ -94,7 +94,7 @@ function hasForeignState(request: CanonicalRequest): boolean {
   );
 }
 
-/** Whether the block at `span` is reasoning that this family did not make, or cannot know again. */
+/** Whether the block at `span` is reasoning that this family did not make or cannot verify. */
 function isForeign(body: Buffer, span: Span): boolean {
   const block = scanObject(body, span.from);
   if (block === null) return false;
@@ -105,10 +105,7 @@ function isForeign(body: Buffer, span: Span): boolean {
   return typeof state !== 'string' || state === '' || isWrapped(state);
 }
 
-/**
- * One message without foreign reasoning; null when nothing of it is left, its own text when nothing was in
- * it.
- */
+/** One message without other families' reasoning; null when nothing is left of it, its own text when it had none. */
 function ownMessage(body: Buffer, span: Span): string | null {
   const text = body.toString('utf8', span.from, span.to);
   const message = scanObject(body, span.from);
@@ -131,8 +128,8 @@ function ownMessages(body: Buffer, top: TopLevel): Edit[] {
   return [{ from: messages.from, to: messages.to, text: `[${texts.join(',')}]` }];
 }
 
-// What would change the caller's contract, or cost what has no price, never goes up silently: it is refused, or left out
-// where the caller said `drop`.
+// What would change the caller's contract, or has no price, is never sent silently: it is refused, or left out if the
+// caller said `drop`.
 function withoutLost(request: CanonicalRequest, target: Target): Record<string, null> {
   const left: Record<string, null> = {};
   for (const { class: kind, param, message } of findLosses(request, target)) {
@@ -163,7 +160,7 @@ function rawRequest(
 
 const TOOL_USE = Buffer.from('"tool_use"');
 
-/** Of the content array at `from`: bytes of text, reasoning and arguments, and how many calls it has. */
+/** Measures the content array at `from`: bytes of text, reasoning and arguments, and the number of calls. */
 function contentOf(body: Buffer, from: number): { bytes: number; calls: number } {
   let bytes = 0;
   let calls = 0;
@@ -272,13 +269,13 @@ class AssembledWhole implements RawWhole {
 }
 
 /**
- * Messages on `anthropic_messages`. A caller who excludes reasoning gets the canonical writer, because
- * leaving blocks out changes every index behind them.
+ * The raw lane between messages and `anthropic_messages`. A caller that excludes reasoning gets the canonical writer,
+ * because leaving blocks out changes the index of every block after them.
  */
 export const messagesRawLane: RawLane = {
   dialect: 'messages',
   family: 'anthropic_messages',
-  // Edits that the endpoint does not do are done here, on the canonical form.
+  // Edits that the endpoint does not perform are performed here, on the canonical form.
   serves: (target, request) => editsContext(request, target),
   request: rawRequest,
   whole: (body, request) =>

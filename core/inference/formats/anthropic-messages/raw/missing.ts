@@ -1,4 +1,4 @@
-// Members that an older version of the wire leaves out.
+// Adds members that an older version of the format leaves out.
 import { memberOf, type TopLevel } from '../../../wire/scan.ts';
 
 function missing(keys: readonly string[]): (top: TopLevel) => Record<string, string> {
@@ -10,8 +10,8 @@ function missing(keys: readonly string[]): (top: TopLevel) => Record<string, str
 }
 
 /**
- * Nullable keys that an older version of the wire leaves out: replies are always the superset of both
- * versions. Members to add with their JSON text, {} when nothing is missing.
+ * Nullable keys that an older version of the format leaves out: answers always have the keys of both versions.
+ * Returns members to add with their JSON text; {} when nothing is missing.
  */
 export const withMissing = {
   message: missing(['stop_reason', 'stop_sequence', 'stop_details', 'container', 'diagnostics']),

@@ -1,7 +1,7 @@
-// The raw lane's stream: one piece out for each read in, events copied as they came. Only three are
-// rewritten: `message_start` (id, model, svc), the last `message_delta` (svc, held until the cost is
-// settled), `message_stop` (held with it). A delta is known again by its learnt prefix and costs a comparison
-// and a look for its end quote.
+// The stream of the raw lane: one piece out for each read, with events copied unchanged. Only three are rewritten:
+// `message_start` (id, model, svc), the last `message_delta` (svc, held back until the cost is settled) and
+// `message_stop` (held back with it). A delta is recognised by a learnt prefix, which costs a comparison and a search
+// for its closing quote.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { Relay, RelayState } from '../../../canonical/contract.ts';
@@ -40,7 +40,7 @@ import { withMissing } from './missing.ts';
 const LF = 10;
 const CR = 13;
 const EMPTY = Buffer.alloc(0);
-/** `"}}` with an index or padding of a provider's own behind it. */
+/** `"}}`, followed by an index or padding that some providers add. */
 const CLOSING_MAX = 64;
 const DELTA_EVENT = Buffer.from('event: content_block_delta\n');
 const USAGE_KEYS = [
@@ -51,20 +51,20 @@ const USAGE_KEYS = [
   'output_tokens_details',
   'server_tool_use',
 ];
-/** What no client can place without the message that it belongs to. */
+/** Events that no client can interpret before the message they belong to has started. */
 const NEEDS_START: ReadonlySet<string> = new Set([
   ...['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
 ]);
-/** Where the text of a delta begins, by its kind. */
+/** Where the text of a delta begins, by kind of delta. */
 const TEXT_STARTS = ['_delta","text":"', '_delta","thinking":"', '_delta","partial_json":"'].map((text) =>
   Buffer.from(text),
 );
 
 interface Block {
   index: unknown;
-  /** A tool call whose arguments no delta has brought yet. */
+  /** A tool call for which no delta has brought arguments yet. */
   awaits_input: boolean;
-  /** No delta at all yet. */
+  /** No delta has arrived yet. */
   untouched: boolean;
 }
 
@@ -72,7 +72,7 @@ export class MessagesRelay implements Relay {
   readonly state: RelayState = newRelayState();
   readonly #meta: ReplyMeta;
   readonly #rest = new Rest();
-  /** The last byte of the last read was a CR. */
+  /** The last byte of the previous read was a CR. */
   #after_cr = false;
   #started = false;
   #block: Block | null = null;
@@ -100,7 +100,7 @@ export class MessagesRelay implements Relay {
     if (this.#over || this.state.fault !== null) return EMPTY;
     let out: Buffer = EMPTY;
     if (this.#rest.length > 0 && !this.state.finished) {
-      // A server that forgets the last blank line has still said its last event, if it is whole.
+      // A server that omits the last blank line has still sent its last event, if that is complete.
       const tail = this.#rest.take(BLANK_LINE);
       if (isWholeEvent(tail)) out = this.#events(tail);
     }
@@ -146,7 +146,7 @@ export class MessagesRelay implements Relay {
     this.#rest.add(bytes);
   }
 
-  /** `bytes` with every line end as LF; a CR LF pair may be cut by a read. */
+  /** `bytes` with every line end as LF; two reads may split a CR LF pair. */
   #plainLines(bytes: Buffer): Buffer {
     const out = Buffer.allocUnsafe(bytes.length);
     let n = 0;
@@ -157,7 +157,7 @@ export class MessagesRelay implements Relay {
     return out.subarray(0, n);
   }
 
-  /** Handles every whole event of `b` and keeps what is left. */
+  /** Handles every whole event of `b` and keeps the rest. */
   #events(b: Buffer): Buffer {
     const pieces: Buffer[] = [];
     let copied = 0;
@@ -187,13 +187,16 @@ export class MessagesRelay implements Relay {
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
-  /** Where the event at `from` ends, when it is a delta with the learnt prefix: counted, it stays as it is. Else 0. */
+  /**
+   * Index of the end of the event at `from` when it is a delta with the learnt prefix: it is counted and copied
+   * unchanged. Otherwise 0.
+   */
   #known(b: Buffer, from: number): number {
     const { length } = this.#prefix;
     if (length === 0 || !startsWith(b, from, this.#prefix)) return 0;
     const end = stringEnd(b, from + length);
     if (end < 0 || hasLine(b, from + length, end)) return 0;
-    // Behind the text stand a few closing marks; where more stands, the event is read in full.
+    // A few closing marks follow the text; when more follows, the event is read in full.
     let to = end + 1;
     const near = Math.min(b.length - 1, to + CLOSING_MAX);
     while (to < near && b[to] !== LF) to++;
@@ -204,7 +207,8 @@ export class MessagesRelay implements Relay {
   }
 
   /**
-   * One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing.
+   * Handles one event outside the fast path. Null: it is copied unchanged; otherwise its replacement, which may be
+   * empty.
    */
   #event(b: Buffer, from: number, to: number): Buffer | null {
     const read = readLines(b.toString('utf8', from, to));
@@ -217,7 +221,7 @@ export class MessagesRelay implements Relay {
     }
     if (!isObject(data) || typeof data['type'] !== 'string') return EMPTY;
     const { type } = data;
-    // The official clients go by the event line, so an event without it gets it.
+    // The official clients rely on the event line, so an event without one gets it.
     const plain = read.plain && read.event === type ? null : eventOf(type, read.data);
     if (!this.#started && NEEDS_START.has(type)) throw new ProtocolFault(`${type} before message_start`);
     switch (type) {
@@ -246,7 +250,7 @@ export class MessagesRelay implements Relay {
     }
   }
 
-  /** Content after a `message_delta`: that one was not the last, so it goes out as it came. */
+  /** Content follows a `message_delta`, so that was not the last one: it is sent as it came. */
   #released(plain: Buffer | null, b: Buffer, from: number, to: number): Buffer | null {
     const held = this.#held;
     if (held === null) return plain;
@@ -279,7 +283,7 @@ export class MessagesRelay implements Relay {
     const counted = counts === undefined ? null : scanObject(body, counts.from);
     const edits: Edit[] = [];
     if (counted === null) {
-      // Clients read the counts of `message_start` without asking whether there are any.
+      // Clients read the counts in `message_start` without checking that they exist.
       changes['usage'] = writeUsage(startUsage(this.state.early_usage ?? undefined, this.#meta), undefined);
     } else {
       const missing: Record<string, string> = withMissing.usage(counted);
@@ -324,14 +328,14 @@ export class MessagesRelay implements Relay {
     if (b.compare(DELTA_EVENT, 0, DELTA_EVENT.length, from, from + DELTA_EVENT.length) !== 0) return;
     for (const needle of TEXT_STARTS) {
       const at = b.indexOf(needle, from);
-      // The first text of the event: its data line begins with type and index, which hold no such characters.
+      // The first text of the event: its data line begins with type and index, which contain no such characters.
       if (at >= 0 && at < to) this.#prefix = own(b.subarray(from, at + needle.length));
       if (at >= 0 && at < to) return;
     }
   }
 
   #blockStop(): void {
-    // A call without arguments counts as `{}`, as it does in the canonical form.
+    // A call without arguments counts as `{}`, as in the canonical form.
     if (this.#block?.awaits_input === true) this.#produced(2);
     this.#block = null;
     this.#prefix = EMPTY;
@@ -354,7 +358,7 @@ export class MessagesRelay implements Relay {
     return released;
   }
 
-  /** End of the block that a cut of ours leaves open; a call gets the delta that clients wait for. */
+  /** Ends the block that is open when the gateway cuts the answer; a call gets the delta that clients wait for. */
   #closeBlock(): string {
     const block = this.#block;
     if (block === null) return '';
@@ -368,7 +372,9 @@ export class MessagesRelay implements Relay {
     return delta + blockStop(index);
   }
 
-  /** The held `message_delta` with svc, every key, and our counts where the upstream reported none. */
+  /**
+   * The held `message_delta` with svc and every key, and with the gateway's counts when the provider reported none.
+   */
   #settled(held: Buffer, svc: string, end: ReplyEnd): Buffer {
     const body = Buffer.from(readLines(held.toString('utf8')).data as string);
     const top = scanObject(body);

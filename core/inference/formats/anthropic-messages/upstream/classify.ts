@@ -1,4 +1,4 @@
-// From Anthropic's error bodies and error events to the classes of docs/outcomes.md#faults-of-a-provider.
+// Classifies Anthropic's error bodies and error events (docs/outcomes.md#faults-of-a-provider).
 import { isObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';
@@ -21,8 +21,8 @@ const byType: Record<string, FaultClass> = {
 const CONTEXT =
   /prompt is too long|exceeds? (?:the )?(?:model's )?(?:maximum )?context|context (?:window|limit|length)/i;
 const CREDIT = /^your credit balance is too low|^you have reached your specified .{0,20}usage limits/i;
-// A refusal of an unknown field quotes the field's name, which the caller chose: it must not pass for an
-// empty account.
+// A refusal of an unknown field quotes the field's name, which the caller chose: it must not be taken for an empty
+// account.
 const QUOTED = /extra inputs are not permitted/i;
 const FILTER = /content filtering policy|blocked by content filter/i;
 
@@ -48,8 +48,7 @@ function reported(body: unknown): Reported {
   };
 }
 
-// The words of a 400 say more than its type: an empty account and a long prompt both arrive as
-// invalid_request_error.
+// The text of a 400 says more than its type: an empty account and a long prompt both arrive as invalid_request_error.
 function classOf(status: number, { type, message }: Reported): FaultClass {
   const typed = type === undefined ? undefined : byType[type];
   const first = status >= 200 && status < 300 ? typed : classOfStatus(status);
@@ -71,7 +70,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-// Seconds only: a date would need the clock, and this provider sends seconds.
+// Only seconds: a date would need the clock, and this provider sends seconds.
 function retryAfter(headers: Readonly<Record<string, string>>): { retry_after_ms?: number } {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return { retry_after_ms: Math.ceil(ms) };
@@ -80,8 +79,8 @@ function retryAfter(headers: Readonly<Record<string, string>>): { retry_after_ms
 }
 
 /**
- * Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone. Of a 2xx
- * body that is not the stream asked for: what its error object says, else `protocol`.
+ * Class of a non-2xx answer; header names are lower-case. A body that is not JSON is judged by its status alone. For
+ * a 2xx body that is not the requested stream: what its error object says, otherwise `protocol`.
  */
 export function classifyAnswer(
   status: number,
@@ -97,14 +96,13 @@ export function classifyAnswer(
   return { class: classOf(status, words), status, ...words, ...retryAfter(headers) };
 }
 
-/** The fault that a 200 body reports in place of a message, or null when it holds no error. */
+/** The fault that a 200 body reports instead of a message; null when it contains no error. */
 export function errorIn(value: unknown): UpstreamFault | null {
   return isObject(value) && isObject(value['error']) ? classifyEvent(value) : null;
 }
 
 /**
- * The fault of an `error` event inside a 200 stream; `inner` is the class it would have had as an HTTP
- * answer.
+ * The fault of an `error` event inside a 200 stream; `inner` is the class that it would have had as an HTTP answer.
  */
 export function classifyEvent(data: unknown): UpstreamFault {
   const words = reported(data);

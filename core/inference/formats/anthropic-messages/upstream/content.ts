@@ -1,4 +1,5 @@
-// Canonical messages into the family's `system` and `messages`, as JSON text: arguments keep their bytes.
+// Writes canonical messages as the family's `system` and `messages`, as JSON text, so that arguments keep their
+// bytes.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
@@ -22,13 +23,13 @@ export const BREAKPOINTS_MAX = 4;
 
 export interface ContentContext {
   readonly target: Target;
-  /** The request came in this family's own dialect, so `ext` members are its own. */
+  /** The request came in this family's own dialect, so its `ext` members belong here. */
   readonly own: boolean;
-  /** Breakpoints to leave out from the front: the last ones cover the longest prefixes. */
+  /** How many of the first breakpoints to leave out: the last ones cover the longest prefixes. */
   skip_breakpoints: number;
 }
 
-/** JSON text of `,"cache_control":…` for `hint`, '' when there is none or it is one too many. */
+/** JSON text `,"cache_control":…` for `hint`; '' when there is none or it is one too many. */
 export function cacheControl(hint: CacheHint | undefined, context: ContentContext): string {
   if (hint === undefined || !context.target.capabilities.cache) return '';
   if (context.skip_breakpoints > 0) {
@@ -38,7 +39,7 @@ export function cacheControl(hint: CacheHint | undefined, context: ContentContex
   return `,"cache_control":${cacheControlObject(hint)}`;
 }
 
-/** 30 minutes and more get the longer of the two lifetimes. */
+/** The cache_control of a hint; 30 minutes and more get the longer of the two lifetimes. */
 export function cacheControlObject(hint: CacheHint): string {
   if (hint.ttl === undefined) return '{"type":"ephemeral"}';
   return hint.ttl === '5m' ? '{"type":"ephemeral","ttl":"5m"}' : '{"type":"ephemeral","ttl":"1h"}';
@@ -52,14 +53,14 @@ function extra(ext: JsonObject | undefined, context: ContentContext): string {
   return text;
 }
 
-// What may end any block.
+// Members that any block may end with.
 function tail(part: Pick<Part, 'cache' | 'ext'>, context: ContentContext): string {
   return cacheControl(part.cache, context) + extra(part.ext, context);
 }
 
 function source(src: MediaSource): string | null {
   if ('base64' in src) {
-    // The caller's text, not known to be base64: quoted, or it could write members of its own into this body.
+    // Text from the caller, possibly not base64: it is quoted, since it could otherwise add members to this body.
     return `{"type":"base64","media_type":${JSON.stringify(src.media_type)},"data":${JSON.stringify(src.base64)}}`;
   }
   if ('url' in src) return `{"type":"url","url":${JSON.stringify(src.url)}}`;
@@ -72,8 +73,7 @@ function source(src: MediaSource): string | null {
 }
 
 /**
- * Whether the endpoint takes this document: text, and PDF (also by address or as its own file) where it reads
- * PDF.
+ * Whether the endpoint accepts this document: text always, PDF (also by address or as its own file) if it reads PDF.
  */
 export function takesDocument(src: MediaSource, target: Target): boolean {
   if ('text' in src) return true;
@@ -101,7 +101,7 @@ function document(part: DocumentPart, context: ContentContext): string | null {
   );
 }
 
-/** Whether `part` can be sent back: only the family's own reasoning, signed or sealed. */
+/** Whether `part` can be sent back: only this family's reasoning, signed or encrypted. */
 export function replayable(part: ReasoningPart): boolean {
   if (part.format !== FORMAT) return false;
   return part.kind === 'encrypted' ? (part.data ?? '') !== '' : (part.signature ?? '') !== '';
@@ -131,7 +131,7 @@ function toolResult(part: ToolResultPart, context: ContentContext): string {
   return `{"type":"tool_result","tool_use_id":${id}${content}${error}${tail(part, context)}}`;
 }
 
-/** JSON text of the block of `part`; null for what the family cannot take (`losses` reports it). */
+/** JSON text of the block for `part`; null when the family cannot represent it (`losses` reports that). */
 export function writeBlock(part: Part, context: ContentContext): string | null {
   switch (part.type) {
     case 'text':
@@ -174,7 +174,7 @@ export function writeBlock(part: Part, context: ContentContext): string | null {
 
 interface Turn {
   role: 'user' | 'assistant' | 'system';
-  /** Tool results: the family wants them at the head of the turn. */
+  /** Tool results: the family wants them at the beginning of the turn. */
   results: string[];
   blocks: string[];
 }
@@ -187,7 +187,7 @@ export function writeSystem(system: readonly Message[], context: ContentContext)
     .filter((block) => block !== null);
 }
 
-// A later instruction of an endpoint without that role joins the user's turn, marked as what it is.
+// On an endpoint without that role, a later instruction joins the user's turn, marked as an instruction.
 function folded(message: Message): Part[] {
   return message.content.map((part) =>
     part.type === 'text' ? { ...part, text: `[system]\n${part.text}` } : part,
@@ -222,7 +222,7 @@ export function writeMessages(rest: readonly Message[], context: ContentContext)
   );
 }
 
-// An answer begun by the caller may not end in white space.
+// An answer that the caller has begun may not end in white space.
 function trimmed(part: Part, message: Message): Part {
   return part.type === 'text' && part === message.content.at(-1)
     ? { ...part, text: part.text.trimEnd() }

@@ -1,4 +1,4 @@
-// A whole message of the family into the canonical form.
+// Reads a whole message of the family into the canonical form.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { StreamErrorFault } from '../../../canonical/contract.ts';
@@ -19,7 +19,7 @@ import { readStop } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
 import { errorIn } from './classify.ts';
 
-/** The reasoning part of a `thinking` block's start; deltas fill it. */
+/** The reasoning part for the start of a `thinking` block; deltas add to it. */
 export function thinkingPart(block: JsonObject): ReasoningPart {
   const part: ReasoningPart = {
     type: 'reasoning',
@@ -51,7 +51,7 @@ export function serverPart(block: JsonObject): Part {
   return { type: 'server_tool', family: 'anthropic_messages', name, payload: block };
 }
 
-/** The part of one whole content block; what is not known stays whole, for its own family. */
+/** The part of one whole content block; an unknown block is kept whole, for this family. */
 function readContentBlock(block: JsonObject, custom: ReadonlySet<string>): Part {
   switch (block['type']) {
     case 'text': {
@@ -80,13 +80,16 @@ function readContentBlock(block: JsonObject, custom: ReadonlySet<string>): Part 
   }
 }
 
-/** What to throw for a 200 body that parses to `wire` and is no message. */
+/** The error for a 200 body that parses to `wire` and is not a message. */
 export function notMessage(wire: unknown): ProtocolFault {
   const fault = errorIn(wire);
   return fault === null ? new ProtocolFault('the answer is not a message') : new StreamErrorFault(fault);
 }
 
-/** @throws StreamErrorFault for an error object, ProtocolFault when `body` is not a message of this family otherwise. */
+/**
+ * Reads a whole answer. @throws StreamErrorFault for an error object, ProtocolFault when `body` is otherwise not a
+ * message of this family.
+ */
 export function decodeMessage(body: Buffer, request: CanonicalRequest): CanonicalAnswer {
   let wire: unknown;
   try {

@@ -1,6 +1,5 @@
-// The family's event stream into canonical events. Lenient where servers of this format are known to be
-// sloppy (no event lines, deltas without a block start, input given whole), strict where money or order
-// depends on it.
+// Reads the family's event stream into canonical events. Lenient where servers of this format are known to be sloppy
+// (no event lines, deltas without a block start, input given whole), strict where money or order depends on it.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
@@ -20,9 +19,9 @@ import { callPart, serverPart, thinkingPart } from './decode.ts';
 interface OpenBlock {
   index: number;
   part: number;
-  /** `whole`: a server block whose input streams; it becomes one part when it is complete. */
+  /** `whole`: a server block whose input is streamed; it becomes one part when it is complete. */
   kind: 'text' | 'thinking' | 'redacted' | 'call' | 'custom' | 'whole';
-  /** Arguments seen so far: all of them for `custom` and `whole`, else only whether there were any. */
+  /** Arguments so far: all of them for `custom` and `whole`, otherwise only whether there were any. */
   json: string;
   block: JsonObject;
 }
@@ -33,7 +32,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #parts = 0;
   #open: OpenBlock | null = null;
   #usage: JsonObject | null = null;
-  /** A stop or the end mark was seen: what is missing now is no part of the answer. */
+  /** A stop reason or the end mark was seen: nothing of the answer is missing any more. */
   #ended = false;
   #over = false;
 
@@ -49,7 +48,7 @@ export class AnthropicDecoder implements StreamDecoder {
 
   end(): CanonicalEvent[] {
     return this.#guard((out) => {
-      // The bytes behind the last blank line count only when they are a whole event; a cut one tells nothing.
+      // Bytes after the last blank line count only when they are a whole event; one that is cut off says nothing.
       for (const event of this.#sse.end()) if (isWhole(event.data)) this.#event(event.data, out);
       if (this.#over) return;
       this.#over = true;
@@ -128,7 +127,7 @@ export class AnthropicDecoder implements StreamDecoder {
       out.push({ type: 'stop', candidate: 0, stop });
     }
     if (!isObject(data['usage'])) return;
-    // Only a count of its own makes the usage final: what message_start guessed of the output is no bill.
+    // Usage is final only with an output count of its own: what message_start guesses is not billed.
     this.#usage = mergeWireUsage(this.#usage, data['usage']);
     const usage = typeof data['usage']['output_tokens'] === 'number' ? readUsage(this.#usage) : null;
     if (usage !== null) out.push({ type: 'usage', usage, ...this.#tier() });
@@ -225,7 +224,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#push({ arguments: json }, out);
   }
 
-  // Text and thinking may come without their start; a call may not, because its name and id stand there.
+  // Text and thinking may come without a start; a call may not, because the start has its name and id.
   #infer(data: JsonObject, delta: JsonObject, out: CanonicalEvent[]): void {
     const type = delta['type'];
     if (type === 'text_delta')
@@ -243,7 +242,7 @@ export class AnthropicDecoder implements StreamDecoder {
     } else if (open.kind === 'custom') {
       this.#push({ arguments: customInput(open.json) }, out);
     } else if (open.kind === 'call' && open.json === '') {
-      // No delta: the input stands in the block start, `{}` for a tool without arguments.
+      // No delta came: the input is in the block start, `{}` for a tool without arguments.
       this.#push({ arguments: JSON.stringify(open.block['input'] ?? {}) }, out);
     }
     out.push({ type: 'part_stop', candidate: 0, part: open.part });

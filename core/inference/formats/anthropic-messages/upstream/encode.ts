@@ -1,4 +1,4 @@
-// A canonical request as this family's body (docs/compatibility.md), written as text so that schemas and arguments
+// Writes a canonical request as this family's body (docs/compatibility.md), as text so that schemas and arguments
 // keep their bytes.
 
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
@@ -24,7 +24,7 @@ import { GENERATION, OUTPUT } from './parameters.ts';
 
 const VERSION = '2023-06-01';
 
-/** Version and the listed betas as a flat header list. */
+/** The version and the listed betas, as a flat list of headers. */
 export function wireHeaders(request: CanonicalRequest, target: Target): string[] {
   const headers = ['anthropic-version', request.anthropic?.version ?? VERSION];
   const betas = listedBetas(request, target);
@@ -77,8 +77,7 @@ function writeTool(tool: Tool, context: ContentContext): string | null {
   );
 }
 
-// A history with calls needs their tools declared, or the family refuses it; with `none` they are not called
-// again.
+// The family refuses a history with calls whose tools are not declared; with `none` they are declared and not called.
 function calledTools(request: CanonicalRequest): Tool[] {
   const names = new Set<string>();
   for (const message of request.messages) {
@@ -130,8 +129,8 @@ function writeTier(request: CanonicalRequest, target: Target, members: Map<strin
   else if (target.capabilities.parameters.includes('speed')) members.set('speed', '"fast"');
 }
 
-// Members of this dialect that the canonical form does not name; `output_config` was written from what it names, and
-// where the endpoint does not edit the conversation that is done before.
+// Members of this dialect that the canonical form does not name. `output_config` was written from the canonical form,
+// and an endpoint that cannot edit the conversation gets one that is already edited.
 function writeOwn(request: CanonicalRequest, target: Target, members: Map<string, string>): void {
   for (const [name, value] of Object.entries(request.ext ?? {})) {
     if (name === 'context_management' && !editsContext(request, target)) continue;
@@ -140,8 +139,8 @@ function writeOwn(request: CanonicalRequest, target: Target, members: Map<string
 }
 
 /**
- * The request for `target`. `options.max_tokens` null means that the model's own maximum is the bound, which
- * this family wants to be told.
+ * The request for `target`. When `options.max_tokens` is null the model's own maximum is sent, because this family
+ * requires a value.
  */
 export function encodeRequest(
   request: CanonicalRequest,

@@ -14,7 +14,7 @@ import { findLosses } from './losses.ts';
 export const anthropicMessages: Adapter = {
   family: 'anthropic_messages',
   coverage: COVERAGE,
-  // It writes its cache only where it is asked to.
+  // The provider writes its cache only when asked to.
   wire: {
     in_process: false,
     needs_cap: true,

@@ -1,5 +1,5 @@
-// What this family cannot say of a request (docs/fidelity.md#losses). Its own dialect goes up as
-// it came, so there only what the endpoint does not list is lost.
+// What this family cannot express of a request (docs/fidelity.md#losses). A request in its own dialect is sent as it
+// came, so it only loses what the endpoint does not list.
 
 import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
@@ -19,7 +19,7 @@ import { GENERATION, OUTPUT } from './parameters.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
-/** Body members of this dialect that work only with a beta, by the start of its name. */
+/** Body members of this dialect that need a beta, with the beginning of its name. */
 const GATED: Record<string, string> = {
   mcp_servers: 'mcp-client-',
   fallbacks: 'server-side-fallback-',
@@ -34,8 +34,8 @@ const GATED: Record<string, string> = {
 const CLIENT_TOOLS = /^(?:bash|text_editor|memory|computer|browser)_/;
 
 /**
- * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when
- * listed.
+ * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when it lists
+ * them.
  */
 export function runsTool(tool: Tool, target: Target): boolean {
   if (tool.family !== 'anthropic_messages') return false;
@@ -45,7 +45,7 @@ export function runsTool(tool: Tool, target: Target): boolean {
   return listed.includes('*') || listed.includes(type) || listed.includes(type.replace(/_\d{8}$/, ''));
 }
 
-/** Everything of `request` that would be lost on `target`; [] when nothing. */
+/** Everything that `request` would lose on `target`; empty when nothing. */
 export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   const losses: Loss[] = [];
   const say: Say = (kind, code, param, message) => {
@@ -153,7 +153,7 @@ function history(request: CanonicalRequest, target: Target, say: Say): void {
       say('hint', 'name_dropped', `messages[${i}].name`, 'This provider knows no names.');
     }
     for (const name of Object.keys(message.ext ?? {})) {
-      // `developer` is `system` outside its own families: nothing is lost.
+      // `developer` means `system` outside its own families, so nothing is lost.
       if (name === 'role') continue;
       const kind = name === 'audio' ? 'content' : 'behaviour';
       say(

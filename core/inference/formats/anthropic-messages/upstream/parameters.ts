@@ -1,4 +1,4 @@
-// What becomes of each parameter and preference at Anthropic's API.
+// What Anthropic's API does with each parameter and preference.
 import type { Generation } from '../../../canonical/parameters.ts';
 import { as, type Fate, type Rules } from '../../../canonical/rules.ts';
 import type { OutputPreferences } from '../../../canonical/types.ts';

@@ -1,17 +1,17 @@
-// Betas: parts of the format that a header asks for.
+// Betas: parts of the format that are requested by a header.
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 
 /**
- * Whether the endpoint takes what a beta whose name begins with `prefix` adds: `*` stands for betas that have since become
- * part of the API, which clients then no longer name.
+ * Whether the endpoint supports what a beta whose name begins with `prefix` adds. `*` also stands for betas that have
+ * become part of the API, which clients then no longer name.
  */
 export function opensBeta(request: CanonicalRequest, target: Target, prefix: string): boolean {
   if (target.capabilities.betas.includes('*')) return true;
   return listedBetas(request, target).some((beta) => beta.startsWith(prefix));
 }
 
-/** Whether the endpoint edits the conversation itself as `request` asks; where it does not, the gateway does. */
+/** Whether the endpoint itself edits the conversation as `request` asks; otherwise the gateway does. */
 export function editsContext(request: CanonicalRequest, target: Target): boolean {
   return request.context_edits === undefined || opensBeta(request, target, 'context-management-');
 }

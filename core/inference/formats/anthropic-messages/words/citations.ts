@@ -1,4 +1,4 @@
-// Citations, both directions: five wire forms, three canonical kinds.
+// Citations, in both directions: five wire forms, three canonical kinds.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Citation } from '../../../canonical/types.ts';
 
@@ -54,7 +54,7 @@ export function readCitation(wire: unknown): Citation | null {
   };
 }
 
-/** The wire object of a citation of an answer; every nullable key is there. */
+/** The wire object for a citation in an answer; every nullable key is present. */
 export function writeCitation(citation: Citation): JsonObject {
   switch (citation.kind) {
     case 'url':
@@ -91,7 +91,7 @@ export function writeCitation(citation: Citation): JsonObject {
 }
 
 /**
- * The wire object of a citation in a request; null when the family takes it only from its own answers (a web
+ * The wire object for a citation in a request; null when the family accepts it only from its own answers (a web
  * citation without its opaque index).
  */
 export function writeCitationParam(citation: Citation): JsonObject | null {

@@ -1,4 +1,4 @@
-// What becomes of parameters and preferences at Anthropic's models, behind their own API and behind Bedrock.
+// What Anthropic's models do with parameters and preferences, both behind their own API and behind Bedrock.
 import type { Target } from '../../../canonical/contract.ts';
 import { modalitiesBesideText } from '../../../canonical/preferences.ts';
 import { type Fate, lost, type Rule, UNASKED } from '../../../canonical/rules.ts';
@@ -8,9 +8,11 @@ const JSON_INSTRUCTION = 'Answer with one JSON object and nothing else.';
 
 export interface Facts {
   readonly target: Target;
-  /** The caller speaks this format: its sampling goes up as it is, and the API itself says what it refuses. */
+  /**
+   * The caller uses this format: its sampling is sent unchanged, and the API itself refuses what it does not support.
+   */
   readonly own: boolean;
-  /** Reasoning is on, beside which the models take hardly any sampling. */
+  /** Reasoning is on; the models then support hardly any sampling. */
   readonly thinks: boolean;
 }
 
@@ -18,7 +20,7 @@ const NO_FIELD = 'This provider has no such field.';
 const NO_SAMPLING = { message: 'This model takes no sampling fields.' };
 const WHILE_REASONING = { message: 'This model takes no such field while it reasons.' };
 
-/** Why the models refuse a sampling field; `beside` says whether they take the value while they reason. */
+/** Why the models refuse a sampling field; `beside` says whether they accept the value while they reason. */
 export function refusal({ target, own, thinks }: Facts, beside: boolean): { message: string } | null {
   if (target.flags.includes('rejects_sampling')) return NO_SAMPLING;
   return thinks && !own && !beside ? WHILE_REASONING : null;
@@ -50,7 +52,7 @@ export function topPAs(member: string): Rule<number, Facts> {
   };
 }
 
-/** What no model behind this API, here or at Bedrock, has a field for. */
+/** What no model behind this API, here or at Bedrock, supports. */
 export const LACKING = {
   frequency_penalty: lost(NO_FIELD),
   presence_penalty: lost(NO_FIELD),
@@ -63,7 +65,7 @@ export const LACKING = {
   candidates: lost('One answer at a time only.'),
 } as const;
 
-/** The form of the answer: a schema as `member`, a JSON object by an instruction. */
+/** The output format: a schema as `member`, a JSON object by an instruction. */
 export function formatAs(
   member: string,
   schemaOf: (format: NonNullable<OutputPreferences['format']>) => unknown,
@@ -91,7 +93,7 @@ export function formatAs(
   };
 }
 
-/** Text is all that these models give, here or at Bedrock. */
+/** These models only output text, here and at Bedrock. */
 export const TEXT_ALONE = {
   modalities: {
     members: [],

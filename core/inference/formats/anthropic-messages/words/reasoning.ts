@@ -1,4 +1,4 @@
-// Reasoning that this format signs.
+// The reasoning that this format signs.
 
-/** How its signed reasoning is marked in the canonical form. */
+/** Name of its signed reasoning in the canonical form. */
 export const FORMAT = 'anthropic-claude-v1';

@@ -1,4 +1,4 @@
-// A search of the web in this format's words.
+// Web search in this format.
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalNumber, optionalStrings } from '../../../caller/read.ts';
@@ -7,7 +7,7 @@ import { SEARCHES_USUAL, type SearchOption, WEB_SEARCH } from '../../../canonica
 
 const TYPE = /^web_search_\d{8}$/;
 
-/** Options that this format has a word for. */
+/** Options that this format supports. */
 export const SEARCH_OPTIONS: readonly SearchOption[] = [
   'max_uses',
   'allowed_domains',
@@ -15,7 +15,7 @@ export const SEARCH_OPTIONS: readonly SearchOption[] = [
   'location',
 ];
 
-/** What `tool` asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
+/** What `tool` asks of a web search; undefined when it is another tool. @throws ServiceError invalid_request */
 export function readSearchTool(tool: JsonObject, path: string): SearchPreferences | undefined {
   if (!TYPE.test(String(tool['type'] ?? ''))) return undefined;
   return compact({
@@ -26,7 +26,7 @@ export function readSearchTool(tool: JsonObject, path: string): SearchPreference
   });
 }
 
-/** The search as a tool. The number of searches is always named: it is what was held for. */
+/** The web search as a tool. The number of searches is always given, because it is what was held for. */
 export function searchTool(search: SearchPreferences): JsonObject {
   const { max_uses = SEARCHES_USUAL, allowed_domains, blocked_domains, location } = search;
   return {

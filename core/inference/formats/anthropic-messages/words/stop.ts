@@ -1,4 +1,4 @@
-// Stop reasons, both directions (docs/compatibility.md#answers).
+// Stop reasons, in both directions (docs/compatibility.md#answers).
 import { isObject } from '../../../../kernel/index.ts';
 import type { Stop, StopReason } from '../../../canonical/types.ts';
 
@@ -28,8 +28,8 @@ const wordOf: Record<StopReason, string> = {
 };
 
 /**
- * The stop of a message or of `message_delta.delta`; null while there is none. A word that is not known ends
- * the turn all the same and is kept in `raw`.
+ * The stop reason of a message or of `message_delta.delta`; null while there is none. An unknown value ends the turn
+ * as well and is kept in `raw`.
  */
 export function readStop(wire: Record<string, unknown>): Stop | null {
   const raw = wire['stop_reason'];

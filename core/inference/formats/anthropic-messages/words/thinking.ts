@@ -1,4 +1,4 @@
-// The caller's reasoning preference in this family's words, by what the model lets one control
+// Writes the caller's reasoning preference for this family, by what the model allows to control
 // (docs/fidelity.md#effort-and-budget).
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
@@ -6,18 +6,18 @@ import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts
 import { FORMAT } from './reasoning.ts';
 
 export interface ThinkingPlan {
-  /** JSON text of `thinking`, or null when nothing is sent. */
+  /** JSON text of `thinking`; null when nothing is sent. */
   thinking: string | null;
   effort: 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
-  /** Thinking is switched on: the family then takes no temperature, top_k or forced tool. */
+  /** Thinking is on: the family then accepts no temperature, top_k or forced tool. */
   on: boolean;
   losses: Loss[];
 }
 
-/** Least thinking budget the family takes. */
+/** The smallest thinking budget that the family accepts. */
 const BUDGET_MIN = 1_024;
 
-/** Output cap to plan with when the call sets none: the caller's, else the model's. */
+/** Output cap to plan with when the call sets none: the caller's, otherwise the model's. */
 export function capOf(request: CanonicalRequest, target: Target): number {
   return request.generation.max_tokens ?? target.capabilities.max_output;
 }
@@ -30,7 +30,7 @@ function none(losses: Loss[] = []): ThinkingPlan {
   return { thinking: null, effort: null, on: false, losses };
 }
 
-// With a fixed budget the turn that is being continued must begin with its own signed thinking.
+// With a fixed budget, the turn that is being continued must begin with its own signed thinking.
 function continuesUnsigned(request: CanonicalRequest): boolean {
   const { messages } = request;
   if (messages.at(-1)?.role !== 'tool') return false;
@@ -47,8 +47,8 @@ function continuesUnsigned(request: CanonicalRequest): boolean {
 function display(request: CanonicalRequest, adaptive: boolean): string {
   const preferences = request.reasoning?.display;
   if (preferences === 'omitted') return ',"display":"omitted"';
-  // Adaptive models may hide thinking unless asked; a caller of another dialect who asks for reasoning wants to
-  // read it.
+  // Adaptive models may hide thinking unless asked; a caller of another dialect who asks for reasoning wants to read
+  // it.
   return preferences !== undefined || (adaptive && request.dialect !== 'messages')
     ? ',"display":"summarized"'
     : '';
@@ -64,7 +64,7 @@ function level(effort: Effort, losses: Loss[]): Exclude<ThinkingPlan['effort'], 
 
 function switchedOff(controls: readonly string[]): ThinkingPlan {
   if (controls.includes('off')) return { ...none(), thinking: '{"type":"disabled"}' };
-  // Models with fixed budgets think only when told to.
+  // Models with fixed budgets only think when told to.
   if (!controls.includes('adaptive') && !controls.includes('effort')) return none();
   const losses = [
     loss('reasoning_not_disabled', 'This model cannot switch reasoning off; its lowest effort is used.'),
@@ -94,7 +94,7 @@ function withBudget(
   };
 }
 
-/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` with an output cap of `max_tokens`, and what is lost. */
 export function planThinking(request: CanonicalRequest, target: Target, max_tokens: number): ThinkingPlan {
   const preferences = request.reasoning;
   if (preferences === undefined || Object.keys(preferences).length === 0) return none();

@@ -1,19 +1,16 @@
-// Anthropic's usage, both directions (docs/fidelity.md#usage). Its input buckets are disjoint already.
+// Anthropic's usage, in both directions (docs/fidelity.md#usage). Its input counts are already disjoint.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 
-/**
- * A count as the wire gives it; undefined for anything that no honest server sends (negative, fraction,
- * text).
- */
+/** A count as sent; undefined for anything that no honest server sends (negative, fraction, text). */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 /**
- * Later wire usage over earlier: counts are cumulative and an absent or null one keeps what was reported before.
- * @see RawMessageDeltaEvent of @anthropic-ai/sdk 1.12: "omitted when they don't apply, so overwrite when
- * present".
+ * Merges later wire usage over earlier: counts are cumulative, and one that is absent or null keeps its earlier
+ * value.
+ * @see RawMessageDeltaEvent of @anthropic-ai/sdk 1.12: "omitted when they don't apply, so overwrite when present".
  */
 export function mergeWireUsage(before: JsonObject | null, later: JsonObject): JsonObject {
   const merged: JsonObject = { ...before };
@@ -32,8 +29,7 @@ interface Writes {
   hour?: number;
 }
 
-// The total is authoritative: the split is cut to it, and what the split leaves over has the default
-// lifetime.
+// The total is authoritative: the split is reduced to it, and the remainder has the default lifetime.
 function cacheWrites(wire: JsonObject): Writes {
   const split = wire['cache_creation'];
   const total = count(wire['cache_creation_input_tokens']);
@@ -73,9 +69,7 @@ export function readUsage(wire: unknown): Usage | null {
   return withCompaction(usage, wire['iterations']);
 }
 
-/**
- * What `message_start` tells of the input before the answer is complete; output and reasoning are left out.
- */
+/** What `message_start` says about the input before the answer is complete; output and reasoning are left out. */
 export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   if (!isObject(wire)) return null;
   const usage = readUsage({ ...wire, output_tokens: 0, output_tokens_details: null });
@@ -84,7 +78,7 @@ export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   return early;
 }
 
-// A compaction is billed beside the answer: its entry is "not included in the top-level usage fields"
+// A compaction is billed in addition to the answer: its entry is "not included in the top-level usage fields"
 // (BetaUsage).
 function withCompaction(usage: Usage, iterations: unknown): Usage {
   if (!Array.isArray(iterations)) return usage;
@@ -123,8 +117,8 @@ export function writeDeltaUsage(usage: Usage): string {
 }
 
 /**
- * The ten keys of a whole message's `usage` as JSON text; writes without a lifetime, or of 30 minutes, count
- * as 5m.
+ * The ten keys of a whole message's `usage` as JSON text; cache writes without a lifetime, or of 30 minutes, count as
+ * 5m.
  */
 export function writeUsage(usage: Usage, service_tier: string | undefined): string {
   const hour = usage.cache_write_1h_tokens ?? 0;
@@ -145,7 +139,7 @@ const TIERS: Record<string, string> = {
   batch: 'batch',
 };
 
-// The field has three words; a tier that is none of them is not passed off as one.
+// The field has three values; a tier that is none of them is not presented as one.
 function tier(word: string | undefined): string {
   const known = word === undefined ? undefined : TIERS[word];
   return known === undefined ? 'null' : `"${known}"`;

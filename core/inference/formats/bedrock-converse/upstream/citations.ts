@@ -1,4 +1,4 @@
-// Citations of Converse, both directions: a location is a union of five forms, the cited text stands beside it.
+// Citations of Converse, in both directions: a location is a union of five forms, with the cited text beside it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Citation } from '../../../canonical/types.ts';
 
@@ -17,7 +17,7 @@ function citedText(wire: JsonObject): string {
     .join('');
 }
 
-/** The citation of a wire object; null when its location is of no known form. */
+/** The citation of a wire object; null when its location has an unknown form. */
 export function readCitation(wire: unknown): Citation | null {
   if (!isObject(wire) || !isObject(wire['location'])) return null;
   const { location } = wire as { location: JsonObject };

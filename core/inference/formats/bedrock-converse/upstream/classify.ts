@@ -1,12 +1,11 @@
-// Bedrock's exceptions, as HTTP refusals and inside a stream, in the classes of
-// docs/outcomes.md#faults-of-a-provider.
+// Classifies Bedrock's exceptions, as HTTP errors and inside a stream (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';
 
 const MESSAGE_MAX = 2_000;
 
-/** By exception, lower case and without `Exception`. */
+/** By exception, in lower case and without `Exception`. */
 const byName: Readonly<Record<string, FaultClass>> = {
   validation: 'client',
   serialization: 'client',
@@ -40,18 +39,18 @@ const FILTER =
   /content filter(?:ing|ed)?|blocked by (?:our |the )?(?:content|guardrail)|guardrail (?:was )?intervened/i;
 const MODEL =
   /model identifier is invalid|on-demand throughput|model (?:version )?has reached the end|model (?:is )?not (?:found|supported)|legacy/i;
-/** The account lacks this one model; its key is good for others and must not be parked. */
+/** The account lacks access to this one model; its key works for others and must not be parked. */
 const MODEL_ACCESS =
   /access to (?:the|this) model|model access|not authorized to (?:access|invoke) (?:this|the) model/i;
 const DAILY = /per day|daily/i;
 
 interface Reported {
-  /** Exception as the provider spells it, or ''. */
+  /** Name of the exception as the provider spells it, or ''. */
   name: string;
   message: string;
 }
 
-/** `com.amazonaws…#ThrottlingException:http://…` without what surrounds the name. */
+/** The name within `com.amazonaws…#ThrottlingException:http://…`. */
 function bareName(name: string): string {
   return name.replace(/^.*#/, '').replace(/:.*$/, '').trim();
 }
@@ -102,7 +101,7 @@ function faultOf(status: number, words: Reported): UpstreamFault {
   return { class: classOf(status, words), status, message: words.message, ...type };
 }
 
-/** Class of a non-2xx answer; of a 2xx body that is no stream what its exception says, else `protocol`. */
+/** Class of a non-2xx answer. For a 2xx body that is not a stream: what its exception says, otherwise `protocol`. */
 export function classifyAnswer(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -116,7 +115,7 @@ export function classifyAnswer(
   return { ...faultOf(status, words), ...retryAfter(headers) };
 }
 
-/** The fault of exception `name` inside a 200; `inner` is the class it would have had as an HTTP answer. */
+/** The fault of exception `name` inside a 200; `inner` is the class that it would have had as an HTTP answer. */
 export function streamFault(name: string, body: unknown): UpstreamFault {
   const words = reported(name, body);
   const fault = faultOf(200, words);

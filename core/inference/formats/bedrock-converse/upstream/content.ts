@@ -1,4 +1,4 @@
-// Canonical messages into Converse's `system` and `messages`, as JSON text: arguments keep their bytes.
+// Writes canonical messages as Converse's `system` and `messages`, as JSON text, so that arguments keep their bytes.
 import type { Target } from '../../../canonical/contract.ts';
 import { inputText } from '../../../canonical/custom-tools.ts';
 import { isInstruction, keepsRole, splitSystem, takesSystemRole } from '../../../canonical/instructions.ts';
@@ -25,16 +25,16 @@ export const CACHE_POINTS_MAX = 4;
 export interface ContentContext {
   readonly target: Target;
   readonly names: DocumentNames;
-  /** Cache points to leave out from the front: the last ones cover the longest prefixes. */
+  /** How many of the first cache points to leave out: the last ones cover the longest prefixes. */
   skip: number;
 }
 
-/** What writing the messages of one request needs to remember. */
+/** What must be remembered while the messages of one request are written. */
 export function contentContext(target: Target, cache_points: number): ContentContext {
   return { target, names: new DocumentNames(), skip: Math.max(0, cache_points - CACHE_POINTS_MAX) };
 }
 
-/** JSON text of the block that marks the end of a cached prefix; null when none is wanted or it is one too many. */
+/** JSON text of the block that ends a cached prefix; null when none is wanted or it is one too many. */
 export function cachePoint(hint: CacheHint | undefined, context: ContentContext): string | null {
   if (hint === undefined || !context.target.capabilities.cache) return null;
   if (context.skip > 0) {
@@ -47,8 +47,8 @@ export function cachePoint(hint: CacheHint | undefined, context: ContentContext)
 }
 
 /**
- * Whether `part` can be sent back: signed or sealed reasoning to models of the same format, unsigned to endpoints that
- * list `reasoning_content_in`.
+ * Whether `part` can be sent back: signed or encrypted reasoning to models of the same format, unsigned reasoning to
+ * endpoints that list `reasoning_content_in`.
  */
 export function replayable(part: ReasoningPart, target: Target): boolean {
   const format = formatOf(target);
@@ -105,7 +105,7 @@ function toolResult(part: ToolResultPart, context: ContentContext): string {
   return `{"toolResult":{"toolUseId":${id},"content":[${blocks.join(',')}]${status}}}`;
 }
 
-/** JSON text of the block of `part`; null for what the family cannot take (`losses` reports it). */
+/** JSON text of the block for `part`; null when the family cannot represent it (`losses` reports that). */
 export function writeBlock(part: Part, context: ContentContext): string | null {
   switch (part.type) {
     case 'text':
@@ -152,19 +152,19 @@ export function writeSystem(system: readonly Message[], context: ContentContext)
 
 interface Turn {
   role: 'user' | 'assistant' | 'system';
-  /** Tool results: they answer the calls of the turn before and stand first. */
+  /** Tool results: they belong to the calls of the previous turn and come first. */
   results: string[];
   blocks: string[];
   has_document: boolean;
   has_text: boolean;
 }
 
-/** Media that only the user can show. */
+/** Whether `part` is media, which only the user can show. */
 export function isUsersOwn(part: Part): boolean {
   return 'src' in part || part.type === 'search_result';
 }
 
-// A later instruction of an endpoint without that role joins the user's turn, marked as what it is.
+// On an endpoint without that role, a later instruction joins the user's turn, marked as an instruction.
 function folded(message: Message): Part[] {
   return message.content.map((part) =>
     part.type === 'text' ? { ...part, text: `[system]\n${part.text}` } : part,
@@ -181,20 +181,20 @@ function addPart(turn: Turn, part: Part, context: ContentContext): void {
   if (part.type === 'text') turn.has_text = true;
   const inner =
     part.type === 'tool_result' ? part.content.findLast(({ cache }) => cache !== undefined) : undefined;
-  // No point can stand inside a result, and none may follow reasoning.
+  // A cache point can be neither inside a result nor after reasoning.
   const point = part.type === 'reasoning' ? null : cachePoint(part.cache ?? inner?.cache, context);
   if (point !== null) list.push(point);
 }
 
 function turnText({ role, results, blocks, has_document, has_text }: Turn): string {
-  // The API wants words beside a document.
+  // The API requires text beside a document.
   const words = has_document && !has_text ? ['{"text":"[document]"}'] : [];
   return `{"role":"${role}","content":[${[...results, ...words, ...blocks].join(',')}]}`;
 }
 
 /**
- * JSON texts of `messages`: adjacent turns of one role merged, tool results first in theirs, empty text left out.
- * `last` marks the end of the whole prompt as a cached prefix.
+ * JSON texts of `messages`: adjacent turns of one role are merged, tool results come first in theirs, empty text is
+ * left out. `last` marks the end of the whole prompt as a cached prefix.
  */
 export function writeMessages(
   rest: readonly Message[],
@@ -225,7 +225,7 @@ export function writeMessages(
   return turns.map(turnText);
 }
 
-// An answer begun by the caller may not end in white space.
+// An answer that the caller has begun may not end in white space.
 function trimmed(part: Part, message: Message): Part {
   return part.type === 'text' && part === message.content.at(-1)
     ? { ...part, text: part.text.trimEnd() }

@@ -1,8 +1,8 @@
-// `POST {base_url}/model/{id}/count-tokens`, which takes the part of a request that is prompt.
+// `POST {base_url}/model/{id}/count-tokens`, which accepts the prompt part of a request.
 import type { PromptCounting } from '../../../canonical/contract.ts';
 import { countIn, pickMembers } from '../../../wire/pick.ts';
 
-/** What the count takes; it refuses any other member. */
+/** The members that the count accepts; it refuses any other. */
 const TAKEN: ReadonlySet<string> = new Set([
   'messages',
   'system',
@@ -12,7 +12,7 @@ const TAKEN: ReadonlySet<string> = new Set([
 /** What a path of this family ends with. */
 const METHOD = /\/converse(?:-stream)?$/;
 
-/** Bedrock's own count, which it has of some models only. */
+/** Bedrock's own token count, which exists for some models only. */
 export const counting: PromptCounting = {
   request: ({ path, headers, body }) => ({
     path: path.replace(METHOD, '/count-tokens'),

@@ -1,4 +1,4 @@
-// A whole answer of Converse into the canonical form.
+// Reads a whole answer of Converse into the canonical form.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import { customInput, emulatedTools } from '../../../canonical/custom-tools.ts';
@@ -23,7 +23,10 @@ export function serverPart(block: JsonObject): Part {
   return { type: 'server_tool', family: 'bedrock_converse', name, payload: block };
 }
 
-/** The empty call of a `toolUse` head; `custom` names the tools that were sent as functions with one text field. */
+/**
+ * The call for a `toolUse` head, still without arguments; `custom` names the tools that were sent as functions with
+ * one text field.
+ */
 export function callPart(use: JsonObject, custom: ReadonlySet<string>): Extract<Part, { type: 'tool_call' }> {
   const name = text(use['name']);
   const kind = custom.has(name) ? 'custom' : 'function';
@@ -69,13 +72,16 @@ function partOf(block: JsonObject, custom: ReadonlySet<string>, target: Target):
   return serverPart(block);
 }
 
-/** The service tier that `wire` names, as a member. */
+/** The service tier in `wire`, as a member. */
 export function tierIn(wire: JsonObject): { service_tier?: string } {
   const tier = wire['serviceTier'];
   return isObject(tier) && typeof tier['type'] === 'string' ? { service_tier: tier['type'] } : {};
 }
 
-/** @throws StreamErrorFault for an exception, ProtocolFault when `body` is not an answer of this family otherwise. */
+/**
+ * Reads a whole answer. @throws StreamErrorFault for an exception, ProtocolFault when `body` is otherwise not an
+ * answer of this family.
+ */
 export function decodeAnswer(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer {
   let wire: unknown;
   try {

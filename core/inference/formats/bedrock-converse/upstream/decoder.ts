@@ -1,5 +1,5 @@
-// Converse's binary event stream into canonical events. Text and reasoning come without a start of their block; what
-// opens a part is the kind of its delta.
+// Reads Converse's binary event stream into canonical events. Text and reasoning come without a block start; the kind
+// of a delta decides which part it opens.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
@@ -20,16 +20,16 @@ import { readUsage } from './usage.ts';
 type Kind = 'text' | 'thought' | 'sealed' | 'call' | 'custom' | 'image' | 'server';
 
 interface OpenBlock {
-  /** `contentBlockIndex` of the wire. */
+  /** `contentBlockIndex` of the provider. */
   index: number;
   part: number;
   kind: Kind;
-  /** Head of the block as the wire gave it. */
+  /** Head of the block as the provider sent it. */
   head: JsonObject;
-  /** Arguments of `custom` and `server`, bytes of `image` and `sealed`: what becomes one part at the end. */
+  /** Arguments of `custom` and `server`, bytes of `image` and `sealed`: they become one part at the end. */
   held: string[];
   held_size: number;
-  /** Whether arguments came for `call`. */
+  /** Whether arguments have arrived for `call`. */
   any: boolean;
 }
 
@@ -66,7 +66,7 @@ export class ConverseDecoder implements StreamDecoder {
     return this.#run(() => {
       this.#over = true;
       this.#close();
-      // A message cut off behind the stop takes the usage with it; the answer is whole all the same.
+      // When the stream breaks after the stop, the usage is lost, but the answer is complete.
       if (!this.#stopped) this.#events.push({ type: 'error', fault: { ...TRUNCATED } });
     });
   }
@@ -84,7 +84,7 @@ export class ConverseDecoder implements StreamDecoder {
   #frame({ type, name, message, payload }: Frame): void {
     if (type === 'error') return this.#fail(name, { message });
     if (type === 'exception') return this.#fail(name, jsonOf(payload));
-    // Kinds of message that came later than this code carry nothing for it.
+    // Kinds of messages that are newer than this code carry nothing that it needs.
     if (type === 'event') this.#event(name, payload);
   }
 
@@ -95,7 +95,7 @@ export class ConverseDecoder implements StreamDecoder {
   }
 
   #event(name: string, payload: Buffer): void {
-    // Behind the stop only the usage is of interest.
+    // After the stop only the usage matters.
     if (this.#stopped && name !== 'metadata') return;
     switch (name) {
       case 'contentBlockDelta':
@@ -125,7 +125,7 @@ export class ConverseDecoder implements StreamDecoder {
   #metadata(data: JsonObject): void {
     const usage = readUsage(data['usage']);
     if (usage !== null) this.#events.push({ type: 'usage', usage, ...tierIn(data) });
-    // Nothing follows it; without a stop before, the end of the connection tells that the answer was cut.
+    // Nothing follows it. If no stop came before, the end of the connection shows that the answer was cut off.
     if (!this.#stopped) return;
     this.#over = true;
     this.#events.push({ type: 'finish' });
@@ -154,7 +154,7 @@ export class ConverseDecoder implements StreamDecoder {
     return this.#open;
   }
 
-  /** The open part when it is of `kind` in block `index`, else a new one after it. */
+  /** The open part if it has `kind` and belongs to block `index`, otherwise a new one after it. */
   #part(index: number, kind: 'text' | 'thought' | 'sealed'): OpenBlock {
     const open = this.#open;
     if (open !== null && open.index === index && open.kind === kind) return open;
@@ -263,7 +263,7 @@ function wholePart(open: OpenBlock, target: Target): Part {
   return serverPart(serverBlock(open));
 }
 
-/** A server tool's block as a whole answer would hold it. */
+/** A server tool's block in the form that a whole answer has. */
 function serverBlock({ head, held }: OpenBlock): JsonObject {
   const deltas = held.map((piece) => JSON.parse(piece) as JsonObject);
   if (isObject(head['toolUse'])) {

@@ -1,5 +1,5 @@
-// A canonical request as the body of `POST /model/{id}/converse[-stream]` (docs/compatibility.md),
-// written as text so that schemas and arguments keep their bytes.
+// Writes a canonical request as the body of `POST /model/{id}/converse[-stream]` (docs/compatibility.md), as text so
+// that schemas and arguments keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
@@ -15,7 +15,7 @@ import { planReasoning, type ReasoningPlan } from './reasoning.ts';
 import { SEQUENCE_PATHS } from './stop.ts';
 import { writeTools } from './tools.ts';
 
-/** Service tiers that the API names beside the ordinary one. */
+/** Service tiers of the API besides the default one. */
 export const TIERS: readonly string[] = ['flex', 'priority'];
 
 type Members = Map<string, string>;
@@ -26,7 +26,7 @@ function objectText(members: Members): string {
   return `{${texts.join(',')}}`;
 }
 
-/** Cache hints of `request`, each of which wants a cache point. */
+/** Number of cache hints in `request`; each needs a cache point. */
 export function cacheHints(request: CanonicalRequest): number {
   let n = request.cache?.hint === undefined ? 0 : 1;
   for (const tool of request.tools ?? []) if (tool.cache !== undefined) n++;
@@ -61,7 +61,9 @@ function outputConfig(output: ReadonlyMap<string, unknown>, effort: string | nul
   return config;
 }
 
-/** The caller's own members for this provider, last; those of our own objects join them instead of replacing them. */
+/**
+ * Adds the caller's own members for this provider at the end; objects are merged with ours instead of replacing them.
+ */
 function addExtra(members: Members, ours: Readonly<Record<string, Members>>, extra: JsonObject): void {
   for (const [name, value] of Object.entries(extra)) {
     const joined = Object.hasOwn(ours, name) ? ours[name] : undefined;
@@ -70,13 +72,13 @@ function addExtra(members: Members, ours: Readonly<Record<string, Members>>, ext
       continue;
     }
     for (const [inner, member] of Object.entries(value)) {
-      // The cap that money is held for is not the caller's to change here.
+      // Money is held for the cap, so the caller cannot change it here.
       if (inner !== 'maxTokens') joined.set(inner, JSON.stringify(member));
     }
   }
 }
 
-/** Path of `model`: an id may be an ARN, with colons and slashes. */
+/** Path of `model`, whose id may be an ARN with colons and slashes. */
 export function conversePath(model: string, stream: boolean): string {
   return `/model/${encodeURIComponent(model)}/${stream ? 'converse-stream' : 'converse'}`;
 }
@@ -85,7 +87,7 @@ function setUnlessEmpty(members: Members, name: string, inner: Members): void {
   if (inner.size > 0) members.set(name, objectText(inner));
 }
 
-/** The request for `target`; what `losses` named is left out here. @throws ServiceError invalid_media */
+/** The request for `target`; what `losses` reported is left out. @throws ServiceError invalid_media */
 export function encodeRequest(
   request: CanonicalRequest,
   target: Target,

@@ -1,21 +1,21 @@
-// `application/vnd.amazon.eventstream`: length-prefixed messages with two checksums each. The library reads one whole
-// message; this collects it from any split of the bytes and bounds what it collects.
+// `application/vnd.amazon.eventstream`: length-prefixed messages with two checksums each. The library decodes one
+// whole message; this code collects it from pieces of any size and limits what it collects.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 
-/** AWS bounds a message at 16 MiB of payload and 128 KiB of headers. */
+/** AWS limits a message to 16 MiB of payload and 128 KiB of headers. */
 export const MESSAGE_MAX = 16_777_216 + 131_072 + 16;
 const HEADERS_MAX = 131_072;
 const PRELUDE = 12;
-/** Prelude and the checksum of the message. */
+/** Size of the prelude and the message's checksum. */
 const OVERHEAD = 16;
 
 export interface Frame {
   /** `event`, `exception` or `error`. */
   readonly type: string;
-  /** Name of the event or exception, or the code of the error. */
+  /** Name of the event or exception, or code of the error. */
   readonly name: string;
   /** Text of an `error`, which has no payload. */
   readonly message: string;
@@ -48,11 +48,11 @@ function parse(bytes: Buffer): Frame {
   return { type, name, message: text(':error-message'), payload: viewOf(message.body) };
 }
 
-/** Length of the message whose prelude `bytes` begins with. @throws ProtocolFault on a damaged or absurd prelude. */
+/** Length of the message that `bytes` begins. @throws ProtocolFault for a damaged or implausible prelude. */
 function lengthOf(bytes: Buffer): number {
   const total = bytes.readUInt32BE(0);
   const headers = bytes.readUInt32BE(4);
-  // Checked before the rest is awaited: a damaged length would have us wait for bytes that never come.
+  // Checked before waiting for the rest: with a damaged length, the bytes would never come.
   if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) {
     throw new ProtocolFault('the prelude of an event is damaged');
   }
@@ -65,15 +65,15 @@ function lengthOf(bytes: Buffer): number {
 
 export class FrameReader {
   readonly #rest = new Rest();
-  /** Bytes wanted before anything can be read. */
+  /** Bytes needed before anything can be read. */
   #want = PRELUDE;
 
-  /** Whether bytes of an unfinished message are held. */
+  /** Whether bytes of an unfinished message are kept. */
   get partial(): boolean {
     return this.#rest.length > 0;
   }
 
-  /** The messages that `bytes` complete. @throws ProtocolFault on a damaged one, after those before it. */
+  /** The messages that `bytes` complete. @throws ProtocolFault for a damaged one, after returning those before it. */
   *push(bytes: Buffer): Generator<Frame> {
     if (this.#rest.length + bytes.length < this.#want) return this.#rest.add(bytes);
     const all = this.#rest.take(bytes);

@@ -20,7 +20,8 @@ export const bedrockConverse: Adapter = {
     provider_name: 'aws.bedrock',
   },
   searchTool: () => undefined,
-  // The API takes bytes, and addresses of AWS's own store, which the gateway's account and not the caller's would open.
+  // The API accepts bytes, and addresses in AWS's own store, which would be opened with the gateway's account instead
+  // of the caller's.
   inlines: () => true,
   losses: findLosses,
   encode: encodeRequest,

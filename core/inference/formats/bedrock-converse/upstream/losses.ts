@@ -1,4 +1,4 @@
-// What Converse cannot say of a request (docs/fidelity.md#losses). No dialect is its own, so every field
+// What Converse cannot express of a request (docs/fidelity.md#losses). It has no dialect of its own, so every field
 // that the canonical form does not name is lost too.
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
@@ -19,7 +19,7 @@ import { keepsTools, takesStrict } from './tools.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
-/** Everything of `request` that would be lost on `target`; [] when nothing. */
+/** Everything that `request` would lose on `target`; empty when nothing. */
 export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   const losses: Loss[] = extLosses(request);
   const say: Say = (kind, code, param, message) => {
@@ -40,9 +40,9 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   return losses;
 }
 
-/** Members of a message's `ext` that say nothing of their own here: `developer` is `system`. */
+/** Members of a message's `ext` whose loss changes nothing: `developer` means `system`. */
 const SILENT = new Set(['role']);
-/** The blocks that a document was read from; its text is what they say. */
+/** The blocks that a document was read from; its text contains what they say. */
 const SOURCE = new Set(['source']);
 const NONE: ReadonlySet<string> = new Set();
 
@@ -135,7 +135,7 @@ function mediaLosses(part: Extract<Part, { src: object }>, path: string, target:
   }
 }
 
-/** Losses that come of where a message stands. */
+/** Losses that depend on the position of a message. */
 function placeLosses({ messages }: CanonicalRequest, target: Target, say: Say): void {
   const { system, rest } = splitSystem(messages);
   const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));

@@ -1,4 +1,4 @@
-// Media in Converse: bytes with a format word; documents with a name that the API restricts.
+// Media in Converse: bytes with a format name, documents with a restricted name.
 import { ServiceError } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import type { AudioPart, DocumentPart, MediaSource, Part } from '../../../canonical/types.ts';
@@ -58,7 +58,7 @@ function audioFormat(part: AudioPart, media_type: string): string | null {
   return said ?? word(AUDIOS, media_type);
 }
 
-/** The format word of bytes of `media_type` in `part`; null when Converse has none. */
+/** The format name for bytes of `media_type` in `part`; null when Converse has none. */
 export function formatWord(part: MediaPart, media_type: string): string | null {
   switch (part.type) {
     case 'image':
@@ -72,7 +72,7 @@ export function formatWord(part: MediaPart, media_type: string): string | null {
   }
 }
 
-/** Whether the endpoint takes media of this kind at all. */
+/** Whether the endpoint accepts media of this kind. */
 export function takesMedia(part: MediaPart, { capabilities }: Target): boolean {
   switch (part.type) {
     case 'image':
@@ -91,8 +91,8 @@ function isText({ src }: DocumentPart): boolean {
 }
 
 /**
- * JSON text of `"format":…,"source":…`. Addresses were fetched before (`inlines`); only what a fetch brought can have
- * a type that was not known when losses were counted. @throws ServiceError invalid_media for such a type.
+ * JSON text of `"format":…,"source":…`. Addresses have been fetched before (`inlines`), so only fetched media can
+ * have a type that was unknown when losses were determined. @throws ServiceError invalid_media for such a type.
  */
 export function formatAndSource(part: MediaPart): string | null {
   const { src } = part;
@@ -110,7 +110,10 @@ export function formatAndSource(part: MediaPart): string | null {
 const NAME_MAX = 100;
 const KNOWN_ENDING = /\.(?:pdf|csv|docx?|xlsx?|html?|txt|md)$/i;
 
-/** `name` in the letters that the API takes: alphanumerics, single spaces, hyphens, parentheses, square brackets. */
+/**
+ * `name` with only the characters that the API accepts: alphanumerics, single spaces, hyphens, parentheses, square
+ * brackets.
+ */
 export function cleanName(name: string): string {
   const clean = name
     .replace(KNOWN_ENDING, '')
@@ -124,13 +127,13 @@ export function cleanName(name: string): string {
   return clean === '' ? 'document' : clean;
 }
 
-/** Hands out the names of one request: no two documents of a request may share one. */
+/** Assigns the document names of one request; no two documents may have the same. */
 export class DocumentNames {
   readonly #used = new Set<string>();
-  /** The last number given to a name: thousands of documents may have the same. */
+  /** The last number appended to a name: thousands of documents may have the same name. */
   readonly #last = new Map<string, number>();
 
-  /** A name for `part`, made of its title or name. */
+  /** A name for `part`, made from its title or name. */
   next(part: DocumentPart): string {
     const base = cleanName(part.title ?? part.name ?? 'document');
     let name = base;

@@ -1,4 +1,4 @@
-// Which maker's model stands behind a Bedrock model id: what lies outside Converse's common fields differs by maker.
+// Finds the maker of a Bedrock model: fields outside Converse's common ones differ by maker.
 import type { Target } from '../../../canonical/contract.ts';
 import type { ReasoningFormat } from '../../../canonical/types.ts';
 
@@ -9,8 +9,8 @@ const MAKERS: readonly string[] = ['anthropic', 'amazon', 'openai'];
 const NAMED = /(?:^|[./])(anthropic|amazon|openai)\./;
 
 /**
- * Maker of the endpoint's model, read from its id; the flag `maker_anthropic` (or another) tells it where the id does
- * not, as that of an application inference profile.
+ * Maker of the endpoint's model, taken from its id. For ids that do not show it, such as those of application
+ * inference profiles, a flag like `maker_anthropic` names it.
  */
 export function makerOf(target: Target): Maker {
   const flag = target.flags.find((name) => name.startsWith('maker_'))?.slice(6);
@@ -18,7 +18,7 @@ export function makerOf(target: Target): Maker {
   return MAKERS.includes(maker) ? (maker as Maker) : 'other';
 }
 
-/** Format of the signed reasoning that the endpoint writes and reads back. */
+/** Format of the signed reasoning that the endpoint writes and accepts. */
 export function formatOf(target: Target): ReasoningFormat {
   return makerOf(target) === 'anthropic' ? 'anthropic-claude-v1' : 'unknown';
 }

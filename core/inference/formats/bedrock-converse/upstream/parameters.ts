@@ -1,4 +1,4 @@
-// What becomes of each parameter and preference in a call of Converse.
+// What a Converse call does with each parameter and preference.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation } from '../../../canonical/parameters.ts';
 import { as, type Fate, type Rules } from '../../../canonical/rules.ts';
@@ -15,12 +15,12 @@ import {
 import { makerOf } from './model.ts';
 import type { ReasoningPlan } from './reasoning.ts';
 
-/** What the rules look at: only models of Anthropic give sampling up while they reason. */
+/** The facts that the rules depend on: only Anthropic's models ignore sampling while they reason. */
 export function factsOf(target: Target, plan: ReasoningPlan): Facts {
   return { target, own: false, thinks: plan.on && makerOf(target) === 'anthropic' };
 }
 
-/** How the endpoint spells `top_k` among the additional fields; null when it takes none. */
+/** The endpoint's name for `top_k` among the additional fields; null when it has none. */
 function topKField(target: Target): 'top_k' | 'inferenceConfig' | null {
   const maker = makerOf(target);
   if (maker === 'amazon') return 'inferenceConfig';
@@ -57,7 +57,7 @@ export const GENERATION = {
 export const OUTPUT = {
   ...TEXT_ALONE,
   format: formatAs('outputConfig.textFormat', ({ name, schema = {} }) => {
-    // The schema travels as text inside the JSON.
+    // The schema is sent as text inside the JSON.
     const jsonSchema = { schema: JSON.stringify(schema), ...(name === undefined ? {} : { name }) };
     return { type: 'json_schema', structure: { jsonSchema } };
   }),

@@ -1,4 +1,4 @@
-// The caller's reasoning preference in the words of each maker (docs/fidelity.md#effort-and-budget).
+// Writes the caller's reasoning preference for each maker's models (docs/fidelity.md#effort-and-budget).
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
@@ -6,13 +6,15 @@ import { planThinking } from '../../anthropic-messages/words/thinking.ts';
 import { makerOf } from './model.ts';
 
 export interface ReasoningPlan {
-  /** Member of `additionalModelRequestFields` as JSON text, or null. */
+  /** Members of `additionalModelRequestFields` as JSON text, or null. */
   field: readonly [name: string, json: string] | null;
   /** `outputConfig.effort`, or null. */
   effort: string | null;
-  /** Reasoning is on with a fixed budget or by the model's own choice: models of Anthropic then take no sampling. */
+  /**
+   * Reasoning is on, with a fixed budget or by the model's own choice: Anthropic's models then accept no sampling.
+   */
   on: boolean;
-  /** A fixed budget was written, which the output cap must exceed. */
+  /** A fixed budget was written; the output cap must exceed it. */
   budget: boolean;
   losses: Loss[];
 }
@@ -23,7 +25,7 @@ function lost(code: string, message: string): Loss[] {
   return [{ class: 'behaviour', code, param: 'reasoning', message }];
 }
 
-/** The three levels of models that have no more: minimal becomes low, what is above high becomes high. */
+/** The levels of models that only have three: minimal becomes low, anything above high becomes high. */
 function threeLevels(effort: Effort): 'low' | 'medium' | 'high' {
   if (effort === 'medium') return 'medium';
   return effort === 'high' || effort === 'xhigh' || effort === 'max' ? 'high' : 'low';
@@ -43,7 +45,7 @@ function byEffort(target: Target, effort: Effort): ReasoningPlan {
       return { ...NOTHING, field: ['reasoning_effort', `"${level}"`], losses };
     }
     case 'amazon': {
-      // With `high` these models refuse an output cap, and without one nothing bounds the bill.
+      // With `high` these models refuse an output cap, and without a cap nothing limits the bill.
       const used = level === 'high' ? 'medium' : level;
       const field = ['reasoningConfig', `{"type":"enabled","maxReasoningEffort":"${used}"}`] as const;
       return { ...NOTHING, field, on: true, losses: adjusted(effort, used) };
@@ -65,7 +67,7 @@ function switchedOff(target: Target): ReasoningPlan {
   return { ...byEffort(target, 'low'), losses };
 }
 
-/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` with an output cap of `max_tokens`, and what is lost. */
 export function planReasoning(request: CanonicalRequest, target: Target, max_tokens: number): ReasoningPlan {
   const preferences = request.reasoning;
   if (preferences === undefined || Object.keys(preferences).length === 0) return NOTHING;

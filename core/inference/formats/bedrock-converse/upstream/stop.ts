@@ -12,12 +12,12 @@ const reasonOf: Readonly<Record<string, StopReason>> = {
   model_context_window_exceeded: 'context_window',
   malformed_model_output: 'malformed',
   malformed_tool_use: 'malformed',
-  // Not in the API's list, but what models of Anthropic end with; Converse passes their words on.
+  // Not in the API's list, but Anthropic's models end with it; Converse passes their values on.
   refusal: 'refusal',
   pause_turn: 'pause',
 };
 
-/** Where models of Anthropic tell which sequence stopped them: in whole answers and in streams. */
+/** Where Anthropic's models report which sequence stopped them, in whole answers and in streams. */
 export const SEQUENCE_PATHS = ['/stop_sequence', '/delta/stop_sequence'];
 
 function sequenceIn(fields: unknown): string | null {
@@ -27,14 +27,17 @@ function sequenceIn(fields: unknown): string | null {
   return typeof said === 'string' && said !== '' ? said : null;
 }
 
-/** The stop of a whole answer or of `messageStop`; null while there is none. An unknown word is an ordinary end. */
+/**
+ * The stop reason of a whole answer or of `messageStop`; null while there is none. An unknown value is an ordinary
+ * end.
+ */
 export function readStop(wire: JsonObject, request: CanonicalRequest): Stop | null {
   const raw = wire['stopReason'];
   if (typeof raw !== 'string') return null;
   const stop: Stop = { reason: Object.hasOwn(reasonOf, raw) ? reasonOf[raw]! : 'end_turn', raw };
   if (stop.reason !== 'stop_sequence') return stop;
   const { stop: asked = [] } = request.generation;
-  // Other makers do not say which; of one there is no doubt.
+  // Other makers do not report which one; with a single sequence it is clear.
   const sequence =
     sequenceIn(wire['additionalModelResponseFields']) ?? (asked.length === 1 ? asked[0] : null);
   if (typeof sequence === 'string') stop.sequence = sequence;

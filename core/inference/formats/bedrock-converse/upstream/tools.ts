@@ -1,15 +1,17 @@
-// Tools and the choice among them in Converse's `toolConfig`.
+// Tools and tool choice in Converse's `toolConfig`.
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { type ContentContext, cachePoint } from './content.ts';
 import { makerOf } from './model.ts';
 
-/** Whether the endpoint takes `strict` of a tool. */
+/** Whether the endpoint accepts `strict` on a tool. */
 export function takesStrict(target: Target): boolean {
   return target.capabilities.parameters.includes('strict');
 }
 
-/** Whether a history with calls keeps its tools declared although none may be called: the API refuses it otherwise. */
+/**
+ * Whether a history with calls keeps its tools declared although none may be called: otherwise the API refuses it.
+ */
 export function keepsTools(request: CanonicalRequest): boolean {
   return request.messages.some(({ content }) =>
     content.some((part) => part.type === 'tool_call' || part.type === 'tool_result'),
@@ -60,7 +62,7 @@ function choiceText(choice: ToolChoice | undefined): string {
   return choice?.type === 'tool' ? `{"tool":{"name":${JSON.stringify(choice.name)}}}` : '{"auto":{}}';
 }
 
-/** The choice in Anthropic's own words, which carry the request for one call at a time. */
+/** The choice in Anthropic's format, which can express the request for one call at a time. */
 function serialChoice(choice: ToolChoice | undefined): string {
   const serial = `"disable_parallel_tool_use":true}`;
   if (choice?.type === 'tool') return `{"type":"tool","name":${JSON.stringify(choice.name)},${serial}`;
@@ -74,7 +76,7 @@ interface ToolTexts {
   additional: string | null;
 }
 
-/** `toolConfig` of `request`, and what of it goes beside. */
+/** `toolConfig` of `request`, and the member that is sent beside it. */
 export function writeTools(request: CanonicalRequest, context: ContentContext): ToolTexts {
   const { target } = context;
   const texts: string[] = [];

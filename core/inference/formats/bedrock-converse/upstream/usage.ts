@@ -1,13 +1,13 @@
-// Usage of Converse (docs/fidelity.md#usage): its input buckets are disjoint.
+// Usage of Converse (docs/fidelity.md#usage): its input counts are disjoint.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 
-/** A count as the wire gives it; undefined for anything that no honest server sends. */
+/** A count as sent; undefined for anything that no honest server sends. */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Writes by lifetime; entries of another lifetime count in the total alone. */
+/** Cache writes by lifetime; entries of other lifetimes count only in the total. */
 function byTtl(wire: JsonObject): { five: number; hour: number } | null {
   const details = wire['cacheDetails'];
   if (!Array.isArray(details) || details.length === 0) return null;
@@ -39,7 +39,7 @@ export function readUsage(wire: unknown): Usage | null {
     source: 'provider',
   };
   if (split !== null && written > 0) {
-    // The total is authoritative; what the split leaves over has the default lifetime.
+    // The total is authoritative; the remainder of the split has the default lifetime.
     const hour = Math.min(split.hour, written);
     usage.cache_write_1h_tokens = hour;
     usage.cache_write_5m_tokens = written - hour;

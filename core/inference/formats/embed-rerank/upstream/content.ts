@@ -1,10 +1,13 @@
-// Texts and images of one input in the words of each provider that takes them.
+// Writes the texts and images of one input in the format of each provider that accepts them.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EmbedPart } from '../../../canonical/types.ts';
 
 export type ContentForm = 'cohere' | 'voyage' | 'jina' | 'gemini';
 
-/** `parts` as `form` writes them. Images must be bytes by now (`inlines`). @see embed references of the four. */
+/**
+ * `parts` as `form` writes them. Images are bytes by now (`inlines`). @see the four providers' references for
+ * embeddings.
+ */
 export function contentOf(parts: readonly EmbedPart[], form: ContentForm): JsonObject[] {
   return parts.map((part) => partOf(part, form));
 }

@@ -1,5 +1,5 @@
-// What the providers of embeddings and rankings answer. The vectors are cut out of the
-// body as text, so that a number keeps every digit that the provider gave it.
+// Reads the answers of providers of embeddings and rankings. Vectors are taken from the body as text, so that numbers
+// keep every digit.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import { vectorOfBase64, vectorOfJson } from '../../../canonical/tasks/vectors.ts';
@@ -15,7 +15,10 @@ interface Span {
   readonly to: number;
 }
 
-/** @throws StreamErrorFault for an error object in place of an answer, ProtocolFault when it is neither. */
+/**
+ * Reads a whole answer. @throws StreamErrorFault for an error object instead of an answer, ProtocolFault when it is
+ * neither.
+ */
 export function decodeTask(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer {
   const { task } = request;
   if (task === undefined) throw new Error('an answer to no task');
@@ -49,7 +52,7 @@ function parsed(text: string): JsonObject {
   return value;
 }
 
-/** The answer without its vectors, which are most of it and are read where they stand. */
+/** The answer without its vectors, which are most of it and are read in place. */
 function frameOf(body: Buffer, top: TopLevel): JsonObject {
   const members = top.members
     .filter(({ name }) => name !== 'data' && name !== 'embeddings')
@@ -89,7 +92,7 @@ function indexedVectors(body: Buffer, top: TopLevel): Vector[] {
 const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
 
-/** Cohere lists vectors by type; its first version without. */
+/** Cohere lists vectors by type; its first version did not. */
 function cohereVectors(body: Buffer, top: TopLevel): Vector[] {
   const embeddings = memberAt(top, 'embeddings');
   const typed = body[embeddings.from] === OPEN_BRACE;
@@ -98,7 +101,7 @@ function cohereVectors(body: Buffer, top: TopLevel): Vector[] {
 }
 
 function vectorOf(body: Buffer, { from, to }: Span): Vector {
-  // Neither form has characters beyond ASCII; one that does is no vector and is found out.
+  // Neither form has characters beyond ASCII; a vector with one is recognised as malformed.
   if (body[from] !== QUOTE) return vectorOfJson(body.toString('latin1', from, to));
   return vectorOfBase64(textOf(body.toString('utf8', from, to)));
 }
@@ -131,7 +134,7 @@ function listOf(body: Buffer, { from }: Span): Span[] {
   return spans;
 }
 
-/** `results` (Cohere, Jina) or `data` (Voyage), as they come. */
+/** `results` (Cohere, Jina) or `data` (Voyage), in the provider's order. */
 function rankingOf(value: JsonObject): Ranked[] {
   const list = value['results'] ?? value['data'];
   if (!Array.isArray(list)) throw new ProtocolFault('the answer has no results');

@@ -1,4 +1,4 @@
-// A task into the body that a provider of embeddings or rankings takes.
+// Writes a task as the body that a provider of embeddings or rankings accepts.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/tasks/inputs.ts';
@@ -15,7 +15,7 @@ import { lossesOf } from './losses.ts';
 import { textOfTokens } from './tokens.ts';
 import { inputTypeOn, wireOf } from './wires.ts';
 
-/** A body: what was asked, which nothing may replace, and what `svc.provider_options` may. */
+/** A body: members that nothing may replace, and members that `svc.provider_options` may replace. */
 interface Parts {
   readonly path: string;
   readonly content: JsonObject;
@@ -24,8 +24,8 @@ interface Parts {
 
 /**
  * The request for `target`.
- * @throws ServiceError unsupported_parameter where its content cannot be carried, even when `svc.compat` is `drop`: an
- * embedding of other content, or of another length, would be a wrong answer that nobody sees.
+ * @throws ServiceError unsupported_parameter when its content cannot be represented, even if `svc.compat` is `drop`:
+ * an embedding of other content, or of another length, would be a wrong answer that nobody notices.
  */
 export function encodeTask(
   request: CanonicalRequest,
@@ -55,7 +55,7 @@ function embedParts(
 ): Parts {
   const model = target.upstream_model;
   const input_type = inputTypeOn(target, task.input_type);
-  // Of the same dialect they are this wire's own fields; elsewhere they were losses.
+  // In the same dialect these are fields of this format; in others they were losses.
   const ext = request.dialect === 'embeddings' ? request.ext : undefined;
   switch (wireOf(target).name) {
     case 'openai':
@@ -79,7 +79,7 @@ function embedParts(
         },
       };
     case 'voyage':
-      // Its models that see answer on no other path, whatever they are sent.
+      // Its models with vision answer on no other path, whatever they are sent.
       if (hasImages(task) || target.capabilities.vision) {
         return voyageContent(task, target, { input_type, ext });
       }
@@ -87,7 +87,7 @@ function embedParts(
         path: '/embeddings',
         content: { model, input: textsOf(task, target), ...sized('output_dimension', task) },
         options: {
-          // Its default cuts a text that is too long without a word.
+          // By default it silently cuts a text that is too long.
           truncation: false,
           ...(task.encoding === 'base64' && { encoding_format: 'base64' }),
           ...(input_type !== null && { input_type }),
@@ -102,7 +102,7 @@ function embedParts(
           ...sized('output_dimension', task),
         },
         options: {
-          // Required by its newer models; a text that is not said to be a query is one to be found.
+          // Its newer models require it; a text that is not declared a query is one to be found.
           input_type: input_type ?? 'search_document',
           truncate: 'NONE',
         },
@@ -113,8 +113,8 @@ function embedParts(
 }
 
 /**
- * The length of the vectors under the wire's `name`; no option may change it: vectors of another length are refused
- * when they come, and then the provider is paid by us alone.
+ * The length of the vectors, under the format's name for it. No option may change it: vectors of another length are
+ * refused when they arrive, and the provider has to be paid nevertheless.
  */
 function sized(name: string, { dimensions }: EmbedTask): JsonObject {
   return dimensions === undefined ? {} : { [name]: dimensions };
@@ -131,19 +131,19 @@ function geminiParts(task: EmbedTask, target: Target, input_type: string | null)
   return { path: `/${model}:batchEmbedContents`, content: { requests }, options: {} };
 }
 
-/** Content without images is its text; one with them was a loss. */
+/** Content without images is its text; content with images was a loss. */
 function openaiInput(task: EmbedTask): unknown {
   const inputs = task.input.map((input) => (isContent(input) ? wordsOf(input) : input));
   return task.single ? inputs[0] : inputs;
 }
 
-/** A text or an image each, never both in one (`lossesOf`). */
+/** Each input is a text or an image, never both (`lossesOf`). */
 function jinaInputs(task: EmbedTask, target: Target): unknown[] {
   if (!hasImages(task)) return textsOf(task, target);
   return contentsOf(task, target, 'jina').map((parts) => parts[0]);
 }
 
-/** Voyage has a path of its own for models that see, on which base64 has another name. */
+/** Voyage has a separate path for models with vision, where base64 has another name. */
 function voyageContent(
   task: EmbedTask,
   target: Target,
@@ -167,7 +167,7 @@ function cohereInputs(task: EmbedTask, target: Target): JsonObject {
   return { inputs: contentsOf(task, target, 'cohere').map((content) => ({ content })) };
 }
 
-/** Each input as parts in the words of `form`. */
+/** Each input as parts in the format of `form`. */
 function contentsOf(task: EmbedTask, target: Target, form: ContentForm): JsonObject[][] {
   const textOf = textReader(task, target);
   return task.input.map((input, i) => contentOf(isContent(input) ? input.content : [textOf(input, i)], form));
@@ -194,7 +194,7 @@ function wordsOf({ content }: EmbedContent): string {
 function rerankParts(task: RerankTask, target: Target): Parts {
   const { query, documents, top_n } = task;
   const content = { model: target.upstream_model, query, documents };
-  // The texts are the caller's own: they are put back here and need not travel twice.
+  // The texts are the caller's own: they are added here and need not be returned by the provider.
   switch (wireOf(target).name) {
     case 'voyage':
       return { path: '/rerank', content: { ...content, top_k: top_n }, options: { truncation: false } };

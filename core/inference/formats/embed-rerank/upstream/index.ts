@@ -1,5 +1,5 @@
-// Endpoints that turn texts and images into vectors or put documents in order: Cohere, Jina, Voyage, Gemini, and OpenAI with the
-// servers compatible with it.
+// Endpoints that turn texts and images into vectors, or rank documents: Cohere, Jina, Voyage, Gemini, OpenAI and
+// compatible servers.
 import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
 import type { UpstreamFault } from '../../../canonical/types.ts';
 import { classify as classifyOpenAi } from '../../openai-chat/words/classify.ts';
@@ -7,7 +7,7 @@ import { decodeTask } from './decode.ts';
 import { encodeTask } from './encode.ts';
 import { lossesOf } from './losses.ts';
 
-/** Words of a refusal for a text that is too long, which these servers put in their own ways. */
+/** Matches errors for a text that is too long, which these servers word in their own ways. */
 const TOO_LONG = /too many tokens|too long|maximum (?:input|sequence) length|exceeds? the (?:maximum|max)/i;
 /** Google answers a wrong key with 400. */
 const WRONG_KEY = /api key not valid|api_key_invalid/i;
@@ -19,7 +19,7 @@ function classify(status: number, headers: Readonly<Record<string, string>>, bod
   return TOO_LONG.test(fault.message) ? { ...fault, class: 'context_length' } : fault;
 }
 
-/** The adapter of family `embed_rerank`. Its answers are whole; `task` of the request is always there. */
+/** The adapter of family `embed_rerank`. Its answers are never streamed, and its requests always have a `task`. */
 export const embedRerank: Adapter = {
   family: 'embed_rerank',
   coverage: null,

@@ -1,4 +1,4 @@
-// Providers of embeddings and rankings alone, as kinds of providers.
+// Kinds of providers that only have embeddings and rankings.
 import { bearer, type KeyProbe, listModels, type ProviderKind } from '../../../upstream/kind.ts';
 
 const FAMILY = 'embed_rerank';
@@ -13,7 +13,7 @@ function kindOf(kind: string, probe: KeyProbe): ProviderKind {
   };
 }
 
-/** A request that is refused for its body once the key was found good: there is no list of models. */
+/** A request whose body is refused only after the key was accepted; there is no list of models. */
 const emptyRequest: KeyProbe = { ...listModels, method: 'POST', path: '/embeddings', good: [400, 422] };
 
 export const rankingKinds: readonly ProviderKind[] = [

@@ -1,4 +1,4 @@
-// What of a task would be lost on an endpoint (docs/fidelity.md#losses).
+// What a task would lose on an endpoint (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
 import { dimensionLosses } from '../../../canonical/tasks/dimension-losses.ts';
 import { hasImages, isContent, isTokens, pathOf } from '../../../canonical/tasks/inputs.ts';
@@ -6,7 +6,7 @@ import type { CanonicalRequest, EmbedTask, Loss } from '../../../canonical/types
 import { isBundled } from './tokens.ts';
 import { inputTypeOn, type Wire, wireOf } from './wires.ts';
 
-/** Losses of a request with a task; one without loses nothing here, for it never comes here. */
+/** Losses of a request with a task; a request without one never gets here. */
 export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   const { task } = request;
   if (task === undefined) return [];
@@ -47,7 +47,7 @@ function embedLosses(task: EmbedTask, target: Target, wire: Wire): Loss[] {
   return losses;
 }
 
-/** Images where the provider's wire has no word for them, or more parts than it takes of one input. */
+/** Images, when the provider does not support them or accepts fewer parts in one input. */
 function imageLosses(task: EmbedTask, wire: Wire): Loss[] {
   const lost = (param: string, message: string): Loss => ({
     ...{ class: 'content', code: 'unsupported_parameter' },

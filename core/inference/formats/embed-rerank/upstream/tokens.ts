@@ -1,8 +1,8 @@
-// Token ids back into text, for endpoints that take text only.
+// Turns token ids back into text, for endpoints that only accept text.
 import { createRequire } from 'node:module';
 import { ServiceError } from '../../../../kernel/index.ts';
 
-/** Vocabularies that are bundled; a model names its own in the catalog (`tokenizer`). */
+/** Bundled vocabularies; a model names its own in the catalog (`tokenizer`). */
 const bundled = ['o200k_base', 'cl100k_base', 'p50k_base', 'r50k_base'] as const;
 type Vocabulary = readonly (string | readonly number[])[];
 
@@ -15,9 +15,9 @@ export function isBundled(tokenizer: string | undefined): boolean {
 }
 
 /**
- * The text of `tokens` in `tokenizer`, one of the bundled. Only its table is used, loaded at the first call (some
- * 40 ms, 23 MB): the package's own decoder keeps the bytes of a character that was cut off and puts them before
- * the next text it decodes, which may be another caller's. Linear in the number of tokens.
+ * The text of `tokens` in `tokenizer`, which must be bundled. Only the package's table is used, loaded at the first
+ * call (about 40 ms, 23 MB): its own decoder keeps the bytes of an incomplete character and puts them before the next
+ * text, which may be another caller's. Linear in the number of tokens.
  * @throws ServiceError invalid_request with `param` for an id that the vocabulary does not have.
  */
 export function textOfTokens(tokens: readonly number[], tokenizer: string, param: string): string {

@@ -1,11 +1,11 @@
-// What providers of embeddings and rankings say that a call used (docs/fidelity.md#usage).
+// What providers of embeddings and rankings report as used (docs/fidelity.md#usage).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { estimatedUnits } from '../../../canonical/search-units.ts';
 import { countImages, isContent } from '../../../canonical/tasks/inputs.ts';
 import type { EmbedTask, RerankTask, Usage } from '../../../canonical/types.ts';
 import type { WireName } from './wires.ts';
 
-/** Counts beyond this are no usage of one call; the metering record holds 32-bit integers. */
+/** Larger counts cannot be the usage of one call; the metering record holds 32-bit integers. */
 const COUNT_MAX = 2_147_483_647;
 
 function usageWith(input_tokens: number, source: Usage['source']): Usage {
@@ -25,7 +25,7 @@ function billedUnits(value: JsonObject): JsonObject {
   return isObject(billed) ? billed : {};
 }
 
-/** The first of `values` that can be a count; what a broken server says instead counts as missing. */
+/** The first of `values` that can be a count; anything else that a broken server sends counts as missing. */
 function firstCount(...values: unknown[]): number | null {
   return values.find((value): value is number => Number.isInteger(value) && isSmall(value as number)) ?? null;
 }
@@ -46,28 +46,28 @@ function inputTokens(value: JsonObject): number | null {
   );
 }
 
-/** Tokens of the images among the prompt's, of providers that count them; null where none are reported. */
+/** Tokens of images among those of the prompt, for providers that count them; null when none are reported. */
 function imageTokens(value: JsonObject, total: number): number | null {
   const usage = isObject(value['usage']) ? value['usage'] : {};
   const texts = firstCount(usage['text_tokens']);
-  // Voyage tells the text's and the total.
+  // Voyage reports the tokens of the text and the total.
   if (texts !== null) return Math.max(0, total - texts);
   const metadata = isObject(value['usageMetadata']) ? value['usageMetadata'] : {};
-  // Its two surfaces spell the member differently.
+  // Its two APIs spell the member differently.
   const reported = metadata['promptTokensDetails'] ?? metadata['promptTokenDetails'];
   const details = Array.isArray(reported) ? reported : [];
   const image = details.filter(isObject).find(({ modality }) => modality === 'IMAGE');
   return image === undefined ? null : firstCount(image['tokenCount']);
 }
 
-/** The least that an image is counted as by a provider that tells nothing (Gemini's tile). */
+/** The minimum for an image when the provider reports nothing (Gemini's tile). */
 const IMAGE_TOKENS_LEAST = 258;
-/** At least so many bytes of text make a token, as for every text whose tokens are not reported. */
+/** Bytes of text per token, as for every text whose tokens are not reported. */
 const TEXT_BYTES = 6;
 
-/** Usage of an embedding; null where the provider tells none and only text was sent, which is counted elsewhere. */
+/** Usage of an embedding; null when the provider reports none and only text was sent, which is counted elsewhere. */
 export function embedUsage(value: JsonObject, task: EmbedTask): Usage | null {
-  // Cohere bills images beside the tokens of texts.
+  // Cohere bills images in addition to the tokens of texts.
   const beside = firstCount(billedUnits(value)['image_tokens']);
   const reported = inputTokens(value);
   const images = countImages(task);
@@ -93,8 +93,8 @@ function countedUsage({ input }: EmbedTask, images: number): Usage {
 }
 
 /**
- * Usage of a ranking. Units are what the provider billed; where it bills tokens, or tells nothing, they are counted,
- * and only in the latter case the whole is an estimate.
+ * Usage of a ranking. Units are what the provider billed; when it bills tokens or reports nothing, they are counted
+ * here, and only in the latter case is the whole an estimate.
  */
 export function rerankUsage(value: JsonObject, task: RerankTask, wire: WireName): Usage {
   const tokens = inputTokens(value);

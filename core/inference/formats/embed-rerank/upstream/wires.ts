@@ -1,4 +1,4 @@
-// How the providers of embeddings and rankings differ: one table, by the kind of the provider.
+// How the providers of embeddings and rankings differ, as one table by kind of provider.
 import type { Target } from '../../../canonical/contract.ts';
 import type { InputType } from '../../../canonical/types.ts';
 
@@ -6,15 +6,15 @@ export type WireName = 'openai' | 'cohere' | 'jina' | 'voyage' | 'gemini';
 
 export interface Wire {
   readonly name: WireName;
-  /** The provider's words for what texts are for; a word that is missing cannot be said. */
+  /** The provider's names for what texts are used for; a use without a name cannot be expressed. */
   readonly input_types: Readonly<Partial<Record<InputType, string>>>;
-  /** Most texts of one call. */
+  /** Most texts per call. */
   readonly inputs_max: number;
-  /** Takes token ids. */
+  /** Accepts token ids. */
   readonly tokens: boolean;
-  /** Whether an input may hold images: not at all, alone, or among texts and other images. */
+  /** Whether an input may contain images: not at all, alone, or mixed with texts and other images. */
   readonly images: 'none' | 'alone' | 'mixed';
-  /** Takes members that we do not know. */
+  /** Accepts members that we do not know. */
   readonly open: boolean;
 }
 
@@ -88,17 +88,17 @@ const wireOfKind: Readonly<Record<string, WireName | undefined>> = {
   gemini: 'gemini',
 };
 
-/** The wire of `target`; what is not known is compatible with OpenAI. */
+/** The format of `target`; an unknown one is compatible with OpenAI. */
 export function wireOf(target: Pick<Target, 'kind'>): Wire {
   return wires[(target.kind === undefined ? undefined : wireOfKind[target.kind]) ?? 'openai'];
 }
 
-/** Whether `target` takes the optional `parameter`, as its catalog entry says. */
+/** Whether `target` supports the optional `parameter`, according to its catalog entry. */
 export function takes(target: Target, parameter: string): boolean {
   return target.capabilities.parameters.includes(parameter);
 }
 
-/** The provider's word for `input_type`, or null where it has none. OpenAI itself knows none: the catalog must list it. */
+/** The provider's name for `input_type`; null when it has none. OpenAI itself has none: the catalog must list it. */
 export function inputTypeOn(target: Target, input_type: InputType | undefined): string | null {
   if (input_type === undefined) return null;
   const wire = wireOf(target);
