@@ -1,5 +1,5 @@
-// The formats that the product comes with. A new one is one folder here and one line in this list; a format may use the
-// `words/` of those above it.
+// The formats of the product. A new one is a folder here and a line in this list. A format may use the `words/` of
+// those listed before it.
 import { messagesFormat } from './anthropic-messages/index.ts';
 import { bedrockFormat } from './bedrock-converse/index.ts';
 import { buildFormats } from './build.ts';
@@ -26,5 +26,5 @@ export const formats: readonly Format[] = [
   nativeFormat,
 ];
 
-/** What the product's programs are built from. */
+/** What the product's programs use. */
 export const builtIn = buildFormats(formats);

@@ -1,4 +1,4 @@
-// What every route of models takes and answers, by its path, for the document of the interface.
+// The requests and answers of every model route, by path, for the OpenAPI document.
 import type { CallShape } from '../caller/shapes.ts';
 import { messagesCountShape, messagesShape } from './anthropic-messages/caller/shapes.ts';
 import { dryRunShape, generateCountShape, generateShape } from './native/caller/shapes.ts';

@@ -1,4 +1,4 @@
-// The service's own format: the canonical form as a wire.
+// The service's own format: the canonical form as a wire format.
 
 import type { Format } from '../format.ts';
 import { nativeOf, nativeWarnings } from './caller/index.ts';

@@ -1,4 +1,4 @@
-// OpenAI's older text completions: the model continues a text.
+// OpenAI's older text completions: the model completes a text.
 
 import type { Format } from '../format.ts';
 import { completions } from './caller/index.ts';

@@ -1,5 +1,5 @@
-// One candidate of a running answer: its parts as canonical events. The provider sends pieces of parts without saying
-// where one ends, so what follows tells; a call comes whole.
+// Turns one candidate of a running answer into canonical events. The provider sends pieces of parts without saying
+// where a part ends, so the next piece decides; a call arrives whole.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { customInput } from '../../../canonical/custom-tools.ts';
 import type { AudioPart, CanonicalEvent, Citation, Logprob, Part } from '../../../canonical/types.ts';
@@ -12,7 +12,7 @@ type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 export interface ReadingRules {
   /** Names of the tools that were sent as functions with one field `input`. */
   readonly custom: ReadonlySet<string>;
-  /** The text is kept to place citations in it. */
+  /** Whether the text is kept, to find the places of citations in it. */
   readonly keeps_text: boolean;
 }
 
@@ -24,7 +24,7 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-// Beside a call the chunk is parsed with exact numbers, of which one may be an object.
+// A chunk with a call is parsed with exact numbers, which may be objects.
 function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : Number(JSON.stringify(value ?? 0));
 }
@@ -50,15 +50,15 @@ export class CandidateReader {
   readonly #rules: ReadingRules;
   #parts = 0;
   #open: 'text' | 'thought' | null = null;
-  /** Signature of a text: it follows the text as an empty thought, for a text has no place for one. */
+  /** Signature of a text. It follows the text as an empty thought, because a text part has no field for it. */
   #signature: string | null = null;
   #called = false;
   #spoke = false;
-  /** Of the open text part: its text where it is kept, and whether it is ASCII. */
+  /** The open text part: its text if that is kept, and whether it is ASCII. */
   #text = '';
   #ascii = true;
   #cited = new Set<string>();
-  /** The last metadata, as text. */
+  /** The latest metadata, as text. */
   #metadata = '';
 
   constructor(index: number, rules: ReadingRules) {
@@ -66,7 +66,7 @@ export class CandidateReader {
     this.#rules = rules;
   }
 
-  /** Takes the candidate's share of one chunk in. Returns false where it ended for no reason and without content. */
+  /** Handles the candidate's share of one chunk. Returns false when it ended without a reason and without content. */
   take(wire: JsonObject, out: CanonicalEvent[]): boolean {
     const content = wire['content'];
     const parts = isObject(content) && Array.isArray(content['parts']) ? content['parts'] : [];
@@ -110,7 +110,7 @@ export class CandidateReader {
       else this.#say(wire['text'], { signature, logprobs }, out);
       return wire['thought'] !== true && wire['text'] !== '';
     }
-    // Drafts of an image are thoughts: they are no part of the answer.
+    // Drafts of an image are thoughts; they are not part of the answer.
     if (wire['thought'] !== true) this.#other(wire, out);
     if (signature !== null) this.#signature = signature;
     return false;
@@ -172,19 +172,19 @@ export class CandidateReader {
     this.#stop(out);
   }
 
-  /** Sound is emitted as a delta, as everywhere: it is content from its first bytes on, and the stream has begun. */
+  /** Audio is emitted as a delta, as everywhere: its first bytes are content, with which the stream has begun. */
   #sound(part: AudioPart, out: CanonicalEvent[]): void {
     const { base64: data, media_type } = part.src as Extract<AudioPart['src'], { base64: string }>;
     this.#begin({ ...part, src: { base64: '', media_type } }, out);
     if (data !== '') this.#delta({ data }, out);
   }
 
-  // A chunk's citations are of the text that it ends or follows.
+  // The citations of a chunk belong to the text that it ends or follows.
   #cite(wire: JsonObject, sizes: readonly number[], out: CanonicalEvent[]): void {
     const grounding = wire['groundingMetadata'];
     const recited = wire['citationMetadata'];
     if (this.#open !== 'text' || (!isObject(grounding) && !isObject(recited))) return;
-    // Some servers repeat the metadata on every chunk; to place it anew costs as much as the text is long.
+    // Some servers repeat the metadata on every chunk; finding the places again takes time in proportion to the text.
     const metadata = JSON.stringify([grounding, recited]);
     if (metadata === this.#metadata) return;
     this.#metadata = metadata;
@@ -224,7 +224,7 @@ export class CandidateReader {
   }
 }
 
-/** Generated media, or null for what is none. */
+/** Generated media; null when `wire` is none. */
 function mediaPart(data: unknown): Part | null {
   if (!isObject(data) || typeof data['data'] !== 'string') return null;
   const media_type = nonEmpty(data['mimeType']) ?? 'application/octet-stream';
@@ -233,7 +233,7 @@ function mediaPart(data: unknown): Part | null {
   return media_type.startsWith('audio/') ? { type: 'audio', src } : null;
 }
 
-/** A part that only this family can read again: code that ran at the provider, and what is not known. */
+/** A part that only this family can read again: code that ran at the provider, and unknown parts. */
 function ownPart(name: string, payload: JsonObject): Part {
   return { type: 'server_tool', family: 'gemini', name, payload };
 }

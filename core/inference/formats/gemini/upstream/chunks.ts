@@ -1,4 +1,4 @@
-// A GenerateContentResponse, whole or one chunk of many, into canonical events.
+// Turns a GenerateContentResponse, whole or one chunk of many, into canonical events.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { emulatedTools } from '../../../canonical/custom-tools.ts';
@@ -18,7 +18,7 @@ const UNSPECIFIED: UpstreamFault = {
   code: 'FINISH_REASON_UNSPECIFIED',
 };
 
-// The caller's text is kept only where the provider may name sources in it.
+// The answer's text is kept only when the provider may name sources in it.
 function rulesOf(request: CanonicalRequest): ReadingRules {
   const keeps_text = request.tools?.some(({ kind }) => kind === 'server') === true;
   return { custom: emulatedTools(request), keeps_text };
@@ -30,7 +30,7 @@ function queriesIn(candidate: JsonObject): number {
   return Array.isArray(queries) ? queries.length : 0;
 }
 
-// Charged is the tier that the provider says it served.
+// The call is charged at the tier that the provider says it used.
 function tierOf(wire: unknown): { service_tier?: string } {
   const tier = isObject(wire) ? wire['serviceTier'] : undefined;
   return typeof tier === 'string' && tier !== '' ? { service_tier: tier.toLowerCase() } : {};
@@ -43,7 +43,7 @@ export class ChunkReader {
   /** The last counts reported; they are cumulative. */
   #usage: unknown = null;
   #reported: unknown = null;
-  /** Queries of each candidate: metadata repeat and grow from chunk to chunk. */
+  /** Number of queries per candidate: metadata is repeated and grows from chunk to chunk. */
   readonly #queries: number[] = [];
   readonly #one_a_prompt: boolean;
   /** Some candidate has stopped. */
@@ -54,7 +54,10 @@ export class ChunkReader {
     this.#one_a_prompt = target.flags.includes('search_per_prompt');
   }
 
-  /** Events of one chunk. Returns the fault that it reports, after which nothing counts; null when there is none. */
+  /**
+   * Adds the events of one chunk. Returns the fault that the chunk reports, after which it is ignored; null when
+   * there is none.
+   */
   take(data: JsonObject, out: CanonicalEvent[]): UpstreamFault | null {
     const error = errorIn(data);
     if (error !== null) return error;
@@ -73,7 +76,7 @@ export class ChunkReader {
       if (!this.#candidate(wire).take(wire, out)) return UNSPECIFIED;
       if (out.length > before && out.at(-1)?.type === 'stop') this.stopped = true;
     }
-    // Counts on the way are of a part of the answer only; from the first stop on they are the bill.
+    // Counts before the first stop cover only part of the answer; from then on they are what is billed.
     if (this.stopped) this.report(out);
     return null;
   }
@@ -100,7 +103,7 @@ export class ChunkReader {
     const at = typeof candidate['index'] === 'number' ? candidate['index'] : 0;
     if (queries <= (this.#queries[at] ?? 0) || at < 0 || at >= CANDIDATES_MAX) return;
     this.#queries[at] = queries;
-    // Told after the counts, they change the bill.
+    // Searches reported after the counts change the bill.
     this.#reported = null;
   }
 

@@ -1,5 +1,4 @@
-// From Google's error bodies and error objects in a stream to the classes of
-// docs/outcomes.md#faults-of-a-provider.
+// Classifies Google's error bodies, and error objects in a stream (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 import { classOfStatus, generalClass } from '../../../upstream/status.ts';
@@ -10,7 +9,7 @@ const MESSAGE_MAX = 2_000;
 const byWord: Record<string, FaultClass> = {
   INVALID_ARGUMENT: 'client',
   OUT_OF_RANGE: 'client',
-  // Region or billing of the account, not of the request.
+  // The region or billing of the account, not the request, is at fault.
   FAILED_PRECONDITION: 'auth',
   UNAUTHENTICATED: 'auth',
   PERMISSION_DENIED: 'auth',
@@ -41,7 +40,7 @@ interface Reported {
 }
 
 function reported(body: unknown): Reported {
-  // Without `alt=sse` a stream is one array, and its error too.
+  // Without `alt=sse` a stream is one array, and so is its error.
   const holder: unknown = Array.isArray(body) ? body[0] : body;
   const error = isObject(holder) ? holder['error'] : null;
   if (!isObject(error)) return { message: '', details: [] };
@@ -56,7 +55,7 @@ function reported(body: unknown): Reported {
   };
 }
 
-// A quota per day does not come back within the seconds that a throttled key rests.
+// A daily quota does not come back within the seconds for which a throttled key rests.
 function isDaily({ details }: Reported): boolean {
   return details.some((item) => {
     const violations = item['violations'];
@@ -67,12 +66,12 @@ function isDaily({ details }: Reported): boolean {
   });
 }
 
-// The words of a refusal say more than its status: a wrong key and a long prompt both arrive as INVALID_ARGUMENT.
+// The text of an error says more than its status: a wrong key and a long prompt both arrive as INVALID_ARGUMENT.
 function classOf(status: number, words: Reported): FaultClass {
   const { message, type, code } = words;
   const typed = type !== undefined && Object.hasOwn(byWord, type) ? byWord[type] : undefined;
   const numbered = classOfStatus(status >= 200 && status < 300 ? (words.status ?? 0) : status);
-  // Google gives 400 to an account it does not serve: there the word knows better.
+  // Google answers 400 to an account that it does not serve; there `error.status` is more precise.
   const base = (numbered === 'client' ? typed : undefined) ?? numbered ?? typed ?? generalClass(status);
   if (
     code === 'API_KEY_INVALID' ||
@@ -98,7 +97,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Milliseconds to wait: the header in seconds, else `RetryInfo.retryDelay` (`32s`, `0.5s`). */
+/** Milliseconds to wait: from the header in seconds, otherwise `RetryInfo.retryDelay` (`32s`, `0.5s`). */
 function retryAfter(
   headers: Readonly<Record<string, string>>,
   { details }: Reported,
@@ -116,8 +115,8 @@ function faultOf(words: Reported): Pick<UpstreamFault, 'message' | 'type' | 'cod
 }
 
 /**
- * Class of a non-2xx answer; `headers` are lower-case. A body that is not JSON is judged by its status alone. Of a 2xx
- * body that is not the stream asked for: what its error object says, else `protocol`.
+ * Class of a non-2xx answer; header names are lower-case. A body that is not JSON is judged by its status alone. For
+ * a 2xx body that is not the requested stream: what its error object says, otherwise `protocol`.
  */
 export function classifyAnswer(
   status: number,
@@ -136,7 +135,10 @@ export function classifyAnswer(
   return { class: classOf(status, words), status, ...faultOf(words), ...retryAfter(headers, words) };
 }
 
-/** The fault that a 200 body, or an event of a 200 stream, reports in place of an answer; null when it holds no error. */
+/**
+ * The fault that a 200 body, or an event of a 200 stream, reports instead of an answer; null when it contains no
+ * error.
+ */
 export function errorIn(value: unknown): UpstreamFault | null {
   const holder: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(holder) || !isObject(holder['error'])) return null;
@@ -150,7 +152,7 @@ export function errorIn(value: unknown): UpstreamFault | null {
   };
 }
 
-/** The fault of a prompt that the provider would not answer, or null (docs/outcomes.md#prompt-blocked). */
+/** The fault of a prompt that the provider refuses to answer, or null (docs/outcomes.md#prompt-blocked). */
 export function blockIn(value: unknown): UpstreamFault | null {
   const feedback = isObject(value) ? value['promptFeedback'] : undefined;
   const reason = isObject(feedback) ? feedback['blockReason'] : undefined;

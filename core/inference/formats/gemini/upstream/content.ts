@@ -1,4 +1,5 @@
-// Canonical messages into the family's `systemInstruction` and `contents`, as JSON text: arguments keep their bytes.
+// Writes canonical messages as the family's `systemInstruction` and `contents`, as JSON text, so that arguments keep
+// their bytes.
 import { isObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import type {
@@ -13,17 +14,17 @@ import type {
 export const FORMAT = 'google-gemini-v1';
 
 /**
- * Google's own word for a call that another model made: newer models refuse a call of the running turn that has no
- * signature, and pass this one unread.
+ * Google's own placeholder for a call that another model made: newer models refuse a call in the current turn without
+ * a signature, and accept this one unchecked.
  * @see https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const FOREIGN_CALL = 'skip_thought_signature_validator';
 
 export interface ContentContext {
   readonly target: Target;
-  /** Name of each call by its id: its response must repeat it. */
+  /** Name of each call by its id, which its response must repeat. */
   readonly names: ReadonlyMap<string, string>;
-  /** The model wants a signature on the first call of a turn. */
+  /** Whether the model requires a signature on the first call of a turn. */
   readonly wants_signature: boolean;
 }
 
@@ -36,25 +37,28 @@ export function callNames(messages: readonly Message[]): Map<string, string> {
   return names;
 }
 
-/** Whether `url` is a page of a video that the provider looks up by itself. */
+/** Whether `url` is a video page that the provider fetches by itself. */
 export function isVideoPage(url: string): boolean {
   return /^https:\/\/(?:(?:www\.|m\.)?youtube\.com\/(?:watch\?|shorts\/)|youtu\.be\/)/.test(url);
 }
 
-/** Whether the endpoint reads this document: text always, PDF where listed; an address is judged once fetched. */
+/**
+ * Whether the endpoint accepts this document: text always, PDF when it lists it; what is at an address is judged once
+ * fetched.
+ */
 export function takesDocument(src: MediaSource, target: Target): boolean {
   if ('text' in src || ('base64' in src && src.media_type.startsWith('text/'))) return true;
   if ('file_id' in src) return src.family === 'gemini';
   return target.capabilities.pdf && (!('base64' in src) || src.media_type === 'application/pdf');
 }
 
-/** Arguments as an object: what is not one goes below the key `arguments`. */
+/** Arguments as an object: a value that is not an object is put under the key `arguments`. */
 export function objectText(json: string): string {
   if (json.trim() === '') return '{}';
   try {
     if (isObject(JSON.parse(json))) return json;
   } catch {
-    // Not JSON: a model wrote it, and the next turn must still see what it wrote.
+    // Not JSON: the model wrote it, and the next turn must still show what it wrote.
   }
   return `{"arguments":${JSON.stringify(json)}}`;
 }
@@ -92,7 +96,7 @@ function documentParts(part: DocumentPart, target: Target): string[] {
   return part.title === undefined && part.context === undefined ? [file] : [textPart(header), file];
 }
 
-/** Parts of anything that stands in a user's turn; one canonical part may need several, or none. */
+/** The parts for anything in a user's turn; one canonical part may need several, or none. */
 function plainParts(part: Part, context: ContentContext): string[] {
   const { target } = context;
   switch (part.type) {
@@ -120,7 +124,7 @@ function plainParts(part: Part, context: ContentContext): string[] {
   }
 }
 
-/** One by one: as arguments of one call, the parts of a long message would not fit the stack. */
+/** One by one: passed as arguments of a single call, the parts of a long message would overflow the stack. */
 function append(all: string[], texts: readonly string[]): void {
   for (const text of texts) all.push(text);
 }
@@ -142,10 +146,10 @@ function callPart(part: ToolCallPart, signature: string | null): string {
   return `{"functionCall":{${id}"name":${JSON.stringify(part.name)},"args":${args}}${signed(signature)}}`;
 }
 
-/** Parts of an assistant's turn; signatures go back where they came from. */
+/** The parts of an assistant's turn; signatures are sent back where they came from. */
 function modelParts(message: Message, context: ContentContext): string[] {
   const out: string[] = [];
-  /** Signature of a text, written beside it: it came as an empty thought (decoder.ts). */
+  /** Signature of a text, written beside it; it came as an empty thought (candidate.ts). */
   let pending: string | null = null;
   let calls = 0;
   const flush = () => {
@@ -177,7 +181,7 @@ function modelParts(message: Message, context: ContentContext): string[] {
   return out;
 }
 
-/** The response to a call; `media` takes what it cannot hold on this endpoint. */
+/** The response to a call; `media` receives what it cannot contain on this endpoint. */
 function responsePart(part: ToolResultPart, context: ContentContext, media: string[]): string {
   const inner = context.target.capabilities.parameters.includes('function_response_parts');
   const texts: string[] = [];
@@ -198,7 +202,7 @@ function responsePart(part: ToolResultPart, context: ContentContext, media: stri
 
 interface Turn {
   role: 'user' | 'model';
-  /** Responses stand at the head of their turn, as many as there were calls. */
+  /** Responses come at the beginning of their turn, as many as there were calls. */
   responses: string[];
   parts: string[];
 }
@@ -206,14 +210,14 @@ interface Turn {
 function addUser(message: Message, alone: boolean, turn: Turn, context: ContentContext): void {
   for (const part of message.content) {
     if (part.type === 'tool_result') turn.responses.push(responsePart(part, context, turn.parts));
-    // A later instruction joins the user's turn, marked as what it is.
+    // A later instruction joins the user's turn, marked as an instruction.
     else if (message.role === 'system' && !alone && part.type === 'text') {
       turn.parts.push(textPart(`[system]\n${part.text}`));
     } else append(turn.parts, plainParts(part, context));
   }
 }
 
-/** JSON texts of `contents`: adjacent turns of one role merged, turns without a part left out. */
+/** JSON texts of `contents`: adjacent turns of one role are merged, turns without parts left out. */
 export function writeContents(rest: readonly Message[], context: ContentContext): string[] {
   const turns: Turn[] = [];
   for (const message of rest) {
@@ -232,7 +236,7 @@ export function writeContents(rest: readonly Message[], context: ContentContext)
   );
 }
 
-/** JSON text of `systemInstruction`, or null when there is none. */
+/** JSON text of `systemInstruction`; null when there is none. */
 export function writeSystem(system: readonly Message[]): string | null {
   const texts: string[] = [];
   for (const { content } of system) {

@@ -1,11 +1,11 @@
-// `POST {base_url}/models/{model}:countTokens`, which takes a whole request for content.
+// `POST {base_url}/models/{model}:countTokens`, which accepts a whole generateContent request.
 import type { PromptCounting } from '../../../canonical/contract.ts';
 import { countIn } from '../../../wire/pick.ts';
 
 /** What a path of this family ends with. */
 const METHOD = /:(?:generateContent|streamGenerateContent\?alt=sse)$/;
 
-/** Google's own count. */
+/** Google's own token count. */
 export const counting: PromptCounting = {
   request({ path, headers, body }, { upstream_model }) {
     const model = upstream_model.includes('/') ? upstream_model : `models/${upstream_model}`;

@@ -1,4 +1,4 @@
-// A whole answer of the family into the canonical form: one chunk that holds all.
+// Reads a whole answer of the family into the canonical form, as a single chunk with everything in it.
 import { isObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
 import { StreamErrorFault, type Target } from '../../../canonical/contract.ts';
@@ -8,8 +8,8 @@ import { ProtocolFault } from '../../../wire/fault.ts';
 import { ChunkReader } from './chunks.ts';
 
 /**
- * @throws StreamErrorFault for an error object or a blocked prompt, ProtocolFault when `body` is not an answer of this
- * family otherwise.
+ * Reads a whole answer. @throws StreamErrorFault for an error object or a blocked prompt, ProtocolFault when `body`
+ * is otherwise not an answer of this family.
  */
 export function decodeResponse(body: Buffer, request: CanonicalRequest, target: Target): CanonicalAnswer {
   let wire: unknown;

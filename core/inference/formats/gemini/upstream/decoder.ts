@@ -1,4 +1,5 @@
-// The family's event stream into canonical events. It has no end mark: the connection closes behind the last chunk.
+// Reads the family's event stream into canonical events. It has no end mark: the connection closes after the last
+// chunk.
 
 import { isObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder, Target } from '../../../canonical/contract.ts';
@@ -10,7 +11,7 @@ import { ProtocolFault } from '../../../wire/fault.ts';
 import { SseReader } from '../../../wire/sse.ts';
 import { ChunkReader } from './chunks.ts';
 
-/** Only arguments are given on; other numbers need no exactness, and it costs. */
+/** Only arguments are passed on; other numbers need not be exact, which would cost time. */
 function parse(text: string): unknown {
   try {
     return text.includes('"functionCall"') ? parseExact(text) : JSON.parse(text);
@@ -45,7 +46,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   end(): CanonicalEvent[] {
     return this.#guard((out) => {
-      // The bytes behind the last blank line count only when they are a whole event; a cut one tells nothing.
+      // Bytes after the last blank line count only when they are a whole event; one that is cut off says nothing.
       for (const event of this.#sse.end()) if (isWhole(event.data)) this.#event(event.data, out);
       if (this.#over) return;
       this.#over = true;
@@ -70,7 +71,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #event(text: string, out: CanonicalEvent[]): void {
-    // Proxies in front of the provider end with OpenAI's mark.
+    // Proxies in front of the provider end the stream with OpenAI's mark.
     if (this.#over || text === '' || text === '[DONE]') return;
     const data = parse(text);
     if (!isObject(data)) return;

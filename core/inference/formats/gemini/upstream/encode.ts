@@ -1,4 +1,4 @@
-// A canonical request as this family's body (docs/compatibility.md), written as text so that schemas and arguments
+// Writes a canonical request as this family's body (docs/compatibility.md), as text so that schemas and arguments
 // keep their bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
@@ -14,14 +14,14 @@ import { planThinking, takesLevel } from './thinking.ts';
 import { writeTools } from './tools.ts';
 
 function pathOf(model: string, stream: boolean): string {
-  // Tuned models have a collection of their own in their name.
+  // The names of tuned models include their own collection.
   const name = model.includes('/') ? model : `models/${model}`;
   const path = name.split('/').map(encodeURIComponent).join('/');
   return `/${path}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
 }
 
 function writeDetail(request: CanonicalRequest, config: Map<string, string>): void {
-  // One resolution for all images: the finest that is asked for.
+  // One resolution applies to all images: the finest that any of them asks for.
   const details = detailsOf(request);
   if (details.has('high') || details.has('original'))
     config.set('mediaResolution', '"MEDIA_RESOLUTION_HIGH"');
@@ -30,10 +30,11 @@ function writeDetail(request: CanonicalRequest, config: Map<string, string>): vo
 
 const HELD_FOR = new Set(['maxOutputTokens', 'max_output_tokens', 'candidateCount', 'candidate_count']);
 
-/** Adds the caller's options for this provider; the caps that money is held for are not theirs to change. */
+/** Adds the caller's options for this provider. They may not change the caps that money is held for. */
 function merge(members: Map<string, string>, config: Map<string, string>, extra: JsonObject): void {
   for (const [name, value] of Object.entries(extra)) {
-    // The API takes both spellings; a second object must not stand beside ours, whichever of them it would read.
+    // The API accepts both spellings; with two objects it would be unclear which one it reads, so the caller's is
+    // merged into ours.
     const own = name === 'generation_config' ? 'generationConfig' : name;
     if (own !== 'generationConfig' || !isObject(value)) {
       members.set(own, JSON.stringify(value));
@@ -51,7 +52,7 @@ function textOf(members: ReadonlyMap<string, string>): string {
   return `{${texts.join(',')}}`;
 }
 
-/** The request for `target`; what `findLosses` named is left out here. Media must be bytes by now (`inlines`). */
+/** The request for `target`; what `findLosses` reported is left out. Media are bytes by now (`inlines`). */
 export function encodeRequest(
   request: CanonicalRequest,
   target: Target,

@@ -1,11 +1,14 @@
-// Sources of an answer as citations. The provider counts in bytes of UTF-8, the
-// canonical form in UTF-16 units of the text part.
+// Sources of an answer as citations. The provider counts in bytes of UTF-8, the canonical form in UTF-16 units of the
+// text part.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Citation } from '../../../canonical/types.ts';
 
 type UrlCitation = Extract<Citation, { kind: 'url' }>;
 
-/** UTF-16 units of `text` that its first `bytes` bytes of UTF-8 hold; a character cut in two counts as not held. */
+/**
+ * Number of UTF-16 units of `text` within its first `bytes` bytes of UTF-8; a character that is cut in two does not
+ * count.
+ */
 export function utf16At(text: string, bytes: number): number {
   let left = bytes;
   let at = 0;
@@ -42,12 +45,12 @@ function sourceOf(chunk: unknown): { url: string; title?: string } | null {
   return null;
 }
 
-/** Where text stands: the whole of it, or null where it was not kept. */
+/** The cited text: all of it, or null when it was not kept. */
 export interface CitedText {
   readonly text: string | null;
   /** Bytes of the text before each of the chunk's parts; an offset counts from the beginning of its part. */
   baseOf(part: number): number;
-  /** Whether all of it is ASCII, so that bytes are units. */
+  /** Whether all of it is ASCII, so that bytes equal units. */
   readonly ascii: boolean;
 }
 
@@ -62,7 +65,7 @@ function spanOf(from: number | undefined, to: number | undefined, base: number, 
   return start === null || end === null || end < start ? {} : { start, end };
 }
 
-/** Citations of `groundingMetadata`; sources that support no segment stand for the text as a whole. */
+/** Citations in `groundingMetadata`; sources that support no segment refer to the text as a whole. */
 export function groundingCitations(metadata: JsonObject, cited: CitedText): UrlCitation[] {
   const chunks = Array.isArray(metadata['groundingChunks']) ? metadata['groundingChunks'] : [];
   const sources = chunks.map(sourceOf);
@@ -84,7 +87,7 @@ export function groundingCitations(metadata: JsonObject, cited: CitedText): UrlC
   return sources.filter((source) => source !== null).map((source) => ({ kind: 'url', ...source }));
 }
 
-/** Citations of `citationMetadata`: what the answer repeats of known texts. */
+/** Citations in `citationMetadata`: passages of the answer that repeat known texts. */
 export function recitations(metadata: JsonObject, cited: CitedText): UrlCitation[] {
   const list = metadata['citations'] ?? metadata['citationSources'];
   if (!Array.isArray(list)) return [];

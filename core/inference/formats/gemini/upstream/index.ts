@@ -23,7 +23,7 @@ export const gemini: Adapter = {
     provider_name: null,
   },
   searchTool: readSearchTool,
-  // Only a video page is something that the provider looks up by itself.
+  // The provider fetches only video pages by itself.
   inlines: (type, url) => !(type === 'video' && isVideoPage(url)),
   losses: findLosses,
   encode: encodeRequest,

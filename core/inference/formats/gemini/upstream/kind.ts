@@ -6,6 +6,6 @@ export const geminiKind: ProviderKind = {
   families: { text: 'gemini', embed: 'embed_rerank', rerank: null },
   hour_writes: false,
   authenticate: (key) => ({ headers: ['x-goog-api-key', key] }),
-  // It answers 400 to a key that it does not know.
+  // It answers 400 to an unknown key.
   probe: { ...listModels, refuses: (status, body) => status === 400 && body.includes('API_KEY_INVALID') },
 };

@@ -1,4 +1,4 @@
-// What this family cannot say of a request (docs/fidelity.md#losses).
+// What this family cannot express of a request (docs/fidelity.md#losses).
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
@@ -30,14 +30,14 @@ function addDetails(parts: readonly Part[], details: Set<NonNullable<ImagePart['
   }
 }
 
-/** The different details that the images of `request` ask for. */
+/** The distinct levels of detail that the images of `request` ask for. */
 export function detailsOf(request: CanonicalRequest): ReadonlySet<NonNullable<ImagePart['detail']>> {
   const details = new Set<NonNullable<ImagePart['detail']>>();
   for (const { content } of request.messages) addDetails(content, details);
   return details;
 }
 
-/** Everything of `request` that would be lost on `target`; [] when nothing. */
+/** Everything that `request` would lose on `target`; empty when nothing. */
 export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   const losses: Loss[] = extLosses(request);
   const say: Say = (kind, code, param, message) => {
@@ -79,7 +79,7 @@ function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   jsonBesideTools(request, target, say);
 }
 
-// No model takes a JSON answer where a call is forced, and older ones none beside tools at all.
+// No model gives a JSON answer when a call is forced, and older ones give none beside tools at all.
 function jsonBesideTools(request: CanonicalRequest, target: Target, say: Say): void {
   const format = request.output?.format?.type ?? 'text';
   if (format === 'text' || (request.tools ?? []).length === 0) return;
@@ -137,7 +137,7 @@ function hasHint(parts: readonly Part[]): boolean {
   return parts.some((part) => part.cache !== undefined || ('content' in part && hasHint(part.content)));
 }
 
-/** One loss for all hints, as they are one request. */
+/** One loss for all cache hints, because they are one request. */
 function cacheLosses(request: CanonicalRequest, say: Say): void {
   const hinted =
     request.cache?.hint !== undefined ||
@@ -172,7 +172,7 @@ function messageLosses(message: Message, param: string, target: Target, say: Say
     say('hint', 'name_dropped', `${param}.name`, 'This provider knows no names.');
   }
   for (const name of Object.keys(message.ext ?? {})) {
-    // `developer` is `system` outside its own families: nothing is lost.
+    // `developer` means `system` outside its own families, so nothing is lost.
     if (name === 'role') continue;
     const kind = name === 'audio' ? 'content' : 'behaviour';
     say(kind, 'unknown_parameter_dropped', `${param}.${name}`, 'Unknown fields are not carried over.');

@@ -1,4 +1,4 @@
-// What becomes of each parameter and preference at Google's API.
+// What Google's API does with each parameter and preference.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation } from '../../../canonical/parameters.ts';
 import { modalitiesBesideText } from '../../../canonical/preferences.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../../canonical/rules.ts';
 import type { OutputPreferences } from '../../../canonical/types.ts';
 
-/** Google's bound on stop sequences. */
+/** Google's limit on stop sequences. */
 const STOP_MAX = 5;
 
 interface Facts {
@@ -23,7 +23,7 @@ interface Facts {
 
 const NO_FIELD = 'This provider has no such field.';
 
-/** Whether the endpoint lists other output than text. */
+/** Whether the endpoint lists output other than text. */
 function takesModalities({ target }: Facts): boolean {
   return target.capabilities.parameters.includes('modalities');
 }
@@ -107,7 +107,7 @@ export const OUTPUT = {
   audio: {
     members: ['generationConfig.speechConfig'],
     decide(audio, facts): Fate {
-      // Where there is no audio the loss is the modality's.
+      // When there is no audio, the loss is that of the modality.
       if (!takesModalities(facts)) return UNASKED;
       const reported =
         audio['format'] === undefined

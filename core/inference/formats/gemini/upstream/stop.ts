@@ -27,8 +27,8 @@ const reasonOf: Record<string, StopReason> = {
 };
 
 /**
- * The stop of a candidate that has `called` tools or not; null while there is none. A word that is not known ends the
- * turn all the same and is kept in `raw`.
+ * The stop reason of a candidate that has `called` tools or not; null while there is none. An unknown value ends the
+ * turn as well and is kept in `raw`.
  */
 export function readStop(wire: Record<string, unknown>, called: boolean): Stop | null {
   const raw = wire['finishReason'];
@@ -39,7 +39,7 @@ export function readStop(wire: Record<string, unknown>, called: boolean): Stop |
   return stop;
 }
 
-/** Whether the candidate ended for no reason the provider has a word for; without content that is an error. */
+/** Whether the candidate ended without a reason that the provider can name; without content that is an error. */
 export function isUnspecified(wire: Record<string, unknown>): boolean {
   return wire['finishReason'] === 'FINISH_REASON_UNSPECIFIED';
 }

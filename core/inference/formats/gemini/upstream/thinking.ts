@@ -1,17 +1,17 @@
-// The caller's reasoning preference in this family's words, by what the model lets one control
-// (docs/fidelity.md#effort-and-budget): models with `effort` take a level, models with `budget` a number of tokens.
+// Writes the caller's reasoning preference for this family, by what the model allows to control
+// (docs/fidelity.md#effort-and-budget): models with `effort` get a level, models with `budget` a number of tokens.
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort, effortToBudget } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, Effort, Loss } from '../../../canonical/types.ts';
 
 export interface ThinkingPlan {
-  /** JSON text of `thinkingConfig`, or null when nothing is sent. */
+  /** JSON text of `thinkingConfig`; null when nothing is sent. */
   config: string | null;
   losses: Loss[];
 }
 
 /**
- * Range of budgets that every model with budgets takes.
+ * Range of budgets that all models with budgets accept.
  * @see https://ai.google.dev/gemini-api/docs/thinking (Flash ends at 24,576, Flash-Lite begins at 512)
  */
 const BUDGET_MIN = 512;
@@ -27,7 +27,7 @@ function plan(members: readonly string[], losses: Loss[] = []): ThinkingPlan {
   return { config: members.length === 0 ? null : `{${members.join(',')}}`, losses };
 }
 
-/** Whether the model takes a level; where it has both controls the level is sent, which its makers prefer. */
+/** Whether the model accepts a level; when it has both controls the level is sent, as its maker recommends. */
 export function takesLevel(target: Target): boolean {
   return target.capabilities.reasoning_controls.includes('effort');
 }
@@ -61,7 +61,7 @@ function budgetOf(tokens: number, max_tokens: number): number {
   return Math.max(BUDGET_MIN, Math.min(tokens, BUDGET_MAX, max_tokens - 1));
 }
 
-/** What to send for the reasoning preferences of `request` under an output cap of `max_tokens`, and what of it is lost. */
+/** What to send for the reasoning preferences of `request` with an output cap of `max_tokens`, and what is lost. */
 export function planThinking(request: CanonicalRequest, target: Target, max_tokens: number): ThinkingPlan {
   const preferences = request.reasoning;
   if (preferences === undefined || Object.keys(preferences).length === 0) return plan([]);

@@ -1,9 +1,9 @@
-// Tools and the choice among them.
+// Tools and tool choice.
 import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
 
-/** Whether the endpoint runs this server tool of the family, whose payload is `{"googleSearch":{}}` and the like. */
+/** Whether the endpoint runs this server tool of the family, whose payload looks like `{"googleSearch":{}}`. */
 export function runsTool(tool: Tool, target: Target): boolean {
   if (tool.search !== undefined) return runsSearch(target);
   if (tool.family !== 'gemini' || tool.payload === undefined) return false;
@@ -29,7 +29,7 @@ function declared(request: CanonicalRequest): Tool[] {
   return tools.filter(({ name }) => names.has(name));
 }
 
-/** Whether the provider keeps every call to its schema: where a call is forced it always does. */
+/** Whether the provider makes every call match its schema, as it always does when a call is forced. */
 export function keepsStrict(request: CanonicalRequest): boolean {
   const choice = request.tool_choice?.type ?? 'auto';
   return choice !== 'auto' || declared(request).every(({ strict }) => strict === true);

@@ -1,9 +1,9 @@
-// The family's usage (docs/fidelity.md#usage): the prompt holds what the cache gave, thoughts stand beside the
-// candidates, and counts of 0 are left out.
+// The family's usage (docs/fidelity.md#usage): the prompt count includes cached tokens, thoughts are counted apart
+// from the candidates, and counts of 0 are left out.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 
-/** A count as the wire gives it; undefined for anything that no honest server sends. */
+/** A count as sent; undefined for anything that no honest server sends. */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
@@ -17,7 +17,7 @@ function ofModality(details: unknown, modality: string): number {
   return sum;
 }
 
-/** Tokens of `modality` that are paid as input: what of them came out of the cache is not. */
+/** Tokens of `modality` that are billed as input, without those from the cache. */
 function inputOf(wire: JsonObject, modality: string): number {
   const all =
     ofModality(wire['promptTokensDetails'], modality) +
@@ -31,7 +31,7 @@ interface InputSide {
   inconsistent: boolean;
 }
 
-// The prompt's total is authoritative: what is said to be cached is cut to it.
+// The prompt's total is authoritative: the number of cached tokens is limited to it.
 function inputSide(wire: JsonObject, prompt: number): InputSide {
   const reported = count(wire['cachedContentTokenCount']) ?? 0;
   const cached = Math.min(reported, prompt);
@@ -43,7 +43,7 @@ function inputSide(wire: JsonObject, prompt: number): InputSide {
   };
 }
 
-/** Canonical usage of a `usageMetadata` object; null when it lacks the prompt's count. */
+/** Canonical usage of a `usageMetadata` object; null when it lacks the prompt count. */
 export function readUsage(wire: unknown): Usage | null {
   if (!isObject(wire)) return null;
   const prompt = count(wire['promptTokenCount']);
@@ -52,7 +52,7 @@ export function readUsage(wire: unknown): Usage | null {
   const thoughts = count(wire['thoughtsTokenCount']) ?? 0;
   const tools = count(wire['toolUsePromptTokenCount']) ?? 0;
   const total = count(wire['totalTokenCount']) ?? 0;
-  // Where a server reports only the total the rest follows from it.
+  // When a server reports only the total, the output is computed from it.
   const candidates = count(wire['candidatesTokenCount']) ?? Math.max(0, total - prompt - tools - thoughts);
   if (wire['candidatesTokenCount'] !== undefined && count(wire['candidatesTokenCount']) === undefined)
     return null;
@@ -75,7 +75,7 @@ export function readUsage(wire: unknown): Usage | null {
   return usage;
 }
 
-/** Counts of the input in a first chunk; null when it has none. */
+/** Input counts in a first chunk; null when it has none. */
 export function readEarlyUsage(wire: unknown): Partial<Usage> | null {
   if (!isObject(wire)) return null;
   const prompt = count(wire['promptTokenCount']);

@@ -1,4 +1,4 @@
-// The native dialect: the canonical form as a wire of its own, strict and with versions.
+// The native dialect: the canonical form as a wire format of its own, strict and versioned.
 
 import { chatError } from '../../../caller/error.ts';
 import { openaiAnswers } from '../../../caller/openai.ts';
@@ -14,7 +14,7 @@ import { NativeWriter } from './writer.ts';
 
 export { nativeWarnings };
 
-/** POST /v1/svc/generate, where callers may name what is of `wires`. */
+/** POST /v1/svc/generate; callers may refer to files, blocks and tools of the formats in `wires`. */
 export const nativeOf = (wires: Wires): Dialect => ({
   name: 'native',
   coverage: COVERAGE,

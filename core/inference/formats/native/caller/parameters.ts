@@ -1,4 +1,4 @@
-// By which members of `generation` a native request asks for each parameter: by the canonical names.
+// Which members of `generation` in a native request ask for each parameter: the canonical names.
 import { membersOf, type Readings, said, UNSAID } from '../../../caller/parameters.ts';
 
 export const READINGS = {

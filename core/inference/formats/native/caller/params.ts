@@ -1,8 +1,8 @@
-// Faults and warnings of shared code name fields in the words of the chat dialect; here they get the native ones.
+// Errors and warnings of shared code name fields as the chat dialect does; here they get their native names.
 import { parameterNames, parameters } from '../../../canonical/parameters.ts';
 import { parameterMembers } from './parameters.ts';
 
-/** Parameters by the words that losses have for them, of those that this dialect has. */
+/** Parameters of this dialect by the names that losses have for them. */
 const generation = parameterNames
   .filter((name) => Object.hasOwn(parameterMembers, name))
   .map((name) => [parameters[name].loss.param, `generation.${name}`]);
@@ -20,10 +20,10 @@ const NATIVE: Readonly<Record<string, string>> = {
   cache_control: 'cache',
 };
 
-/** Details of the refusal of a field by the name that the caller gave it. */
+/** Details of the refusal of a field, for the name that the caller used. */
 export const UNKNOWN = { reason: 'unknown_field' } as const;
 
-/** `param` as this dialect spells it: the members of `svc` stand in the body itself. */
+/** `param` in this dialect's spelling: the members of `svc` are at the top level of the body. */
 export function nativeParam(param: string): string {
   if (param.startsWith('svc.')) return param.slice(4);
   return Object.hasOwn(NATIVE, param) ? (NATIVE[param] as string) : param;

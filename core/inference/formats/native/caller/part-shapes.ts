@@ -1,4 +1,4 @@
-// Messages and parts of the native format, for the document of the interface.
+// Messages and parts of the native format, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { count, flag, may, open, text } from '../../../caller/shapes.ts';
@@ -6,7 +6,9 @@ import { TTLS } from './read.ts';
 
 export const closed = { additionalProperties: false } as const;
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
-/** The families of the product's own formats whose state can be named: `Wires.families`, which is known too late here. */
+/**
+ * The families whose state can be referred to. `Wires.families` has them too, but is known too late for the document.
+ */
 export const documentedFamilies = [
   'openai_chat',
   'openai_responses',
@@ -14,9 +16,9 @@ export const documentedFamilies = [
   'gemini',
   'bedrock_converse',
 ] as const;
-/** The family that state is of. */
+/** The family that a state belongs to. */
 export const Family = () => oneOf(documentedFamilies, 'ProviderFamily');
-/** How long a cache keeps what it has. */
+/** How long a cache keeps its content. */
 export const Ttl = () => oneOf(TTLS, 'CacheTtl');
 const ReasoningFormat = () =>
   oneOf(['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1', 'unknown'], 'ReasoningFormat');

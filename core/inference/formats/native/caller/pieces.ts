@@ -1,17 +1,19 @@
-// What a whole native answer and its stream have in common: parts, stops, the words about provider and time.
+// What a whole native answer and a stream share: parts, stop reasons, and the members about provider and time.
 
 import { shownWarnings } from '../../../caller/svc.ts';
 import type { Part, ReplyEnd, ReplyMeta, Stop, Warning } from '../../../canonical/types.ts';
 import { nativeParam } from './params.ts';
 
-/** `{reason, sequence, detail}`, or null where the provider gave none. */
+/** `{reason, sequence, detail}`; null when the provider gave none. */
 export function stopText(stop: Stop | null): string {
   if (stop === null) return 'null';
   const { reason, sequence = null, detail = null } = stop;
   return JSON.stringify({ reason, sequence, detail });
 }
 
-/** A part as it is shown: without what only its family's wire has words for; `n` counts the calls of its candidate. */
+/**
+ * A part as the caller sees it, without members that only its family can read; `n` counts the calls of its candidate.
+ */
 export function shownPart(part: Part, request_id: string, n: number): Part {
   const { ext: _ext, cache: _cache, ...shown } = part;
   if (shown.type === 'tool_call' && shown.id === '') shown.id = `call_${request_id}_${n}`;
@@ -46,7 +48,7 @@ export function endMembers(meta: ReplyMeta, end: ReplyEnd, reported_model: strin
   );
 }
 
-/** At most 20 warnings, their `param` in native words. */
+/** At most 20 warnings, with their `param` in native names. */
 export function nativeWarnings(warnings: readonly Warning[]): ReturnType<typeof shownWarnings> {
   return shownWarnings(warnings).map((warning) =>
     'param' in warning && warning.param !== undefined

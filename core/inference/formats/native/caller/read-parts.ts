@@ -1,5 +1,5 @@
-// Parts of a native message: the canonical parts, field by field. What the native reply says can be
-// sent back as it is; anything else is refused by its path, because this dialect has versions instead of leniency.
+// Reads the parts of a native message, field by field. Everything in a native answer can be sent back as it is;
+// anything else is refused by its path, because this dialect is versioned instead of lenient.
 
 import { compact, isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
@@ -35,7 +35,7 @@ const REASONING_KINDS = ['full', 'summary', 'encrypted'] as const;
 const CALL_KINDS = ['function', 'custom'] as const;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** Which parts a role may hold. */
+/** Which parts each role may have. */
 const PARTS_OF: { readonly [R in RoleName]: ReadonlySet<string> } = {
   system: new Set(['text']),
   user: new Set(['text', 'image', 'audio', 'video', 'document', 'search_result']),
@@ -59,7 +59,7 @@ const KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   server_tool: new Set(['type', 'cache', 'family', 'name', 'payload']),
 };
 
-/** The hint of `value`, or undefined. @throws ServiceError invalid_request */
+/** The cache hint in `value`; undefined when there is none. @throws ServiceError invalid_request */
 export function readCache(value: unknown, param: string): CacheHint | undefined {
   const object = optionalObject(value, param);
   if (object === undefined) return undefined;
@@ -183,7 +183,7 @@ const SOURCE_KEYS: { readonly [F in (typeof FORMS)[number]]: ReadonlySet<string>
   text: new Set(['text']),
 };
 
-/** Where a medium of `type` stands. @throws ServiceError invalid_request with the path of the faulty field. */
+/** The source of media of `type`. @throws ServiceError invalid_request with the path of the faulty field. */
 export function readSource(value: unknown, param: string, type: MediaType, wires: Wires): MediaSource {
   const src = requireObject(value, param);
   const form = FORMS.find((name) => src[name] !== undefined && src[name] !== null);
@@ -240,8 +240,8 @@ function readCall(item: JsonObject, param: string): ToolCallPart {
 }
 
 /**
- * A block that a provider's own tool made. It goes back to its family as it came, so only kinds that cannot name a
- * file or an account of that family are taken.
+ * Reads a block that a provider's own tool made. It is sent back to its family unchanged, so only kinds that cannot
+ * refer to a file or an account of that family are accepted.
  */
 function readServerTool(item: JsonObject, param: string, wires: Wires): ServerToolPart {
   const family = optionalChoice(item['family'], `${param}.family`, wires.families);

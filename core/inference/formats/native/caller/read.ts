@@ -1,5 +1,5 @@
-// Body of POST /v1/svc/generate and of what asks about such a call. Strict: a field that is
-// not known here is refused by its path.
+// Reads the body of POST /v1/svc/generate and of questions about such a call. Unknown fields are refused by their
+// path.
 import { compact, type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
 import {
@@ -58,7 +58,10 @@ export const MODES = ['off', 'adaptive', 'enabled', 'between_tools'] as const;
 export const TTLS = ['5m', '30m', '1h', '24h'] as const;
 export const VERBOSITIES = ['low', 'medium', 'high'] as const;
 
-/** @throws ServiceError invalid_request (also for an unknown field) or unsupported_parameter, with the path in `param`. */
+/**
+ * Reads a body. @throws ServiceError invalid_request (also for an unknown field) or unsupported_parameter, with the
+ * path in `param`.
+ */
 export function readNative(value: unknown, headers: Headers, wires: Wires): CanonicalRequest {
   const body = requireObject(value, 'body');
   for (const key of Object.keys(body)) {
@@ -138,7 +141,7 @@ function readTool(value: unknown, param: string, wires: Wires): Tool {
     case 'server': {
       const family = optionalChoice(item['family'], `${param}.family`, wires.families);
       const payload = requireObject(item['payload'], `${param}.payload`);
-      // The name is what endpoints list and price; another tool must not travel under it.
+      // Endpoints list and price a web search under this name, so no other tool may use it.
       if (payload['type'] !== name)
         fail(`${param}.payload.type`, `'${param}.payload.type' must be '${name}'.`);
       if (family === undefined) fail(`${param}.family`, `'${param}.family' is required.`);

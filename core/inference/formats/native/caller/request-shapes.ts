@@ -1,4 +1,4 @@
-// What POST /v1/svc/generate takes: tools, parameters and preferences.
+// The request of POST /v1/svc/generate: tools, parameters and preferences.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import {

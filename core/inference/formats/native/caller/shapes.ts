@@ -1,5 +1,5 @@
-// What the native routes of generation take and answer, for the document of the interface. They are strict: what is not
-// named here is refused.
+// The requests and answers of the native generation routes, for the OpenAPI document. Fields that are not listed here
+// are refused.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {

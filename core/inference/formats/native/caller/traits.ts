@@ -1,4 +1,4 @@
-// What holds of each of the native routes.
+// What all native routes have in common.
 import { STEERING } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 

@@ -1,15 +1,18 @@
-// The wires whose files, blocks and tools a caller of this format may name.
+// The formats whose files, blocks and tools a native caller may refer to.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Adapter } from '../../../canonical/contract.ts';
 import type { Family, SearchPreferences } from '../../../canonical/types.ts';
 
 export interface Wires {
   readonly families: readonly Family[];
-  /** What `tool`, in the wire of `family`, asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
+  /**
+   * What `tool`, in the format of `family`, asks of a web search; undefined when it is another tool. @throws
+   * ServiceError invalid_request
+   */
   searchTool(tool: JsonObject, path: string, family: Family): SearchPreferences | undefined;
 }
 
-/** The wires of `adapters`, as far as there is something of them to be named. */
+/** The formats of `adapters` that have something to refer to. */
 export function wiresOf(adapters: readonly Adapter[]): Wires {
   const named = new Map(
     adapters.flatMap(({ family, searchTool }) =>

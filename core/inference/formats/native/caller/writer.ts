@@ -1,5 +1,6 @@
-// Canonical events as a native stream (docs/streams.md#native). A state machine that cannot write an illegal
-// order: `start` opens, parts of a candidate never overlap, stops are held to the end, `end` or `error` is last.
+// Writes canonical events as a native stream (docs/streams.md#native). It is a state machine that cannot write them
+// in an illegal order: `start` is first, parts of a candidate never overlap, stop reasons are held back until the
+// end, `end` or `error` is last.
 
 import { chatError } from '../../../caller/error.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';
@@ -22,9 +23,9 @@ const KEEP_ALIVE = ': svc keep-alive\n\n';
 class State {
   /** Members of every event of this candidate, between `seq` and the part's number. */
   readonly head: string;
-  /** The part under way, null between parts and inside one that is not shown. */
+  /** The open part; null between parts and within one that is not shown. */
   open: Part | null = null;
-  /** What the decoder calls the part under way. */
+  /** The decoder's number for the open part. */
   source = -1;
   parts = 0;
   calls = 0;
@@ -40,8 +41,8 @@ export class NativeWriter implements StreamWriter {
   readonly #candidates = new Map<number, State>();
   #seq = 0;
   /**
-   * What waits for the first content: until then another attempt may take over, and nothing of this one may be seen.
-   * null once it is out.
+   * Output that waits for the first content: until then another attempt may take over, and nothing of this one may be
+   * seen. Null once it has been sent.
    */
   #held: string | null;
   #upstream_model: string | undefined;
@@ -165,7 +166,7 @@ export class NativeWriter implements StreamWriter {
   }
 }
 
-/** A part without what comes in deltas, and the deltas of what it had of that already. */
+/** A part without what is sent in deltas, and the deltas for what it already contains of that. */
 function opened(part: Part): { empty: Part; deltas: string[] } {
   const deltas: string[] = [];
   const said = (name: string, value: unknown) => {
@@ -207,7 +208,7 @@ const OF_AUDIO: readonly Member[] = ['text', 'data'];
 const OF_MEDIA: readonly Member[] = ['data'];
 const OF_OTHERS: readonly Member[] = [];
 
-/** The members of a delta that add to `part`; the same that the assembler of whole answers adds. */
+/** The members of a delta that add to `part`: the same that the assembler of whole answers adds. */
 function taken(part: Part): readonly Member[] {
   switch (part.type) {
     case 'text':
@@ -225,7 +226,7 @@ function taken(part: Part): readonly Member[] {
   }
 }
 
-/** Content that commits the stream, by the same measure as the relay's (shared/relay-state.ts). */
+/** Content that commits the stream, by the same definition as the relay's (canonical/relay-state.ts). */
 function isSemantic(event: CanonicalEvent): boolean {
   if (event.type !== 'part_start') return false;
   const { content } = event;

@@ -1,4 +1,4 @@
-// The chat completions dialect: what OpenAI's clients, and the many that copied them, speak.
+// The chat completions dialect of OpenAI's clients, and of the many that copied them.
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect, RawLane } from '../../../canonical/contract.ts';
@@ -24,7 +24,7 @@ export const chat: Dialect = {
   operation: 'chat',
 };
 
-/** Chat callers on endpoints of family `openai_chat`. */
+/** The raw lane between chat callers and endpoints of family `openai_chat`. */
 export const rawChat: RawLane = {
   dialect: 'chat',
   family: 'openai_chat',

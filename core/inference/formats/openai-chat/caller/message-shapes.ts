@@ -1,4 +1,4 @@
-// Messages of the format, for the document of the interface.
+// Messages of the format, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import { AudioData, may, open, text } from '../../../caller/shapes.ts';

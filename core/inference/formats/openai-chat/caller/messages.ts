@@ -1,4 +1,4 @@
-// Messages of the chat dialect into canonical messages.
+// Reads messages of the chat dialect into canonical messages.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -17,7 +17,7 @@ import { reasoningDetails, sourceOf, thoughtSignature } from '../words/parts.ts'
 
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
-/** Numbers the calls of the older function form, whose pairs carry a name only. */
+/** Numbers the calls of the older function form, in which call and result share only a name. */
 interface Legacy {
   calls: Map<string, number>;
   results: Map<string, number>;
@@ -85,7 +85,7 @@ function assistantParts(
       kind: 'function',
     });
   }
-  // Audio of an earlier turn is state at the provider: only its own family can use the id.
+  // Audio of an earlier turn is kept by the provider: only its own family can use the id.
   const audio = optionalObject(item['audio'], `${path}.audio`);
   if (audio !== undefined) ext['audio'] = audio;
 }
@@ -132,7 +132,7 @@ function functionMessage(item: JsonObject, path: string, legacy: Legacy): Messag
   return { role: 'tool', content: [{ type: 'tool_result', tool_call_id, name, content }] };
 }
 
-/** Reasoning of an earlier turn: details carry signatures, so they win over the plain text. */
+/** Reasoning of an earlier turn: details carry signatures, so they take precedence over the plain text. */
 function reasoningOf(item: JsonObject, path: string): Part[] {
   const listed = optionalArray(item['reasoning_details'], `${path}.reasoning_details`);
   for (const name of ['reasoning_content', 'reasoning']) optionalString(item[name], `${path}.${name}`);
@@ -142,7 +142,7 @@ function reasoningOf(item: JsonObject, path: string): Part[] {
   const parts: ReasoningPart[] = [];
   let key = '';
   for (const { kind, index, text, signature, part } of reasoningDetails(item)) {
-    // The pieces of one block, as a client has gathered them from a stream, are one part again.
+    // The pieces of one block, which a client has collected from a stream, become one part again.
     const here = `${kind} ${index}`;
     const last = parts.at(-1);
     if (kind !== 'encrypted' && here === key && last !== undefined && last.signature === undefined) {
@@ -198,7 +198,7 @@ function partOf(item: JsonObject, path: string): Part {
     case 'file':
       return fileOf(requireObject(item['file'], `${path}.file`), `${path}.file`);
     default:
-      // A kind we do not know goes up as it is in the raw lane, and excludes every other family.
+      // An unknown kind is sent unchanged in the raw lane, and excludes every other family.
       return { type: 'server_tool', family: 'openai_chat', name: type, payload: item };
   }
 }
@@ -227,7 +227,7 @@ function fileOf(file: JsonObject, path: string): Part {
 
 export const TTLS = ['5m', '30m', '1h', '24h'] as const;
 
-/** A cache breakpoint in either convention; OpenAI's names no ttl that others know. */
+/** A cache breakpoint in either convention; OpenAI's names no ttl that other providers know. */
 export function cacheOf(item: JsonObject, path: string): CacheHint | undefined {
   const control = optionalObject(item['cache_control'], `${path}.cache_control`);
   if (control !== undefined) {

@@ -1,4 +1,4 @@
-// By which members a chat request asks for each parameter.
+// Which members of a chat request ask for each parameter.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   membersOf,
@@ -13,7 +13,7 @@ import { parameterSchema, parameters } from '../../../canonical/parameters.ts';
 
 const cap = { ...parameterSchema('max_tokens') };
 
-/** The output cap under its older and its newer name. */
+/** The output cap, under its older and its newer name. */
 export const max_tokens: Reading<number> = {
   members: { max_tokens: cap, max_completion_tokens: cap },
   read(body) {
@@ -29,7 +29,7 @@ export const max_tokens: Reading<number> = {
 
 const { description, examples, ...stops } = parameterSchema('stop');
 
-/** One text or a list of them. */
+/** One text or a list of texts. */
 const stop: Reading<string[]> = {
   members: { stop: { anyOf: [{ type: 'string' }, stops], description, examples } },
   read({ stop: value }) {
@@ -37,7 +37,7 @@ const stop: Reading<string[]> = {
   },
 };
 
-/** A switch, and beside it how many alternatives. */
+/** A switch, and a second member with the number of alternatives. */
 const logprobs: Reading<number> = {
   members: {
     logprobs: { type: 'boolean', description: 'Asks for log probabilities of the tokens.' },
@@ -69,5 +69,5 @@ export const READINGS = {
   candidates: said('candidates', 'n'),
 } as const satisfies Readings;
 
-/** The members by which a chat request asks for parameters, with their schemas. */
+/** The members of a chat request that ask for parameters, with their schemas. */
 export const parameterMembers = membersOf(READINGS);

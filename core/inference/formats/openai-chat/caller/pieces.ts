@@ -1,4 +1,4 @@
-// JSON texts of answer pieces, the same in a whole message and in a delta.
+// JSON texts of pieces of an answer, which are the same in a whole message and in a delta.
 
 import { wrapState } from '../../../canonical/reasoning.ts';
 import type {
@@ -37,12 +37,15 @@ const FINISHES: ReadonlySet<string> = new Set([
   'function_call',
 ]);
 
-/** A compatible server's finish word in the raw lane: as it came, or the dialect's own where clients would not know it. */
+/**
+ * A compatible server's finish reason in the raw lane: unchanged, or the dialect's own when clients would not know
+ * it.
+ */
 export function chatFinish(raw: string, seen: { refusal: boolean; calls: boolean }): string {
   return FINISHES.has(raw) ? raw : finishReason(stopOf(raw, seen), false);
 }
 
-/** What the finish reason cannot say (docs/compatibility.md#answers). */
+/** A warning for what the finish reason cannot express (docs/compatibility.md#answers). */
 export function stopWarning(stop: Stop | null): Warning | null {
   switch (stop?.reason) {
     case 'pause':
@@ -55,13 +58,13 @@ export function stopWarning(stop: Stop | null): Warning | null {
   }
 }
 
-/** Where a citation stands in the message's text, in UTF-16 units. */
+/** Position of a citation in the message's text, in UTF-16 units. */
 interface TextSpan {
   from: number;
   to: number;
 }
 
-/** An annotation, or null for a kind that the dialect has no words for. Clients require all four members. */
+/** An annotation; null for a kind that the dialect cannot express. Clients require all four members. */
 export function annotationText(citation: Citation, span: TextSpan): string | null {
   if (citation.kind !== 'url') return null;
   const start_index = citation.start === undefined ? span.from : span.from + citation.start;
@@ -93,8 +96,8 @@ export function audioText(part: AudioPart): string {
 }
 
 /**
- * A detail of reasoning with `text` of it and, when whole, its signature. State whose format has no name of its own
- * travels in an envelope that remembers the model which made it.
+ * One entry of `reasoning_details` with a piece of its text and, when it is whole, the signature. State whose format
+ * has no name of its own is put in an envelope that records the model which made it.
  */
 export function detailText(
   part: ReasoningPart,
@@ -138,7 +141,7 @@ export function callExtra(part: ToolCallPart): string {
   return `,"extra_content":{"google":{"thought_signature":${JSON.stringify(part.signature)}}}`;
 }
 
-/** The call's id; one that came without gets the request's. */
+/** The call's id; a call that came without one gets an id made from the request's. */
 export function callId(part: ToolCallPart, request_id: string, n: number): string {
   return part.id === '' ? `call_${request_id}_${n}` : part.id;
 }

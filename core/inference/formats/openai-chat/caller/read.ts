@@ -1,4 +1,4 @@
-// Body of POST /v1/chat/completions into the canonical request, every field of it.
+// Reads the body of POST /v1/chat/completions into the canonical request, every field of it.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
@@ -29,7 +29,7 @@ import { readMessages } from './messages.ts';
 import { parameterMembers, READINGS } from './parameters.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
-/** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
+/** Fields that this reader or the raw lane handles; any other is sent unchanged, or is a loss. */
 const NAMED = new Set([
   ...Object.keys(parameterMembers),
   ...['model', 'messages', 'functions', 'function_call', 'verbosity', 'tools', 'tool_choice'],
@@ -38,7 +38,10 @@ const NAMED = new Set([
   ...['stream', 'stream_options', 'svc'],
 ]);
 
-/** Fields by which compatible servers reach state, accounts or addresses: on pool accounts they are not the caller's. */
+/**
+ * Fields through which compatible servers reach state, accounts or addresses. On accounts of the pool, callers may
+ * not use them.
+ */
 const STATE = new Set([
   ...['previous_response_id', 'conversation', 'background', 'prompt', 'container', 'thread', 'thread_id'],
   ...[
@@ -109,20 +112,20 @@ function refuseState(body: JsonObject): void {
   }
 }
 
-/** The older function form knows one call at a time. */
+/** The older function form allows one call at a time. */
 function parallelOf(body: JsonObject, legacy: boolean): boolean | undefined {
   const preferences = optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls');
   return preferences ?? (legacy ? false : undefined);
 }
 
-/** The caller's end user under either name. @throws ServiceError invalid_request */
+/** The caller's end user, under either name. @throws ServiceError invalid_request */
 export function userOf(body: JsonObject): string | undefined {
   const user = optionalString(body['user'], 'user');
   const safety = optionalString(body['safety_identifier'], 'safety_identifier');
   return user ?? safety;
 }
 
-/** The three ways to ask for reasoning must agree; the first one present wins what the others leave open. */
+/** The three ways to ask for reasoning must agree; the first one present decides what the others leave open. */
 function readReasoning(body: JsonObject): ReasoningPreferences | undefined {
   if (!present(body['reasoning_effort']) && !present(body['reasoning']) && !present(body['thinking'])) {
     return undefined;
@@ -253,7 +256,7 @@ function readExt(body: JsonObject): JsonObject | undefined {
     ext['response_format'] = format;
     any = true;
   }
-  // Modalities other than text are checked where an endpoint is chosen; their shape is the provider's business.
+  // Modalities other than text are checked when an endpoint is chosen; their form is the provider's concern.
   optionalArray(body['modalities'], 'modalities');
   return any ? ext : undefined;
 }

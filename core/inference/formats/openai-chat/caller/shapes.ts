@@ -1,5 +1,5 @@
-// What POST /v1/chat/completions takes and answers, for the document of the interface and for what is generated from
-// it. Fields that are not named here go up as they are where the provider speaks this format.
+// The request and answers of POST /v1/chat/completions, for the OpenAPI document. Fields that are not listed here are
+// passed on unchanged when the provider has this format.
 import { type TSchema, Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Tools and forms of an answer as POST /v1/chat/completions takes them, for the document of the interface.
+// Tools and output formats in POST /v1/chat/completions, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { flag, may, open, text } from '../../../caller/shapes.ts';

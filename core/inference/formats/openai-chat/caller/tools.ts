@@ -41,7 +41,7 @@ function typedTool(type: string, item: JsonObject, path: string): Tool {
   if (type === 'function') {
     return functionOf(requireObject(item['function'], `${path}.function`), `${path}.function`);
   }
-  // Hosted tools of a compatible server: its own wire form, of use to nobody else.
+  // Hosted tools of a compatible server: kept in its own wire form, which no other server can use.
   if (type !== 'custom') return { kind: 'server', name: type, family: 'openai_chat', payload: item };
   const custom = requireObject(item['custom'], `${path}.custom`);
   const tool: Tool = { kind: 'custom', name: requireString(custom['name'], `${path}.custom.name`) };
@@ -99,7 +99,7 @@ function objectChoice(choice: JsonObject): ToolChoice {
   return { type: 'tool', name: referenceName(choice, 'tool_choice') };
 }
 
-/** Name in `{type, function: {name}}` or `{type, custom: {name}}`. */
+/** The name in `{type, function: {name}}` or `{type, custom: {name}}`. */
 function referenceName(reference: JsonObject, path: string): string {
   const type = requireString(reference['type'], `${path}.type`);
   if (type !== 'function' && type !== 'custom') {

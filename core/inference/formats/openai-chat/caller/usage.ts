@@ -1,7 +1,7 @@
-// Canonical usage in the words of the chat dialect (docs/fidelity.md#usage).
+// Writes canonical usage in the chat dialect (docs/fidelity.md#usage).
 import type { Usage } from '../../../canonical/types.ts';
 
-/** JSON text of the `usage` object; every key that OpenAI sends is there. */
+/** JSON text of the `usage` object, with every key that OpenAI sends. */
 export function usageText(usage: Usage): string {
   const prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   return JSON.stringify({

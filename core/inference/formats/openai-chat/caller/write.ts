@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a chat completion.
+// Writes a canonical answer as the JSON text of a chat completion.
 
 import { svcText } from '../../../caller/svc.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
@@ -24,7 +24,7 @@ import {
 } from './pieces.ts';
 import { usageText } from './usage.ts';
 
-/** What a message gathers from its parts. */
+/** What a message collects from its parts. */
 interface Gathered {
   content: string | null;
   refusal: string | null;
@@ -39,7 +39,7 @@ interface Gathered {
   lost_citation: boolean;
 }
 
-/** The whole answer as JSON text; `end` carries what was charged and overrides the stop where a limit cut it. */
+/** The whole answer as JSON text; `end` has the cost, and the stop reason when a limit cut the answer. */
 export function writeChat(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const warnings: Warning[] = [];
   const candidates =
@@ -110,7 +110,7 @@ function choiceText(candidate: Candidate, { meta, end, warnings, upstream_model 
   return `{"index":${candidate.index},"message":{${message}},"logprobs":${logprobs},"finish_reason":${finish}}`;
 }
 
-/** Visible reasoning may carry its state too, which has a detail of its own (as it has in a stream). */
+/** Visible reasoning may also carry state, which gets a detail of its own, as in a stream. */
 function gatherReasoning(details: string[], part: ReasoningPart, upstream_model: string): void {
   const index = details.length;
   details.push(detailText(part, { index, text: part.text, signature: part.signature, upstream_model }));

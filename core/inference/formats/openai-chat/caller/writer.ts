@@ -1,5 +1,6 @@
-// Canonical events as a chat stream (docs/streams.md#chat). It is a state machine that cannot write an
-// illegal order: a role chunk opens each choice, finish chunks are held to the end, `svc` rides on the last chunk.
+// Writes canonical events as a chat stream (docs/streams.md#chat). It is a state machine that cannot write them in an
+// illegal order: a role chunk opens each choice, finish chunks are held back until the end, and `svc` is on the last
+// chunk.
 
 import { chatError } from '../../../caller/error.ts';
 import { svcText } from '../../../caller/svc.ts';
@@ -34,7 +35,7 @@ type PartDelta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 export const DONE = 'data: [DONE]\n\n';
 export const KEEP_ALIVE = ': svc keep-alive\n\n';
 
-/** The dialect's in-stream error: no `choices`, no `id`, or clients swallow it. */
+/** The dialect's error event. It has no `choices` and no `id`; with them, clients ignore it. */
 export function failText(meta: ReplyMeta, fault: StreamFault, end: ReplyEnd): string {
   const { error } = chatError(fault, meta);
   return `data: {"error":${JSON.stringify(error)},"svc":${svcText(meta, end)}}\n\n${DONE}`;
@@ -43,15 +44,15 @@ export function failText(meta: ReplyMeta, fault: StreamFault, end: ReplyEnd): st
 /** State of one choice. */
 class Choice {
   readonly index: number;
-  /** Opens the chunk text of this choice up to the inside of `delta`. */
+  /** The chunk text of this choice up to the inside of `delta`. */
   readonly head: string;
   part: Part | null = null;
   calls = 0;
   details = 0;
-  /** UTF-16 units of text before the open text part, and in all. */
+  /** UTF-16 units of text before the open text part, and in total. */
   text_base = 0;
   text_length = 0;
-  /** Text has begun: later reasoning goes only into details, where its signature survives. */
+  /** Text has begun: later reasoning is only sent as details, where its signature survives. */
   text_begun = false;
   refused = false;
   stop: Stop | null = null;
@@ -65,7 +66,7 @@ class Choice {
 export class ChatWriter implements StreamWriter {
   readonly #meta: ReplyMeta;
   readonly #head: string;
-  /** What closes a chunk behind its choices. */
+  /** What follows the choices of a chunk. */
   readonly #tail: string;
   readonly #choices = new Map<number, Choice>();
   #upstream_model: string;
@@ -185,7 +186,7 @@ export class ChatWriter implements StreamWriter {
     }
   }
 
-  /** A text that stands in the opening event already. */
+  /** A text that is already in the opening event. */
   #whole(choice: Choice, text: string): string {
     return text === '' ? '' : this.#text(choice, text, undefined);
   }

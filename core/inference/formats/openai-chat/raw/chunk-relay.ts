@@ -1,6 +1,6 @@
-// The raw lane of a stream of chunks, as chats and text completions have it: upstream bytes to caller bytes with as
-// little touched as the grammar allows. Chunks of known form go through a learnt template, all others are parsed and
-// spliced; both say the same to the meter. What a choice of a chunk holds is the form's business (`ChunkForm`).
+// The raw lane of a stream of chunks, for chats and text completions: the provider's bytes are changed as little as
+// the grammar allows. Chunks of a known form are copied through a learnt template; all others are parsed and spliced.
+// Both report the same to metering. What a choice of a chunk contains depends on the form (`ChunkForm`).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { Relay, RelayState, Target } from '../../../canonical/contract.ts';
@@ -21,48 +21,48 @@ import { keepsUsage } from './whole.ts';
 
 const EMPTY = Buffer.alloc(0);
 const NONE: ReadonlyMap<string, string> = new Map();
-/** More than a call can ask for; an upstream that begins more is broken. */
+/** More than a call can ask for; a provider that begins more is broken. */
 const CHOICES_MAX = 128;
 
 /** State of one choice of the stream. */
 export interface HeldChoice {
   readonly index: number;
-  /** The finish chunk, held to the end. */
+  /** The finish chunk, held back until the end. */
   held: string | null;
 }
 
-/** A form of chunk whose only news is a text: others like it need not be parsed. */
+/** A form of chunk in which only a text differs: other chunks like it need not be parsed. */
 export interface Learnt<C> {
   readonly template: Template;
-  /** Hole that holds the text; others (obfuscation) are not output. */
+  /** The part of the template that holds the text; other varying parts (obfuscation) are not output. */
   readonly hole: number;
-  /** The tool call whose arguments the text is, or null. */
+  /** The tool call whose arguments the text belongs to, or null. */
   readonly call: number | null;
   readonly choice: C;
 }
 
-/** What makes a stream of chunks one of chats or of texts. */
+/** What distinguishes a stream of chats from one of text completions. */
 export interface ChunkForm<C extends HeldChoice> {
   /** Member `object` of every chunk. */
   readonly object: string;
-  /** Forms of chunk kept. */
+  /** Number of chunk forms that are kept. */
   readonly templates_max: number;
-  /** Choices that the call asked for. */
+  /** Number of choices that the call asked for. */
   readonly expected: number;
-  /** Searches that the provider bills an answer as. */
+  /** Number of searches that the provider bills per answer. */
   readonly searches: number;
   begin(index: number): C;
   /** Whether a chunk of this choice may be copied unparsed now. */
   isPlain(choice: C): boolean;
-  /** Takes a copied text of so many bytes into account; false where the chunk has to be parsed after all. */
+  /** Counts a copied text of this many bytes; false when the chunk has to be parsed after all. */
   copied(relay: ChunkRelay<C>, learnt: Learnt<C>, b: Buffer, bytes: number): boolean;
-  /** A chunk as every client expects it; the same objects where it is that already. */
+  /** A chunk in the form that every client expects; the same object when it already is. */
   shaped(value: JsonObject, data: Buffer): readonly [value: JsonObject, data: Buffer];
-  /** Writes the choices of `chunk`; `clean`: nothing in it but the upstream's own members. */
+  /** Writes the choices of `chunk`; `clean`: it contains only the provider's own members. */
   choices(relay: ChunkRelay<C>, chunk: Chunk, clean: boolean, out: Output): void;
-  /** Writes what a choice without end still holds back at the upstream's end mark. */
+  /** Writes what an unfinished choice still holds back when the provider's end mark arrives. */
   flush(relay: ChunkRelay<C>, choice: C, out: Output): void;
-  /** JSON text of the first choice of an answer that had none, or null where it needs none. */
+  /** JSON text of the first choice of an answer that had none; null when none is needed. */
   opening(): string | null;
   /** JSON text of choice `index` as it ends with `stop`. */
   ending(index: number, stop: Stop | null): string;
@@ -77,11 +77,11 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
   readonly #lines: RawLines = new RawLines(this);
   #learnt: Learnt<C>[] = [];
   readonly #choices = new Map<number, C>();
-  /** Members of chunks without choices, for the next chunk that has any. */
+  /** Members of chunks without choices, to be added to the next chunk that has any. */
   readonly #carry = new Map<string, string>();
   #created: number | null = null;
   #last_stop: Stop | null = null;
-  /** The upstream's usage chunk, rewritten, and the text of its usage object wherever it stood. */
+  /** The provider's usage chunk, rewritten, and the text of its usage object, wherever it was. */
   #usage_chunk: Chunk | null = null;
   #usage_value: string | null = null;
 
@@ -147,7 +147,7 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     return KEEP_ALIVE;
   }
 
-  /** What the upstream did wrong; nothing counts after it. */
+  /** The provider's fault; everything after it is ignored. */
   fault(fault: UpstreamFault): void {
     this.state.fault = fault;
   }
@@ -173,11 +173,11 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     try {
       value = JSON.parse(text);
     } catch {
-      // Without its closing blank line the event is cut, not malformed.
+      // Without its closing blank line the event was cut off; it is not malformed.
       if (!last) throw new ProtocolFault('a chunk is not JSON');
       return;
     }
-    // llama.cpp begins a stream of several prompts so.
+    // llama.cpp begins a stream of several prompts this way.
     if (value === null) return;
     if (!isObject(value)) throw new ProtocolFault('a chunk is not an object');
     if (event === 'error' || (value['error'] !== undefined && value['error'] !== null)) {
@@ -211,7 +211,7 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     this.#form.choices(this, chunk, clean, out);
   }
 
-  /** A chunk without choices: usage is held, anything else rides on the next chunk. */
+  /** A chunk without choices: usage is held back, anything else is added to the next chunk. */
   #aside(value: JsonObject, data: Buffer): void {
     const chunk = new Chunk(value, Buffer.from(data), this.#ours, NONE);
     const usage = chunk.memberText('usage');
@@ -223,7 +223,7 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     if (Array.isArray(value['choices'])) this.#usage_chunk = chunk;
   }
 
-  /** Choice `index`, begun where it is new. @throws ProtocolFault for more than anybody asks for */
+  /** Choice `index`, created when it is new. @throws ProtocolFault for more choices than anybody asks for */
   choice(index: number): { readonly choice: C; readonly first: boolean } {
     const known = this.#choices.get(index);
     if (known !== undefined) return { choice: known, first: false };
@@ -234,17 +234,17 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     return { choice, first: true };
   }
 
-  /** A choice has ended with `stop`; its finish chunk is held. */
+  /** A choice has ended with `stop`; its finish chunk is held back. */
   finished(stop: Stop): void {
     this.state.semantic = true;
     this.#last_stop = stop;
     const all = [...this.#choices.values()];
-    // One of several answers is not the end: the others may not even have begun.
+    // The end of one of several answers is not the end: the others may not even have begun.
     const whole = all.length >= this.#form.expected && all.every(({ held }) => held !== null);
     this.state.stop = whole ? stop : null;
   }
 
-  /** Keeps the form of `chunk`, whose text stands in `text` and which `inner` rewrites inside its choice. */
+  /** Keeps the form of `chunk`, whose text is `text` and which `inner` rewrites inside its choice. */
   learn(chunk: Chunk, text: Hole, inner: readonly Edit[], of: Pick<Learnt<C>, 'call' | 'choice'>): void {
     const usage = chunk.value['usage'];
     if (usage !== undefined && usage !== null) return;
@@ -264,7 +264,7 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     this.#learnt = [{ template, hole, ...of }, ...this.#learnt].slice(0, this.#form.templates_max);
   }
 
-  /** A chunk of ours around the JSON text `choice`. */
+  /** A chunk made by the gateway around the JSON text `choice`. */
   chunkOf(choice: string): string {
     return `${this.#head()}[${choice}]${this.#meta.include_usage ? ',"usage":null' : ''}}\n\n`;
   }

@@ -1,5 +1,5 @@
-// One chunk of an upstream of the same dialect, rewritten: our id and model, usage as the caller asked for it, and
-// the order of the grammar where a compatible server strays from it. Everything else keeps its bytes.
+// Rewrites one chunk of a provider with the caller's dialect: our id and model, usage as the caller asked for it, and
+// the order of the grammar when a compatible server strays from it. Everything else keeps its bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   changeMembers,
@@ -18,7 +18,10 @@ import { choiceOf, inOrder, type RawChoice, stepDeltas } from './steps.ts';
 import type { Hole } from './template.ts';
 import { REASONING_MEMBERS, WITHOUT_REASONING } from './whole.ts';
 
-/** Members that every chunk has, or that are rewritten; anything else in a chunk without choices is carried on. */
+/**
+ * Members that every chunk has, or that are rewritten; anything else in a chunk without choices is added to the next
+ * one.
+ */
 const STANDARD = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage', 'svc', 'system_fingerprint', 'service_tier'],
   'obfuscation',
@@ -38,7 +41,7 @@ export interface Ours {
   created: number;
 }
 
-/** A chunk with its bytes and where things stand in them. */
+/** A chunk: its bytes, and where its members are in them. */
 export class Chunk {
   readonly value: JsonObject;
   readonly bytes: Buffer;
@@ -52,7 +55,7 @@ export class Chunk {
     this.value = value;
     this.bytes = bytes;
     if (top === null || duplicated(top) !== null) {
-      // Not sure, or a key twice: what was parsed is written anew, as every reader would see it.
+      // The scan is not certain, or a key occurs twice: the parsed value is written, as every reader would see it.
       this.bytes = Buffer.from(JSON.stringify(value));
       top = scanObject(this.bytes) as TopLevel;
     }
@@ -72,12 +75,12 @@ export class Chunk {
     this.choices = (choices === undefined ? null : scanArray(this.bytes, choices.from)) ?? [];
   }
 
-  /** The chunk as a line with its blank line, with `edits` inside the choices applied. */
+  /** The chunk as a line with its blank line, with `edits` applied within the choices. */
   line(edits: readonly Edit[]): string {
     return `data: ${splice(this.bytes, [...this.edits, ...edits]).toString('utf8')}\n\n`;
   }
 
-  /** The chunk with `text` in place of all its choices. */
+  /** The chunk with `text` instead of all its choices. */
   withChoice(text: string): string {
     const choices = memberOf(this.top, 'choices');
     if (choices === undefined) return this.line([]);
@@ -99,7 +102,7 @@ export class Chunk {
     return text === 'null' ? null : text;
   }
 
-  /** Members of a chunk without choices that the grammar has no place for: they ride on the next chunk. */
+  /** Members of a chunk without choices for which the grammar has no place: they are added to the next chunk. */
   strays(): [string, string][] {
     const strays: [string, string][] = [];
     for (const { name, from, to } of this.top.members) {
@@ -109,14 +112,14 @@ export class Chunk {
   }
 }
 
-/** Whether a member of a delta says anything. */
+/** Whether a member of a delta has a value. */
 function says(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
   return !isObject(value) || Object.keys(value).length > 0;
 }
 
-/** Whether `delta` carries anything beside its role. */
+/** Whether `delta` has anything besides its role. */
 function hasPayload(delta: JsonObject): boolean {
   return Object.entries(delta).some(([name, value]) => name !== 'role' && says(value));
 }
@@ -132,12 +135,12 @@ const SEMANTIC = [
   'annotations',
 ];
 
-/** Whether `delta` carries a part of the answer (docs/streams.md#when-the-status-goes-out). */
+/** Whether `delta` has a part of the answer (docs/streams.md#when-the-status-goes-out). */
 export function isSemantic(delta: JsonObject): boolean {
   return SEMANTIC.some((name) => says(delta[name]));
 }
 
-/** A chunk whose only news is one text. */
+/** A chunk in which only one text is new. */
 interface Learnable {
   edits: Edit[];
   hole: Hole;
@@ -145,11 +148,11 @@ interface Learnable {
   call: number | null;
 }
 
-/** What came out of one choice of one chunk. */
+/** The result of rewriting one choice of one chunk. */
 interface Rewritten {
   text: string;
   finished: boolean;
-  /** The chunk was forwarded with this edit list and one text: it can be learnt. */
+  /** The chunk was forwarded with these edits and one text, so it can be learnt. */
   learn: Learnable | null;
 }
 
@@ -244,7 +247,7 @@ class OneChoice {
       : [...own, ...changeMembers(this.#inner, delta), ...others];
   }
 
-  /** A chunk has one choice: the others of this one get their own. */
+  /** A chunk gets one choice: the others of this one get chunks of their own. */
   #others(): Edit[] {
     const { choices, top } = this.#chunk;
     if (choices.length === 1) return [];
@@ -255,7 +258,7 @@ class OneChoice {
     ];
   }
 
-  /** The upstream's own role chunk, completed where it leaves something out. */
+  /** The provider's own role chunk, completed if it lacks something. */
   roleChunk(delta: JsonObject, exclude: boolean): string {
     const changes: Record<string, string | null> = exclude ? { ...WITHOUT_REASONING } : {};
     if (delta['role'] !== 'assistant') changes['role'] = '"assistant"';
@@ -271,7 +274,7 @@ class OneChoice {
     return this.#chunk.withChoice(choiceOf(this.#choice.index, delta));
   }
 
-  /** Tool-call deltas: as they are when they follow the grammar, one by one when they do not. */
+  /** Tool-call deltas: unchanged when they follow the grammar, otherwise one by one. */
   callChunks(
     entries: readonly unknown[],
     delta: JsonObject,
@@ -295,7 +298,7 @@ class OneChoice {
     return { text: text + this.steps(steps, request_id), learn: null };
   }
 
-  /** Members of a call that we do not know ride on the next chunk written for it. */
+  /** Unknown members of a call are added to the next chunk written for it. */
   #keepExtras(entry: unknown, slot: number): void {
     if (!isObject(entry)) return;
     const { index: _index, id: _id, type: _type, function: _function, custom: _custom, ...rest } = entry;
@@ -322,7 +325,7 @@ class OneChoice {
     return { edits, hole: { from: member.from + 1, to: member.to - 1 }, call: null };
   }
 
-  /** The same of a chunk that goes on with the arguments of one call. */
+  /** The same for a chunk that continues the arguments of one call. */
   #learnableCall(steps: readonly CallStep[], edits: Edit[]): Learnable | null {
     const { bytes, choices } = this.#chunk;
     const [step] = steps;

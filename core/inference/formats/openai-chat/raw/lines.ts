@@ -1,5 +1,5 @@
-// The framing of the OpenAI raw lanes, chats and text completions: upstream bytes into events, with the ordinary line
-// (`data: {…}` and a blank one) offered as bytes first: what is only copied is never made a string.
+// Splits the bytes of OpenAI's raw lanes (chats and text completions) into events. The common line (`data: {…}` and a
+// blank one) is first offered as bytes, so that what is only copied never becomes a string.
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { Rest } from '../../../wire/rest.ts';
 import { startsWith } from '../../../wire/scan.ts';
@@ -11,11 +11,11 @@ const CR = 13;
 /** What every line of data begins with. */
 export const DATA = Buffer.from('data: ');
 
-/** Who reads what comes. */
+/** Receives what was read. */
 export interface LineSink {
   /** Nothing more is read. */
   readonly done: boolean;
-  /** Writes the line [from, to) of `b`, which begins with `data: `, where it has a known form. */
+  /** Writes the line [from, to) of `b`, which begins with `data: `, if it has a known form. */
   copy(b: Buffer, from: number, to: number, out: Output): boolean;
   data(data: Buffer, event: string | null, out: Output, last: boolean): void;
 }
@@ -24,7 +24,7 @@ export interface LineSink {
 export class RawLines {
   readonly #sink: LineSink;
   readonly #rest = new Rest();
-  /** Set for good once a server is seen to end its lines otherwise than by LF. */
+  /** Set for good once a server ends a line in another way than by LF. */
   #reader: SseReader | null = null;
 
   constructor(sink: LineSink) {
@@ -42,10 +42,10 @@ export class RawLines {
     this.#events((this.#reader as SseReader).end(), out, true);
   }
 
-  /** From here on lines are read by the general reader; what waits goes first. */
+  /** From here on the general reader reads the lines, beginning with what is waiting. */
   #switch(): void {
     this.#reader = new SseReader();
-    // What waits holds no complete event, so nothing can come out of it yet.
+    // What is waiting contains no complete event, so it produces nothing yet.
     this.#reader.push(this.#rest.take());
   }
 

@@ -1,5 +1,5 @@
-// Edits of the raw lane for endpoints that refuse what OpenAI takes (flags of the catalog): the caller's bytes stay but
-// for what would be refused. Nothing here runs for endpoints without such a flag.
+// Edits of the raw lane for endpoints that refuse what OpenAI accepts (flags of the catalog): the caller's bytes stay
+// unchanged except for what would be refused. None of this runs for endpoints without such a flag.
 import type { EncodeOptions, Target } from '../../../canonical/contract.ts';
 import { fitToolCallId } from '../../../canonical/reasoning.ts';
 import {
@@ -20,7 +20,7 @@ function valueAt(body: Buffer, top: TopLevel, name: string): unknown {
   return member === undefined ? undefined : JSON.parse(body.toString('utf8', member.from, member.to));
 }
 
-/** Changes of top-level members: names that the endpoint does not take under OpenAI's word. */
+/** Changes of top-level members whose name differs from OpenAI's at this endpoint. */
 export function quirkChanges(
   changes: Changes,
   body: Buffer,
@@ -43,7 +43,7 @@ export function quirkChanges(
   }
 }
 
-/** Edits of the messages themselves; [] for endpoints that take them as they are. */
+/** Edits of the messages themselves; empty for endpoints that accept them unchanged. */
 export function historyEdits(body: Buffer, top: TopLevel, target: Target): Edit[] {
   const wants = ['no_developer_role', 'tool_id_9', 'no_reasoning_in', 'no_message_names'] as const;
   const list = memberOf(top, 'messages');
@@ -51,7 +51,7 @@ export function historyEdits(body: Buffer, top: TopLevel, target: Target): Edit[
   const edits: Edit[] = [];
   for (const { from } of scanArray(body, list.from) ?? []) {
     const message = scanObject(body, from);
-    // A key that stands twice is left to the provider to refuse.
+    // A key that occurs twice is left for the provider to refuse.
     if (message !== null && duplicated(message) === null) edits.push(...messageEdits(body, message, target));
   }
   return edits;
@@ -71,7 +71,7 @@ function messageEdits(body: Buffer, message: TopLevel, target: Target): Edit[] {
   return [...changeMembers(message, changes), ...callEdits(body, message)];
 }
 
-/** The same ids in the calls that the results answer. */
+/** The same ids in the calls that the results belong to. */
 function callEdits(body: Buffer, message: TopLevel): Edit[] {
   const calls = memberOf(message, 'tool_calls');
   if (calls === undefined) return [];

@@ -1,4 +1,4 @@
-// The raw lane of a chat stream: what a choice of a chat chunk holds (`chunk-relay.ts` has the stream).
+// The raw lane of a chat stream: what a choice of a chat chunk contains (`chunk-relay.ts` has the stream itself).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Relay, Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyMeta, Stop } from '../../../canonical/types.ts';
@@ -115,13 +115,13 @@ export function rawChatRelay(meta: ReplyMeta, request: CanonicalRequest, target:
   return new ChunkRelay(new ChatChunks(meta, request, target), meta, target);
 }
 
-/** Whether a choice of a chunk is what clients expect: a delta whose content is no list. */
+/** Whether a choice of a chunk is as clients expect it: a delta whose content is not a list. */
 function isPlain(choice: unknown): boolean {
   if (!isObject(choice) || !isObject(choice['delta'])) return false;
   return !Array.isArray(choice['delta']['content']);
 }
 
-/** A choice as a delta, also where it carries a whole message instead. */
+/** A choice as a delta, even when it carries a whole message instead. */
 function asDelta(value: unknown): unknown {
   if (!isObject(value)) throw new ProtocolFault('a choice is not an object');
   if (isObject(value['delta'])) return { ...value, delta: plainContent(value['delta']) };

@@ -1,5 +1,5 @@
-// The caller's own bytes for an endpoint of the same dialect: only the fields that are ours are rewritten,
-// so that numbers, order and fields we do not know survive.
+// The caller's own bytes for an endpoint of the same format: only the gateway's fields are rewritten, so that
+// numbers, order and unknown fields are preserved.
 import { type JsonObject, ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
@@ -28,7 +28,7 @@ export function rawRequest(
   const changes: Record<string, string | null> = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
-    // Tags are ours, unless the provider's account is the caller's.
+    // Tags are not sent on, unless the account at the provider is the caller's.
     ...(options.own_key === true ? {} : { metadata: null }),
   };
   const present = (name: string): boolean => isPresent(body, top, name);
@@ -53,13 +53,13 @@ export function scanned(body: Buffer, from?: number, text?: string): TopLevel {
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
   if (twice !== null) {
-    // An upstream that takes the other copy would see another model, cap or tier than was held and priced.
+    // A provider that reads the other copy would see another model, cap or tier than was held and priced.
     throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
   }
   return top;
 }
 
-/** Whether `name` is there and not null. */
+/** Whether `name` is present and not null. */
 export function isPresent(body: Buffer, top: TopLevel, name: string): boolean {
   const member = memberOf(top, name);
   return member !== undefined && body[member.from] !== 0x6e;
@@ -95,7 +95,7 @@ function capChanges(
     changes[name] = value;
 }
 
-/** Usage is always asked for; a whole-answer call carries no stream options. */
+/** Usage is always requested; a call for a whole answer has no stream options. */
 export function streamEdits(
   changes: Record<string, string | null>,
   body: Buffer,

@@ -1,17 +1,17 @@
-// What is the same in every text chunk of a stream, learnt from one that was read in full. A chunk that matches is
-// copied between the literals without being parsed (0.4 µs a chunk against 1.3).
+// The text that is the same in every text chunk of a stream, learnt from a chunk that was read in full. A matching
+// chunk is copied without being parsed (0.4 µs per chunk instead of 1.3).
 import { type Edit, splice, startsWith, stringEnd } from '../../../wire/scan.ts';
 
-/** A string's inside, the part that differs from chunk to chunk. */
+/** The inside of a string, which differs from chunk to chunk. */
 export interface Hole {
   from: number;
   to: number;
 }
 
-/** A copy of part of a Buffer makes a view of it first, which costs more than so many bytes one by one. */
+/** Copying part of a Buffer makes a view of it first, which costs more than copying this many bytes one by one. */
 const COPIED_BY_HAND = 64;
 
-/** Collects the output of one upstream read in one Buffer. */
+/** Collects the output of one read from the provider in one Buffer. */
 export class Output {
   #buffer: Buffer;
   #length = 0;
@@ -61,7 +61,10 @@ export class Output {
 const BACKSLASH = 92;
 const BLANK = Buffer.from('\n\n');
 
-/** Long-lived bytes in own memory: a pooled Buffer would pin its slab, a subarray the whole read. */
+/**
+ * Bytes that live long, in their own memory: a pooled Buffer would keep its slab in memory, a subarray the whole
+ * read.
+ */
 function own(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -75,7 +78,7 @@ export class Template {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
 
-  /** Learns from the line `line` (`data: …`, without its end), whose rewriting is `edits` and whose text is in `holes`. */
+  /** Learns from the line `line` (`data: …`, without its end), which `edits` rewrite and whose text is in `holes`. */
   constructor(line: Buffer, edits: readonly Edit[], holes: readonly Hole[]) {
     const ordered = [...holes].sort((a, b) => a.from - b.from);
     let at = 0;
@@ -91,7 +94,7 @@ export class Template {
     }
   }
 
-  /** Whether the line [from, to) of `b` is of this form. */
+  /** Whether the line [from, to) of `b` has this form. */
   matches(b: Buffer, from: number, to: number): boolean {
     let at = from;
     const last = this.#from.length - 1;

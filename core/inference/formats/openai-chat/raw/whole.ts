@@ -1,4 +1,4 @@
-// A whole answer of the same dialect: read for metering, given on with our id, model and `svc` spliced in.
+// A whole answer of the same format: read for metering, and passed on with our id, model and `svc` spliced in.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
@@ -29,7 +29,7 @@ export const WITHOUT_REASONING: Readonly<Record<string, null>> = Object.fromEntr
   REASONING_MEMBERS.map((name) => [name, null]),
 );
 
-/** Output of a message or delta: bytes of its text, reasoning and arguments, and how many of these it has. */
+/** Output of a message or delta: bytes of its text, reasoning and arguments, and the number of such pieces. */
 export function outputOf(message: JsonObject): { bytes: number; pieces: number } {
   const output = { bytes: 0, pieces: 0 };
   const add = (value: unknown): boolean => {
@@ -65,7 +65,7 @@ function length(value: unknown): number {
   return typeof value === 'string' && value !== '' ? Buffer.byteLength(value) : 0;
 }
 
-/** Whether the upstream's own usage object says what was metered. */
+/** Whether the provider's own usage object says what was metered. */
 export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
   if (usage === null || end.usage.source === 'estimate') return false;
   return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
@@ -103,7 +103,7 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
   };
 }
 
-/** The last choice's stop, or null while any choice has none. */
+/** The last choice's stop reason; null while any choice has none. */
 function stopOfAll(choices: readonly JsonObject[]): Stop | null {
   let stop: Stop | null = null;
   for (const { finish_reason: raw, message } of choices) {
@@ -120,7 +120,7 @@ function stopOfAll(choices: readonly JsonObject[]): Stop | null {
 
 const NOTHING_SEEN = { refusal: false, calls: false };
 
-/** Whether a choice ends with a word that is not this dialect's. */
+/** Whether a choice ends with a finish reason that this dialect does not have. */
 function isOdd({ finish_reason: raw }: JsonObject): boolean {
   return typeof raw === 'string' && chatFinish(raw, NOTHING_SEEN) !== raw;
 }
@@ -147,7 +147,7 @@ function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd,
   const odd = (value['choices'] as JsonObject[]).some(isOdd);
   const edits = editsOf(body, changes, meta, end, odd);
   if (edits !== null) return splice(body, edits);
-  // The scan is not sure, or a key occurs twice: what was parsed is written anew.
+  // The scan is not certain, or a key occurs twice: the parsed value is written.
   const text = Buffer.from(JSON.stringify(value));
   return splice(text, editsOf(text, changes, meta, end, odd) ?? []);
 }

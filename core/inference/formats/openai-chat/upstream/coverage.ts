@@ -1,4 +1,4 @@
-// What becomes of each member of a canonical request here (canonical/coverage.ts).
+// What this family does with each member of a canonical request (canonical/coverage.ts).
 import type { InRequest, OfRequest } from '../../../canonical/coverage.ts';
 
 export const COVERAGE: OfRequest<InRequest> = {

@@ -1,5 +1,5 @@
-// A whole OpenAI-type answer: its message goes through the stream decoder's rules as one delta, so that both forms
-// of an answer mean the same.
+// Reads a whole OpenAI-type answer: its message goes through the stream decoder as one delta, so that both forms of
+// an answer mean the same.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
 import { StreamErrorFault } from '../../../canonical/contract.ts';
@@ -9,8 +9,8 @@ import { errorIn } from '../words/classify.ts';
 import { ChatDecoder } from './decoder.ts';
 
 /**
- * The answer in `body`. @throws StreamErrorFault when it reports a fault, ProtocolFault when it is not the family's
- * format.
+ * The answer in `body`. @throws StreamErrorFault when it reports a fault, ProtocolFault when it is not in the
+ * family's format.
  */
 export function decodeAnswer(body: Buffer, flags: readonly string[], searches = 0): CanonicalAnswer {
   const value = parseAnswer(body);
@@ -39,7 +39,7 @@ export function parseAnswer(body: Buffer): JsonObject {
   return value;
 }
 
-/** Calls of a whole message carry no index; their position is it. */
+/** Calls of a whole message have no index; their position is used. */
 function withIndexes(choice: unknown): unknown {
   if (!isObject(choice) || !isObject(choice['message'])) return choice;
   const { message, ...rest } = choice;

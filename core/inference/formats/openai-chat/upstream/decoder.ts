@@ -1,4 +1,4 @@
-// OpenAI-type stream chunks into canonical events.
+// Turns OpenAI-type stream chunks into canonical events.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
@@ -26,7 +26,7 @@ import { finishFault, stopOf } from '../words/stop.ts';
 import { findUsage } from '../words/usage.ts';
 
 interface OpenPart {
-  /** What may be appended: deltas of another key open another part. */
+  /** Identifies what may be appended: deltas with another key open another part. */
   key: string;
   at: number;
 }
@@ -39,7 +39,7 @@ class Choice {
   open: OpenPart | null = null;
   refusal = false;
   stopped = false;
-  /** UTF-16 units of text before the open text part, and in all: citations count from the start of the message. */
+  /** UTF-16 units of text before the open text part, and in total: citations count from the start of the message. */
   text_base = 0;
   text_length = 0;
 
@@ -113,11 +113,11 @@ export class ChatDecoder implements StreamDecoder {
     try {
       chunk = JSON.parse(data);
     } catch {
-      // Without its closing blank line the event is cut, not malformed.
+      // Without its closing blank line the event was cut off; it is not malformed.
       if (!last) throw new ProtocolFault('a chunk is not JSON');
       return;
     }
-    // llama.cpp begins a stream of several prompts so.
+    // llama.cpp begins a stream of several prompts this way.
     if (chunk === null) return;
     if (!isObject(chunk)) throw new ProtocolFault('a chunk is not an object');
     if (event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
@@ -175,10 +175,10 @@ export class ChatDecoder implements StreamDecoder {
       this.#choices.set(index, choice);
     }
     if (choice.stopped) return;
-    // A whole message in a stream: some servers answer so when they cannot stream.
+    // A whole message in a stream: some servers send this when they cannot stream.
     const delta = isObject(value['delta']) ? value['delta'] : value['message'];
     if (isObject(delta)) this.#delta(choice, delta, value['logprobs']);
-    // Of the completions path.
+    // From the completions path.
     else if (typeof value['text'] === 'string') {
       this.#delta(choice, { content: value['text'] }, value['logprobs']);
     }
@@ -271,7 +271,7 @@ export class ChatDecoder implements StreamDecoder {
     if (transcript !== null) this.#events.push({ ...to, text: transcript });
   }
 
-  /** The open part for `key`, opened with `content` when another one is open; returns its index. */
+  /** The index of the open part for `key`; when another one is open, a new part is opened with `content`. */
   #part(choice: Choice, key: string, content: Part): number {
     if (choice.open?.key === key) return choice.open.at;
     this.#close(choice);
@@ -281,7 +281,7 @@ export class ChatDecoder implements StreamDecoder {
     return at;
   }
 
-  /** A part that comes whole. */
+  /** A part that arrives whole. */
   #whole(choice: Choice, content: Part): void {
     this.#close(choice);
     const to = { candidate: choice.index, part: choice.parts++ };
@@ -316,7 +316,7 @@ export class ChatDecoder implements StreamDecoder {
     }
   }
 
-  /** An id for a call that came without one: unique within the upstream's answer, the same for every reader. */
+  /** An id for a call that came without one: unique within the provider's answer, and the same for every reader. */
   #callId(candidate: number, slot: number): string {
     const stem = this.#upstream_id.replace(/[^a-zA-Z0-9]/g, '').slice(-40);
     return stem === '' ? '' : `call_${stem}_${candidate}_${slot}`;
@@ -328,7 +328,7 @@ export class ChatDecoder implements StreamDecoder {
     choice.open = null;
   }
 
-  /** Ends the open part; open and waiting calls come out whole first. */
+  /** Ends the open part; before that, open and waiting calls are emitted whole. */
   #close(choice: Choice): void {
     if (choice.open === null || choice.open.key.startsWith('call '))
       this.#steps(choice, choice.calls.flush());

@@ -1,4 +1,4 @@
-// Canonical request into the body of an OpenAI-type chat call (docs/compatibility.md).
+// Writes a canonical request as the body of an OpenAI-type chat call (docs/compatibility.md).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
@@ -14,7 +14,7 @@ import { GENERATION, OUTPUT } from './parameters.ts';
 /** Path below the provider's base URL. */
 export const CHAT_PATH = '/chat/completions';
 
-/** The upstream request; what `losses` named is left out here. */
+/** The request for `target`; what `losses` reported is left out. */
 export function encodeRequest(
   request: CanonicalRequest,
   target: Target,
@@ -27,7 +27,7 @@ export function encodeRequest(
     ...tools(request, target),
     ...searchOf(request, target),
     ...preferences(request, target),
-    // Of the same dialect they are this family's own fields; of another they were losses.
+    // From the same dialect these are the family's own fields; from others they were losses.
     ...(request.dialect === 'chat' ? request.ext : {}),
   };
   if (takes(target, 'store')) body['store'] = false;
@@ -67,7 +67,7 @@ function tools(request: CanonicalRequest, target: Target): JsonObject {
   return body;
 }
 
-/** A search is a member of its own here. */
+/** A web search is a member of its own here. */
 function searchOf({ tools: list = [] }: CanonicalRequest, target: Target): JsonObject {
   const search = runsSearch(target) ? list.find((tool) => tool.search !== undefined)?.search : undefined;
   return search === undefined ? {} : { web_search_options: searchOptions(search) };
@@ -86,14 +86,14 @@ function toolOf(tool: Tool): JsonObject | null {
   return { type: 'function', function: inner };
 }
 
-/** The grammar of a custom tool, which stands in an object of its own here and beside its type in responses. */
+/** The grammar of a custom tool: in an object of its own here, beside its type in responses. */
 function formatOf(format: JsonObject): JsonObject {
   const { type, ...grammar } = format;
   return type === 'grammar' && format['grammar'] === undefined ? { type, grammar } : format;
 }
 
 function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
-  // A choice may name thousands.
+  // A choice may name thousands of tools.
   const custom = new Set(list.filter((tool) => tool.kind === 'custom').map(({ name }) => name));
   const reference = (name: string): JsonObject => {
     const kind = custom.has(name) ? 'custom' : 'function';

@@ -1,4 +1,4 @@
-// Endpoints that speak OpenAI's chat completions: OpenAI itself and the many servers compatible with it.
+// Endpoints with OpenAI's chat completions: OpenAI itself and the many compatible servers.
 import type { Adapter } from '../../../canonical/contract.ts';
 import { classify } from '../words/classify.ts';
 import { searchesSold } from '../words/fields.ts';

@@ -1,4 +1,4 @@
-// What of a request would be lost on an OpenAI-type chat endpoint (docs/fidelity.md#losses).
+// What a request would lose on an OpenAI-type chat endpoint (docs/fidelity.md#losses).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
@@ -23,7 +23,10 @@ import { GENERATION, OUTPUT } from './parameters.ts';
 
 type Kind = Loss['class'];
 
-/** Losses of `request` on `target`; in the raw lane the caller's fields go up as they are, so only ours can be lost. */
+/**
+ * Losses of `request` on `target`. In the raw lane the caller's fields are sent unchanged, so only fields of the
+ * gateway can be lost.
+ */
 export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   const losses: Loss[] = [];
   const lose = (kind: Kind, code: string, param: string, message: string): void => {
@@ -62,7 +65,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   return losses;
 }
 
-/** What the endpoint itself has no place for, whatever the caller's dialect. */
+/** What the endpoint itself does not support, whatever the caller's dialect. */
 function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   if (request.user !== undefined && has(target, 'no_user_field')) {
     lose('hint', 'user_dropped', 'user', 'This endpoint has no field for the end user.');
@@ -87,7 +90,7 @@ function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
 
 type Lose = (kind: Kind, code: string, param: string, message: string) => void;
 
-/** Members of a message's `ext` that are written here or say nothing of their own. */
+/** Members of a message's `ext` that are written here or whose loss changes nothing. */
 const CARRIED = new Set(['role', 'audio']);
 
 function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
@@ -96,7 +99,7 @@ function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet
   lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
 }
 
-/** The blocks that a document was read from; its text is what they say. */
+/** The blocks that a document was read from; its text contains what they say. */
 const SOURCE = new Set(['source']);
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -196,7 +199,7 @@ function toolLosses(tool: Tool, path: string, lose: Lose): void {
   }
 }
 
-/** Parts that become a member of their message, which has no place for a breakpoint. */
+/** Parts that become a member of their message, which cannot have a breakpoint. */
 const UNMARKED: ReadonlySet<Part['type']> = new Set(['reasoning', 'tool_call', 'tool_result']);
 
 function hasLostHint(parts: readonly Part[], written: boolean): boolean {
@@ -207,7 +210,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
   );
 }
 
-/** One loss for all hints, as they are one request. */
+/** One loss for all cache hints, because they are one request. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takes(target, 'prompt_cache_breakpoint') || takes(target, 'cache_control');
   // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.

@@ -1,4 +1,4 @@
-// Canonical messages as OpenAI-type messages.
+// Writes canonical messages as OpenAI-type messages.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { fitToolCallId, type IdRule } from '../../../canonical/reasoning.ts';
@@ -20,7 +20,7 @@ function idRule(target: Target): IdRule {
 /** The `messages` array for `target`. */
 export function encodeMessages(messages: readonly Message[], target: Target): JsonObject[] {
   const out: JsonObject[] = [];
-  // Media of results follow the last result of their turn: nothing else may stand between calls and results.
+  // Media of results follow the last result of their turn: nothing may come between calls and results.
   let media: JsonObject[] = [];
   for (const [at, message] of messages.entries()) {
     if (message.role === 'assistant') out.push(assistant(message, target));
@@ -49,7 +49,7 @@ function encodeOther(message: Message, target: Target, out: JsonObject[], media:
   out.push(named(role, message, { content: contentOf(parts) }, target));
 }
 
-/** One plain text is a string, which every server takes; anything else an array. */
+/** A single plain text is written as a string, which every server accepts; anything else as an array. */
 function contentOf(parts: JsonObject[]): string | JsonObject[] {
   const [only] = parts;
   if (parts.length === 0) return '';
@@ -75,7 +75,7 @@ function toolResult(part: ToolResultPart, target: Target, media: JsonObject[]): 
   };
 }
 
-/** Under which name the endpoint takes reasoning of earlier turns; null where it takes none. */
+/** The endpoint's name for reasoning of earlier turns; null when it accepts none. */
 export function reasoningMember(target: Target): 'reasoning' | 'reasoning_content' | null {
   if (has(target, 'no_reasoning_in')) return null;
   if (has(target, 'reasoning_in')) return 'reasoning';
@@ -83,7 +83,10 @@ export function reasoningMember(target: Target): 'reasoning' | 'reasoning_conten
   return listed ? 'reasoning_content' : null;
 }
 
-/** Whether the signature of `part` is of use there: Google's own compatible servers sign calls, others refuse the field. */
+/**
+ * Whether the endpoint can use the signature of `part`: Google's compatible servers sign calls, others refuse the
+ * field.
+ */
 export function readsSignature(part: ToolCallPart, target: Target): boolean {
   return part.format === 'google-gemini-v1' && /gemini/i.test(target.upstream_model);
 }
@@ -127,7 +130,7 @@ function withCache(part: JsonObject, cache: CacheHint | undefined, target: Targe
   return { ...part, cache_control: { type: 'ephemeral', ...ttl } };
 }
 
-/** Parts of a message's content; one canonical part may need several, or none. */
+/** The parts of a message's content; one canonical part may need several, or none. */
 function contentPart(part: Part, target: Target): JsonObject[] {
   const wire = plainPart(part, target);
   const last = wire.at(-1);

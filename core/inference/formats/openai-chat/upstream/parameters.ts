@@ -1,4 +1,4 @@
-// What becomes of each parameter and preference on an OpenAI-type chat endpoint.
+// What an OpenAI-type chat endpoint does with each parameter and preference.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation, ParameterName } from '../../../canonical/parameters.ts';
 import { modalitiesBesideText } from '../../../canonical/preferences.ts';
@@ -6,7 +6,7 @@ import { as, type Fate, type Rule, type Rules, UNASKED, where } from '../../../c
 import type { OutputPreferences } from '../../../canonical/types.ts';
 import { capName, has, rejectsSampling, takes } from '../words/fields.ts';
 
-/** OpenAI's bound on stop sequences. */
+/** OpenAI's limit on stop sequences. */
 const STOP_MAX = 4;
 
 interface Facts {
@@ -19,7 +19,7 @@ function ofSampling(name: ParameterName): Rule<number, Facts> {
   return where(({ target }: Facts) => !rejectsSampling(target), as<number>(name), message);
 }
 
-/** Servers that take it list it. */
+/** Servers that accept it list it. */
 function listed(name: ParameterName): Rule<number, Facts> {
   const message = `'${name}' is not taken by this endpoint.`;
   return where(({ target }: Facts) => takes(target, name), as<number>(name), message);
@@ -30,7 +30,7 @@ export const GENERATION = {
     members: ['max_tokens', 'max_completion_tokens'],
     decide(cap, { target }) {
       const send = [[capName(target), cap]] as const;
-      // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+      // Without the cap the model would produce an answer that nobody asked for and no money is held for.
       return cap === 0
         ? { send, reported: { message: 'This endpoint cannot warm its cache alone.' } }
         : { send };
@@ -94,7 +94,7 @@ export const OUTPUT = {
   },
   audio: {
     members: ['audio'],
-    // How audio sounds; without the modality, whose loss is reported by itself, there is none.
+    // How audio sounds; without the modality, whose loss is reported separately, there is no audio.
     decide: (audio, { target, output }): Fate =>
       output?.modalities !== undefined && takes(target, 'modalities')
         ? { send: [['audio', audio]] }

@@ -1,9 +1,9 @@
-// The order of tool calls in a stream. The canonical form, and the clients of the chat dialect, take one call after
-// the other; servers leave out `index`, repeat it, or write two calls at once. A call gives way to the next when
-// its arguments are a complete JSON text; until then the later ones wait.
+// The order of tool calls in a stream. The canonical form, and the clients of the chat dialect, expect one call after
+// the other, but some servers omit `index`, repeat it, or write two calls at once. A call gives way to the next when
+// its arguments are complete JSON text; until then the later ones wait.
 import { ProtocolFault } from '../../../wire/fault.ts';
 
-/** Whether the text fed so far is one complete JSON value; looks only at brackets and strings. */
+/** Whether the text so far is one complete JSON value; only brackets and strings are examined. */
 class JsonProgress {
   #depth = 0;
   #in_string = false;
@@ -68,18 +68,18 @@ interface Entry extends Call {
   progress: JsonProgress;
 }
 
-/** Bounds what one answer may keep waiting: a provider that opens calls without end is not answering. */
+/** Limit on what one answer may keep waiting: a provider that opens calls without end is not answering. */
 const CALLS_MAX = 512;
-/** Characters that may wait behind a call that is not complete. */
+/** Characters that may wait behind an incomplete call. */
 const WAITING_MAX = 16 * 1024 * 1024;
 
 export class CallSequence {
   readonly #entries: Entry[] = [];
-  /** Slot of the call that is open, or of the next to open. */
+  /** Slot of the open call, or of the next one to open. */
   #at = 0;
-  /** Characters that ever waited; few honest answers make any wait. */
+  /** Characters that have ever waited; few honest answers make any wait. */
   #waiting_size = 0;
-  /** Slot of the call that the last delta was for. */
+  /** Slot of the call that the last delta belonged to. */
   taken = -1;
 
   /** How many calls there are. */
@@ -87,12 +87,14 @@ export class CallSequence {
     return this.#entries.length;
   }
 
-  /** Whether a call waits for an earlier one to end. */
+  /** Whether a call is waiting for an earlier one to end. */
   get waiting(): boolean {
     return this.#entries.some((entry) => entry.state === 'waiting');
   }
 
-  /** Steps that `delta` gives rise to, in order; [] while it waits. @throws ProtocolFault on text for a closed call. */
+  /**
+   * The steps that `delta` causes, in order; empty while it waits. @throws ProtocolFault for text of a closed call.
+   */
   take(delta: CallDelta): CallStep[] {
     const entry = this.#find(delta) ?? this.#add(delta);
     this.taken = entry.slot;
@@ -124,7 +126,7 @@ export class CallSequence {
     return true;
   }
 
-  /** Steps that end every call: the turn is over, or text follows. */
+  /** The steps that end every call: the turn is over, or text follows. */
   flush(): CallStep[] {
     const steps: CallStep[] = [];
     while (this.#at < this.#entries.length) {
@@ -164,12 +166,12 @@ export class CallSequence {
     const fresh = id !== undefined && id !== '' && name !== undefined && name !== '';
     if (id !== undefined && id !== '') {
       const same = this.#entries.find((entry) => entry.id === id);
-      // The same id under the same index, or without one, is the same call, whatever else is repeated.
+      // The same id with the same index, or without one, is the same call, whatever else is repeated.
       if (same !== undefined && (index === undefined || same.index === index)) return same;
     }
     if (index !== undefined) {
       const same = this.#entries.findLast((entry) => entry.index === index);
-      // A second full head under a used index: a server that numbers every call 0.
+      // A second complete head with a used index: a server that gives every call the number 0.
       if (same !== undefined && fresh && same.id !== '' && same.id !== id) return undefined;
       return same;
     }

@@ -1,9 +1,9 @@
-// Faults of OpenAI-type servers: HTTP refusals and error objects in a 200 stream
+// Classifies faults of OpenAI-type servers: HTTP errors, and error objects in a 200 stream
 // (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
 
-/** Bound of a provider's text. */
+/** Limit of a provider's text. */
 const MESSAGE_MAX = 2_000;
 
 const CONTEXT =
@@ -14,7 +14,10 @@ const QUOTA =
   /insufficient_quota|billing_hard_limit|billing_not_active|exceeded your current quota|insufficient[_ ]balance|insufficient[_ ]credits?|credit balance/i;
 const MODEL =
   /model_not_found|model_not_supported|model_not_available|invalid_model|deploymentnotfound|does not exist/i;
-/** A request above a minute's whole allowance: reported as throttling, but no wait helps it, and no other call is at fault. */
+/**
+ * A request above the allowance of a whole minute: reported as throttling, but waiting does not help, and other calls
+ * are unaffected.
+ */
 const TOO_LARGE = /\brequest too large\b/i;
 const OVERLOADED = /overloaded|server_busy|engine is currently|over capacity|no_available/i;
 
@@ -30,7 +33,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined;
 }
 
-/** What an error object says, in the shapes that OpenAI-type servers use. */
+/** The content of an error object, in the forms that OpenAI-type servers use. */
 function errorText(value: unknown): ErrorText {
   const outer = Array.isArray(value) ? value[0] : value;
   if (!isObject(outer)) return { message: '' };
@@ -97,8 +100,8 @@ export function retryAfterMs(headers: Readonly<Record<string, string>>): number 
 }
 
 /**
- * Class and texts of a non-2xx answer, or of a 2xx body that is not the stream asked for: what its error object says,
- * else `protocol`. A body that is not JSON (a proxy's HTML page) gives no text.
+ * Class and texts of a non-2xx answer. For a 2xx body that is not the requested stream: what its error object says,
+ * otherwise `protocol`. A body that is not JSON (a proxy's HTML page) gives no text.
  */
 export function classify(
   status: number,
@@ -134,7 +137,7 @@ const statusOfWord: readonly (readonly [RegExp, number])[] = [
   [/invalid_request|bad_request/i, 400],
 ];
 
-/** The fault that a 200 body reports in place of an answer, or null when it holds no error. */
+/** The fault that a 200 body reports instead of an answer; null when it contains no error. */
 export function errorIn(value: unknown): UpstreamFault | null {
   const outer = Array.isArray(value) ? value[0] : value;
   if (!isObject(outer)) return null;
@@ -142,7 +145,9 @@ export function errorIn(value: unknown): UpstreamFault | null {
   return error === undefined || error === null ? null : streamFault(outer);
 }
 
-/** The fault of an error object inside a 200 stream; `inner` is the class it would have had as an HTTP answer. */
+/**
+ * The fault of an error object inside a 200 stream; `inner` is the class that it would have had as an HTTP answer.
+ */
 export function streamFault(value: unknown): UpstreamFault {
   const found = errorText(value);
   const words = `${found.code ?? ''} ${found.type ?? ''}`;

@@ -1,35 +1,37 @@
-// Which wire names an endpoint takes, read from its capabilities and flags.
+// Which wire names an endpoint accepts, according to its capabilities and flags.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { budgetToEffort } from '../../../canonical/reasoning.ts';
 import type { CanonicalRequest, DialectName, Effort } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
 
-/** Whether `target` lists `parameter` among those it takes beyond the common ones. */
+/** Whether `target` lists `parameter` among those it accepts in addition to the common ones. */
 export function takes(target: Target, parameter: string): boolean {
   return target.capabilities.parameters.includes(parameter);
 }
 
-/** Members that make the provider run, and bill, something of its own → the feature that an endpoint lists for it. */
+/**
+ * Members that make the provider run and bill something of its own → the feature that an endpoint must list for it.
+ */
 export const paidMembers: readonly (readonly [member: string, feature: string])[] = [
   ['web_search_options', 'web_search'],
   ['moderation', 'moderation'],
 ];
 
-/** Whether `target` lists the paid `feature`; what is not listed is never bought on the caller's word. */
+/** Whether `target` lists the paid `feature`; an unlisted feature is never bought because a caller asks for it. */
 export function hasPaid(target: Target, feature: string): boolean {
   const { server_tools } = target.capabilities;
   return server_tools.includes('*') || server_tools.includes(feature);
 }
 
-/** Searches of the web that an answer of `target` to `request` is billed as: its models make one for each answer. */
+/** Web searches that an answer of `target` to `request` is billed for: its models make one per answer. */
 export function searchesSold({ tools }: Pick<CanonicalRequest, 'tools'>, target: Target): number {
   return runsSearch(target) && tools?.some(({ search }) => search !== undefined) === true ? 1 : 0;
 }
 
 /**
- * Flags of an endpoint that change what is sent to it, or how its counts are read, with what each means; presets of the
- * catalog are made of them.
+ * Flags of an endpoint that change what is sent to it or how its counts are read, with the meaning of each; presets
+ * of the catalog consist of them.
  */
 export const FLAGS = {
   max_tokens_only: 'the output cap is always called `max_tokens`',
@@ -59,12 +61,14 @@ export function has(target: Target, flag: keyof typeof FLAGS): boolean {
   return target.flags.includes(flag);
 }
 
-/** Whether callers of `dialect` are served by their own wire here, so that their bytes go up. */
+/** Whether callers of `dialect` get this endpoint's own wire format, so that their bytes are sent unchanged. */
 export function speaks(target: Target, dialect: DialectName): boolean {
   return dialect === 'chat' || (dialect === 'completions' && has(target, 'completions_path'));
 }
 
-/** Name of the output cap: what the endpoint lists, else what the caller wrote, else the older name. */
+/**
+ * Name of the output cap: the one the endpoint lists, otherwise the one the caller used, otherwise the older name.
+ */
 export function capName(target: Target, written?: string): 'max_tokens' | 'max_completion_tokens' {
   if (has(target, 'max_tokens_only')) return 'max_tokens';
   if (takes(target, 'max_completion_tokens')) return 'max_completion_tokens';
@@ -72,7 +76,7 @@ export function capName(target: Target, written?: string): 'max_tokens' | 'max_c
   return written === 'max_completion_tokens' ? written : 'max_tokens';
 }
 
-/** Whether `tier` is the ordinary one. */
+/** Whether `tier` is the default one. */
 export function isDefaultTier(tier: string | undefined): boolean {
   return tier === undefined || tier === 'auto' || tier === 'default';
 }
@@ -115,7 +119,7 @@ function hasStrength(request: CanonicalRequest): boolean {
   return request.reasoning?.effort !== undefined || request.reasoning?.max_tokens !== undefined;
 }
 
-/** Under which name the hash of the end user is sent; null where there is none. */
+/** The member in which the hash of the end user is sent; null when there is none. */
 export function userField(target: Target): 'user' | 'safety_identifier' | null {
   if (has(target, 'no_user_field')) return null;
   return has(target, 'user_field') ? 'user' : 'safety_identifier';

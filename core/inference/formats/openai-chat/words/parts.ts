@@ -1,27 +1,27 @@
-// Pieces of OpenAI-type messages and deltas in canonical terms.
+// Reads pieces of OpenAI-type messages and deltas into the canonical form.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { reasoningFormat, unwrapState } from '../../../canonical/reasoning.ts';
 import type { Citation, ImagePart, Logprob, MediaSource, ReasoningPart } from '../../../canonical/types.ts';
 import type { CallDelta } from './calls.ts';
 
-/** A string that says something, or null. */
+/** A non-empty string, or null. */
 export function nonEmpty(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** One piece of reasoning of a delta. */
+/** One piece of reasoning in a delta. */
 export interface Detail {
   kind: ReasoningPart['kind'];
-  /** Which block it belongs to. */
+  /** The block that it belongs to. */
   index: number;
   text: string;
   signature: string | null;
-  /** The part it opens when none of its kind and index is open; whole when encrypted. */
+  /** The part that it opens when none of its kind and index is open; whole when it is encrypted. */
   part: ReasoningPart;
 }
 
 /**
- * Reasoning of a message or delta: `reasoning_details` where a server gives them (they carry signatures), else
+ * Reasoning of a message or delta: `reasoning_details` when a server sends them (they carry signatures), otherwise
  * the plain text under either of its names.
  */
 export function reasoningDetails(message: JsonObject): Detail[] {
@@ -39,7 +39,7 @@ export function thought(text: string): Detail {
   return { kind: 'full', index: 0, text, signature: null, part };
 }
 
-/** What one entry of a `content` list says: text, or thinking, itself a list of texts; null when neither. */
+/** The content of one entry of a `content` list: text, or thinking, itself a list of texts; null when neither. */
 export function contentChunk(value: unknown): { kind: 'text' | 'thinking'; text: string } | null {
   if (!isObject(value)) return null;
   if (value['type'] === 'text') {
@@ -81,8 +81,8 @@ function detailOf(value: unknown, at: number): Detail | null {
 }
 
 /**
- * `message`, or a delta, with a content list as plain text and `reasoning_content`, as clients of the dialect read it;
- * itself when its content is no list.
+ * `message`, or a delta, with its content list as plain text and `reasoning_content`, as the dialect's clients read
+ * it; unchanged when its content is not a list.
  */
 export function plainContent(message: JsonObject): JsonObject {
   if (!Array.isArray(message['content'])) return message;
@@ -93,7 +93,7 @@ export function plainContent(message: JsonObject): JsonObject {
   return { ...message, content: said('text'), ...(thinking === '' ? {} : { reasoning_content: thinking }) };
 }
 
-/** Opens a `svc1.` envelope in `part.data`; anything else stays as it is. */
+/** Opens a `svc1.` envelope in `part.data`; anything else is unchanged. */
 function unwrapInto(part: ReasoningPart): void {
   const state = part.data === undefined ? null : unwrapState(part.data);
   if (state === null) return;
@@ -103,7 +103,7 @@ function unwrapInto(part: ReasoningPart): void {
   if (state.i !== undefined) part.id = state.i;
 }
 
-/** What one entry of `tool_calls` says; an entry that is no object says nothing. */
+/** The content of one entry of `tool_calls`; an entry that is not an object has none. */
 export function callDelta(value: unknown): CallDelta {
   const entry = isObject(value) ? value : {};
   const custom = entry['type'] === 'custom' || isObject(entry['custom']);
@@ -120,20 +120,20 @@ export function callDelta(value: unknown): CallDelta {
   };
 }
 
-/** Some servers send the arguments as an object instead of its text. */
+/** Some servers send the arguments as an object instead of as text. */
 function argumentsText(given: unknown): string {
   if (typeof given === 'string') return given;
   return isObject(given) ? JSON.stringify(given) : '';
 }
 
-/** Google's place for the signature of a call in its compatible form. */
+/** Where Google's compatible servers put the signature of a call. */
 export function thoughtSignature(entry: JsonObject): string | null {
   const extra = entry['extra_content'];
   const google = isObject(extra) ? extra['google'] : undefined;
   return isObject(google) ? nonEmpty(google['thought_signature']) : null;
 }
 
-/** The one call of the older `function_call` form. */
+/** The single call of the older `function_call` form. */
 export function legacyCall(call: JsonObject): CallDelta {
   const name = nonEmpty(call['name']) ?? undefined;
   return {

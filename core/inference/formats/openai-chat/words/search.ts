@@ -1,11 +1,11 @@
-// A search of the web in this format's words: a member of the body and no tool.
+// Web search in this format: a member of the body, not a tool.
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalObject, optionalString } from '../../../caller/read.ts';
 import type { SearchPreferences, Tool } from '../../../canonical/types.ts';
 import { type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts';
 
-/** Options that this format has a word for; its models search once for each answer, which keeps any `max_uses`. */
+/** Options that this format supports; its models search once per answer, which is within any `max_uses`. */
 export const SEARCH_OPTIONS: readonly SearchOption[] = ['max_uses', 'context', 'location'];
 
 /** The tool that the body's `member` asks for; undefined without it. @throws ServiceError invalid_request */
@@ -20,7 +20,7 @@ export function readSearchOptions(value: unknown, member: string): Tool | undefi
   return { kind: 'server', name: WEB_SEARCH, family: 'openai_chat', member, search };
 }
 
-/** The search as the value of that member. */
+/** The web search as the value of that member. */
 export function searchOptions({ context, location }: SearchPreferences): JsonObject {
   return {
     ...(context === undefined ? {} : { search_context_size: context }),

@@ -16,9 +16,9 @@ const reasons: Readonly<Record<string, StopReason>> = {
 };
 
 /**
- * The canonical stop for `raw`. `seen` tells what the answer held: a refusal makes `stop` a refusal, and calls make
- * it `tool_use` (a forced tool choice finishes with `stop` at OpenAI). Unknown words are an ordinary end; the
- * provider's own word is kept.
+ * The canonical stop reason for `raw`. `seen` says what the answer contained: a refusal turns `stop` into a refusal,
+ * and calls turn it into `tool_use` (with a forced tool choice OpenAI finishes with `stop`). Unknown values are an
+ * ordinary end; the provider's own value is kept.
  */
 export function stopOf(raw: string, seen: { refusal: boolean; calls: boolean }): Stop {
   const reason = reasons[raw] ?? 'end_turn';
@@ -27,7 +27,10 @@ export function stopOf(raw: string, seen: { refusal: boolean; calls: boolean }):
   return { reason: seen.calls ? 'tool_use' : reason, raw };
 }
 
-/** The fault that a finish word stands for, or null: some servers end a failed answer with a word instead of an error. */
+/**
+ * The fault that a finish reason stands for, or null: some servers end a failed answer with a finish reason instead
+ * of an error.
+ */
 export function finishFault(raw: string): UpstreamFault | null {
   if (raw !== 'error' && raw !== 'insufficient_system_resource') return null;
   const inner = raw === 'error' ? 'server' : 'overloaded';

@@ -1,5 +1,5 @@
-// OpenAI-type usage into disjoint buckets (docs/fidelity.md#usage). Servers that call themselves compatible differ in
-// what is inside which total; flags of the endpoint say so.
+// Converts OpenAI-type usage to disjoint counts (docs/fidelity.md#usage). Compatible servers differ in which counts a
+// total includes; flags of the endpoint say so.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
 

@@ -1,4 +1,4 @@
-// What becomes of each member of a canonical answer here (canonical/coverage.ts).
+// What this dialect does with each member of a canonical answer (canonical/coverage.ts).
 import type { InAnswer, OfAnswer } from '../../../canonical/coverage.ts';
 
 export const COVERAGE: OfAnswer<InAnswer> = {

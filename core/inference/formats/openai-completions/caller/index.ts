@@ -1,4 +1,4 @@
-// The completions dialect: what older clients of OpenAI's form speak, served by models that answer messages.
+// The completions dialect of older OpenAI clients, also served by models that answer messages.
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';

@@ -1,9 +1,9 @@
-// By which members a completion asks for each parameter: those of chat, but for the cap and the probabilities.
+// Which members of a completion ask for each parameter: those of chat, except for the cap and the probabilities.
 import { membersOf, type Reading, type Readings, UNSAID } from '../../../caller/parameters.ts';
 import { parameterSchema } from '../../../canonical/parameters.ts';
 import { READINGS as ofChat, max_tokens as ofChatCap } from '../../openai-chat/caller/parameters.ts';
 
-/** A cap of 0 asks for the prompt alone, by `echo` and `logprobs`. */
+/** A cap of 0 asks only for the prompt, with `echo` and `logprobs`. */
 const max_tokens: Reading<number> = {
   members: { ...ofChatCap.members, max_tokens: { ...parameterSchema('max_tokens'), minimum: 0 } },
   read(body, path) {
@@ -21,5 +21,5 @@ export const READINGS = {
   logprobs: UNSAID,
 } as const satisfies Readings;
 
-/** The members by which a completion asks for parameters, with their schemas. */
+/** The members of a completion that ask for parameters, with their schemas. */
 export const parameterMembers = membersOf(READINGS);

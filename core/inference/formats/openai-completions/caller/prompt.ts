@@ -1,19 +1,19 @@
-// `prompt` of a completion in its four forms: a text, texts, token ids, lists of token ids.
+// The four forms of a completion's `prompt`: a text, several texts, token ids, several lists of token ids.
 import { isObject } from '../../../../kernel/index.ts';
 import { fail, present } from '../../../caller/read.ts';
 import type { Message } from '../../../canonical/types.ts';
 
-/** One choice each, times `n`. */
+/** Each prompt gets one choice, times `n`. */
 export const PROMPTS_MAX = 8;
-/** What a token id is taken for where bytes of text are counted. */
+/** Bytes that a token id counts as, where bytes of text are counted. */
 const BYTES_PER_TOKEN = 4;
 
 export interface Prompts {
-  /** One for each prompt; token ids stand in `ext.prompt_tokens`. */
+  /** One message per prompt; token ids are in `ext.prompt_tokens`. */
   readonly messages: Message[];
-  /** Token ids in all. */
+  /** Number of token ids in all prompts. */
   readonly tokens: number;
-  /** Bytes of each, estimated for token ids. */
+  /** Bytes of each prompt, estimated for token ids. */
   readonly bytes: readonly number[];
 }
 

@@ -1,5 +1,5 @@
-// Body of POST /v1/completions into the canonical request: each prompt becomes a message of the user.
-// Nothing is refused here for what only some endpoints can do; their adapters say what they would lose.
+// Reads the body of POST /v1/completions into the canonical request: each prompt becomes a user message. Nothing is
+// refused here because only some endpoints can do it; their adapters report what they would lose.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
 import { readParameters } from '../../../caller/parameters.ts';
@@ -27,13 +27,13 @@ const NAMED = new Set([
   ...['prompt_cache_key', 'service_tier', 'user', 'safety_identifier', 'metadata', 'store', 'svc'],
 ]);
 
-/** Fields of the chat dialect that say something; dropping one would change what is asked. */
+/** Fields of the chat dialect that have a meaning; dropping one would change what is asked. */
 const OF_CHAT = [
   ...['messages', 'input', 'tools', 'tool_choice', 'functions', 'function_call', 'response_format'],
   ...['modalities', 'audio'],
 ] as const;
 
-/** OpenAI's bounds. */
+/** OpenAI's limits. */
 export const BEST_OF_MAX = 20;
 export const LOGPROBS_MAX = 20;
 
@@ -95,7 +95,7 @@ function readPreferences(body: JsonObject, prompts: Prompts, n: number): Complet
   return preferences;
 }
 
-/** A count; some compatible servers also take a switch. */
+/** A count; some compatible servers also accept a switch. */
 function readLogprobs(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   return optionalNumber(value, 'logprobs', { min: 0, max: LOGPROBS_MAX, integer: true }) !== undefined;

@@ -1,4 +1,4 @@
-// What POST /v1/completions takes and answers, for the document of the interface.
+// The request and answers of POST /v1/completions, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {

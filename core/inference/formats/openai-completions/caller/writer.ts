@@ -1,5 +1,6 @@
-// Canonical events as a stream of text completions (docs/streams.md#completions): texts as they come, finish chunks
-// held to the end, usage in a chunk of its own where asked for, `svc` on the last chunk before the end mark.
+// Writes canonical events as a stream of text completions (docs/streams.md#completions): texts as they come, finish
+// chunks held back until the end, usage in a chunk of its own if requested, `svc` on the last chunk before the end
+// mark.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { StreamWriter } from '../../../canonical/contract.ts';

@@ -1,4 +1,4 @@
-// The caller's own bytes for an endpoint with a completions path: only the fields that are ours are rewritten, as in the
+// The caller's own bytes for an endpoint with a completions path: only the gateway's fields are rewritten, as in the
 // raw lane of chats.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';

@@ -1,4 +1,4 @@
-// Body of POST /v1/embeddings into the canonical request.
+// Reads the body of POST /v1/embeddings into the canonical request.
 import { compact } from '../../../../kernel/index.ts';
 import { fail, optionalChoice, optionalNumber, optionalString, restOf } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
@@ -18,7 +18,7 @@ const NAMED = new Set([
   'svc',
 ]);
 
-/** Our words for what texts are for, and those that clients of other providers bring along. */
+/** Names for what texts are used for: ours, and those that clients of other providers send. */
 export const INPUT_TYPES: Readonly<Record<string, InputType>> = {
   query: 'query',
   document: 'document',

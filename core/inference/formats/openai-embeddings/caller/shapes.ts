@@ -1,4 +1,4 @@
-// What POST /v1/embeddings takes and answers, for the document of the interface.
+// The request and answer of POST /v1/embeddings, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Vectors as the JSON text of an embeddings reply: no `id`, as OpenAI's has none.
+// Writes vectors as the JSON text of an embeddings answer, which like OpenAI's has no `id`.
 
 import { svcText } from '../../../caller/svc.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';

@@ -1,15 +1,15 @@
-// What is to be embedded, and the form of its vectors, as callers of all surfaces say it.
+// The inputs of an embed task and the encoding of its vectors, as callers of all routes give them.
 import { isObject } from '../../../../kernel/index.ts';
 import { fail, optionalChoice, present } from '../../../caller/read.ts';
 import type { EmbedContent, EmbedTask } from '../../../canonical/types.ts';
 
 export const INPUTS_MAX = 2_048;
-/** Above any vocabulary; a larger number is no token id. */
+/** Above any vocabulary; a larger number is not a token id. */
 export const TOKEN_MAX = 10_000_000;
 
 export const ENCODINGS = ['float', 'base64'] as const;
 
-/** Form of the vectors; numbers unless base64 is asked for. @throws ServiceError invalid_request */
+/** Encoding of the vectors: numbers unless base64 is requested. @throws ServiceError invalid_request */
 export function readEncoding(value: unknown): EmbedTask['encoding'] {
   return optionalChoice(value, 'encoding_format', ENCODINGS) ?? 'float';
 }
@@ -30,7 +30,7 @@ export function readInput(
   if (value.length === 0) fail('input', "'input' must not be empty.");
   if (tokens && typeof value[0] === 'number') return { input: [tokensOf(value, 'input')], single: true };
   if (value.length > INPUTS_MAX) fail('input', `'input' must have at most ${INPUTS_MAX} items.`);
-  // One kind throughout: a list that mixes them is a mistake of the caller, not a preference.
+  // One kind throughout: a list that mixes kinds is a mistake of the caller.
   const list = tokens && Array.isArray(value[0]);
   return {
     input: value.map((item, i) => {

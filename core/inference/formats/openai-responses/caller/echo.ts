@@ -1,10 +1,10 @@
-// What a `Response` repeats of its request.
+// The request members that a `Response` repeats.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { ReplyMeta } from '../../../canonical/types.ts';
 
 /**
- * The members of the request `body` that its reply repeats, as sent; what was not sent has OpenAI's default, or null
- * where the model decides. References, not copies.
+ * The members of the request `body` that its answer repeats, as sent. Members that were not sent have OpenAI's
+ * default, or null if the model decides. References, not copies.
  */
 export function repeated(body: JsonObject): JsonObject {
   const text = body['text'] as JsonObject | null | undefined;

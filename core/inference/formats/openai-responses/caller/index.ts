@@ -1,4 +1,4 @@
-// The responses dialect: what OpenAI's newer clients and agents speak.
+// The responses dialect of OpenAI's newer clients and agents.
 
 import { openaiAnswers, openaiSpared } from '../../../caller/openai.ts';
 import type { Dialect } from '../../../canonical/contract.ts';

@@ -1,11 +1,11 @@
-// Items of input and output, for the document of the interface.
+// Items of input and output, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { AudioData, may, open, text } from '../../../caller/shapes.ts';
 
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
 const mediaUrl = Type.String({ pattern: '^(?:https://|data:)', description: 'https or data' });
-/** How an item stands. */
+/** The status of an item. */
 export const Status = () => oneOf(['in_progress', 'completed', 'incomplete'], 'ResponsesItemStatus');
 const InputText = named('ResponsesInputText', Type.Object({ type: kind('input_text'), text: text() }));
 export const OutputText = named(

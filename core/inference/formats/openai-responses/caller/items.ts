@@ -1,10 +1,10 @@
-// JSON texts of output items and their parts, the same in a whole response and in a stream.
+// JSON texts of output items and their parts, which are the same in a whole response and in a stream.
 import { isObject } from '../../../../kernel/index.ts';
 import type { Citation, Logprob, Part, ToolCallPart } from '../../../canonical/types.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** A text part as it begins; clients index into its lists. */
+/** A text part at its start; clients index into its lists. */
 export const EMPTY_TEXT = '{"type":"output_text","text":"","annotations":[],"logprobs":[]}';
 export const EMPTY_REFUSAL = '{"type":"refusal","refusal":""}';
 
@@ -34,8 +34,8 @@ export function messageItem(id: string, status: ItemStatus, parts: readonly stri
 }
 
 /**
- * A call of a function or custom tool with `text` as its arguments. A custom call is `completed` even where it was cut:
- * a client in wide use reads no other word.
+ * A call of a function or custom tool with `text` as its arguments. A custom call is always `completed`, even when it
+ * was cut off: a widely used client accepts no other status.
  */
 export function callItem(
   part: ToolCallPart,
@@ -66,12 +66,12 @@ export function reasoningItem(
   return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${summary}]${content}${sealed}}`;
 }
 
-/** Raw reasoning text is what a model with open weights thinks aloud; any other visible text is a summary of it. */
+/** Raw reasoning text comes from models with open weights; any other visible text is a summary. */
 export function isRaw(part: Extract<Part, { type: 'reasoning' }>): boolean {
   return part.kind === 'full' && part.format === 'unknown';
 }
 
-/** An item of this family as it came, for an answer that is given again; null for what is none. */
+/** An item of this family, unchanged, for an answer that is sent again; null when `part` is none. */
 export function ownItem(part: Part): { id: string | null; text: string } | null {
   if (part.type !== 'server_tool' || part.family !== 'openai_responses') return null;
   const { payload } = part;
@@ -79,7 +79,10 @@ export function ownItem(part: Part): { id: string | null; text: string } | null 
   return { id: typeof payload['id'] === 'string' ? payload['id'] : null, text: JSON.stringify(payload) };
 }
 
-/** An annotation of a text of which `length` UTF-16 units are written, or null for a kind without words here. */
+/**
+ * An annotation of a text of which `length` UTF-16 units have been written; null for a kind that cannot be expressed
+ * here.
+ */
 export function annotationText(citation: Citation, length: number): string | null {
   if (citation.kind === 'url') {
     const { url, title = citation.url, start: start_index = 0, end: end_index = length } = citation;
@@ -102,7 +105,7 @@ export function logprobTexts(logprobs: readonly Logprob[]): string[] {
   );
 }
 
-/** Call ids of one response: none is empty and none occurs twice, since clients take them for identities. */
+/** Call ids of one response: none is empty and none occurs twice, because clients identify calls by them. */
 export class CallIds {
   readonly #seen = new Set<string>();
   readonly #request_id: string;
@@ -120,11 +123,11 @@ export class CallIds {
   }
 }
 
-/** Ids of items that keep the provider's where they must come back to it, and are unique. */
+/** Ids of items. The provider's id is kept when it must be sent back to it; all ids are unique. */
 export class ItemIds {
   readonly #seen = new Set<string>();
 
-  /** `wanted` where it is free, else `ours`. */
+  /** `wanted` if it is free, otherwise `ours`. */
   take(wanted: string | null | undefined, ours: string): string {
     const id =
       wanted === null || wanted === undefined || wanted === '' || this.#seen.has(wanted) ? ours : wanted;

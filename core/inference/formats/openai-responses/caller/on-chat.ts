@@ -1,10 +1,10 @@
-// Bodies of this format on the path of another: an editor sends them to chat completions, and reads chat answers.
+// Bodies of this format on the path of another: an editor sends them to chat completions and expects chat answers.
 import { isObject } from '../../../../kernel/index.ts';
 import { present } from '../../../caller/read.ts';
 import type { Dialect } from '../../../canonical/contract.ts';
 import { readResponses } from './read.ts';
 
-/** `chat`, which also reads a body that has `input` in place of `messages`. */
+/** `chat`, extended to read bodies that have `input` instead of `messages`. */
 export function withResponses(chat: Dialect): Dialect {
   return {
     ...chat,

@@ -1,4 +1,4 @@
-// What a stream of a response has open.
+// The item or part that is open in a stream of a response.
 import type { ReasoningPart, ToolCallPart } from '../../../canonical/types.ts';
 import type { TextStream } from './text-stream.ts';
 

@@ -1,4 +1,4 @@
-// By which members a responses request asks for each parameter.
+// Which members of a responses request ask for each parameter.
 import {
   membersOf,
   type Reading,
@@ -9,7 +9,7 @@ import {
 } from '../../../caller/parameters.ts';
 import { parameterSchema, parameters } from '../../../canonical/parameters.ts';
 
-/** In `include` it asks for the tokens' own probabilities. */
+/** In `include`, it asks for the probabilities of the chosen tokens. */
 export const LOGPROBS = 'message.output_text.logprobs';
 
 const logprobs: Reading<number> = {
@@ -38,5 +38,5 @@ export const READINGS = {
   candidates: UNSAID,
 } as const satisfies Readings;
 
-/** The members by which a responses request asks for parameters, with their schemas. */
+/** The members of a responses request that ask for parameters, with their schemas. */
 export const parameterMembers = membersOf(READINGS);

@@ -1,4 +1,4 @@
-// Content parts of a responses request into canonical parts.
+// Reads content parts of a responses request into canonical parts.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -66,12 +66,12 @@ function readPart(item: JsonObject, path: string): Part {
       };
     }
     default:
-      // A kind we do not know goes up as it is in the raw lane, and excludes every other family.
+      // An unknown kind is sent unchanged in the raw lane, and excludes every other family.
       return { type: 'server_tool', family: FAMILY, name: String(item['type']), payload: item };
   }
 }
 
-/** OpenAI's breakpoint names no lifetime that others know. */
+/** OpenAI's breakpoint names no lifetime that other providers know. */
 function cacheOf(item: JsonObject, path: string): { cache?: CacheHint } {
   const mark = optionalObject(item['prompt_cache_breakpoint'], `${path}.prompt_cache_breakpoint`);
   return mark === undefined ? {} : { cache: {} };
@@ -126,7 +126,7 @@ function fileSource(item: JsonObject, path: string): MediaSource {
     : { base64: data, media_type: 'application/pdf' };
 }
 
-/** A file kept at the provider; whether it may be named is decided where keys are known. */
+/** A file stored at the provider; whether it may be used is decided where keys are known. */
 function stored(item: JsonObject, path: string): MediaSource | null {
   const file_id = optionalString(item['file_id'], `${path}.file_id`);
   return file_id === undefined ? null : { file_id, family: FAMILY };

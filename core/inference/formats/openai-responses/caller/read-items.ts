@@ -1,5 +1,5 @@
-// `input` of a responses request into canonical messages. Items of one turn of the model (reasoning, text, calls)
-// become one assistant message, as every other format has it.
+// Reads `input` of a responses request into canonical messages. The items of one turn of the model (reasoning, text,
+// calls) become one assistant message, as in every other format.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import {
   fail,
@@ -26,14 +26,14 @@ const REASONING = new Set(['type', 'id', 'summary', 'content', 'encrypted_conten
 
 type Signed = Pick<ReasoningPart, 'signature' | 'format'>;
 
-/** Messages as they are read; remembers where in `input` each one began. */
+/** The messages read so far; remembers where in `input` each one began. */
 class Turns {
   readonly messages: Message[] = [];
   readonly paths: string[] = [];
-  /** Signatures of calls, by call id; they ride in reasoning items without text. */
+  /** Signatures of calls by call id; they are carried in reasoning items without text. */
   readonly signatures = new Map<string, Signed>();
   #answer: Message | null = null;
-  /** It has a message, of this phase. */
+  /** The turn has a message, of this phase. */
   #said = false;
   #phase: string | undefined;
 
@@ -48,7 +48,7 @@ class Turns {
     this.#append(this.#answer ?? this.#begin(path), parts);
   }
 
-  /** The same for a message: two in a row are two, and so are those of different phases. */
+  /** The same for a message: two in a row are two turns, and so are two of different phases. */
   sayMessage(parts: readonly Part[], path: string, phase: string | undefined): void {
     const last = this.#answer?.content.at(-1);
     const again = last?.type === 'text' || last?.type === 'refusal';
@@ -59,7 +59,7 @@ class Turns {
     this.#append(answer, parts);
   }
 
-  // One by one: as arguments of one call, the parts of a long message would not fit the stack.
+  // One by one: passed as arguments of a single call, the parts of a long message would overflow the stack.
   #append({ content }: Message, parts: readonly Part[]): void {
     for (const part of parts) content.push(part);
   }
@@ -120,7 +120,7 @@ function readItem(item: JsonObject, path: string, turns: Turns): void {
         reason: 'stateless',
       });
     default: {
-      // Of its own family only; calls stand in the model's turn, what answers them in the caller's.
+      // Only for its own family. Calls belong to the model's turn, their results to the caller's.
       const part: Part = { type: 'server_tool', family: FAMILY, name: type, payload: item };
       if (/_(?:output|response)$/.test(type)) turns.add({ role: 'user', content: [part] }, path);
       else turns.say([part], path);
@@ -207,7 +207,8 @@ function readReasoning(item: JsonObject, path: string, turns: Turns): void {
   turns.say([part], path);
 }
 
-// Names of the calls go to their results (some families ask for them), signatures to the calls they belong to.
+// Results get the names of their calls, because some families require them, and signatures get to the calls they
+// belong to.
 function link({ messages, signatures }: Turns): void {
   const names = new Map<string, string>();
   for (const { content } of messages) {

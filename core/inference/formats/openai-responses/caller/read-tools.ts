@@ -27,7 +27,7 @@ export function readTools(body: JsonObject): Tool[] | undefined {
     const type = requireString(item['type'], `${path}.type`);
     if (type === 'function') return functionOf(item, path);
     if (type === 'custom') return customOf(item, path);
-    // Hosted tools, and those of OpenAI's that the caller runs: of use only where an endpoint lists them.
+    // Hosted tools, and tools of OpenAI that the caller runs: useful only when an endpoint lists them.
     const search = readSearchTool(item, path);
     const tool: Tool = { kind: 'server', name: type, family: FAMILY, payload: item };
     return search === undefined ? tool : { ...tool, search };

@@ -1,4 +1,4 @@
-// Body of POST /v1/responses into the canonical request, every field of it.
+// Reads the body of POST /v1/responses into the canonical request, every field of it.
 
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { compact } from '../../../../kernel/index.ts';
@@ -30,7 +30,7 @@ import { readInput } from './read-items.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 import { WORDS } from './words.ts';
 
-/** Fields that this reader or the raw lane treats; any other goes up as it is, or is a loss. */
+/** Fields that this reader or the raw lane handles; any other is sent unchanged, or is a loss. */
 const NAMED = new Set([
   ...Object.keys(parameterMembers),
   ...['model', 'input', 'instructions', 'include', 'tools', 'tool_choice', 'parallel_tool_calls'],
@@ -39,9 +39,12 @@ const NAMED = new Set([
   ...['stream', 'stream_options', 'background', 'svc'],
 ]);
 
-/** What refers to earlier turns or stored objects, and where the items would go instead. */
+/** Fields that refer to earlier turns or stored objects, and where the items can be sent instead. */
 const STATE = ['previous_response_id', 'conversation', 'prompt'] as const;
-/** Fields by which compatible servers reach accounts or addresses: on pool accounts they are not the caller's. */
+/**
+ * Fields through which compatible servers reach accounts or addresses. On accounts of the pool, callers may not use
+ * them.
+ */
 const ACCOUNTS = [
   'api_key',
   'api_base',
@@ -88,7 +91,7 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
     }),
     generation: readParameters(READINGS, body),
     stream,
-    // Of meaning only where the answer is a chat stream; a response always tells its usage.
+    // Only meaningful when the answer is a chat stream; a response always reports its usage.
     include_usage: optionalBoolean(options?.['include_usage'], 'stream_options.include_usage') ?? false,
     svc,
     dialect: 'responses',
@@ -126,7 +129,7 @@ function readInstructions(body: JsonObject): Message[] {
 
 interface Include {
   encrypted_reasoning: boolean;
-  /** What only the family itself can add to its items. */
+  /** Members that only the family itself can add to its items. */
   raw: string[];
 }
 
@@ -204,7 +207,7 @@ function readCache(body: JsonObject): CanonicalRequest['cache'] {
   return Object.keys(cache).length === 0 ? undefined : cache;
 }
 
-/** What the canonical form has no name for, by the field it came in. */
+/** Values that the canonical form has no name for, by the field they came in. */
 function readExt(body: JsonObject, include: string[]): JsonObject | undefined {
   const ext: JsonObject = { ...restOf(body, NAMED).ext };
   if (include.length > 0) ext['include'] = include;

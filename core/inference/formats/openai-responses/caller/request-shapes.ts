@@ -1,4 +1,4 @@
-// What POST /v1/responses takes: tools, text formats and parameters.
+// The request of POST /v1/responses: tools, text formats and parameters.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import { flag, Metadata, may, model, open, parameter, stream, svc, text } from '../../../caller/shapes.ts';

@@ -1,19 +1,19 @@
-// The `Response` object: what stands in a whole answer and in five events of a stream.
+// The `Response` object, which whole answers and five events of a stream contain.
 import type { ErrorCode } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import type { ReplyEnd, ReplyMeta, Stop, StreamFault, Usage, Warning } from '../../../canonical/types.ts';
 import { repeatedText } from './echo.ts';
 
-/** How a response stands: `incomplete` and `failed` come with why. */
+/** The status of a response; `incomplete` and `failed` have a reason. */
 export type ResponseState =
   | { status: 'in_progress' | 'completed' }
   | { status: 'incomplete'; reason: 'max_output_tokens' | 'content_filter' }
   | { status: 'failed'; code: FailureCode; message: string };
 
-/** OpenAI's words for a failure that a client's types know and ours can mean. */
+/** OpenAI's error codes that clients' types know and that fit faults of ours. */
 type FailureCode = 'server_error' | 'rate_limit_exceeded' | 'invalid_prompt';
 
-/** JSON text of `usage`; every key that OpenAI sends is there. */
+/** JSON text of `usage`, with every key that OpenAI sends. */
 export function usageText(usage: Usage): string {
   const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   const { cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens } = usage;
@@ -54,13 +54,13 @@ const PROMPTS: ReadonlySet<ErrorCode> = new Set([
   ...(['invalid_request', 'content_filtered', 'context_length_exceeded', 'request_too_large'] as const),
 ]);
 
-/** The outcome of a stream that `fault` ended; its own code stands in `svc.error`. */
+/** The outcome of a stream that `fault` ended; the gateway's own code is in `svc.error`. */
 export function failureOf({ code, message }: StreamFault): ResponseState {
   if (LIMITS.has(code)) return { status: 'failed', code: 'rate_limit_exceeded', message };
   return { status: 'failed', code: PROMPTS.has(code) ? 'invalid_prompt' : 'server_error', message };
 }
 
-/** `svc` of a response; a failed one tells its cause. */
+/** `svc` of a response; that of a failed one names the cause. */
 export function svcOf(
   meta: ReplyMeta,
   end: ReplyEnd | null,
@@ -73,7 +73,7 @@ export function svcOf(
   return `${text.slice(0, -1)},"error":${JSON.stringify({ code, message, details })}}`;
 }
 
-/** What never changes between the events of one response, without braces. */
+/** The members that are the same in all events of one response, without braces. */
 export function fixedText(meta: ReplyMeta): string {
   return (
     `"id":${JSON.stringify(meta.request_id)},"object":"response","created_at":${meta.created},"background":false` +
@@ -81,12 +81,12 @@ export function fixedText(meta: ReplyMeta): string {
   );
 }
 
-/** Epoch seconds when the answer was complete; of a replay, when its first call was. */
+/** Epoch seconds when the answer was complete; for a replay, when its first call was. */
 export function completedAt(meta: ReplyMeta, end: ReplyEnd): number {
   return meta.created + Math.round((end.timing?.duration_ms ?? 0) / 1_000);
 }
 
-/** The response as it stands; `output`, `usage` and `svc` are JSON texts. */
+/** The response in its present state; `output`, `usage` and `svc` are JSON texts. */
 export function responseText(
   fixed: string,
   outcome: ResponseState,

@@ -1,5 +1,5 @@
-// What POST /v1/responses and its token count take and answer, for the document of the interface. Fields and items that
-// are not named here go up as they are where the provider speaks this format.
+// The requests and answers of POST /v1/responses and its token count, for the OpenAPI document. Fields and items that
+// are not listed here are passed on unchanged when the provider has this format.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {

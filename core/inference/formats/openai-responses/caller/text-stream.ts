@@ -1,4 +1,5 @@
-// One text of an item as it streams: added, deltas, done. It keeps what it wrote, because done repeats it.
+// One text of an item as it is streamed: added, deltas, done. The text written is kept, because the done event
+// repeats it.
 import type { Logprob } from '../../../canonical/types.ts';
 import { EMPTY_REFUSAL, EMPTY_TEXT, logprobTexts, refusalPart, textPart } from './items.ts';
 
@@ -7,7 +8,7 @@ export type Piece = readonly [type: string, members: string];
 
 export type TextKind = 'text' | 'refusal' | 'summary' | 'reasoning' | 'arguments' | 'input';
 
-/** Event names, the member that `done` repeats the text under, and the parts that stand around it. */
+/** Event names, the member in which `done` repeats the text, and the parts around it. */
 const WORDS: Readonly<
   Record<
     TextKind,
@@ -52,10 +53,10 @@ const WORDS: Readonly<
   input: { event: 'response.custom_tool_call_input', member: 'input', index: null, around: null, empty: '' },
 };
 
-/** Pieces that are kept apart at most. */
+/** Most pieces that are kept separately. */
 const PIECES_MAX = 256;
 
-/** A text that grows by pieces. Added up by `+` it would be a tree of them, a dozen times the size of the text. */
+/** A text that grows by pieces. Joined with `+` it would be a tree of pieces, a dozen times the size of the text. */
 class LongText {
   #whole: string[] = [];
   #pieces: string[] = [];
@@ -98,12 +99,12 @@ export class TextStream {
     return this.#text.length;
   }
 
-  /** All of it so far, put together. */
+  /** All of it so far, joined. */
   get text(): string {
     return this.#text.toString();
   }
 
-  /** Sets a text that came as one. */
+  /** Sets a text that arrived whole. */
   set text(text: string) {
     this.#text = new LongText();
     this.#text.add(text);
@@ -131,7 +132,7 @@ export class TextStream {
     return [['response.output_text.annotation.added', members]];
   }
 
-  /** The part with all that was written of it. */
+  /** The part with everything that was written of it. */
   whole(): string {
     if (this.kind === 'text') return textPart(this.text, this.#notes, this.#logprobs);
     if (this.kind === 'refusal') return refusalPart(this.text);

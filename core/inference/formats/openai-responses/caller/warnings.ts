@@ -1,4 +1,4 @@
-// What of an answer this dialect has no words for.
+// Warnings for what this dialect cannot express of an answer.
 import type { Part, Warning } from '../../../canonical/types.ts';
 
 export const CITATION_DROPPED: Warning = {

@@ -1,6 +1,6 @@
-// Members of this format by the words of chat.
+// This format's names of members, by their names in chat.
 
-/** Where it has words of its own. */
+/** Only the members whose names differ. */
 export const WORDS: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_output_tokens'],
   ['logprobs', 'top_logprobs'],

@@ -1,4 +1,4 @@
-// A canonical answer as the JSON text of a response.
+// Writes a canonical answer as the JSON text of a response.
 
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
@@ -23,7 +23,7 @@ import { CITATION_DROPPED, droppedPart } from './warnings.ts';
 
 type Message = { id: string; phase: string; parts: string[] };
 
-/** Gathers items; the last one is written when it is known how the answer stopped. */
+/** Collects items; the last one is written when it is known how the answer stopped. */
 class Output {
   readonly items: string[] = [];
   readonly warnings: Warning[] = [];
@@ -35,7 +35,7 @@ class Output {
   #message: Message | null = null;
   #thought: Extract<Part, { type: 'reasoning' }> | null = null;
   #lost_citation = false;
-  /** Items so far, the one that is open included. */
+  /** Items so far, including the open one. */
   #count = 0;
 
   constructor(meta: ReplyMeta, model: string) {
@@ -131,7 +131,7 @@ class Output {
   }
 }
 
-/** The whole response as JSON text; `end` carries what was charged and overrides the stop where a limit cut it. */
+/** The whole response as JSON text; `end` has the cost, and the stop reason when a limit cut the answer. */
 export function writeResponse(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const candidate = answer.candidates[0];
   const output = new Output(meta, answer.upstream_model ?? meta.model);

@@ -1,6 +1,6 @@
-// Canonical events as a responses stream (docs/streams.md#responses). A state machine that cannot write an illegal
-// order: every item and part that was added is done before the next is added, and the terminal event closes what is
-// open.
+// Writes canonical events as a responses stream (docs/streams.md#responses). It is a state machine that cannot write
+// them in an illegal order: every item and part that was added is done before the next is added, and the last event
+// closes what is open.
 import type { StreamWriter } from '../../../canonical/contract.ts';
 import { callEnvelope, encryptedContent, itemId, RESPONSES_FORMAT } from '../../../canonical/reasoning.ts';
 import { impliedRefusal } from '../../../canonical/refusal.ts';
@@ -50,7 +50,7 @@ export class ResponsesWriter implements StreamWriter {
   readonly #encrypted: boolean;
   readonly #ids = new ItemIds();
   readonly #calls: CallIds;
-  /** Items that are done; the terminal event repeats them. */
+  /** Items that are done; the last event repeats them. */
   readonly #items: string[] = [];
   readonly #warnings: Warning[] = [];
   #sequence = 0;
@@ -114,7 +114,7 @@ export class ResponsesWriter implements StreamWriter {
   fail(fault: StreamFault, end: ReplyEnd): string {
     if (this.#over) return '';
     const before = this.#start();
-    // What is open stays open: no done event may vouch for it. The response shows as far as it came.
+    // What is open stays open: it must not be reported as done. The response shows what there is of it.
     const partial = this.#partial();
     const items = partial === null ? this.#items : [...this.#items, partial];
     const svc = svcOf(this.#meta, end, this.#warnings, fault);
@@ -197,7 +197,7 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
-  /** A refusal that only the stop reason shows, as a part. */
+  /** A refusal that only the stop reason reports, as a part. */
   #imply(stop: Stop): string {
     const refusal = impliedRefusal(stop, this.#refused);
     return refusal === null ? '' : this.#beginText(refusal);
@@ -257,7 +257,7 @@ export class ResponsesWriter implements StreamWriter {
     let before = '';
     if (part.signature !== undefined) {
       before = this.#signed(part, call_id);
-      // Told; one that comes with a delta is another.
+      // The signature has been written; one that comes with a delta is a different one.
       delete own.signature;
     }
     const place = this.#place(part.kind === 'custom' ? 'ctc' : 'fc');
@@ -332,7 +332,7 @@ export class ResponsesWriter implements StreamWriter {
 
   // ---- it ends ----
 
-  /** Ends the open part; its item stays open until the next part or the stop tells how it ended. */
+  /** Ends the open part; its item stays open until the next part or the stop reason shows how it ended. */
   #finish(): string {
     const open = this.#open;
     if (open === null || open.kind === 'silent') return '';
@@ -345,12 +345,12 @@ export class ResponsesWriter implements StreamWriter {
     }
     if (open.kind === 'reasoning') {
       const { stream } = open;
-      // A later delta is a part of the same thought, which has one text only.
+      // A later delta belongs to the same reasoning, which has only one text.
       if (stream === null || stream.over) return '';
       return this.#events(stream.done());
     }
     if (open.stream.over) return '';
-    // A function without arguments is called with none; clients parse what is there.
+    // A function without arguments still gets arguments: clients parse what they receive.
     const empty = open.part.kind === 'function' && open.stream.length === 0;
     const out = empty ? this.#more(open.stream, '{}') : '';
     return out + this.#events(open.stream.done());
@@ -386,7 +386,7 @@ export class ResponsesWriter implements StreamWriter {
     }
   }
 
-  /** The open item as far as it came, or null. */
+  /** What there is of the open item, or null. */
   #partial(): string | null {
     const open = this.#open;
     if (open === null || open.kind === 'silent') return null;

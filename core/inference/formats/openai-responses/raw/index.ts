@@ -1,4 +1,5 @@
-// The raw lane: a response on an endpoint of its own family. Bytes go through; only our fields are rewritten.
+// The raw lane: a response on an endpoint of the same format. The bytes are passed on; only the gateway's fields are
+// rewritten.
 import type { RawLane } from '../../../canonical/contract.ts';
 import { ResponsesRelay } from './relay.ts';
 import { rawRequest } from './request.ts';

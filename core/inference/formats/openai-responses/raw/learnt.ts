@@ -1,10 +1,10 @@
-// The form of the deltas of one text: those that follow are known by their bytes and not read again.
+// The form of the deltas of one text: later ones are recognised by their bytes and not parsed.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { own } from '../../../wire/frames.ts';
 import { memberOf, scanObject } from '../../../wire/scan.ts';
 import type { DeltaForm, Grown, OpenItem } from './open.ts';
 
-/** A delta of the open text, up to its number and from there up to its text. */
+/** A delta of the open text: its bytes before the number, and from there to the text. */
 export interface Learnt {
   readonly head: Buffer;
   readonly middle: Buffer;

@@ -1,12 +1,12 @@
-// Numbers and places of events as the caller counts them, where items of the answer are left out.
+// Sequence numbers and indexes of events as the caller counts them, when items of the answer are left out.
 import { changeMembers, memberOf, scanObject, splice } from '../../../wire/scan.ts';
 import { eventOf } from '../../../wire/sse-lines.ts';
 
 export class Numbering {
-  /** The number of the next event, if it were ours. */
+  /** The number of the next event, if the gateway writes it. */
   next = 0;
   readonly #excludes: boolean;
-  /** Places of reasoning items that the caller does not see; the others move up. */
+  /** Indexes of reasoning items that the caller does not see; later indexes are reduced accordingly. */
   readonly #hidden: number[] = [];
 
   constructor(excludes: boolean) {
@@ -21,12 +21,12 @@ export class Numbering {
     return this.#hidden.includes(place);
   }
 
-  /** The place of an item among those that the caller sees. */
+  /** The index of an item among those that the caller sees. */
   shown(place: number): number {
     return place - this.#hidden.filter((hidden) => hidden < place).length;
   }
 
-  /** One event; where items are left out, with number and place as the caller counts them. */
+  /** One event; when items are left out, with the number and index that the caller counts. */
   event(type: string, text: Buffer): Buffer {
     if (!this.#excludes) return eventOf(type, text);
     const top = scanObject(text);
@@ -39,7 +39,7 @@ export class Numbering {
     return eventOf(type, splice(text, changeMembers(top, changes)));
   }
 
-  /** An event of our own. */
+  /** An event made by the gateway. */
   own(type: string, members: string): string {
     return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.next++},${members}}\n\n`;
   }

@@ -1,5 +1,5 @@
-// What a raw stream keeps of the answer, so that a limit of ours can end it in order: the items that are done, and the
-// text of what is open.
+// What a raw stream keeps of the answer, so that a limit of ours can end it in order: the items that are done, and
+// the text of what is open.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { callItem, messageItem, phaseOf } from '../caller/items.ts';
 import { type Piece, type TextKind, TextStream } from '../caller/text-stream.ts';
@@ -7,7 +7,7 @@ import { callPart, isCall } from '../words/parts.ts';
 
 export interface DeltaForm {
   kind: TextKind;
-  /** Member that names the place within the item, or null. */
+  /** Member with the index within the item, or null. */
   place: string | null;
 }
 
@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, TextKind>> = {
   reasoning_text: 'reasoning',
 };
 
-/** The text that the event of an added part begins: its kind and place; null for a part we do not know. */
+/** The text that begins with an added part: its kind and index; null for an unknown part. */
 export function addedText(event: JsonObject): { kind: TextKind; at: number } | null {
   const type = isObject(event['part']) ? event['part']['type'] : undefined;
   const kind = typeof type === 'string' && Object.hasOwn(PARTS, type) ? PARTS[type] : undefined;
@@ -38,7 +38,7 @@ export function addedText(event: JsonObject): { kind: TextKind; at: number } | n
   return { kind, at: typeof at === 'number' ? at : 0 };
 }
 
-/** Member with the whole text, of events that end one. */
+/** Member with the whole text, in events that end a text. */
 export const DONES: Readonly<Record<string, string>> = {
   'response.output_text.done': 'text',
   'response.refusal.done': 'refusal',
@@ -48,10 +48,10 @@ export const DONES: Readonly<Record<string, string>> = {
   'response.custom_tool_call_input.done': 'input',
 };
 
-/** Bound of what is kept; an answer that passes it and is then cut ends without the items beyond. */
+/** Limit of what is kept; an answer that exceeds it and is then cut ends without the items beyond. */
 export const KEPT_MAX = 8 * 1024 * 1024;
 
-/** Text as it stands in JSON, appended to without an allocation per piece. */
+/** Text as it is in JSON, appended to without an allocation per piece. */
 export class Grown {
   #bytes = Buffer.allocUnsafeSlow(256);
   #full = false;
@@ -59,7 +59,7 @@ export class Grown {
 
   append(from: Buffer, at: number, to: number): void {
     const size = to - at;
-    // Once a piece is missing none may follow it.
+    // Once a piece is missing, none may follow it.
     this.#full ||= this.length + size > KEPT_MAX;
     if (this.#full) return;
     if (this.length + size > this.#bytes.length) {
@@ -76,7 +76,7 @@ export class Grown {
     try {
       return JSON.parse(`"${json}"`) as string;
     } catch {
-      // Copied deltas are not parsed; one that is no JSON must not keep the answer from its end.
+      // Copied deltas are not parsed; one that is not JSON must not prevent the answer from ending.
       return json;
     }
   }
@@ -88,7 +88,7 @@ interface OpenText {
   text: Grown;
   /** Annotations as JSON texts. */
   notes: string[];
-  /** Its own done event has come; the part's has not. */
+  /** Its own done event has arrived; that of the part has not. */
   ended: boolean;
 }
 
@@ -109,7 +109,7 @@ export class OpenItem {
     this.wire = wire;
   }
 
-  /** The text of `kind` at place `at`, opened where it is not open. */
+  /** The text of `kind` at index `at`, opened if necessary. */
   textOf(kind: TextKind, at: number): Grown {
     if (this.#open?.kind !== kind || this.#open.at !== at) {
       this.#open = { kind, at, text: new Grown(), notes: [], ended: false };
@@ -122,7 +122,7 @@ export class OpenItem {
     this.#open?.notes.push(JSON.stringify(annotation));
   }
 
-  /** The open text is complete: `text`, all of which may come only now. */
+  /** The open text is complete: `text`, which may arrive only now. */
   textDone(text: unknown): void {
     const open = this.#open;
     if (open === null) return;
@@ -139,7 +139,7 @@ export class OpenItem {
     this.#open = null;
   }
 
-  /** Done events of what is open, and the item as far as it came. */
+  /** The done events of what is open, and what there is of the item. */
   cut(): { pieces: Piece[]; item: string } {
     const stream = this.#stream();
     const item = this.#item(stream);
@@ -163,7 +163,7 @@ export class OpenItem {
       return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${of('summary_text')}]${content}}`;
     }
     const part = isCall(wire) ? callPart(wire) : null;
-    // An item of a provider's own tool is kept as it came.
+    // An item of a provider's own tool is kept unchanged.
     if (part === null) {
       return JSON.stringify(wire['status'] === 'in_progress' ? { ...wire, status: 'incomplete' } : wire);
     }

@@ -1,5 +1,5 @@
-// Events that do not say which item they are about, as servers of one item at a time send them. Clients index by the
-// place, and what belongs to no item would not count as output: each gets the place that the decoder would give it.
+// Adds the index to events that do not say which item they belong to, as some servers send them. Clients index by it,
+// and output without an item would not be counted: each event gets the index that the decoder would give it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { changeMembers, scanObject, splice } from '../../../wire/scan.ts';
 import { DELTAS, DONES } from './open.ts';
@@ -18,13 +18,16 @@ const ABOUT_ITEMS: ReadonlySet<string> = new Set([
   ...Object.keys(DONES),
 ]);
 
-/** Ids remembered of items that are not done; a stream with more of them is no answer, and its relay ends it. */
+/**
+ * Ids that are remembered of items that are not done; a stream with more of them is not an answer, and its relay ends
+ * it.
+ */
 const IDS_MAX = 512;
 
-/** Where the items of one stream stand. */
+/** The indexes of the items of one stream. */
 export class Places {
   readonly #ids = new Map<string, number>();
-  /** The item that is open. */
+  /** The open item. */
   #last: number | null = null;
   #next = 0;
 
@@ -43,7 +46,9 @@ export class Places {
     return splice(body, changeMembers(top, { output_index: String(place) })).toString('utf8');
   }
 
-  /** The next where an item begins; else the open one by its id, the one that is open, or the next. */
+  /**
+   * The next index when an item begins; otherwise that of the open item with its id, of the open one, or the next.
+   */
   #placeOf(type: string, id: string): number {
     if (type === ADDED) return this.#next;
     return this.#ids.get(id) ?? this.#last ?? this.#next;
@@ -66,7 +71,7 @@ function idOf(data: JsonObject): string {
   return typeof id === 'string' ? id : '';
 }
 
-/** Place of the item that an event is about. */
+/** Index of the item that an event belongs to. */
 export function indexOf(data: JsonObject): number {
   const { output_index } = data;
   return typeof output_index === 'number' ? output_index : 0;

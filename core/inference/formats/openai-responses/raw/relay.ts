@@ -1,6 +1,7 @@
-// The raw lane's stream: events copied as they came, sequence numbers included. Rewritten are those that carry the
-// response (id, model, and `svc` in the last one, held until the cost is settled) and reasoning items whose state the
-// caller did not ask for. A delta is known again by what stands around its number and text, and costs two comparisons.
+// The stream of the raw lane: events are copied unchanged, including sequence numbers. Rewritten are events that
+// contain the response (id, model, and `svc` in the last one, which is held back until the cost is settled) and
+// reasoning items whose state the caller did not ask for. A delta is recognised by the bytes around its number and
+// text, which costs two comparisons.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Relay, RelayState, Target } from '../../../canonical/contract.ts';
@@ -45,7 +46,7 @@ import { endMembers, ownUsage } from './whole.ts';
 const LF = 10;
 const EMPTY = Buffer.alloc(0);
 const KEEP_ALIVE = ': svc keep-alive\n\n';
-/** What may stand behind the text of a delta: log probabilities of none, and padding. */
+/** What may follow the text of a delta: empty log probabilities, and padding. */
 const CLOSING_MAX = 256;
 const OPEN_MAX = 512; // items at once: more than any answer has
 
@@ -60,7 +61,7 @@ export class ResponsesRelay implements Relay {
   #learnt: Learnt | null = null;
   readonly #places = new Places();
   readonly #open = new Map<number, OpenItem>();
-  /** JSON texts of items that are done, as the caller saw them. */
+  /** JSON texts of the items that are done, as the caller saw them. */
   readonly #items: string[] = [];
   #items_size = 0;
   #any_item = false;
@@ -86,7 +87,7 @@ export class ResponsesRelay implements Relay {
   close(): Buffer {
     if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
     return this.#guard(() => {
-      // A server that forgets the last blank line has still said its last event, if it is whole.
+      // A server that omits the last blank line has still sent its last event, if that is complete.
       const tail = this.#frames.end();
       const out = tail !== null && isWholeEvent(tail) ? this.#events(tail) : EMPTY;
       if (!this.state.finished && this.state.fault === null) this.state.fault = { ...TRUNCATED };
@@ -109,7 +110,7 @@ export class ResponsesRelay implements Relay {
     if (this.#over) return '';
     this.#over = true;
     if (!this.#started) return new ResponsesWriter(this.#meta).fail(fault, end);
-    // What is open stays open: no done event may vouch for it.
+    // What is open stays open: it must not be reported as done.
     return this.#finalEvent(failureOf(fault), end, svcOf(this.#meta, end, [], fault));
   }
 
@@ -152,7 +153,10 @@ export class ResponsesRelay implements Relay {
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
-  /** Where the event at `from` ends, when it is a delta of the learnt form: counted, it stays as it is. Else 0. */
+  /**
+   * Index of the end of the event at `from` when it is a delta of the learnt form: it is counted and copied
+   * unchanged. Otherwise 0.
+   */
   #known(b: Buffer, from: number): number {
     const learnt = this.#learnt;
     if (learnt === null || !startsWith(b, from, learnt.head)) return 0;
@@ -176,7 +180,10 @@ export class ResponsesRelay implements Relay {
     return to + 2;
   }
 
-  /** One event off the fast path. null: it stays as it is; otherwise what stands in its place, maybe nothing. */
+  /**
+   * Handles one event outside the fast path. Null: it is copied unchanged; otherwise its replacement, which may be
+   * empty.
+   */
   #take(b: Buffer, from: number, to: number): Buffer | null {
     const read = readLines(b.toString('utf8', from, to));
     if (read.data === null || read.data === '' || read.data === '[DONE]') return EMPTY;
@@ -207,7 +214,7 @@ export class ResponsesRelay implements Relay {
     return null;
   }
 
-  /** The text of an event as the caller gets it; null: not at all. */
+  /** The text of an event as the caller gets it; null: the caller does not get it. */
   #rewritten(type: string, data: JsonObject, sent: string): string | Buffer | null {
     const text = this.#places.fill(type, data, sent);
     switch (type) {
@@ -233,7 +240,7 @@ export class ResponsesRelay implements Relay {
     const response = data['response'];
     if (!isObject(response)) throw new ProtocolFault('an event without its response');
     this.#started = true;
-    // What we write at the end is of the same response.
+    // What the gateway writes at the end belongs to the same response.
     const { created_at: created } = response;
     if (typeof created === 'number') this.#meta = { ...this.#meta, created };
     const tier = nonEmpty(response['service_tier']);
@@ -241,7 +248,7 @@ export class ResponsesRelay implements Relay {
     return this.#withResponse(Buffer.from(text), { svc: svcOf(this.#meta, null, []) });
   }
 
-  /** The event `text` with its response made ours. */
+  /** The event `text` with the gateway's members in its response. */
   #withResponse(text: Buffer, members: Readonly<Record<string, string>>): Buffer {
     const top = scanObject(text);
     const member = top === null ? undefined : memberOf(top, 'response');
@@ -257,7 +264,7 @@ export class ResponsesRelay implements Relay {
     if (state.fault !== null) return;
     const { bytes, calls, searches, refusal } = measure(response['output']);
     if (!this.#any_item) {
-      // Some servers tell everything in the last event only.
+      // Some servers send everything only in the last event.
       this.#count(bytes);
       state.tool_calls += calls;
     }
@@ -267,7 +274,7 @@ export class ResponsesRelay implements Relay {
     if (tier !== null && state.usage !== null) state.service_tier = tier;
     state.semantic = true;
     state.finished = true;
-    // An event without its response cannot be given on; the end writes one of our own.
+    // An event without its response cannot be passed on; at the end one is written here.
     if (!isObject(data['response'])) return;
     this.#last = { type, text: own(Buffer.from(text)), more: unsent(data, response, this.#items) };
   }
@@ -325,7 +332,7 @@ export class ResponsesRelay implements Relay {
     this.state.content_events++;
   }
 
-  /** An event inside an item, or one we do not know; whether the caller gets it. */
+  /** An event within an item, or an unknown one; whether the caller gets it. */
   #inside(type: string, data: JsonObject): boolean {
     if (data['output_index'] === undefined) return true;
     const place = indexOf(data);
@@ -337,7 +344,7 @@ export class ResponsesRelay implements Relay {
     return !hidden;
   }
 
-  /** What is no delta of an open item. */
+  /** An event that is not a delta of an open item. */
   #step(type: string, data: JsonObject, item: OpenItem): void {
     const member = DONES[type];
     this.#learnt = null;
@@ -374,7 +381,7 @@ export class ResponsesRelay implements Relay {
     if (item !== undefined) this.#learnt = learn(b, at, data, { form, item }) ?? this.#learnt;
   }
 
-  /** The end that a limit of ours brings: what is open is done as far as it came. */
+  /** The end that a limit of ours causes: what is open is completed with what there is of it. */
   #cut(end: ReplyEnd): string {
     let out = '';
     for (const open of this.#open.values()) {

@@ -1,5 +1,5 @@
-// The caller's own bytes for an endpoint of the same family: only the fields that are ours are rewritten
-// (docs/fidelity.md#two-lanes), so that numbers, order and fields we do not know survive.
+// The caller's own bytes for an endpoint of the same format: only the gateway's fields are rewritten
+// (docs/fidelity.md#two-lanes), so that numbers, order and unknown fields are preserved.
 import { ServiceError } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { isWrapped } from '../../../canonical/reasoning.ts';
@@ -32,9 +32,9 @@ export function rawRequest(
   const changes: Changes = {
     model: JSON.stringify(target.upstream_model),
     svc: null,
-    // Tags are ours, unless the provider's account is the caller's.
+    // Tags are not sent on, unless the account at the provider is the caller's.
     ...(options.own_key === true ? {} : { metadata: null }),
-    // Nothing may be kept at a provider, whatever the caller says; the default would be to keep it.
+    // Nothing may be stored at a provider, whatever the caller says; by default it would be.
     store: 'false',
   };
   identityChanges(changes, body, top, options);
@@ -53,7 +53,7 @@ function scanned(body: Buffer, text: string | undefined): TopLevel {
   if (top === null) throw new ServiceError('invalid_json', 'The body is not a JSON object.');
   const twice = duplicated(top);
   if (twice !== null) {
-    // An upstream that takes the other copy would see another model, cap or tier than was held and priced.
+    // A provider that reads the other copy would see another model, cap or tier than was held and priced.
     throw new ServiceError('invalid_json', `The key '${twice}' occurs twice.`, { param: twice });
   }
   return top;
@@ -83,7 +83,7 @@ function capChange(changes: Changes, body: Buffer, top: TopLevel, { max_tokens }
   if (valueText(body, top, 'max_output_tokens') !== value) changes['max_output_tokens'] = value;
 }
 
-/** Encrypted reasoning is asked for whether the caller wants it or not; who did not is not shown it. */
+/** Encrypted reasoning is always requested; callers who did not ask for it do not get to see it. */
 function includeChange(changes: Changes, body: Buffer, top: TopLevel): void {
   const text = valueText(body, top, 'include');
   const listed = text === null ? [] : (JSON.parse(text) as unknown[]);

@@ -1,5 +1,5 @@
-// A provider's `Response` object as the caller sees it: id, model and svc ours, what only hashes went up for as the
-// caller sent it, reasoning state only for those who asked.
+// Makes a provider's `Response` object the caller's: with our id, model and svc, with the caller's values where only
+// hashes were sent, and with reasoning state only for callers who asked for it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { ReplyMeta } from '../../../canonical/types.ts';
 import {
@@ -14,19 +14,19 @@ import {
 import { repeated, repeatedText } from '../caller/echo.ts';
 import { countCalls, countSearches } from '../words/parts.ts';
 
-/** What is ours in every event of one response; JSON texts. */
+/** The gateway's members in every event of one response; JSON texts. */
 export interface Ours {
   readonly id: string;
   readonly model: string;
   /** When the call began, for a server that does not say; JSON text. */
   readonly created: string;
-  /** Members repeated as the caller sent them: only hashes of them, or nothing, went up. */
+  /** Members repeated as the caller sent them: only hashes of them, or nothing, were sent on. */
   readonly echoed: Readonly<Record<string, string>>;
-  /** Everything that a reply repeats of its request; read anew each time, so that no stream keeps it twice. */
+  /** Everything that an answer repeats of its request; read each time, so that no stream keeps it twice. */
   repeated(): JsonObject;
-  /** Reasoning state goes through. */
+  /** Reasoning state is passed on. */
   readonly sealed: boolean;
-  /** Reasoning items do not. */
+  /** Reasoning items are not passed on. */
   readonly exclude: boolean;
 }
 
@@ -34,7 +34,7 @@ const ECHOED = ['metadata', 'user', 'safety_identifier', 'prompt_cache_key'];
 
 const REPEATED = Object.keys(repeated({}));
 
-/** Members that OpenAI sends always, as they are where a compatible server leaves them out. */
+/** Members that OpenAI always sends, with their values for servers that leave them out. */
 const FIXED = {
   object: '"response"',
   output: '[]',
@@ -47,7 +47,7 @@ const FIXED = {
   usage: 'null',
 };
 
-/** What is ours in the answers to a call. */
+/** The gateway's members in the answers to a call. */
 export function oursOf(meta: ReplyMeta): Ours {
   const text = repeatedText(meta);
   const read = (): JsonObject => JSON.parse(`{${text}}`) as JsonObject;

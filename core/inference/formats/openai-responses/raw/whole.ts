@@ -1,4 +1,4 @@
-// A whole response of the same family: read for metering, given on with our id, model and `svc` spliced in.
+// A whole response of the same format: read for metering, and passed on with our id, model and `svc` spliced in.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { RawWhole, Target } from '../../../canonical/contract.ts';
 import type {
@@ -24,7 +24,7 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
   if (!(value['output'] as unknown[]).every(isObject)) throw new ProtocolFault('an item is not an object');
   const { bytes, calls, searches, refusal } = measure(value['output']);
   const stop = stopOf(value, { refusal, calls: calls > 0 });
-  // Not done, or ended in a way that we do not know: no answer to be paid for.
+  // Not done, or ended in an unknown way: not an answer that can be charged.
   if (stop === null) throw new ProtocolFault(`a response ended with status '${String(value['status'])}'`);
   const usage = readUsage(value['usage'], target.flags, searches);
   const tier = value['service_tier'];
@@ -38,13 +38,13 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
   };
 }
 
-/** Whether our usage object must stand in place of the provider's, because that one does not say what was metered. */
+/** Whether our usage object must replace the provider's, because that one does not say what was metered. */
 export function ownUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
   if (usage === null || end.usage.source === 'estimate') return true;
   return target.flags.some((flag) => USAGE_FLAGS.includes(flag));
 }
 
-/** Members of a response's end, as JSON texts. */
+/** Members at the end of a response, as JSON texts. */
 export function endMembers(
   meta: ReplyMeta,
   how: { end: ReplyEnd; stop: Stop | null; own: boolean },
@@ -72,7 +72,7 @@ function finish(
   const members = endMembers(meta, how);
   const top = scanObject(body);
   if (top !== null && duplicated(top) === null) return splice(body, responseEdits(body, top, ours, members));
-  // The scan is not sure, or a key occurs twice: what was parsed is written anew.
+  // The scan is not certain, or a key occurs twice: the parsed value is written.
   const text = Buffer.from(JSON.stringify(value));
   const anew = scanObject(text);
   return anew === null ? text : splice(text, responseEdits(text, anew, ours, members));

@@ -1,4 +1,4 @@
-// Faults of the Responses API: HTTP refusals as of chat, and the errors inside a 200 answer
+// Classifies faults of the Responses API: HTTP errors like those of chat, and errors inside a 200 answer
 // (docs/outcomes.md#faults-of-a-provider).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
@@ -11,25 +11,25 @@ export const TRUNCATED: UpstreamFault = {
   message: 'The stream ended before the response did.',
 };
 
-/** Codes of `response.error` whose words alone do not tell the class. */
+/** Codes of `response.error` that do not determine the class by themselves. */
 const classOfCode: readonly (readonly [RegExp, FaultClass])[] = [
   [/policy|^invalid_prompt$/, 'content_filter'],
   [/image|data_residency_mismatch/, 'client'],
   [/^insufficient_quota$/, 'quota'],
 ];
 
-/** The fault of a response's `error`, of an `error` event, or of any object that carries one under `error`. */
+/** The fault of a response's `error`, of an `error` event, or of any object with an `error` member. */
 export function responseFault(value: unknown): UpstreamFault {
   const outer: JsonObject = isObject(value) ? value : {};
   const error: JsonObject = isObject(outer['error']) ? outer['error'] : outer;
   const { type, ...rest } = error;
-  // The event's own type is no type of error.
+  // The event's own type is not an error type.
   const fault = streamFault({ error: type === 'error' ? rest : error });
   const known = classOfCode.find(([code]) => code.test(fault.code ?? ''));
   return known === undefined ? fault : { ...fault, inner: known[1] };
 }
 
-/** The fault that a parsed 200 body reports in place of an answer, or null when it holds none. */
+/** The fault that a parsed 200 body reports instead of an answer; null when it contains none. */
 export function faultIn(value: unknown): UpstreamFault | null {
   if (!isObject(value)) return null;
   const { error, status } = value;
@@ -38,7 +38,7 @@ export function faultIn(value: unknown): UpstreamFault | null {
   return { class: 'stream', status: 200, message: `The response ended as '${status}'.`, inner: 'server' };
 }
 
-/** Class and texts of a non-2xx answer, or of a 2xx body that is not the stream asked for. */
+/** Class and texts of a non-2xx answer, or of a 2xx body that is not the requested stream. */
 export function classifyAnswer(
   status: number,
   headers: Readonly<Record<string, string>>,

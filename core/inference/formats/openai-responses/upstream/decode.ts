@@ -1,4 +1,4 @@
-// A whole response: its items go through the stream decoder's rules, so that both forms of an answer mean the same.
+// Reads a whole response: its items go through the stream decoder, so that both forms of an answer mean the same.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { foldEvents } from '../../../canonical/assemble.ts';
 import { StreamErrorFault } from '../../../canonical/contract.ts';

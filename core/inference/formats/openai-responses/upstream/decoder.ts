@@ -1,5 +1,5 @@
-// The event stream of a response into canonical events. Items may be written at once by a server; the canonical form
-// takes one after the other, so what belongs to a later item waits until the one before is done.
+// Reads the event stream of a response into canonical events. A server may write several items at once; the canonical
+// form has one after the other, so events of a later item wait until the one before is done.
 
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { StreamDecoder } from '../../../canonical/contract.ts';
@@ -13,12 +13,12 @@ import { readUsage } from '../words/usage.ts';
 import { faultIn, responseFault, TRUNCATED } from './classify.ts';
 import { type Emit, Item } from './item.ts';
 
-/** Bounds what one answer may keep waiting: a provider that opens items without end is not answering. */
+/** Limit on what one answer may keep waiting: a provider that opens items without end is not answering. */
 const ITEMS_MAX = 512;
 /** Characters that may wait behind an item that is not done. */
 const WAITING_MAX = 16 * 1024 * 1024;
 
-/** Events of an item, and the item they imply when none was added. */
+/** Events of an item, and the item that they imply when none was added. */
 const impliedBy: Readonly<Record<string, string>> = {
   'response.content_part.added': 'message',
   'response.content_part.done': 'message',
@@ -52,10 +52,10 @@ export class ResponsesDecoder implements StreamDecoder {
   #started = false;
   #over = false;
   #parts = 0;
-  /** Items not done yet, in order; the first one is being emitted, the others wait. */
+  /** Items that are not done, in order; the first one is being emitted, the others wait. */
   readonly #open: Waiting[] = [];
   #items = 0;
-  /** Places of items that have ended: what is said of them afterwards has no place any more. */
+  /** Indexes of items that have ended: later events about them are ignored. */
   readonly #ended = new Set<number>();
   #waiting_size = 0;
   #searches = 0;
@@ -106,13 +106,13 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #take({ event: name, data }: SseEvent, last: boolean): void {
-    // An end mark of chat is no event of a response; a stream that has nothing else was cut.
+    // An end mark of chat is not an event of a response; a stream with nothing else was cut off.
     if (this.#over || data === '[DONE]' || data === '') return;
     let event: unknown;
     try {
       event = JSON.parse(data);
     } catch {
-      // Without its closing blank line the event is cut, not malformed.
+      // Without its closing blank line the event was cut off; it is not malformed.
       if (!last) throw new ProtocolFault('an event is not JSON');
       return;
     }
@@ -154,7 +154,7 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#terminal(responseOf(type, event));
         return;
       default:
-        // Progress of server tools and events of a later version say nothing that an item does not.
+        // Progress of server tools, and events of later versions, add nothing to their item.
         return;
     }
   }
@@ -173,7 +173,7 @@ export class ResponsesDecoder implements StreamDecoder {
     });
   }
 
-  /** The open item that `event` belongs to: by its place, else by its id, else the one being emitted. */
+  /** The open item that `event` belongs to: by its index, else by its id, else the one being emitted. */
   #itemOf(event: JsonObject): Waiting | undefined {
     const at = position(event['output_index']);
     if (at !== null) return this.#open.find(({ item }) => item.index === at);
@@ -190,7 +190,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #added(event: JsonObject): void {
     if (!isObject(event['item'])) throw new ProtocolFault('an item is not an object');
     const at = position(event['output_index']);
-    // Told twice: what is known of it stays.
+    // Reported twice: what is known of it stays.
     if (at !== null && (this.#ended.has(at) || this.#open.some(({ item }) => item.index === at))) return;
     // A server that never says that an item is done has ended its last text before it begins the next item.
     while (this.#open[0]?.item.settled === true) this.#finish(this.#open[0]);
@@ -247,7 +247,7 @@ export class ResponsesDecoder implements StreamDecoder {
     const fault = faultIn(response);
     this.#finishItems();
     if (fault !== null) return this.#fail(fault);
-    // Some servers tell everything in the last event only.
+    // Some servers send everything only in the last event.
     if (this.#items === 0) this.#wholeItems(response['output']);
     const stop = stopOf(response, this.#seen);
     if (stop === null)

@@ -1,4 +1,4 @@
-// Canonical request into the body of a stateless response (docs/compatibility.md).
+// Writes a canonical request as the body of a stateless response (docs/compatibility.md).
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
@@ -16,7 +16,7 @@ export const RESPONSES_PATH = '/responses';
 
 export const ENCRYPTED = 'reasoning.encrypted_content';
 
-/** The upstream request; what `losses` named is left out here. */
+/** The request for `target`; what `losses` reported is left out. */
 export function encodeRequest(
   request: CanonicalRequest,
   target: Target,
@@ -36,7 +36,7 @@ export function encodeRequest(
     store: false,
     include: includes(request, target, include),
   };
-  // Of the same dialect they are this family's own fields; of another they were losses.
+  // From the same dialect these are the family's own fields; from others they were losses.
   if (request.dialect === 'responses') addOwn(body, request.ext ?? {});
   if (options.user !== null) body['safety_identifier'] = options.user;
   if (options.cache_key !== null) body['prompt_cache_key'] = options.cache_key;
@@ -58,7 +58,7 @@ function addOwn(body: JsonObject, { include: _reported, reasoning, text, ...rest
   body['text'] = { ...written, ...text, ...(Object.keys(format).length === 0 ? {} : { format }) };
 }
 
-/** Encrypted reasoning is asked for always: nothing is stored, so it is all that a next turn can have. */
+/** Encrypted reasoning is always requested: nothing is stored, so the next turn has no other way to get it. */
 function includes(request: CanonicalRequest, target: Target, asked: unknown): string[] {
   const include = new Set<string>(ownIncludes(request));
   if (asksEncrypted(target)) include.add(ENCRYPTED);
@@ -71,7 +71,7 @@ function ownIncludes({ dialect, ext }: CanonicalRequest): string[] {
   return Array.isArray(listed) ? listed.filter((name) => typeof name === 'string') : [];
 }
 
-/** Whether the endpoint takes the parameter: OpenAI refuses it for models that do not reason. */
+/** Whether the endpoint accepts the parameter: OpenAI refuses it for models that do not reason. */
 export function asksEncrypted(target: Target): boolean {
   return target.capabilities.reasoning;
 }
@@ -104,19 +104,19 @@ function toolOf(tool: Tool, { dialect }: CanonicalRequest, target: Target): Json
     return own ? { ...body, ...tool.ext } : body;
   }
   body['parameters'] = tool.schema ?? { type: 'object', properties: {} };
-  // This API is strict unless told otherwise, every other one is not.
+  // This API is strict by default; all others are not.
   if (tool.strict !== undefined || !own) body['strict'] = tool.strict ?? false;
   return own ? { ...body, ...tool.ext } : body;
 }
 
-/** The grammar of a custom tool, which chat wraps once more. */
+/** The grammar of a custom tool, which chat wraps in another object. */
 function formatOf(format: JsonObject): JsonObject {
   const { grammar, ...rest } = format;
   return isObject(grammar) ? { ...rest, ...grammar } : format;
 }
 
 function choiceOf(choice: ToolChoice, list: readonly Tool[]): unknown {
-  // A choice may name thousands.
+  // A choice may name thousands of tools.
   const tools = new Map(list.map((tool) => [tool.name, tool]));
   const reference = (name: string): JsonObject => {
     const tool = tools.get(name);
@@ -146,7 +146,7 @@ function preferences(request: CanonicalRequest, target: Target): JsonObject {
   return body;
 }
 
-/** A summary is all of its reasoning that this API shows, and it shows none unless asked. */
+/** A summary is the only reasoning that this API shows, and only when asked. */
 function reasoningOf(request: CanonicalRequest, target: Target): JsonObject | null {
   const { reasoning: preferences } = request;
   const { effort } = effortFor(request, target);
@@ -154,7 +154,7 @@ function reasoningOf(request: CanonicalRequest, target: Target): JsonObject | nu
   if (effort !== null) body['effort'] = effort;
   const wanted = preferences !== undefined && target.capabilities.reasoning && effort !== 'none';
   const shown = wanted && preferences.mode !== 'off' && preferences.display !== 'omitted';
-  // Of its own dialect only what was asked for: there the absence of a summary is a preference too.
+  // For its own dialect only what was asked for: there, not asking for a summary is a preference too.
   const asked = request.dialect !== 'responses' || preferences?.display !== undefined;
   if (
     shown &&

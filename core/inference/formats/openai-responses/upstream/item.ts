@@ -1,5 +1,6 @@
-// One item of a response as canonical events: its parts opened, filled and closed in order. What the events of an item left
-// out, its last event brings: servers send whole arguments, texts or annotations only at the end.
+// One item of a response as canonical events: its parts are opened, filled and closed in order. Whatever the events
+// of an item left out is taken from its last event: some servers send whole arguments, texts or annotations only at
+// the end.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { CanonicalEvent, Part } from '../../../canonical/types.ts';
 import { logprobsOf } from '../../openai-chat/words/parts.ts';
@@ -19,7 +20,7 @@ import type { Seen } from '../words/stop.ts';
 
 type Delta = Extract<CanonicalEvent, { type: 'part_delta' }>;
 
-/** Where an item's events go. */
+/** Receives an item's events. */
 export interface Emit {
   event(event: CanonicalEvent): void;
   /** Index of the next part. */
@@ -27,22 +28,22 @@ export interface Emit {
   readonly seen: Seen;
 }
 
-/** Kinds of text that an item holds, by what may be appended to each other. */
+/** Kinds of text in an item, by what may be appended to each other. */
 type Channel = 'text' | 'refusal' | 'summary' | 'thought' | 'call';
 
 interface Open {
   channel: Channel;
-  /** Which content, or summary, of its channel is being emitted. */
+  /** Index of the content or summary of its channel that is being emitted. */
   index: number;
   part: number;
 }
 
 export class Item {
-  /** Place among the items. */
+  /** Index among the items. */
   readonly index: number;
   wire: JsonObject;
   done = false;
-  /** Its last text was said to be complete. */
+  /** Its last text was reported as complete. */
   settled = false;
   readonly #emit: Emit;
   #open: Open | null = null;
@@ -111,7 +112,7 @@ export class Item {
     this.#stop();
   }
 
-  /** `item` as its provider tells it at the end. */
+  /** `item` as its provider reports it at the end. */
   #whole(item: JsonObject): void {
     this.wire = item;
     if (isCall(item)) {
@@ -158,7 +159,7 @@ export class Item {
     this.#openPart('call', 0, part);
   }
 
-  /** A call that came without its name may have it with its last arguments. */
+  /** A call that came without its name may get it with its last arguments. */
   #named(event: JsonObject): void {
     if (this.#sent.has('call 0')) return;
     const name = nonEmpty(event['name']);
@@ -180,7 +181,7 @@ export class Item {
     const text = nonEmpty(event['delta']);
     if (text === null && logprobs === null) return;
     this.settled = false;
-    // Arguments belong to a name; until it comes they wait for the whole.
+    // Arguments belong to a name; they wait until it arrives.
     if (channel === 'call' && !this.#sent.has('call 0')) return;
     this.#say(channel, channel === 'call' ? 0 : (position(event[place]) ?? 0), text ?? '', logprobs);
   }
@@ -203,7 +204,7 @@ export class Item {
     const from = sent ?? 0;
     if (text.length <= from) return;
     const here = this.#open?.channel === channel && this.#open.index === index;
-    // Its part has ended with another one's beginning; what it lacks has no place any more.
+    // Its part ended when another one began; what it lacks can no longer be added.
     if (from > 0 && !here) return;
     this.#say(channel, index, text.slice(from), logprobs);
   }
@@ -256,7 +257,7 @@ export class Item {
     this.#emit.event({ type: 'part_start', candidate: 0, part, content });
   }
 
-  /** A part that comes whole. */
+  /** A part that arrives whole. */
   #part(content: Part): void {
     this.#stop();
     const to = { candidate: 0, part: this.#emit.next() };

@@ -1,5 +1,5 @@
-// Canonical messages as input items. Items carry no ids but those of reasoning: ids refer to what the provider stores,
-// and nothing is stored.
+// Writes canonical messages as input items. Only reasoning items have ids: an id refers to something the provider
+// stores, and nothing is stored.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { fitToolCallId } from '../../../canonical/reasoning.ts';
@@ -30,13 +30,13 @@ export function encodeInput(messages: readonly Message[], target: Target): Input
   return { instructions, items };
 }
 
-/** The first message where it is a system's plain text and something follows it: input may not be empty. */
+/** The first message if it is plain text of the system and something follows it, since input may not be empty. */
 function instructionsOf(messages: readonly Message[], target: Target): string | null {
   const [first] = messages;
   if (first?.role !== 'system' || messages.length < 2) return null;
   const texts: string[] = [];
   for (const part of first.content) {
-    // A breakpoint has a place on an item only.
+    // Only an item can have a breakpoint.
     if (part.type !== 'text' || (part.cache !== undefined && takesBreakpoint(target))) return null;
     texts.push(part.text);
   }
@@ -57,7 +57,7 @@ function customCalls(messages: readonly Message[]): ReadonlySet<string> {
   return ids;
 }
 
-/** OpenAI's mark on a message of the model: commentary, or the final answer. */
+/** OpenAI's phase of a message of the model: commentary, or the final answer. */
 function phaseOf(part: Part): string | null {
   const phase = part.ext?.['phase'];
   return typeof phase === 'string' ? phase : null;
@@ -75,7 +75,7 @@ function assistantItems(message: Message): JsonObject[] {
   for (let at = 0; at < message.content.length; at++) {
     const part = message.content[at] as Part;
     if (part.type === 'text' || part.type === 'refusal') {
-      // Clients of chat send the empty text of a turn that only called; beside other items it says nothing.
+      // Clients of chat send the empty text of a turn that only made calls; beside other items it means nothing.
       if (part.text === '' && message.content.length > 1) continue;
       if (phaseOf(part) !== phase) flush();
       phase = phaseOf(part);
@@ -98,7 +98,7 @@ function assistantItems(message: Message): JsonObject[] {
   return items;
 }
 
-/** The parts from `at` on that were one item: other formats give summary and state of an item as two parts. */
+/** The parts from `at` on that were one item: other formats have summary and state of an item as two parts. */
 function reasoningRun(content: readonly Part[], at: number): ReasoningPart[] {
   const first = content[at] as ReasoningPart;
   const run = [first];
@@ -112,7 +112,7 @@ function reasoningRun(content: readonly Part[], at: number): ReasoningPart[] {
   return run;
 }
 
-/** The reasoning parts of `content`, those of one item together. */
+/** The reasoning parts of `content`, grouped by item. */
 export function reasoningRuns(content: readonly Part[]): ReasoningPart[][] {
   const runs: ReasoningPart[][] = [];
   for (let at = 0; at < content.length; at++) {
@@ -124,7 +124,7 @@ export function reasoningRuns(content: readonly Part[]): ReasoningPart[][] {
   return runs;
 }
 
-/** One reasoning item, or null where its state is missing or another family's: the provider could not read it. */
+/** One reasoning item; null when its state is missing or another family's, because the provider could not read it. */
 function reasoningItem(run: readonly ReasoningPart[]): JsonObject | null {
   const sealed = run.find(isReadable);
   if (sealed === undefined) return null;
@@ -139,7 +139,7 @@ function reasoningItem(run: readonly ReasoningPart[]): JsonObject | null {
   };
 }
 
-/** Whether `part` holds state that this family made. */
+/** Whether `part` contains state that this family made. */
 export function isReadable(part: ReasoningPart): boolean {
   return part.format === FORMAT && part.data !== undefined && part.data !== '';
 }
@@ -166,7 +166,7 @@ function otherItems(message: Message, target: Target, custom: ReadonlySet<string
   return items;
 }
 
-/** One plain text is a string, which every server takes; anything else an array. */
+/** A single plain text is written as a string, which every server accepts; anything else as an array. */
 function contentOf(parts: JsonObject[]): string | JsonObject[] {
   const [only] = parts;
   if (only === undefined) return '';
@@ -188,7 +188,7 @@ function resultItem(part: ToolResultPart, target: Target, custom: ReadonlySet<st
   };
 }
 
-/** Parts of an input message's content; one canonical part may need several, or none. */
+/** The parts of an input message's content; one canonical part may need several, or none. */
 function contentPart(part: Part, target: Target): JsonObject[] {
   const wire = plainPart(part, target);
   const last = wire.at(-1);

@@ -1,4 +1,4 @@
-// Servers of OpenAI's Responses API, as a kind of provider.
+// Servers with OpenAI's Responses API, as a kind of provider.
 import { bearer, listModels, type ProviderKind } from '../../../upstream/kind.ts';
 
 export const responsesKind: ProviderKind = {

@@ -1,4 +1,4 @@
-// What of a request would be lost on an endpoint of the Responses API (docs/fidelity.md#losses).
+// What a request would lose on an endpoint of the Responses API (docs/fidelity.md#losses).
 import type { JsonObject } from '../../../../kernel/index.ts';
 import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
@@ -12,12 +12,15 @@ import { SEARCH_OPTIONS } from '../words/search.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
 
-/** Tools that the caller runs itself; every endpoint of the family takes them. */
+/** Tools that the caller runs itself; every endpoint of the family accepts them. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set(['local_shell', 'apply_patch']);
 
 type Lose = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
-/** Losses of `request` on `target`; in the raw lane the caller's fields go up as they are, so only ours can be lost. */
+/**
+ * Losses of `request` on `target`. In the raw lane the caller's fields are sent unchanged, so only fields of the
+ * gateway can be lost.
+ */
 export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   const losses: Loss[] = [];
   const lose: Lose = (kind, code, param, message) => {
@@ -48,7 +51,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
 
 const STATE_LOST = 'Reasoning whose state this provider cannot read is not sent to it.';
 
-/** Reasoning items that came without their state, or with another family's, are left out of the caller's bytes. */
+/** Reasoning items without their state, or with another family's, are left out of the caller's bytes. */
 function ownHistory({ messages }: CanonicalRequest, lose: Lose): void {
   const lost = messages.some(({ content }) => content.some(isForeign));
   if (lost) lose('hint', 'reasoning_signature_dropped', 'input', STATE_LOST);
@@ -78,7 +81,10 @@ function toolLosses(tool: Tool, path: string, how: { target: Target; own: boolea
   }
 }
 
-/** Whether the endpoint runs this tool of the family: the caller's own always, others when listed and thus priced. */
+/**
+ * Whether the endpoint runs this tool of the family: the caller's own always, others when it lists (and so prices)
+ * them.
+ */
 function runsTool(tool: Tool, target: Target): boolean {
   const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
   const listed = target.capabilities.server_tools;
@@ -88,7 +94,7 @@ function runsTool(tool: Tool, target: Target): boolean {
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
-/** Members of `ext` that are written here or say nothing of their own, by what they stand on. */
+/** Members of `ext` that are written here or whose loss changes nothing, by what they belong to. */
 const ON_MESSAGE: ReadonlySet<string> = new Set(['role', 'phase']);
 const ON_TEXT: ReadonlySet<string> = new Set(['phase']);
 const ON_DOCUMENT: ReadonlySet<string> = new Set(['source']);
@@ -110,7 +116,7 @@ function messageLosses(message: Message, path: string, lose: Lose): void {
   });
 }
 
-/** Reasoning whose item has a state that this family reads: a summary may stand beside it as a part of its own. */
+/** Reasoning whose item has a state that this family reads: a summary may be a separate part beside it. */
 function carriedReasoning({ content }: Message): ReadonlySet<Part> {
   return new Set(reasoningRuns(content).flatMap((run) => (run.some(isReadable) ? run : [])));
 }
@@ -120,7 +126,7 @@ function carriedOn(part: Part): ReadonlySet<string> {
   return part.type === 'document' ? ON_DOCUMENT : NOTHING;
 }
 
-/** What has no item of its own where the model showed it. */
+/** Parts that cannot be sent back as items of their own when the model has shown them. */
 const SHOWN: ReadonlySet<Part['type']> = new Set(['image', 'document', 'search_result']);
 
 const SHOWN_ONCE = 'Media in an answer of the assistant cannot be sent back here.';
@@ -184,7 +190,7 @@ function partLosses(
   }
 }
 
-/** Parts of what a caller says that have a place for a breakpoint. */
+/** Parts of a user's message that can have a breakpoint. */
 const MARKED: ReadonlySet<Part['type']> = new Set(['text', 'image', 'document', 'search_result']);
 
 function hasLostHint(parts: readonly Part[], written: boolean): boolean {
@@ -195,7 +201,7 @@ function hasLostHint(parts: readonly Part[], written: boolean): boolean {
   );
 }
 
-/** One loss for all hints, as they are one request. */
+/** One loss for all cache hints, because they are one request. */
 function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
   const written = takesBreakpoint(target);
   // An endpoint that caches by itself needs no breakpoint: without one nothing is lost.

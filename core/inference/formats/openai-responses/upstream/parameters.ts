@@ -1,4 +1,4 @@
-// What becomes of each parameter and preference on an endpoint of the Responses API.
+// What an endpoint of the Responses API does with each parameter and preference.
 import type { Target } from '../../../canonical/contract.ts';
 import type { Generation, ParameterName } from '../../../canonical/parameters.ts';
 import { modalitiesBesideText } from '../../../canonical/preferences.ts';
@@ -17,12 +17,14 @@ import { rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
 
 export const LOGPROBS = 'message.output_text.logprobs';
 
-/** OpenAI's least output cap; a smaller one is refused, and a larger one than asked for would be paid by the caller. */
+/**
+ * OpenAI's minimum output cap: a smaller one is refused, and the caller would pay for a larger one than it asked for.
+ */
 const CAP_MIN = 16;
 
 interface Facts {
   readonly target: Target;
-  /** The caller speaks this format: it knows what the API refuses, and is told by the API itself. */
+  /** The caller uses this format: it knows what the API refuses, and gets the API's own errors. */
   readonly own: boolean;
 }
 
@@ -32,7 +34,7 @@ function ofSampling(name: ParameterName): Rule<number, Facts> {
   return where(({ target }: Facts) => !rejectsSampling(target), as<number>(name), message);
 }
 
-/** The API has no such field; servers that take one list it. */
+/** The API has no such field; servers that accept one list it. */
 function listed(name: ParameterName): Rule<unknown, Facts> {
   const message = `'${name}' is not taken by this endpoint.`;
   return where(({ target }: Facts) => takes(target, name), as(name), message);
@@ -40,7 +42,7 @@ function listed(name: ParameterName): Rule<unknown, Facts> {
 
 function capReported(cap: number, { target, own }: Facts): Reported | undefined {
   if (own) return undefined;
-  // Sent without the cap it would cost an answer that nobody asked for and no money is held for.
+  // Without the cap the model would produce an answer that nobody asked for and no money is held for.
   if (cap === 0) return { message: 'This endpoint cannot warm its cache alone.' };
   if (cap >= CAP_MIN || target.flags.includes('small_cap')) return undefined;
   return { code: 'max_tokens_too_small', message: `This endpoint takes no cap below ${CAP_MIN}.` };
@@ -100,6 +102,6 @@ export const OUTPUT = {
       return { lost: { message: `This endpoint cannot give ${others.join(', ')}.` } };
     },
   },
-  // How audio sounds; that there is none is the loss of the modality.
+  // How audio sounds; its absence is the loss of the modality.
   audio: { members: [], decide: () => UNASKED },
 } as const satisfies Rules<OutputPreferences, Facts>;

@@ -1,25 +1,25 @@
-// Pieces of response items in canonical terms.
+// Reads pieces of response items into the canonical form.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Citation, Part, ReasoningPart, ToolCallPart } from '../../../canonical/types.ts';
 
 export const FORMAT = 'openai-responses-v1';
 
-/** A string that says something, or null. */
+/** A non-empty string, or null. */
 export function nonEmpty(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A number of a position, or null. */
+/** A position, or null. */
 export function position(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** The objects of a list; [] when it is none. */
+/** The objects in a list; empty when `value` is not a list. */
 export function objects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** An annotation as a citation: of a page, or of a file that the provider keeps. Others are null. */
+/** An annotation as a citation of a page, or of a file that the provider stores; null for others. */
 export function citationOf(value: unknown): Citation | null {
   if (!isObject(value)) return null;
   const start = position(value['start_index']);
@@ -34,7 +34,7 @@ export function citationOf(value: unknown): Citation | null {
   }
   const file_id = nonEmpty(value['file_id']);
   if (file_id === null) return null;
-  // A file citation names one place only, behind the words that it supports.
+  // A file citation names one position, after the text that it supports.
   const at = position(value['index']) ?? 0;
   const title = nonEmpty(value['filename']);
   const named = title === null ? {} : { title };
@@ -49,20 +49,20 @@ export function citationOf(value: unknown): Citation | null {
   };
 }
 
-/** The part that an item of text begins, its text empty. */
+/** The part that an item of text begins, still without text. */
 export function textPart(item: JsonObject): Part {
   const phase = nonEmpty(item['phase']);
   return { type: 'text', text: '', ...(phase === null ? {} : { ext: { phase } }) };
 }
 
-/** The reasoning part of an item, its text empty. What a model thinks aloud has no state that belongs to it. */
+/** The reasoning part of an item, still without text. Raw reasoning text has no state of its own. */
 export function reasoningPart(item: JsonObject, kind: ReasoningPart['kind']): ReasoningPart {
   const id = nonEmpty(item['id']);
   const format = kind === 'full' ? 'unknown' : FORMAT;
   return { type: 'reasoning', text: '', kind, format, ...(id === null ? {} : { id }) };
 }
 
-/** The call of a `function_call` or `custom_tool_call` item, its arguments empty; null while it has no name. */
+/** The call of a `function_call` or `custom_tool_call` item, still without arguments; null while it has no name. */
 export function callPart(item: JsonObject): ToolCallPart | null {
   const name = nonEmpty(item['name']);
   if (name === null) return null;
@@ -76,28 +76,28 @@ export function isCall(item: JsonObject): boolean {
   return item['type'] === 'function_call' || item['type'] === 'custom_tool_call';
 }
 
-/** Whether `item` is a search of the web that was made; reading a page that it found is not billed as one. */
+/** Whether `item` is a web search that was made; reading a page that it found is not billed as one. */
 export function isSearch(item: unknown): boolean {
   if (!isObject(item) || item['type'] !== 'web_search_call' || item['status'] === 'failed') return false;
   const { action } = item;
   return !isObject(action) || action['type'] === undefined || action['type'] === 'search';
 }
 
-/** How many searches of the web an output holds. */
+/** Number of web searches in an output. */
 export function countSearches(output: unknown): number {
   return objects(output).filter(isSearch).length;
 }
 
-/** How many calls an output holds. */
+/** Number of calls in an output. */
 export function countCalls(output: unknown): number {
   return objects(output).filter(isCall).length;
 }
 
-/** What a call says: arguments of a function, free text of a custom tool. */
+/** The input of a call: arguments of a function, free text of a custom tool. */
 export function callText(item: JsonObject): string {
   const text = item['type'] === 'custom_tool_call' ? item['input'] : item['arguments'];
   if (typeof text === 'string') return text;
-  // Some servers send the arguments as an object instead of its text.
+  // Some servers send the arguments as an object instead of as text.
   return isObject(text) ? JSON.stringify(text) : '';
 }
 

@@ -1,4 +1,4 @@
-// A search of the web in this format's words.
+// Web search in this format.
 import { compact, type JsonObject } from '../../../../kernel/index.ts';
 import { readLocation } from '../../../caller/location.ts';
 import { optionalObject, optionalString, optionalStrings } from '../../../caller/read.ts';
@@ -7,10 +7,10 @@ import { type SearchOption, WEB_SEARCH } from '../../../canonical/web-search.ts'
 
 const TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Options that this format has a word for. */
+/** Options that this format supports. */
 export const SEARCH_OPTIONS: readonly SearchOption[] = ['allowed_domains', 'context', 'location'];
 
-/** What `tool` asks of a search; undefined when it is another tool. @throws ServiceError invalid_request */
+/** What `tool` asks of a web search; undefined when it is another tool. @throws ServiceError invalid_request */
 export function readSearchTool(tool: JsonObject, path: string): SearchPreferences | undefined {
   if (!TYPE.test(String(tool['type'] ?? ''))) return undefined;
   const filters = optionalObject(tool['filters'], `${path}.filters`) ?? {};
@@ -21,7 +21,7 @@ export function readSearchTool(tool: JsonObject, path: string): SearchPreference
   });
 }
 
-/** The search as a tool. */
+/** The web search as a tool. */
 export function searchTool({ allowed_domains, context, location }: SearchPreferences): JsonObject {
   return {
     type: WEB_SEARCH,

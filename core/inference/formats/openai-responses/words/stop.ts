@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Stop } from '../../../canonical/types.ts';
 
-/** What the answer held that its status does not say. */
+/** What the answer contained that its status does not show. */
 export interface Seen {
   refusal: boolean;
   calls: boolean;
@@ -32,7 +32,7 @@ export function stopOf(response: JsonObject, seen: Seen): Stop | null {
   }
 }
 
-/** The response of a last event of `type`; its status is the event's where the server left it out. */
+/** The response of a last event of `type`; when the server left the status out, it follows from the event. */
 export function responseOf(type: string, event: JsonObject): JsonObject {
   const response = isObject(event['response']) ? event['response'] : {};
   const reported = type.slice('response.'.length);

@@ -1,4 +1,4 @@
-// The adapter of family `sandbox`: it reads the canonical form as it is, so nothing that this form can say is lost.
+// The adapter of family `sandbox`. It reads the canonical form directly, so nothing in that form is lost.
 
 import { isObject } from '../../../../kernel/index.ts';
 import { completionLosses } from '../../../canonical/completion-losses.ts';
@@ -22,7 +22,8 @@ export const sandboxAdapter: Adapter = {
     provider_name: null,
   },
   searchTool: null,
-  // Vectors of another length than asked for would be a wrong answer, also from a stand-in; and it answers messages.
+  // Vectors of another length than requested would be a wrong answer, even from a sandbox; and the sandbox answers
+  // messages.
   losses: (request, target) =>
     request.task?.kind === 'embed' ? dimensionLosses(request.task, target) : completionLosses(request),
   encode: (request, target, options) => ({
@@ -116,7 +117,7 @@ function eventOf(line: string): CanonicalEvent {
   try {
     event = JSON.parse(line);
   } catch {
-    // Told below, as of any other line that is no event.
+    // Reported below, like any other line that is not an event.
   }
   if (!isObject(event) || typeof event['type'] !== 'string') {
     throw new ProtocolFault('The sandbox sent a line that is not an event.');

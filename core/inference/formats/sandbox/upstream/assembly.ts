@@ -1,4 +1,4 @@
-// A whole answer out of the events of its stream.
+// Builds a whole answer from the events of its stream.
 import type { Candidate, CanonicalAnswer, CanonicalEvent, Part } from '../../../canonical/types.ts';
 
 /** Collects events; `bytes` is the JSON of the answer, cut short when its end mark never came. */

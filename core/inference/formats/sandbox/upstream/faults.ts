@@ -1,4 +1,4 @@
-// The sandbox's refusals: a provider-like status and body, and their way back into a class.
+// The sandbox's errors: a status and body like a provider's, and their classification.
 import type { JsonObject } from '../../../../kernel/index.ts';
 import { isObject } from '../../../../kernel/index.ts';
 import type { FaultClass, UpstreamFault } from '../../../canonical/types.ts';
@@ -16,7 +16,7 @@ interface Words {
   message: string;
 }
 
-/** The statuses of `sandbox/error-*` with the words a provider uses for them. */
+/** The statuses of `sandbox/error-*` with the messages that a provider uses for them. */
 export const errorWords: Readonly<Record<number, Words>> = {
   400: { type: 'invalid_request_error', code: 'invalid_value', message: 'The request is not valid.' },
   401: { type: 'authentication_error', code: 'invalid_api_key', message: 'The API key is not valid.' },
@@ -82,7 +82,9 @@ export function classOf(status: number, code: string | undefined): FaultClass {
   }
 }
 
-/** The fault that a non-2xx answer tells of; a body that is not ours gives a fault with the bare status. */
+/**
+ * The fault that a non-2xx answer reports; for a body that is not the sandbox's own, a fault with only the status.
+ */
 export function classify(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -109,7 +111,7 @@ function errorMember(body: Buffer): JsonObject {
     const parsed: unknown = JSON.parse(body.toString());
     if (isObject(parsed) && isObject(parsed['error'])) return parsed['error'];
   } catch {
-    // Not JSON: the status alone says what it is.
+    // Not JSON: only the status is known.
   }
   return {};
 }

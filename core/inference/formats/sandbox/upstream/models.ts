@@ -24,7 +24,7 @@ export interface View {
 
 export interface DraftPart {
   content: Part;
-  /** Tokens billed for a thought that the part does not show. */
+  /** Tokens billed for reasoning that the part does not show. */
   hidden_tokens?: number;
 }
 
@@ -130,7 +130,7 @@ function echo(view: View): Draft {
   ]);
 }
 
-// The cap comes later, but a text is never built much longer than it.
+// The cap comes later, but no text is built much longer than it.
 function repeated(view: View, unit: string, tokens: number): string {
   return repeatedTo(unit, Math.min(tokens, view.body.max_tokens + 1));
 }
@@ -139,7 +139,7 @@ function lorem(view: View, words: number, candidate: number): string {
   const from = Number.parseInt(view.seed.slice(0, 6), 16) + candidate * 7;
   const { tokens } = view.options;
   if (tokens !== undefined) return repeated(view, loremWords(200, from), tokens);
-  // A word is a token at least once its space is counted.
+  // A word is at least one token once its space is counted.
   return loremWords(Math.min(words, view.body.max_tokens * 3 + 1), from);
 }
 
@@ -153,7 +153,7 @@ function faultStatus(view: View, otherwise: number): number {
   return status !== undefined && status >= 400 ? status : otherwise;
 }
 
-/** Whether the caller wants a call now: many a library gets its JSON by a tool that the model must call. */
+/** Whether the caller wants a call now: many libraries get JSON through a tool that the model must call. */
 function mustCall({ tool_choice: choice, messages }: SandboxBody): boolean {
   const forced = choice !== undefined && (choice.type === 'required' || choice.type === 'tool');
   return forced && lastToolResults(messages) === null;
@@ -165,7 +165,7 @@ function json(view: View): Draft {
   return withParts(view, () => [text(JSON.stringify(format?.schema ? smallestInstance(format.schema) : {}))]);
 }
 
-/** A model of the real catalog, called with a test key: keeps the contract of the call, else echoes. */
+/** A model of the real catalog, called with a test key: does what the call demands, otherwise echoes. */
 function standIn(view: View): Draft {
   if (mustCall(view.body)) return tools(view);
   const format = view.body.output?.format;
@@ -243,7 +243,7 @@ function thought(view: View): DraftPart[] {
       { content: { type: 'reasoning', text: '', kind: 'encrypted', data: state, id, format: 'unknown' } },
     ];
   }
-  // The signature is added when the cap has been applied: it is one of the text that goes out.
+  // The signature is added after the cap was applied, because it signs the text that is sent.
   return [{ content: { type: 'reasoning', text: words, kind: 'full', signature: '', format: 'unknown' } }];
 }
 

@@ -1,4 +1,4 @@
-// From a draft to what happens on the wire: events, pauses and misfortunes, in order.
+// From a draft to what happens on the wire: events, pauses and faults, in order.
 import type { CanonicalEvent, Part, Stop, Usage } from '../../../canonical/types.ts';
 import { errorWords } from './faults.ts';
 import type { Draft, DraftPart } from './models.ts';
@@ -32,7 +32,7 @@ interface Candidate {
   stop: Stop;
 }
 
-/** The steps of a call. Lazy: a long answer is made as it is paced. */
+/** The steps of a call. Lazy: a long answer is produced as it is sent. */
 export function* stepsOf(input: StepsInput): Generator<Step> {
   const { draft } = input;
   const usage = { ...input.usage };
@@ -65,7 +65,7 @@ export function* stepsOf(input: StepsInput): Generator<Step> {
     const faultDue = interrupt !== null && candidate === candidates.length - 1;
     if (draft.ending.kind !== 'empty' && !faultDue) yield { type: 'stop', candidate, stop };
   }
-  // A cap of 0 leaves no part to interrupt: the fault comes all the same.
+  // A cap of 0 leaves no part to interrupt; the fault occurs nevertheless.
   if (interrupt !== null) yield* interrupted(draft, null, 0, usage);
   else {
     if (draft.ending.kind !== 'no_usage') yield { type: 'usage', usage };
@@ -107,7 +107,7 @@ function* interrupted(draft: Draft, candidate: number | null, part: number, usag
   else if (end.kind === 'garbage') yield { type: 'raw', text: '{"type":"part_delta","candidate":0,"pa\n' };
 }
 
-/** `parts` within the cap and the stop sequences, and why they end. */
+/** `parts` limited by the cap and the stop sequences, and the reason why they end. */
 function limited(parts: readonly DraftPart[], input: StepsInput, usage: Usage): Candidate {
   const prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   const room = input.draft.context === null ? Number.POSITIVE_INFINITY : input.draft.context - prompt;
@@ -166,7 +166,7 @@ function cut(content: Part, input: StepsInput): string[] {
     : wordPieces(body);
 }
 
-/** What streams of a part: text or arguments. */
+/** The text of a part that is streamed: text or arguments. */
 function bodyOf(content: Part): string {
   if (content.type === 'tool_call') return content.arguments;
   return 'text' in content ? content.text : '';

@@ -1,4 +1,4 @@
-// Texts the sandbox speaks in, and how they are cut into pieces.
+// The texts of the sandbox, and how they are cut into pieces.
 import { cutToTokens, tokensOf } from './tokens.ts';
 
 const LOREM = (

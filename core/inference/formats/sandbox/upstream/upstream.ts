@@ -1,5 +1,5 @@
-// The sandbox as an upstream: the same exchange as HTTP (status, bytes, end, abort, pause), in this process.
-// Timeouts, failover, cuts and garbage therefore run through the pipeline that real providers run through.
+// The sandbox as a provider: the interface of an HTTP exchange (status, bytes, end, abort, pause) in this process.
+// Timeouts, failover, cuts and garbage therefore pass through the same code as real providers.
 import { monotonicMs, nowMs, sha256Hex } from '../../../../kernel/index.ts';
 import type { CanonicalEvent } from '../../../canonical/types.ts';
 import type { Exchange, ExchangeHandler } from '../../../upstream/exchange.ts';
@@ -23,7 +23,7 @@ export function createSandboxUpstream(): InProcessUpstream {
   return (call, handler) => new SandboxExchange(plan(call, cache), handler);
 }
 
-/** Decides a whole call at once; only its pace is left. */
+/** Decides a whole call at once; only its timing is left. */
 function plan(call: InProcessCall, cache: PromptCache): Plan {
   let body: SandboxBody;
   try {
@@ -98,7 +98,7 @@ class SandboxExchange implements Exchange {
   /** A turn came due while the reader was paused. */
   private held = false;
   private text = '';
-  /** When the present step is due. Kept as a sum, so that pauses shorter than a timer's grain still add up. */
+  /** When the current step is due. Kept as a sum, so that pauses shorter than a timer's resolution still add up. */
   private due_ms = 0;
 
   constructor(plan: Plan, handler: ExchangeHandler) {
@@ -132,7 +132,7 @@ class SandboxExchange implements Exchange {
     }
   }
 
-  /** Runs steps until one has to be waited for. */
+  /** Runs steps until one has to wait. */
   private turn(): void {
     if (this.plan.kind !== 'answer') return;
     const { steps, stream } = this.plan;
@@ -220,7 +220,7 @@ class SandboxExchange implements Exchange {
       this.assembly.add(step);
       return false;
     }
-    // A whole answer has no place for an event: the fault becomes the status it would have had.
+    // A whole answer cannot contain an event: the fault becomes the status that it would have had.
     const status = statusOf(step.fault.inner ?? 'server');
     this.finishWhole(refusal(status));
     return true;

@@ -1,4 +1,4 @@
-// The native surface's tasks beside generation: vectors and rankings.
+// The native routes for other tasks than generation: embeddings and rankings.
 
 import { noStream } from '../../../../caller/no-stream.ts';
 import { openaiAnswers } from '../../../../caller/openai.ts';
@@ -8,7 +8,7 @@ import type { Wires } from '../wires.ts';
 import { readEmbed, readRerank } from './read.ts';
 import { writeEmbed, writeRerank } from './write.ts';
 
-/** POST /v1/svc/embed, where callers may name what is of `wires`. */
+/** POST /v1/svc/embed; callers may refer to files of the formats in `wires`. */
 export const nativeEmbedOf = (wires: Wires): Dialect => ({
   name: 'native',
   coverage: null,

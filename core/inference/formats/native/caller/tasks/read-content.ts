@@ -1,5 +1,5 @@
-// An input of POST /v1/svc/embed that holds images: `{content: [parts]}`, with the text
-// and image parts of native messages. An image may also be given by a data URL.
+// An input of POST /v1/svc/embed with images: `{content: [parts]}`, with the text and image parts of native messages.
+// An image may also be a data URL.
 
 import { fail, refuseUnknown, requireArray, requireObject, requireString } from '../../../../caller/read.ts';
 import type { EmbedContent, EmbedPart } from '../../../../canonical/types.ts';
@@ -11,7 +11,7 @@ const CONTENT = new Set(['content']);
 const TEXT = new Set(['type', 'text']);
 const IMAGE = new Set(['type', 'src']);
 
-/** @throws ServiceError invalid_request with the path of what is wrong. */
+/** Reads such an input. @throws ServiceError invalid_request with the path of what is wrong. */
 export function readEmbedContent(value: unknown, param: string, wires: Wires): EmbedContent {
   const item = requireObject(value, param);
   refuseUnknown(item, CONTENT, param);

@@ -1,5 +1,5 @@
-// Bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request. The native surface is
-// strict: it has versions, so an unknown field is a mistake and not a newer client's.
+// Reads bodies of POST /v1/svc/embed and POST /v1/svc/rerank into the canonical request. The native routes are
+// versioned, so an unknown field is a mistake and not a sign of a newer client.
 
 import { compact, isObject, type JsonObject, ServiceError } from '../../../../../kernel/index.ts';
 import {
@@ -78,7 +78,7 @@ function requestOf(body: JsonObject, headers: Headers, task: Task): CanonicalReq
   };
 }
 
-/** Texts, or objects with one: a document may be empty, as fields of a database are. */
+/** Texts, or objects with a text. A document may be empty, as fields of a database are. */
 function documentsOf(value: unknown): string[] {
   if (!Array.isArray(value)) fail('documents', "'documents' must be a list.");
   if (value.length === 0) fail('documents', "'documents' must not be empty.");

@@ -1,4 +1,4 @@
-// What the native routes of vectors and rankings take and answer, for the document of the interface.
+// The requests and answers of the native routes for embeddings and rankings, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../../kernel/index.ts';
 import {

@@ -1,13 +1,13 @@
-// Vectors and rankings as the JSON text of a native reply.
+// Writes vectors and rankings as the JSON text of a native answer.
 
 import { shownWarnings } from '../../../../caller/svc.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../../../canonical/types.ts';
 import { vectorText } from '../../../openai-embeddings/words/vector.ts';
 
-/** What both replies end with: who answered, what it cost, what was lost on the way. */
+/** What both answers end with: which model answered, what it cost, and what the request lost. */
 function tail(answer: CanonicalAnswer, meta: ReplyMeta, end: ReplyEnd): string {
   const { provider, endpoint_id, request_id } = meta;
-  // What the provider says answered, else what it was asked for.
+  // The model that the provider says answered, otherwise the one that was requested.
   const upstream_model = answer.upstream_model ?? meta.upstream_model;
   const resolved = { provider, endpoint_id, ...(upstream_model === undefined ? {} : { upstream_model }) };
   return (
