@@ -187,10 +187,7 @@ export class MessagesRelay implements Relay {
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
-  /**
-   * Index of the end of the event at `from` when it is a delta with the learnt prefix: it is counted and copied
-   * unchanged. Otherwise 0.
-   */
+  /** End of the event at `from` if it is a delta with the learnt prefix, which is counted and copied; else 0. */
   #known(b: Buffer, from: number): number {
     const { length } = this.#prefix;
     if (length === 0 || !startsWith(b, from, this.#prefix)) return 0;
@@ -206,10 +203,7 @@ export class MessagesRelay implements Relay {
     return to + 2;
   }
 
-  /**
-   * Handles one event outside the fast path. Null: it is copied unchanged; otherwise its replacement, which may be
-   * empty.
-   */
+  /** Handles one event outside the fast path; returns its replacement, or null to copy it unchanged. */
   #event(b: Buffer, from: number, to: number): Buffer | null {
     const read = readLines(b.toString('utf8', from, to));
     if (read.data === null) return EMPTY;
@@ -372,9 +366,7 @@ export class MessagesRelay implements Relay {
     return delta + blockStop(index);
   }
 
-  /**
-   * The held `message_delta` with svc and every key, and with the gateway's counts when the provider reported none.
-   */
+  /** The held `message_delta` with svc, every key, and the gateway's counts when the provider had none. */
   #settled(held: Buffer, svc: string, end: ReplyEnd): Buffer {
     const body = Buffer.from(readLines(held.toString('utf8')).data as string);
     const top = scanObject(body);

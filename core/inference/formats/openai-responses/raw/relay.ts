@@ -153,10 +153,7 @@ export class ResponsesRelay implements Relay {
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
-  /**
-   * Index of the end of the event at `from` when it is a delta of the learnt form: it is counted and copied
-   * unchanged. Otherwise 0.
-   */
+  /** End of the event at `from` if it is a delta of the learnt form, which is counted and copied; else 0. */
   #known(b: Buffer, from: number): number {
     const learnt = this.#learnt;
     if (learnt === null || !startsWith(b, from, learnt.head)) return 0;
@@ -180,10 +177,7 @@ export class ResponsesRelay implements Relay {
     return to + 2;
   }
 
-  /**
-   * Handles one event outside the fast path. Null: it is copied unchanged; otherwise its replacement, which may be
-   * empty.
-   */
+  /** Handles one event outside the fast path; returns its replacement, or null to copy it unchanged. */
   #take(b: Buffer, from: number, to: number): Buffer | null {
     const read = readLines(b.toString('utf8', from, to));
     if (read.data === null || read.data === '' || read.data === '[DONE]') return EMPTY;
