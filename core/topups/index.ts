@@ -13,6 +13,7 @@ export {
 export { minorFor, openFx, rateText, staticRates } from './fx.ts';
 export { type MoneyIn, moneyIn, openMoneyIn } from './money-in.ts';
 export {
+  cancelTopupOperation,
   createTopupOperation,
   getTopupOperation,
   listTopupsOperation,

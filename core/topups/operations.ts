@@ -176,7 +176,7 @@ export const getTopupOperation = operation({
   },
 });
 
-const cancelTopupOperation = operation({
+export const cancelTopupOperation = operation({
   name: 'credits.topups.cancel',
   method: 'POST',
   path: '/v1/credits/topups/:id/cancel',

@@ -9,6 +9,8 @@ test('what is valid stays, what is unknown or wrong is dropped', () => {
     key: 'key_1',
     moved: true,
   });
+  expect(readRequestsSearch({ provider: 'acme', since: '7d' })).toEqual({ provider: 'acme', since: '7d' });
+  expect(readRequestsSearch({ since: 'yesterday' })).toEqual({});
   expect(readRequestsSearch({ status: 'ERROR', model: 'two words', secret: 'x' })).toEqual({});
   expect(readCreditsSearch({ topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J', add: '1' })).toEqual({
     topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',

@@ -4,12 +4,17 @@
 
 const statuses = ['ok', 'error', 'cancelled', 'rejected'] as const;
 export type StatusWord = (typeof statuses)[number];
+export const sinceWords = ['1h', '24h', '7d', '30d'] as const;
+export type SinceWord = (typeof sinceWords)[number];
 
 export interface RequestsSearch {
   readonly status?: StatusWord;
   readonly model?: string;
   readonly key?: string;
   readonly moved?: true;
+  readonly provider?: string;
+  /** How far back, from the moment that the page was opened. */
+  readonly since?: SinceWord;
 }
 interface KeysSearch {
   /** The dialog that makes a key is open. */
@@ -54,6 +59,8 @@ export function readRequestsSearch(raw: Raw): RequestsSearch {
     model: word(raw['model']),
     key: word(raw['key']),
     moved: flag(raw['moved']),
+    provider: word(raw['provider']),
+    since: sinceWords.find((since) => since === raw['since']),
   });
 }
 

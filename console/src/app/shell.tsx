@@ -2,8 +2,9 @@
 import './shell.css';
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, type RefObject, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
+import { base_url } from '../api/boot.ts';
 import { createClient } from '../api/client.ts';
 import { type Session, signOut, useSessionState } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -16,6 +17,8 @@ import { useShortcuts } from './shortcuts.ts';
 
 // Dialogs are not part of a first load: their code comes when one is opened.
 const SideDrawer = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SideDrawer })));
+const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
+const ShortcutTable = lazy(() => import('./shortcut-table.tsx').then((m) => ({ default: m.ShortcutTable })));
 const SessionEnded = lazy(() => import('./overlays.tsx').then((m) => ({ default: m.SessionEnded })));
 
 const schemes = [
@@ -64,7 +67,7 @@ function OrgSwitch({ session }: { session: Session }) {
   );
 }
 
-function Rail({ session, onLeave }: { session: Session; onLeave?: () => void }) {
+function Rail({ session, onLeave, onKeys }: { session: Session; onLeave?: () => void; onKeys: () => void }) {
   const { slug, env } = useOrg();
   return (
     <nav className="rail" aria-label="Main">
@@ -86,6 +89,17 @@ function Rail({ session, onLeave }: { session: Session; onLeave?: () => void }) 
           ))}
         </div>
       ))}
+      <div className="rail-foot">
+        <a className="rail-link" href={`${base_url}/docs`} target="_blank" rel="noopener noreferrer">
+          <Icon name="external-link" />
+          API reference
+        </a>
+        <button type="button" className="rail-link" aria-keyshortcuts="?" onClick={onKeys}>
+          <Icon name="keyboard" />
+          Shortcuts
+        </button>
+        <span className="rail-name">LLM gateway</span>
+      </div>
     </nav>
   );
 }
@@ -226,27 +240,44 @@ function SandboxBand() {
   );
 }
 
-function Frame({ session, ended }: { session: Session; ended: boolean }) {
-  const { env, slug, name } = useOrg();
-  const [drawer, setDrawer] = useState(false);
-  const find = useRef<HTMLInputElement>(null);
+/** What is open over the page. */
+type Over = 'menu' | 'palette' | 'keys' | null;
+
+/** Keys that work on every page. */
+function useFrameKeys(setOver: (over: Over) => void, find: RefObject<HTMLInputElement | null>): void {
+  const { env, slug } = useOrg();
   const navigate = useNavigate();
   const switchTo = useSwitchEnv();
-  const { pathname } = useLocation();
-  useFocusOnArrival();
   const go = (page: (typeof navItems)[number]['page']) => () =>
     void navigate({ to: `/$org/$env/${page}`, params: { org: slug, env } });
   useShortcuts({
     ...Object.fromEntries(navItems.map((item) => [`g ${item.key}`, go(item.page)])),
     '/': () => find.current?.focus(),
+    '?': () => setOver('keys'),
+    'Mod+k': () => setOver('palette'),
     'Shift+E': () => switchTo(env === 'live' ? 'sandbox' : 'live'),
   });
+}
+
+/** The title of the window, and the environment for the style sheets. */
+function useWindowTitle(): void {
+  const { env, name } = useOrg();
+  const { pathname } = useLocation();
   useEffect(() => {
     document.documentElement.dataset['env'] = env;
-    const page = titleOf(pathname);
-    document.title = `${env === 'sandbox' ? 'Sandbox · ' : ''}${page} · ${name}`;
+    document.title = `${env === 'sandbox' ? 'Sandbox · ' : ''}${titleOf(pathname)} · ${name}`;
   }, [env, pathname, name]);
+}
 
+function Frame({ session, ended }: { session: Session; ended: boolean }) {
+  const { env } = useOrg();
+  const [over, setOver] = useState<Over>(null);
+  const find = useRef<HTMLInputElement>(null);
+  useFocusOnArrival();
+  useFrameKeys(setOver, find);
+  useWindowTitle();
+  const close = () => setOver(null);
+  const onKeys = () => setOver('keys');
   return (
     <>
       <a className="skip" href="#main">
@@ -255,12 +286,19 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
       {env === 'sandbox' && <SandboxBand />}
       <div className="shell">
         <div className="rail-side">
-          <Rail session={session} />
+          <Rail session={session} onKeys={onKeys} />
         </div>
         <div className="shell-main">
           <header className="top">
-            <Button className="rail-open" icon="menu-2" aria-label="Menu" onClick={() => setDrawer(true)} />
+            <Button className="rail-open" icon="menu-2" aria-label="Menu" onClick={() => setOver('menu')} />
             <FindById ref={find} />
+            <Button
+              className="palette-open"
+              aria-keyshortcuts="Control+K Meta+K"
+              onClick={() => setOver('palette')}
+            >
+              Go to… <span className="kbd">Ctrl K</span>
+            </Button>
             <div className="grow top-space" />
             <EnvSwitch />
             <Account session={session} />
@@ -272,11 +310,13 @@ function Frame({ session, ended }: { session: Session; ended: boolean }) {
         </div>
       </div>
       <Suspense fallback={null}>
-        {drawer && (
-          <SideDrawer onClose={() => setDrawer(false)}>
-            <Rail session={session} onLeave={() => setDrawer(false)} />
+        {over === 'menu' && (
+          <SideDrawer onClose={close}>
+            <Rail session={session} onLeave={close} onKeys={onKeys} />
           </SideDrawer>
         )}
+        {over === 'palette' && <Palette session={session} onClose={close} onKeys={onKeys} />}
+        {over === 'keys' && <ShortcutTable onClose={close} />}
         {ended && <SessionEnded email={session.user.email} />}
       </Suspense>
     </>

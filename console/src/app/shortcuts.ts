@@ -10,15 +10,22 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** A name is a key as pressed (`/`, `.`, ` `, `Shift+E`), or two in a row (`g h`). */
+/** A name is a key as pressed (`/`, `.`, ` `, `Shift+E`), one with Control or Command (`Mod+k`), or two in a row (`g h`). */
 export function useShortcuts(table: Readonly<Record<string, () => void>>): void {
   const latest = useRef(table);
   latest.current = table;
   useEffect(() => {
     let first: { key: string; at: number } | null = null;
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target))
-        return;
+      if (event.altKey || event.defaultPrevented) return;
+      // With Control or Command a key is no letter that is typed, so it works inside fields too; not over a dialog.
+      if (event.ctrlKey || event.metaKey) {
+        const act = latest.current[`Mod+${event.key.toLowerCase()}`];
+        if (act === undefined || document.querySelector('[role=dialog]') !== null) return;
+        event.preventDefault();
+        return act();
+      }
+      if (isTyping(event.target)) return;
       // A space on a focused button presses the button, and is no shortcut then.
       if (event.key === ' ' && (event.target as HTMLElement).closest('button, a, [role=tab]') !== null)
         return;

@@ -1,5 +1,6 @@
 // Top-ups, and quotes for them.
 import {
+  cancelTopupOperation,
   createTopupOperation,
   getTopupOperation,
   listTopupsOperation,
@@ -63,5 +64,15 @@ mutation({
     topup: t.field({ type: Topup, resolve: ({ answer }: Payload) => answer.topup }),
     checkoutUrl: t.string({ resolve: ({ answer }: Payload) => answer.checkout_url }),
     quote: t.field({ type: TopupQuote, resolve: ({ answer }: Payload) => answer.quote }),
+  }),
+});
+
+mutation({
+  name: 'cancelTopup',
+  operation: cancelTopupOperation,
+  input: cancelTopupOperation.input,
+  description: 'Gives up a top-up that was not paid; its checkout takes no payment any more.',
+  payload: (t) => ({
+    topup: t.field({ type: Topup, resolve: ({ answer }: { answer: unknown }) => answer as never }),
   }),
 });

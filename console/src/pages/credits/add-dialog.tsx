@@ -104,7 +104,8 @@ function useQuote(text: string, currency: string) {
     pause: settled === undefined,
     requestPolicy: 'network-only',
   });
-  const current = settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
+  const current =
+    minor !== undefined && settled === minor && !fetching ? (data?.credits?.quote ?? null) : null;
   const too_small = current !== null && BigInt(current.amountMinor) < BigInt(current.minAmountMinor);
   const unreadable = text.trim() !== '' && minor === undefined;
   const low_fault = too_small ? `At least ${currencyText(current.minAmountMinor, current.currency)}.` : null;

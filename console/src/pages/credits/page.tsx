@@ -68,6 +68,37 @@ function BalanceCard({
   );
 }
 
+/** A top-up: what was paid, or would have been. */
+function TopupLine({ row }: { row: TopupRowFragment }) {
+  const { slug } = useOrg();
+  return (
+    <tr>
+      <td className="soft">
+        <Link
+          className="link"
+          to="/$org/$env/credits"
+          params={{ org: slug, env: 'live' }}
+          search={{ topup: row.id }}
+        >
+          <Time at={row.createdAt} />
+        </Link>
+      </td>
+      <td>
+        <TopupStatusMark row={row} />
+      </td>
+      <td className={row.status === 'PAID' ? 'n' : 'n faint'}>
+        {currencyText(row.totalMinor, row.currency)}
+        {row.status !== 'PAID' && row.status !== 'REVIEW' && ', not paid'}
+      </td>
+      <td className="n">{row.status === 'PAID' ? <Money micro={row.creditsMicro} /> : '–'}</td>
+      <td className="soft">{row.method ?? '–'}</td>
+      <td>
+        <IdText id={row.id} short />
+      </td>
+    </tr>
+  );
+}
+
 function Topups({
   rows,
   action,
@@ -89,7 +120,7 @@ function Topups({
           <th scope="col">Started</th>
           <th scope="col">Status</th>
           <th scope="col" className="n">
-            Paid
+            Amount
           </th>
           <th scope="col" className="n">
             Credits
@@ -102,24 +133,7 @@ function Topups({
         {rows === undefined ? (
           <BoneRows rows={3} columns={6} />
         ) : (
-          rows.map((row) => (
-            <tr key={row.id}>
-              <td className="soft">
-                <Time at={row.createdAt} />
-              </td>
-              <td>
-                <TopupStatusMark status={row.status} />
-              </td>
-              <td className="n">{currencyText(row.totalMinor, row.currency)}</td>
-              <td className="n">
-                <Money micro={row.creditsMicro} />
-              </td>
-              <td className="soft">{row.method ?? '–'}</td>
-              <td>
-                <IdText id={row.id} short />
-              </td>
-            </tr>
-          ))
+          rows.map((row) => <TopupLine key={row.id} row={row} />)
         )}
       </tbody>
     </Table>
@@ -133,6 +147,18 @@ function AddDialog({
 }: { data: CreditsQuery } & Omit<React.ComponentProps<typeof AddCreditsDialog>, 'is_first'>) {
   const is_first = !data.credits?.topups?.nodes.some(({ paidAt }) => paidAt);
   return <AddCreditsDialog is_first={is_first} {...rest} />;
+}
+
+function TopupsCard({ data, action }: { data: CreditsQuery | undefined; action: React.ReactNode }) {
+  return (
+    <Card title="Top-ups" flush>
+      {data && !data.credits?.topups ? (
+        <Empty title="Not for your role">Owners, admins and billing members see top-ups.</Empty>
+      ) : (
+        <Topups rows={data?.credits?.topups?.nodes} action={action} />
+      )}
+    </Card>
+  );
 }
 
 function LiveCredits() {
@@ -161,7 +187,9 @@ function LiveCredits() {
         {search.topup && (
           <TopupReturn
             id={search.topup}
+            key={search.topup}
             came_back={search.outcome === 'back'}
+            may_pay={allowed}
             onPaid={reread}
             onAgain={() => setAdd(true)}
             onDismiss={() => setAdd(false)}
@@ -179,13 +207,7 @@ function LiveCredits() {
               granted={data?.credits?.balance?.grantedMicroUsd}
               loading={data === undefined}
             />
-            <Card title="Top-ups" flush>
-              {data && !data.credits?.topups ? (
-                <Empty title="Not for your role">Owners, admins and billing members see top-ups.</Empty>
-              ) : (
-                <Topups rows={data?.credits?.topups?.nodes} action={button || undefined} />
-              )}
-            </Card>
+            <TopupsCard data={data} action={button || undefined} />
           </>
         )}
       </div>

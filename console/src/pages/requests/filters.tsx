@@ -1,6 +1,6 @@
 // The filters of the request list. They live in the address, so that a link shows the same rows to a colleague.
 import type { FeedRowFragment } from '../../api/gen/graphql.ts';
-import type { RequestsSearch, StatusWord } from '../../app/search.ts';
+import { type RequestsSearch, type SinceWord, type StatusWord, sinceWords } from '../../app/search.ts';
 import { Button } from '../../ui/button.tsx';
 
 const statuses: readonly { value: StatusWord; name: string }[] = [
@@ -9,6 +9,13 @@ const statuses: readonly { value: StatusWord; name: string }[] = [
   { value: 'cancelled', name: 'cancelled' },
   { value: 'rejected', name: 'refused' },
 ];
+
+const sinceNames: Readonly<Record<SinceWord, string>> = {
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+};
 
 /** One filter: a value, or all of them. */
 function Choice(props: {
@@ -44,6 +51,8 @@ export function FilterBar(props: {
   const { search, rows, keys, onChange } = props;
   const models = new Set(rows.map(({ model }) => model));
   if (search.model !== undefined) models.add(search.model);
+  const providers = new Set(rows.map(({ provider }) => provider).filter(Boolean));
+  if (search.provider !== undefined) providers.add(search.provider);
   /** `search` with one member set or, for an empty value, taken out. */
   const set = (name: keyof RequestsSearch, value: string | true | undefined) => {
     const { [name]: _before, ...rest } = search;
@@ -56,6 +65,17 @@ export function FilterBar(props: {
       </Choice>
       <Choice name="Model" all="Every model" value={search.model} onChange={(to) => set('model', to)}>
         {[...models].sort().map((model) => ({ value: model, name: model }))}
+      </Choice>
+      <Choice
+        name="Provider"
+        all="Every provider"
+        value={search.provider}
+        onChange={(to) => set('provider', to)}
+      >
+        {[...providers].sort().map((provider) => ({ value: provider, name: provider }))}
+      </Choice>
+      <Choice name="Time" all="Any time" value={search.since} onChange={(to) => set('since', to)}>
+        {sinceWords.map((value) => ({ value, name: sinceNames[value] }))}
       </Choice>
       <Choice name="Key" all="Every key" value={search.key} onChange={(to) => set('key', to)}>
         {[...keys].map(([value, name]) => ({ value, name }))}

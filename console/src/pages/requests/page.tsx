@@ -27,6 +27,9 @@ import { useFeed } from '../../ui/use-feed.ts';
 import { FilterBar } from './filters.tsx';
 
 const PAGE = 50;
+/** Older ones are read in pages as large as the API gives. */
+const OLDER_PAGE = 100;
+const SINCE_MS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 const SUMMARY_MS = 10_000;
 const HOVER_MS = 1_000;
 
@@ -35,6 +38,7 @@ export function isWanted(row: FeedRowFragment, search: RequestsSearch): boolean 
   if (search.key !== undefined && row.keyId !== search.key) return false;
   if (search.status !== undefined && row.status.toLowerCase() !== search.status) return false;
   if (search.model !== undefined && row.model !== search.model) return false;
+  if (search.provider !== undefined && row.provider !== search.provider) return false;
   return !(search.moved && row.attempts < 2);
 }
 
@@ -101,7 +105,9 @@ function useOlder(variables: RequestsQueryVariables) {
   const load = async (after: string) => {
     setBusy(true);
     setFault(null);
-    const { data, error } = await client.query(RequestsDocument, { ...variables, after }).toPromise();
+    const { data, error } = await client
+      .query(RequestsDocument, { ...variables, first: OLDER_PAGE, after })
+      .toPromise();
     setBusy(false);
     if (error) return setFault(faultOfQuery(error));
     const page = data?.requests;
@@ -119,10 +125,14 @@ function useHold() {
   const [resting, setResting] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    const onScroll = () => setAway(scrollY > 120);
-    addEventListener('scroll', onScroll, { passive: true });
+    // The page scrolls, or on wide screens the rows inside it, whose scrolling does not bubble.
+    const onScroll = () => {
+      const rows = document.querySelector('.requests .table-scroll');
+      setAway(scrollY > 120 || (rows?.scrollTop ?? 0) > 60);
+    };
+    addEventListener('scroll', onScroll, { passive: true, capture: true });
     return () => {
-      removeEventListener('scroll', onScroll);
+      removeEventListener('scroll', onScroll, { capture: true });
       clearTimeout(timer.current);
     };
   }, []);
@@ -162,6 +172,7 @@ function useSummary() {
 /** The calls that match `search`, newest first: those that were read, and those that arrive. */
 function useRequests(search: RequestsSearch, { held, onRow }: { held: boolean; onRow: () => void }) {
   const { environment } = useOrg();
+  const [opened] = useState(() => Date.now());
   const variables: RequestsQueryVariables = {
     environment,
     first: PAGE,
@@ -169,6 +180,8 @@ function useRequests(search: RequestsSearch, { held, onRow }: { held: boolean; o
     model: search.model ?? null,
     keyId: search.key ?? null,
     fallbacksOnly: search.moved ?? null,
+    provider: search.provider ?? null,
+    since: search.since === undefined ? null : new Date(opened - SINCE_MS[search.since]).toISOString(),
   };
   const [{ data, error, fetching }, query] = useQuery({ query: RequestsDocument, variables });
   const again = () => query({ requestPolicy: 'network-only' });
@@ -186,6 +199,20 @@ function useRequests(search: RequestsSearch, { held, onRow }: { held: boolean; o
     onRow,
   });
   return { data, error, fetching, again, first, older, read, feed };
+}
+
+/** Moves the focus to the next or the previous call; Enter then opens it, being a link. */
+function focusRow(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>('.requests .row-link')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  const to = at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + step));
+  links[to]?.focus();
+}
+
+/** Copies the id of the call that has the focus. */
+async function copyRow(): Promise<void> {
+  const id = document.activeElement?.getAttribute('href')?.split('/').at(-1);
+  if (id !== undefined) await navigator.clipboard.writeText(id);
 }
 
 function PauseButton({ pressed, onToggle }: { pressed: boolean; onToggle: () => void }) {
@@ -299,7 +326,13 @@ export function RequestsPage() {
     held: hold.held,
     onRow: summary.add,
   });
-  useShortcuts({ ' ': hold.toggle, '.': feed.release });
+  useShortcuts({
+    ' ': hold.toggle,
+    '.': feed.release,
+    j: () => focusRow(1),
+    k: () => focusRow(-1),
+    y: () => void copyRow(),
+  });
 
   const keys = namesOf(data, read ?? [], search.key);
   const filtered = Object.keys(search).length > 0;
