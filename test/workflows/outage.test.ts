@@ -27,7 +27,7 @@ test('an outage of Temporal, and a start without it, delay what follows a paymen
   const metrics_port = await freePort();
   const worker = await world.worker(address, { SVC_METRICS_PORT: String(metrics_port) });
   const ready = async () => (await fetch(`http://127.0.0.1:${metrics_port}/readyz`)).status;
-  await until('said so', () => worker.output().includes('Temporal is away'));
+  await until('said so', () => worker.output().includes('Temporal cannot be reached'));
   await until('beaten', async () => (await trouble()) === 'degraded: the worker does not reach Temporal');
   expect(await ready()).toBe(503);
   const first = await world.topup(await world.org('first'));

@@ -33,7 +33,7 @@ const Body = named(
         tokens,
         Type.Array(tokens, { minItems: 1 }),
       ],
-      { description: 'The text to go on with. Tokens only for a model that continues texts.' },
+      { description: 'The text to complete. Token ids only for a model that completes text.' },
     ),
     stream,
     stream_options: may(
