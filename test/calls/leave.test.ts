@@ -102,9 +102,12 @@ test('before the hold is answered: the hold is given back, no attempt is made, n
     await client.query(named('select 1 from ledger.book where book_id = $1 for update'), [org.live_book_id]);
     const exchange = world().chat(org.live_key, bodyOf(id, 'Hi'));
     await eventually('the hold waits', async () => {
-      const { rows } = await client.query<{ n: number }>(
-        `select count(*)::int as n from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`,
+      // By a connection of its own: a transaction sees the activity of its first look.
+      const { rows } = await withClient(org.ledger_url, (other) =>
+        other.query<{ n: number }>(
+          `select count(*)::int as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
       );
       return (rows[0]?.n ?? 0) > 0;
     });
@@ -256,7 +259,8 @@ test.concurrent('a drain that fails is paid for what was produced until then', a
 });
 
 test.concurrent('a provider that refuses after the caller left is free', async () => {
-  const text = 'sim: slow_headers_ms=400 status=500';
+  // Long enough that it comes after a busy machine has let the caller leave.
+  const text = 'sim: slow_headers_ms=2000 status=500';
   const left = await leave({ dialect: 'chat', kind: 'full', text, more: { stream: true } }, reached);
   const ended = await onlyCall(left.org);
   expect(ended).toMatchObject({ charged: 0, meter: null, attempts: ['error server'] });

@@ -3,7 +3,7 @@ import { ledgerNaming, ledgerSchemaOf, type ShardAddress, withLedgerSchema } fro
 import pg from 'pg';
 
 /** Whether databases of tests have three ledgers without being asked for them (`make test SHARDS=3`). */
-export const sharded = process.env['SVC_TEST_SHARDS'] === '3';
+export const sharded = process.env['TEST_SHARDS'] === '3';
 
 /** The value of SVC_LEDGER_SHARDS for `shards`. */
 export function shardsVariable(shards: readonly ShardAddress[]): string {

@@ -252,7 +252,8 @@ async function generationOf(org: Org, reply: Reply): Promise<Json> {
 
 /** What `svcctl price check` says of a call. */
 async function checkPrice(request_id: string): Promise<Json> {
-  process.env['SVC_DATABASE_URL'] = world().database_url;
+  const { database_url } = world();
+  Object.assign(process.env, { SVC_DATABASE_URL: database_url, ...ledgersEnv(database_url) });
   const { json } = await priceCheck.run({ positionals: [request_id], options: {} } as never);
   return json as Json;
 }
