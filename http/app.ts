@@ -1,5 +1,5 @@
 // The Fastify instance under all routes of a listener: request ids, errors, unknown paths and wrong methods.
-import { maxHeaderSize, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http';
 import { type Log, newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type EnvelopeAt, errorBody, errorHeaders, refusalOf } from './errors.ts';
@@ -92,6 +92,22 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
 }
 
 /**
+ * What RFC 9112 has a server refuse and Node serves: the two ends of a proxy may take such a request for different ones.
+ * null: nothing.
+ */
+function framingFault({ httpVersion, rawHeaders, headers }: IncomingMessage): string | null {
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
+    return 'HTTP/1.0 knows no transfer-encoding.';
+  }
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1 ? 'The request has more than one Host.' : null;
+}
+
+/**
  * Long enough for the largest body on a slow connection, but a client that sends a byte now and then cannot hold a
  * connection for ever.
  */
@@ -142,6 +158,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.decorate('envelope_at', (path: string) => formats?.envelopeAt(path) ?? null);
   app.decorate('console_origins', new Set<string>());
   app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));
+  app.addHook('onRequest', (request, reply, done) => {
+    const fault = framingFault(request.raw);
+    if (fault === null) return done();
+    reply.header('connection', 'close');
+    sendRefusal(app, reply, new ServiceError('invalid_request', fault));
+  });
   app.setErrorHandler((error, request, reply) => sendRefusal(app, reply, refusalOf(error, request.id, log)));
   app.setNotFoundHandler((request, reply) => unknownPath(app, request, reply));
   return app;

@@ -1,5 +1,6 @@
 // From a request to an operation's input: path members, query members by their declared type, and the body
 // (docs/api.md#bodies-and-answers).
+import { BodyScan } from '@svc/core/inference/index.ts';
 import { type Operation, parseJson, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
 import { type TSchema, Type } from 'typebox';
@@ -7,6 +8,10 @@ import { Compile } from 'typebox/compile';
 import { type Fault, faultsOf } from './faults.ts';
 
 const DEPTH_MAX = 64;
+/** A smaller body is read within a few milliseconds, whatever it holds. */
+const SMALL = 65_536;
+/** Objects, lists and members at most: no operation takes nearly as many. */
+const ITEMS_MAX = 20_000;
 
 export interface RawInput {
   readonly params: Readonly<Record<string, string>>;
@@ -107,10 +112,12 @@ function depthOf(value: unknown, limit: number): number {
 }
 
 /**
- * A JSON body; undefined when it is empty. @throws ServiceError invalid_json with the offset, or beyond 64 levels.
+ * A JSON body; empty is undefined.
+ * @throws ServiceError invalid_json with the offset, or beyond 64 levels; request_too_large for more than anybody needs.
  */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
+  if (bytes.length > SMALL) new BodyScan(ITEMS_MAX).push(bytes);
   const value = parseJson(bytes.toString('utf8'));
   if (depthOf(value, DEPTH_MAX) > DEPTH_MAX) {
     throw new ServiceError('invalid_json', `The body nests deeper than ${DEPTH_MAX} levels.`);

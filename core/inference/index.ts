@@ -1,3 +1,4 @@
+export { BodyScan } from './call/admit/body-scan.ts';
 export { redactIncoming } from './call/admit/redact.ts';
 export { createDrained } from './call/answer/drained.ts';
 export { refuseRequest } from './call/answer/refuse.ts';

@@ -3,6 +3,8 @@
 import type { Gauge } from './types.ts';
 
 const MINUTE_MS = 60_000;
+/** Bytes of a body that a request of the minute stands for. */
+const REQUEST_BYTES = 1_048_576;
 
 export interface Bucket {
   /** Units left at `at_ms`; below zero after a settle that cost more than estimated. */
@@ -44,4 +46,9 @@ export function gaugeOf(level: number, limit: number): Gauge {
 export function tighter(a: Gauge | null, b: Gauge | null): Gauge | null {
   if (a === null || b === null) return a ?? b;
   return a.remaining <= b.remaining ? a : b;
+}
+
+/** Requests that a body of so many bytes takes beyond the one that let it in. */
+export function requestsOf(bytes: number): number {
+  return Math.max(0, Math.ceil(bytes / REQUEST_BYTES) - 1);
 }

@@ -161,6 +161,20 @@ describe.each([
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
   });
 
+  test('a body takes a request for each megabyte, if need be of those to come', async () => {
+    const subject = subjectOf({ rpm: 10 });
+    const slot = await slotOf(store, subject);
+    slot.weigh(1_048_576);
+    await expect.poll(async () => (await store.look(subject)).rpm_remaining).toBe(9);
+    slot.weigh(12 * 1_048_576 + 1);
+    await expect.poll(async () => (await store.look(subject)).rpm_remaining).toBe(0);
+    const refused = await refusalOf(store, subject);
+    expect(refused).toMatchObject({ limit: 'rpm', limit_value: 10 });
+    // Three more than there were, and the one that is asked for.
+    expect(refused?.reset_ms).toBeGreaterThan(18_000);
+    slot.leave();
+  });
+
   test('a limit of zero refuses everything, and no limit refuses nothing', async () => {
     expect(await refusalOf(store, subjectOf({ rpm: 0 }))).toMatchObject({ limit: 'rpm', limit_value: 0 });
     expect(await refusalOf(store, subjectOf({ concurrency: 0 }))).toMatchObject({ limit: 'concurrency' });

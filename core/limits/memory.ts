@@ -1,6 +1,6 @@
 // Limits in the memory of one process: the store of a single gateway, and the stand-in while Redis is away.
 import { monotonicMs, nowMs } from '../kernel/index.ts';
-import { type Bucket, covers, gaugeOf, levelAt, tighter, waitMs } from './bucket.ts';
+import { type Bucket, covers, gaugeOf, levelAt, requestsOf, tighter, waitMs } from './bucket.ts';
 import { RejectionCounts } from './rejections.ts';
 import type {
   Gauge,
@@ -119,7 +119,8 @@ class MemoryLimits implements MemoryLimitStore {
   #sweep(now_ms: number): void {
     for (const [id, { requests, tokens, running }] of this.#meters) {
       const touched = Math.max(requests.at_ms, tokens.at_ms);
-      if (running === 0 && tokens.level >= 0 && now_ms - touched > 60_000) this.#meters.delete(id);
+      if (running === 0 && tokens.level >= 0 && requests.level >= 0 && now_ms - touched > 60_000)
+        this.#meters.delete(id);
     }
     this.#sweep_at = Math.max(SWEEP_AT_LEAST, 2 * this.#meters.size);
   }
@@ -144,6 +145,15 @@ class Slot implements LimitSlot {
     this.#clock = of.clock;
     this.gauges = of.gauges;
     this.#refused = of.refused;
+  }
+
+  weigh(bytes: number): void {
+    const requests = requestsOf(bytes);
+    if (requests === 0) return;
+    const now_ms = this.#clock();
+    take(this.#key.meter.requests, this.#key.rates.rpm, requests, now_ms);
+    take(this.#plan.meter.requests, this.#plan.rates.rpm, requests, now_ms);
+    this.gauges = standingOf(this.#key, this.#plan, now_ms);
   }
 
   spend(tokens: number): LimitRefusal | null {

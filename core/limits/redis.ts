@@ -3,6 +3,7 @@
 // admitted.
 import { Redis } from 'ioredis';
 import { type Log, newUlid, nowMs } from '../kernel/index.ts';
+import { requestsOf } from './bucket.ts';
 import {
   gaugesOf,
   inTime,
@@ -16,6 +17,7 @@ import {
 import { type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
 import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
+import { shareOf } from './subject.ts';
 import {
   type Gauges,
   isRefusal,
@@ -25,7 +27,6 @@ import {
   type LimitStore,
   type LimitSubject,
   type LimitView,
-  type Rates,
   type Rejections,
 } from './types.ts';
 
@@ -179,14 +180,7 @@ class RedisLimits implements LimitStore {
 
   /** The part of every limit that this process may grant by itself; at least one where the limit is not zero. */
   shareOf(subject: LimitSubject): LimitSubject {
-    const part = (limit: number | null) =>
-      limit === null || limit === 0 ? limit : Math.max(1, Math.floor(limit / this.#processes));
-    const share = ({ rpm, tpm, concurrency }: Rates): Rates => ({
-      rpm: part(rpm),
-      tpm: part(tpm),
-      concurrency: part(concurrency),
-    });
-    return { ...subject, key_rates: share(subject.key_rates), plan_rates: share(subject.plan_rates) };
+    return shareOf(subject, this.#processes);
   }
 
   async #enterShared(subject: LimitSubject): Promise<LimitSlot | LimitRefusal> {
@@ -315,6 +309,17 @@ class SharedSlot implements LimitSlot {
     this.#local = of.local;
   }
 
+  weigh(bytes: number): void {
+    const requests = requestsOf(bytes);
+    if (requests === 0) return;
+    if (this.#store.lost) {
+      this.moveHere();
+      this.#local?.weigh(bytes);
+      return;
+    }
+    this.#take('requests', requests, true).catch((error: unknown) => this.#store.failed(error));
+  }
+
   async spend(tokens: number): Promise<LimitRefusal | null> {
     let refusal: LimitRefusal | null;
     if (this.#store.lost) refusal = await this.#spendHere(tokens);
@@ -336,7 +341,7 @@ class SharedSlot implements LimitSlot {
     this.#debited = tokens;
     if (difference === 0) return;
     if (this.#store.lost) this.#local?.settle(tokens);
-    else this.#debit(difference, true).catch((error: unknown) => this.#store.failed(error));
+    else this.#take('tokens', difference, true).catch((error: unknown) => this.#store.failed(error));
   }
 
   leave(): void {
@@ -365,7 +370,7 @@ class SharedSlot implements LimitSlot {
   }
 
   async #spendShared(tokens: number): Promise<LimitRefusal | null> {
-    const [refused, ...levels] = await this.#debit(tokens, false);
+    const [refused, ...levels] = await this.#take('tokens', tokens, false);
     const tokens_now = gaugesOf(this.#subject, ['', '', ...levels]).tokens;
     this.gauges = { requests: this.gauges.requests, tokens: tokens_now };
     if (refused === '') return null;
@@ -376,16 +381,11 @@ class SharedSlot implements LimitSlot {
     });
   }
 
-  #debit(tokens: number, whatever: boolean): Promise<[string, string, string]> {
+  #take(kind: 'requests' | 'tokens', units: number, whatever: boolean): Promise<[string, string, string]> {
+    const limit = kind === 'requests' ? 'rpm' : 'tpm';
     const { key_rates, plan_rates } = this.#subject;
-    return inTime(
-      this.#store.redis.svcSpend(
-        ...this.keys.tokens,
-        ...limitArgs([key_rates.tpm, plan_rates.tpm]),
-        tokens,
-        whatever ? 1 : 0,
-      ),
-    );
+    const limits = limitArgs([key_rates[limit], plan_rates[limit]]);
+    return inTime(this.#store.redis.svcSpend(...this.keys[kind], ...limits, units, whatever ? 1 : 0));
   }
 }
 

@@ -59,7 +59,7 @@ return { refused, levels[1], levels[2], levels[3], levels[4] }
 `;
 
 /**
- * KEYS tokens of key and plan; ARGV tpm ×2 (empty: none), tokens, 1 to debit whatever is there.
+ * KEYS tokens (or requests) of key and plan; ARGV tpm (rpm) ×2 (empty: none), units, 1 to debit whatever is there.
  * Returns what refused (`tpm:key`, …; empty: debited), then both levels.
  */
 export const SPEND = `${BUCKETS}

@@ -47,6 +47,18 @@ export function requestSubjectOf(grant: KeyGrant): LimitSubject {
   };
 }
 
+/** The part of every limit that one of `processes` may grant by itself; at least one where the limit is not zero. */
+export function shareOf(subject: LimitSubject, processes: number): LimitSubject {
+  const part = (limit: number | null) =>
+    limit === null || limit === 0 ? limit : Math.max(1, Math.floor(limit / processes));
+  const share = ({ rpm, tpm, concurrency }: Rates): Rates => ({
+    rpm: part(rpm),
+    tpm: part(tpm),
+    concurrency: part(concurrency),
+  });
+  return { ...subject, key_rates: share(subject.key_rates), plan_rates: share(subject.plan_rates) };
+}
+
 const what: Readonly<Record<LimitRefusal['limit'], (value: number) => string>> = {
   rpm: (value) => `${value} requests per minute`,
   tpm: (value) => `${value} tokens per minute`,

@@ -54,6 +54,11 @@ export interface LimitRefusal {
 export interface LimitSlot {
   /** As of the last decision for this call. */
   readonly gauges: Gauges;
+  /**
+   * Debits what the size of the body costs: each request of the minute stands for a megabyte. The buckets may go below
+   * zero: the next call waits.
+   */
+  weigh(bytes: number): void;
   /** Debits the estimated input tokens; a refusal debits nothing. */
   spend(tokens: number): LimitRefusal | null | Promise<LimitRefusal | null>;
   /** Corrects the debit to what was really used. The buckets may go below zero: the next call waits. */

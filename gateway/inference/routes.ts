@@ -25,8 +25,9 @@ import {
 } from '@svc/core/limits/index.ts';
 import { credentialOf } from '@svc/http/index.ts';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import { readBody } from './body.ts';
+import { type Body, readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
+import { dropRest } from './rest.ts';
 import { ResponseSink } from './sink.ts';
 
 interface InferenceRoutesDeps {
@@ -149,22 +150,22 @@ class InferenceRequest {
     // A question does not count as a running call.
     if (this.question !== null) entered.leave();
     this.place = entered;
-    readBody(
-      this.request,
-      this.deps.max_body_bytes,
-      (body) => this.call(grant, entered, body),
-      (error) => this.fail(error, true),
-      () => entered.leave(),
-    );
+    readBody(this.request, this.deps.max_body_bytes, {
+      done: (body) => this.call(grant, entered, body),
+      failed: (error) => this.fail(error),
+      left: () => entered.leave(),
+      came: (bytes) => entered.weigh(bytes),
+    });
   }
 
-  private call(grant: KeyGrant, place: LimitSlot, body: Buffer): void {
+  private call(grant: KeyGrant, place: LimitSlot, { bytes, in_slices }: Body): void {
     if (this.response.destroyed) return place.leave();
     const incoming = {
       request_id: this.id,
       dialect: this.dialect,
       grant,
-      body,
+      body: bytes,
+      in_slices,
       headers: this.request.headers as Record<string, string | undefined>,
       secret: this.secret,
       path: this.path,
@@ -218,9 +219,7 @@ class InferenceRequest {
       };
       refuseRequest(this.deps.calls, early, refusal, new ResponseSink(response));
     }
-    // The rest of the body is read and dropped; otherwise the connection may be reset before the client has read the
-    // answer.
-    this.request.resume();
+    dropRest(this.request);
   }
 
   /**

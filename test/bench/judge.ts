@@ -11,11 +11,13 @@ import {
   postgresBar,
   ratioBars,
   routingUs,
+  tenantBars,
 } from './bars.ts';
 import type { ConcurrentFigures } from './concurrent.ts';
 import type { IdleFigures } from './idle.ts';
 import type { LedgerBenchRow } from './ledger.ts';
 import type { Figures } from './measure.ts';
+import type { TenantFigures } from './tenants.ts';
 
 export interface Results {
   readonly figures: Map<string, Map<string, Figures>>;
@@ -26,6 +28,7 @@ export interface Results {
   disk: { readonly p50_ms: number; readonly p99_ms: number } | null;
   /** Median µs of a decision over 1,000 endpoints, by kind. */
   decisions: Readonly<Record<string, number>>;
+  tenants: TenantFigures | null;
 }
 
 function ratios(results: Results): Bar[] {
@@ -38,6 +41,16 @@ function ratios(results: Results): Bar[] {
       { title: `${name}: CPU to bare proxy`, measured: gateway.cpu_us / bare.cpu_us, unit: 'x', ...lines },
     ];
   });
+}
+
+function tenants({ tenants: found }: Results): Bar[] {
+  if (found === null) return [];
+  const { calls_p99_ms, health_p99_ms } = found;
+  const beside = "beside another's worst bodies, p99";
+  return [
+    { title: `calls ${beside}`, measured: calls_p99_ms, unit: 'ms', ...tenantBars.calls },
+    { title: `/healthz ${beside}`, measured: health_p99_ms, unit: 'ms', ...tenantBars.health },
+  ];
 }
 
 function latency(results: Results): Bar[] {
@@ -139,6 +152,7 @@ export function barsOf(results: Results): Bar[] {
         ];
   return [
     ...ratios(results),
+    ...tenants(results),
     ...postgres,
     ...latency(results),
     ...memory(results),

@@ -16,9 +16,20 @@ import { compare, type Figures, type Variant } from './measure.ts';
 import { comparesLedger, type Scenario, scenarios } from './scenarios.ts';
 import { type Running, type Stack, startStack, variantOf } from './stack.ts';
 import { show, tableOf } from './table.ts';
+import { measureTenants } from './tenants.ts';
 import { type Verified, verify } from './verify.ts';
 
-const groups = ['plain', 'latency', 'stream', 'burst', 'idle', 'concurrent', 'pairs', 'routing'] as const;
+const groups = [
+  'plain',
+  'latency',
+  'stream',
+  'burst',
+  'idle',
+  'concurrent',
+  'tenants',
+  'pairs',
+  'routing',
+] as const;
 type Group = (typeof groups)[number];
 const names: readonly Variant['name'][] = ['bare', 'null ledger', 'gateway'];
 
@@ -142,6 +153,18 @@ async function runConcurrent(stack: Stack, options: Options, results: Results): 
   );
 }
 
+async function runTenants(stack: Stack, options: Options, results: Results): Promise<void> {
+  if (!options.only.has('tenants')) return;
+  const found = await measureTenants(stack, options.quick ? 6 : 20);
+  results.tenants = found;
+  say(
+    `\none organisation's calls, 50 a second, while another sends the worst bodies (${found.bodies}) on six connections`,
+  );
+  const head = ['calls p50 ms', 'p99 ms', '/healthz p99 ms', 'calls p99 without them', 'calls failed'];
+  const { calls_p50_ms, calls_p99_ms, health_p99_ms, quiet_p99_ms, failed } = found;
+  say(tableOf(head, [[calls_p50_ms, calls_p99_ms, health_p99_ms, quiet_p99_ms, failed]]));
+}
+
 function runRouting(options: Options, results: Results): void {
   if (!options.only.has('routing')) return;
   results.decisions = measureDecisions(options.quick ? 300 : 3_000);
@@ -180,7 +203,7 @@ async function main(): Promise<number> {
   const stack = await startStack(options.dir);
   const results: Results = {
     ...{ figures: new Map(), idle: [], concurrent: [], pairs: [], gateway_calls: 0, disk: null },
-    decisions: {},
+    ...{ decisions: {}, tenants: null },
   };
   let sound = true;
   try {
@@ -195,6 +218,7 @@ async function main(): Promise<number> {
     sound = verified.ok;
     await runIdle(stack, options, results);
     await runConcurrent(stack, options, results);
+    await runTenants(stack, options, results);
     if (options.only.has('pairs')) {
       results.pairs = await benchLedger({ seconds: options.quick ? 2 : 6 });
       say('\nhold + settle pairs, PostgreSQL on one core, Node on the other, verified after each run');

@@ -25,6 +25,8 @@ export interface Incoming {
   readonly dialect: Dialect;
   readonly grant: KeyGrant;
   readonly body: Buffer;
+  /** The body is large or dense: it is read in slices, so that no other caller waits for it. */
+  readonly in_slices: boolean;
   /** Names are lower-case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**

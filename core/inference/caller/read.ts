@@ -132,6 +132,9 @@ export function stringMap(
   for (const [key, item] of Object.entries(object)) {
     if (item === null) continue;
     keys++;
+    if (limits.max_keys !== undefined && keys > limits.max_keys) {
+      fail(param, `'${param}' must have at most ${limits.max_keys} keys.`);
+    }
     if (limits.max_key !== undefined && key.length > limits.max_key) {
       fail(param, `A key of '${param}' has more than ${limits.max_key} characters.`);
     }
@@ -142,9 +145,6 @@ export function stringMap(
     );
     // Like defineProperty and unlike assignment: a key named __proto__ stays a key.
     Object.defineProperty(map, key, { value: text, enumerable: true, writable: true, configurable: true });
-  }
-  if (limits.max_keys !== undefined && keys > limits.max_keys) {
-    fail(param, `'${param}' must have at most ${limits.max_keys} keys.`);
   }
   return map;
 }

@@ -58,7 +58,8 @@ export type Admission = { readonly call: Admitted } | { readonly replay: Replaye
 export async function admit(deps: CallDeps, incoming: Incoming, record: CallRecord): Promise<Admission> {
   // Read before the draft is made: awaiting it afterwards would keep the prompt in memory.
   const scope = scopeOf(deps, incoming.grant);
-  const draft = draftCall(deps, incoming, record, scope instanceof Promise ? await scope : scope);
+  const drafting = draftCall(deps, incoming, record, scope instanceof Promise ? await scope : scope);
+  const draft = drafting instanceof Promise ? await drafting : drafting;
   const { route } = draft;
   let money: Money | { replay: Replayed };
   try {

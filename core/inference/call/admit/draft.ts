@@ -1,6 +1,6 @@
 // The part of admission that needs the prompt: it is read, checked, measured, routed, and prepared for the first
-// endpoint. Nothing here waits, so while the money is held only the bytes of the prompt stay in memory: the prompts
-// of suspended calls would be half of what the garbage collector has to move.
+// endpoint. Nothing here waits but large bodies for their turn, so while the money is held only the bytes of the prompt
+// stay in memory: the prompts of suspended calls would be half of what the garbage collector has to move.
 
 import type { OrgKeys } from '../../../byok/index.ts';
 import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
@@ -23,10 +23,10 @@ import type { CallDeps, CallRecord, Incoming } from '../types.ts';
 import { affinityOf } from './affinity.ts';
 import { featuresOf } from './features.ts';
 import { type Account, accountOf, hasOwnKey, ownKeyRequired } from './own-key.ts';
-import { parseText } from './parse.ts';
 import { capsOf, type HoldInput } from './plan.ts';
 import { rulingOf, underPolicy } from './policy.ts';
 import { promptSize } from './prompt.ts';
+import { inTurn, type Read, readAtOnce, readInSlices } from './read.ts';
 import { clearer, refuseUnreadable, searchUnitsOf } from './task.ts';
 
 /** Default time limit to the first event (docs/routing.md#limits-of-an-attempt). */
@@ -67,9 +67,40 @@ export interface Scope {
   readonly keys: OrgKeys;
 }
 
-/** Drafts a call. @throws ServiceError what reading refuses; a refusal of the route becomes part of the draft. */
-export function draftCall(deps: CallDeps, incoming: Incoming, record: CallRecord, scope: Scope): Draft {
-  const { draft, request, endpoints, text } = decideCall(deps, incoming, record, scope);
+/**
+ * The draft of a call; a promise only for a body that is read in slices.
+ * @throws ServiceError (or rejects) what reading refuses; a refusal of the route is part of the draft.
+ */
+export function draftCall(
+  deps: CallDeps,
+  incoming: Incoming,
+  record: CallRecord,
+  scope: Scope,
+): Draft | Promise<Draft> {
+  if (incoming.in_slices) return draftInSlices(deps, incoming, record, scope);
+  return drafted(
+    deps,
+    incoming,
+    record,
+    decide(deps, incoming, record, { scope, read: readAtOnce(incoming) }),
+  );
+}
+
+async function draftInSlices(
+  deps: CallDeps,
+  incoming: Incoming,
+  record: CallRecord,
+  scope: Scope,
+): Promise<Draft> {
+  return inTurn(incoming, async (turn) => {
+    const decision = decide(deps, incoming, record, { scope, read: await readInSlices(incoming, turn) });
+    await turn.rest(true);
+    return drafted(deps, incoming, record, decision);
+  });
+}
+
+function drafted(deps: CallDeps, incoming: Incoming, record: CallRecord, decision: Decision): Draft {
+  const { draft, request, endpoints, text } = decision;
   const { route } = draft;
   if (route instanceof ServiceError) return { ...draft, first: null };
   const facts = { draft, plan: route.plan, request, endpoints, record, text };
@@ -87,19 +118,29 @@ export interface Decision {
 
 /**
  * Makes the decision of a call: reads the request, measures it, applies policies and routes it. Changes nothing
- * except what `deps.health` lets the router reserve, so dry runs use it as well. @throws ServiceError what reading
- * refuses; a refusal of the route becomes part of the draft.
+ * except what `deps.health` lets the router reserve, so dry runs use it as well. A promise only for a body that is read in slices.
+ * @throws ServiceError (or rejects) what reading refuses; a refusal of the route is part of the draft.
  */
 export function decideCall(
   deps: CallDeps,
   incoming: Incoming,
   record: CallRecord,
-  { policies, keys }: Scope,
+  scope: Scope,
+): Decision | Promise<Decision> {
+  if (!incoming.in_slices) return decide(deps, incoming, record, { scope, read: readAtOnce(incoming) });
+  return inTurn(incoming, async (turn) =>
+    decide(deps, incoming, record, { scope, read: await readInSlices(incoming, turn) }),
+  );
+}
+
+function decide(
+  deps: CallDeps,
+  incoming: Incoming,
+  record: CallRecord,
+  { scope: { policies, keys }, read }: { scope: Scope; read: Read },
 ): Decision {
-  const { headers, dialect } = incoming;
-  const text = incoming.body.toString('utf8');
-  const body = parseText(text);
-  const request = dialect.read(body, headers);
+  const { dialect } = incoming;
+  const { text, body, request } = read;
   const account = accountOf(dialect, request);
   // Accounts of the pool hold no files of callers, and other tenants' files must stay out of reach.
   if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);

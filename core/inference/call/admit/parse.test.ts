@@ -14,31 +14,6 @@ function offsetOf(text: string): unknown {
   return null;
 }
 
-describe('a body of more items than memory has room for', () => {
-  const refused = (text: string) => {
-    try {
-      parseText(text);
-    } catch (error) {
-      return error instanceof ServiceError ? error.code : error;
-    }
-    return null;
-  };
-
-  test.each([
-    ['objects', '{},', 1_000_001],
-    ['lists', '[],', 1_000_001],
-    ['members', '"a":0,', 1_000_001],
-  ])('is refused unread: %s', (name, item, count) => {
-    const inside = item.repeat(count).slice(0, -1);
-    expect(refused(name === 'members' ? `{${inside}}` : `[${inside}]`)).toBe('request_too_large');
-  });
-
-  test('is not one with long texts or many numbers', () => {
-    expect(refused(JSON.stringify({ data: '{[:"\\'.repeat(1_000_000) }))).toBeNull();
-    expect(refused(`[${'1,'.repeat(2_000_000)}1]`)).toBeNull();
-  });
-});
-
 describe('the offset of a fault', () => {
   // `^` marks it.
   test.each([

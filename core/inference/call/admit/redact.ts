@@ -2,7 +2,6 @@
 // names is removed before anything is read, hashed, routed, stored or sent. Both lanes see only redacted text.
 import { type RedactedBody, redactBody } from '../../../redaction/index.ts';
 import type { Incoming } from '../types.ts';
-import { refuseTooMany } from './parse.ts';
 
 /** Headers whose text is stored in request rows. */
 const HEADERS = ['x-svc-metadata', 'x-svc-app', 'x-title'];
@@ -12,15 +11,13 @@ type RedactionSettings = NonNullable<Incoming['grant']['data_policy']['redact']>
 /**
  * `incoming` with body and headers redacted; the same object when its organisation redacts nothing, which costs one
  * look-up.
- * @throws ServiceError (or rejects) invalid_pattern, request_too_large, service_unavailable: then the request must
+ * @throws ServiceError (or rejects) invalid_pattern, service_unavailable: then the request must
  * not continue.
  */
 export function redactIncoming(incoming: Incoming): Incoming | Promise<Incoming> {
   const { redact } = incoming.grant.data_policy;
   if (redact === null) return incoming;
   const { org_id } = incoming.grant;
-  // Redaction parses the body too. The counted characters are ASCII, so the bytes need no decoding.
-  refuseTooMany(incoming.body.toString('latin1'));
   const body = redactBody(redact, incoming.body, {
     org_id,
     spared: incoming.dialect.spared,

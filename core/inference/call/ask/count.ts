@@ -39,7 +39,7 @@ export async function countTokens(deps: CallDeps, incoming: Incoming): Promise<C
   const asked: Incoming = { ...incoming, headers };
   const record = newRecord(asked, 0);
   const scope = await scopeOf(deps, incoming.grant);
-  const decision = decideCall(deps, asked, record, scope);
+  const decision = await decideCall(deps, asked, record, scope);
   const { draft, request, endpoints } = decision;
   if (draft.route instanceof ServiceError && !isNoAnswer(draft.route)) throw draft.route;
   const [endpoint] = endpoints;

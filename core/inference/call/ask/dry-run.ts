@@ -4,7 +4,7 @@ import { type JsonObject, ServiceError } from '../../../kernel/index.ts';
 import { holdMicroUsd, price, type Reserved } from '../../../pricing/index.ts';
 import { type RoutePlan, routeLine, routeOf } from '../../../routing/index.ts';
 import { scopeOf, tellCap } from '../admit/admit.ts';
-import { decideCall } from '../admit/draft.ts';
+import { type Decision, decideCall } from '../admit/draft.ts';
 import { TYPICAL_OUTPUT } from '../admit/features.ts';
 import { type HoldPreview, previewHold } from '../admit/hold.ts';
 import { plannedOf } from '../admit/plan.ts';
@@ -40,7 +40,7 @@ export async function dryRun(deps: CallDeps, incoming: Incoming): Promise<DryRun
   const asked: Incoming = { ...incoming, headers };
   const record = newRecord(asked, 0);
   const scope = await scopeOf(deps, incoming.grant);
-  const { draft, endpoints, request } = decideCall(deps, asked, record, scope);
+  const { draft, endpoints, request } = await decideCall(deps, asked, record, scope);
   const { route } = draft;
   if (route instanceof ServiceError) throw route;
   const preview = await previewHold(deps, asked, draft, endpoints);
@@ -83,7 +83,7 @@ function isTried(planned: readonly Planned[] | null, endpoint_id: string): boole
 function planOf(
   route: RoutePlan,
   planned: readonly Planned[] | null,
-  draft: ReturnType<typeof decideCall>['draft'],
+  draft: Decision['draft'],
 ): JsonObject[] {
   const { hold_input, prompt_bytes } = draft;
   const usage = {

@@ -1,0 +1,79 @@
+// Whose large body is read now. One at a time, organisations taking turns, and between its slices the process belongs to
+// everybody else: a caller of large bodies delays its own organisation.
+
+/** A slice may run so long; what cannot be divided may take longer. */
+const SLICE_MS = 4;
+/** Rest after a slice, in times its length: at most a third of the process goes to large bodies. */
+const REST = 2;
+
+/** The time of one body's reading. */
+export interface Turn {
+  /** Waits if the slice has had its time; `now`: in any case. */
+  rest(now?: boolean): Promise<void> | undefined;
+  /** Lets the next body in. */
+  end(): void;
+}
+
+class Reading implements Turn {
+  readonly #end: () => void;
+  #since = performance.now();
+  #ended = false;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  rest(now = false): Promise<void> | undefined {
+    const took = performance.now() - this.#since;
+    return !now && took < SLICE_MS ? undefined : this.#pause(took);
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // The last slice rests like the others: the next body waits for it.
+    void this.#pause(performance.now() - this.#since).then(this.#end);
+  }
+
+  async #pause(took: number): Promise<void> {
+    await new Promise<void>((done) => void setTimeout(done, took * REST));
+    this.#since = performance.now();
+  }
+}
+
+type Waiting = (turn: Turn) => void;
+
+/** The bodies of a process that wait to be read in slices. */
+export class Turns {
+  /** By organisation, the next in turn first. */
+  readonly #lines = new Map<string, Waiting[]>();
+  #busy = false;
+
+  /** Resolves when a body of `org_id` may be read. */
+  take(org_id: string): Promise<Turn> {
+    return new Promise((start) => {
+      const line = this.#lines.get(org_id);
+      if (line === undefined) this.#lines.set(org_id, [start]);
+      else line.push(start);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#busy) return;
+    for (const [org_id, line] of this.#lines) {
+      const start = line.shift();
+      // Behind all others, or away.
+      this.#lines.delete(org_id);
+      if (line.length > 0) this.#lines.set(org_id, line);
+      if (start === undefined) continue;
+      this.#busy = true;
+      return start(new Reading(() => this.#ended()));
+    }
+  }
+
+  #ended(): void {
+    this.#busy = false;
+    this.#next();
+  }
+}

@@ -1,0 +1,147 @@
+// A hostile caller: connections that send one expensive body after the other, and what others notice of it.
+import { Agent, request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+/** Below the bound of objects, lists and members in a body. */
+const ITEMS = 99_000;
+
+const times = (count: number, item: (i: number) => string) =>
+  Array.from({ length: Math.floor(count) }, (_, i) => item(i)).join(',');
+const turn = (i: number) => (i % 2 === 0 ? 'user' : 'assistant');
+const chat = (model: string, rest: string) => `{"model":"${model}",${rest}}`;
+const hello = '"messages":[{"role":"user","content":"a"}]';
+
+export interface Body {
+  readonly path: string;
+  readonly gzipped: Buffer;
+}
+
+/** The most expensive bodies that are allowed, and some that are refused; compressed they are small. */
+export function worstBodies(model: string): readonly Body[] {
+  const body = (path: string, text: string): Body => ({ path, gzipped: gzipSync(text) });
+  const small = (i: number) => `{"role":"${turn(i)}","content":"a"}`;
+  const part = () => '{"type":"text","text":"a"}';
+  return [
+    body('/v1/chat/completions', chat(model, `"messages":[${times(ITEMS / 3, small)}]`)),
+    body('/v1/chat/completions', chat(model, `"messages":[${times(330_000, small)}]`)),
+    body('/v1/chat/completions', chat(model, `${hello},"metadata":{${times(ITEMS, (i) => `"k${i}":"v"`)}}`)),
+    body('/v1/chat/completions', chat(model, `${hello},"x":{${times(ITEMS, (i) => `"k${i}":0`)}}`)),
+    body('/v1/chat/completions', chat(model, `${hello},"x":[${'1,'.repeat(490_000)}1]`)),
+    body(
+      '/v1/chat/completions',
+      chat(model, `"messages":[{"role":"user","content":"${'\\"'.repeat(8_000_000)}"}]`),
+    ),
+    body(
+      '/v1/messages',
+      chat(model, `"max_tokens":5,"messages":[{"role":"user","content":[${times(ITEMS / 3, part)}]}]`),
+    ),
+    body('/v1/responses', chat(model, `"input":[${times(ITEMS / 3, small)}]`)),
+  ];
+}
+
+interface Sent {
+  readonly port: number;
+  readonly path: string;
+  readonly key: string;
+  readonly body: string | Buffer;
+  readonly agent: Agent;
+  readonly method?: string;
+  readonly gzipped?: boolean;
+}
+
+/** Status of one request, and how long it took; 0 where the connection broke. */
+function send({ port, path, key, body, agent, method = 'POST', gzipped = false }: Sent) {
+  const began = performance.now();
+  return new Promise<{ status: number; ms: number }>((done) => {
+    const end = (status: number) => done({ status, ms: performance.now() - began });
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...(gzipped ? { 'content-encoding': 'gzip' } : {}),
+    };
+    const out = request({ host: '127.0.0.1', port, path, method, agent, headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => end(answer.statusCode ?? 0));
+    });
+    out.on('error', () => end(0));
+    out.end(body);
+  });
+}
+
+export interface FloodOptions {
+  readonly port: number;
+  readonly bodies: readonly Body[];
+  readonly hostile_key: string;
+  readonly connections: number;
+  readonly other_key: string;
+  /** Of the other organisation's calls. */
+  readonly model: string;
+  /** Of either kind, as many as are measured; the flood goes on until they have their answers. */
+  readonly calls: number;
+  readonly per_second: number;
+}
+
+export interface FloodFigures {
+  readonly sent: number;
+  /** Statuses that the hostile caller got, with their number. */
+  readonly statuses: Readonly<Record<number, number>>;
+  /** Of the other organisation: calls that did not end in 200. */
+  readonly failed: number;
+  readonly calls_ms: readonly number[];
+  readonly health_ms: readonly number[];
+}
+
+/** The value below which `share` of `values` are. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Floods a gateway while another organisation calls it at an even rate. */
+export async function flood(options: FloodOptions): Promise<FloodFigures> {
+  const { port, bodies, connections, calls, per_second } = options;
+  const agent = new Agent({ keepAlive: true });
+  const statuses: Record<number, number> = {};
+  let sent = 0;
+  let over = false;
+  const hostile = Array.from({ length: connections }, async () => {
+    while (!over) {
+      const { path, gzipped } = bodies[sent++ % bodies.length] as Body;
+      const { status } = await send({
+        port,
+        path,
+        key: options.hostile_key,
+        body: gzipped,
+        agent,
+        gzipped: true,
+      });
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  });
+  const body = JSON.stringify({ model: options.model, messages: [{ role: 'user', content: 'Hello' }] });
+  const ask = { port, key: options.other_key, agent };
+  const asked: Promise<{ status: number; ms: number }>[] = [];
+  const looked: Promise<{ status: number; ms: number }>[] = [];
+  await new Promise<void>((done) => {
+    const timer = setInterval(() => {
+      asked.push(send({ ...ask, path: '/v1/chat/completions', body }));
+      looked.push(send({ ...ask, path: '/healthz', body: '', method: 'GET' }));
+      if (asked.length < calls) return;
+      clearInterval(timer);
+      done();
+    }, 1_000 / per_second);
+  });
+  const answers = await Promise.all(asked);
+  const health = await Promise.all(looked);
+  over = true;
+  await Promise.all(hostile);
+  agent.destroy();
+  return {
+    sent,
+    statuses,
+    failed: answers.filter(({ status }) => status !== 200).length,
+    calls_ms: answers.map(({ ms }) => ms),
+    health_ms: health.map(({ ms }) => ms),
+  };
+}
