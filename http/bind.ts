@@ -44,6 +44,7 @@ async function authenticate(
       return staffCallerOf(parts, request);
     default:
       return callerOf(parts, request, {
+        for_any: audience.kind === 'key' && audience.scopes === 'any',
         x_api_key: audience.kind === 'key' && audience.x_api_key === true,
         org_id: operation.path.startsWith('/v1/orgs/:id') ? (request.params as { id: string }).id : null,
       });

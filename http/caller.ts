@@ -20,7 +20,9 @@ import {
   type SessionCaller,
   type StaffCaller,
 } from '@svc/core/kernel/index.ts';
+import { findKeyMaker } from '@svc/core/keys/index.ts';
 import { createContext } from '@svc/core/operations/index.ts';
+import { findMembership } from '@svc/core/orgs/index.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bearerOf, credentialOf } from './authenticate.ts';
 import type { HttpParts } from './parts.ts';
@@ -110,6 +112,14 @@ async function session(
   return caller;
 }
 
+/** Asked anew for each request: who is demoted or removed loses the rights of their keys at once, everywhere. */
+async function withMaker({ pool }: HttpParts, caller: KeyCaller): Promise<KeyCaller> {
+  const user_id = await findKeyMaker(pool, caller);
+  if (user_id === null) return caller;
+  const membership = await findMembership(pool, { org_id: caller.org_id, user_id });
+  return { ...caller, maker: { role: membership?.role ?? null } };
+}
+
 /**
  * The key or session behind `request`. For a write with a session cookie, the CSRF token has been checked.
  * @throws ServiceError authentication_required, invalid_api_key, session_expired, invalid_request (cookie and bearer
@@ -126,6 +136,8 @@ export async function callerOf(
     readonly org_id?: string | null;
     /** The service itself checks again; this does not count as activity of the person. */
     readonly passive?: true;
+    /** What any key may do: no matter who made it. */
+    readonly for_any?: boolean;
   } = {},
 ): Promise<KeyCaller | SessionCaller> {
   const cookie = onlyCookie(request, parts.services.sign_in.cookies.session);
@@ -135,8 +147,10 @@ export async function callerOf(
   if (cookie !== null && !has_header)
     return session(parts, request, { token: cookie, by_cookie: true, org_id, passive });
   const credential = credentialOf(request.raw, options.x_api_key === true);
-  if (!credential.startsWith(SESSION_PREFIX))
-    return (await parts.services.key_ring.verify(credential)).caller;
+  if (!credential.startsWith(SESSION_PREFIX)) {
+    const { caller } = await parts.services.key_ring.verify(credential);
+    return options.for_any === true ? caller : withMaker(parts, caller);
+  }
   if (cookie !== null) {
     throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
       param: 'authorization',

@@ -18,6 +18,7 @@ import {
   CURRENT_SVC_VERSION,
   refuseLongerLife,
   refuseLooserPolicy,
+  refuseServiceKey,
   refuseUnknownVersion,
   refuseWiderScopes,
 } from './rights.ts';
@@ -122,9 +123,10 @@ function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null
   return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);
 }
 
-/** Who a new key is made by: the person, or the creator of the key that makes it. */
+/** Whom a new key is bound to: the person, or the one that the key which makes it is bound to; null: a service key. */
 async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Promise<string | null> {
   if (caller.kind === 'session') return caller.user_id;
+  if (caller.maker === undefined) return null;
   const { org_id, key_id } = caller;
   const maker = await findKey(context.db, { org_id, environment: sightOf(caller), id: key_id });
   return maker?.created_by ?? null;
@@ -149,6 +151,7 @@ export async function issueKey(
 ): Promise<{ key: KeyRow; secret: string }> {
   const caller = orgCaller(context);
   refuseWiderScopes(caller, input.scopes);
+  if (input.service === true) refuseServiceKey(caller);
   if (caller.environment === 'test' && input.environment === 'live') {
     throw new ServiceError('sandbox_key_not_allowed', 'A test key can only make test keys.', {
       param: 'environment',
@@ -171,7 +174,7 @@ export async function issueKey(
     expires_at,
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
     data_policy: (input.data_policy as OwnDataPolicy | null | undefined) ?? null,
-    created_by: await creatorOf(context, caller),
+    created_by: input.service === true ? null : await creatorOf(context, caller),
     at,
   });
 }

@@ -142,7 +142,8 @@ export const createKeyOperation = operation({
     context.transaction(async (context) => {
       const { key, secret } = await issueKey(context, input);
       const { name, scopes, environment } = key;
-      await record(context, 'keys.create', key, { after: { name, scopes, environment } });
+      const service = key.created_by === null;
+      await record(context, 'keys.create', key, { after: { name, scopes, environment, service } });
       return { ...(await viewKey(context, key)), secret };
     }),
 });

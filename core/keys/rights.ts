@@ -1,6 +1,13 @@
 // What one key may give another (docs/api.md#who-may-call): no scope it lacks, no life beyond its own, no looser data
 // policy than the organisation's, only API versions that exist.
-import { invalid, type KeyCaller, type MemberCaller, type Scope, ServiceError } from '../kernel/index.ts';
+import {
+  invalid,
+  type KeyCaller,
+  type MemberCaller,
+  type Role,
+  type Scope,
+  ServiceError,
+} from '../kernel/index.ts';
 import type { OrgDataPolicy } from '../orgs/index.ts';
 import type { OwnDataPolicy } from './types.ts';
 
@@ -13,17 +20,57 @@ export function coversScope(held: readonly Scope[], wanted: Scope): boolean {
   return held.includes(wanted) || (wanted === 'read:credits' && held.includes('manage:credits'));
 }
 
+/** Scopes that not every role may grant: those that open nothing which the others may do themselves. */
+const granters: Readonly<Partial<Record<Scope, readonly Role[]>>> = {
+  'manage:credits': ['owner', 'admin', 'billing'],
+};
+
+/** Whether a person of `role` may do anything that `scope` opens, and so may grant it. */
+export function mayGrant(role: Role, scope: Scope): boolean {
+  return granters[scope]?.includes(role) ?? true;
+}
+
+/** Their present role; null for who is gone, undefined for a service key, which is bound to nobody. */
+function roleBehind(caller: KeyCaller | MemberCaller): Role | null | undefined {
+  return caller.kind === 'session' ? caller.role : caller.maker?.role;
+}
+
 /**
- * A person's role is what admits them to the route, and every role so admitted may grant all scopes.
- * @throws ServiceError permission_denied naming the first scope that a calling key does not hold.
+ * A person grants what their role may do, a key what it has itself and what the role of its maker may do.
+ * @throws ServiceError permission_denied naming the first scope that is more.
  */
 export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: readonly Scope[]): void {
+  const role = roleBehind(caller);
+  const beyond = role === undefined ? undefined : wanted.find((own) => role === null || !mayGrant(role, own));
+  if (beyond !== undefined) {
+    throw new ServiceError(
+      'permission_denied',
+      `The role ${role ?? 'none'} cannot grant the scope ${beyond}.`,
+      {
+        param: 'scopes',
+        details: { scope: beyond },
+      },
+    );
+  }
   if (caller.kind === 'session') return;
   const scope = wanted.find((own) => !coversScope(caller.scopes, own));
   if (scope === undefined) return;
   throw new ServiceError('permission_denied', 'A key can only grant scopes that it has itself.', {
     param: 'scopes',
     details: { scope },
+  });
+}
+
+/**
+ * A service key keeps its scopes whatever becomes of people, so only who answers for the organisation makes one.
+ * @throws ServiceError permission_denied
+ */
+export function refuseServiceKey(caller: KeyCaller | MemberCaller): void {
+  const role = roleBehind(caller);
+  if (role === undefined || role === 'owner' || role === 'admin') return;
+  throw new ServiceError('permission_denied', 'Only an owner or admin makes service keys.', {
+    param: 'service',
+    details: { role: 'owner' },
   });
 }
 

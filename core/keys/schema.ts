@@ -119,6 +119,12 @@ export const CreateKeyInput = Type.Object({
   expires_in: Type.Optional(Type.String({ pattern: HOURS, description: 'whole hours, 1h to 17520h' })),
   svc_version: Type.Optional(Version),
   data_policy: Type.Optional(nullable(Policy)),
+  service: Type.Optional(
+    Type.Boolean({
+      description:
+        'bound to nobody: keeps its scopes whatever role its maker has later, and shows no created_by; owners and admins',
+    }),
+  ),
 });
 
 /** JSON merge patch (RFC 7396): absent is unchanged, null is the default where there is one. */

@@ -37,9 +37,20 @@ function admitKey(audience: Audience, caller: KeyCaller): void {
     throw denied('Only a test key can do this.', { environment: 'test' });
   }
   if (audience.scopes === 'any') return;
-  if (audience.scopes.some((scope) => coversScope(caller.scopes, scope))) return;
-  const [scope] = audience.scopes;
-  throw denied(`The key lacks the scope ${scope}.`, { scope });
+  if (!audience.scopes.some((scope) => coversScope(caller.scopes, scope))) {
+    const [scope] = audience.scopes;
+    throw denied(`The key lacks the scope ${scope}.`, { scope });
+  }
+  admitMaker(audience.session ?? 'any', caller);
+}
+
+/** A key that a person made does what that person may do now; inference goes on without them. */
+function admitMaker(roles: readonly Role[] | 'any', { maker }: KeyCaller): void {
+  if (maker === undefined) return;
+  if (maker.role === null) throw denied('The person who made this key has left the organization.', {});
+  if (roles === 'any' || roles.includes(maker.role)) return;
+  const message = `The person who made this key may not do this: their role is ${maker.role}.`;
+  throw denied(message, { role: roles[0] ?? 'none' });
 }
 
 function admitSession(audience: Audience, caller: SessionCaller, at: Date): void {

@@ -73,6 +73,8 @@ export interface KeyOptions {
   readonly scopes?: readonly Scope[];
   readonly environment?: Environment;
   readonly expires_at?: Date;
+  /** The person whose key it is; absent: a service key. */
+  readonly created_by?: Id<'user'>;
 }
 export interface CallOptions {
   /** What goes into `Authorization: Bearer`: an API key or a session token. */
@@ -151,6 +153,7 @@ export async function startHarness(): Promise<Harness> {
         scopes: wanted.scopes ?? scopes,
         environment: wanted.environment ?? 'live',
         expires_at: wanted.expires_at ?? null,
+        created_by: wanted.created_by ?? null,
       }),
     );
     return { id: made.key.id, secret: made.secret };
