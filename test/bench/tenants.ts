@@ -1,5 +1,5 @@
 // What another organisation notices when six connections of one free key send the worst bodies that are allowed.
-import { type FloodFigures, flood, quantile, worstBodies } from '../support/flood.ts';
+import { type FloodFigures, flood, quantile, worstBodies } from '../concurrency/flood.ts';
 import { provision } from '../support/provision.ts';
 import type { Stack } from './stack.ts';
 

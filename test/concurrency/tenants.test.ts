@@ -1,7 +1,7 @@
 // One organisation against the others: what a caller of expensive bodies takes from everybody else.
 import { expect, test } from 'vitest';
 import { useWorld } from '../calls/world.ts';
-import { flood, quantile, worstBodies } from '../support/flood.ts';
+import { flood, quantile, worstBodies } from './flood.ts';
 
 const world = useWorld({ models: { chat: 1 } });
 

@@ -1,8 +1,7 @@
 // A large JSON text read in slices. The text is cut at commas; each piece, with brackets put around it that stand for
 // what is open there, is a small document for JSON.parse, whose values are hung into the whole. Long strings are decoded
 // by parts. The result and every refusal are those of JSON.parse over the whole.
-import { randomBytes } from 'node:crypto';
-import { type JsonObject, parseJson, ServiceError } from '../../../kernel/index.ts';
+import { type JsonObject, parseJson, ServiceError, secureBytes } from '../../../kernel/index.ts';
 import { stringEnd } from '../../wire/scan.ts';
 import type { Turn } from './turns.ts';
 
@@ -12,7 +11,7 @@ const PIECE_TOKENS = 4_000;
 /** Longer strings are decoded by parts of this length. */
 const LONG_STRING = 262_144;
 /** The member under which what is open goes on in the next piece; nobody can guess it. */
-const CONTINUED = randomBytes(12).toString('hex');
+const CONTINUED = secureBytes(12).toString('hex');
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { useWorld } from './world.ts';
+import { useWorld } from '../../test/calls/world.ts';
 
 const LIMIT = 65_536;
 const world = useWorld({ models: { chat: 1 }, env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
