@@ -58,7 +58,15 @@ export function rewriteModelPath(url: string): string {
 }
 
 /** Responses are not stored, so nothing below their route can be fetched, deleted, cancelled or listed. */
-function unknownRoute(path: string): ServiceError {
+function unknownRoute(known: PathTable, path: string): ServiceError {
+  if (path === '/') {
+    const message = 'This is an API: its documents are at /docs, its routes begin with /v1.';
+    return new ServiceError('route_not_found', message);
+  }
+  if (known.find(`/v1${path}`) !== null) {
+    const message = `There is no such route. Did you mean /v1${path}? Base URLs of OpenAI clients end with /v1.`;
+    return new ServiceError('route_not_found', message);
+  }
   if (!path.startsWith('/v1/responses/')) {
     return new ServiceError('route_not_found', 'There is no such route. See /docs.');
   }
@@ -70,7 +78,7 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
   const path = request.url.split('?', 1)[0] as string;
   const known = app.known_paths.find(path);
   if (known === null) {
-    return sendRefusal(app, reply, unknownRoute(path));
+    return sendRefusal(app, reply, unknownRoute(app.known_paths, path));
   }
   reply.header('allow', known.methods.join(', '));
   const cross_origin = known.cross_origin && request.headers.origin !== undefined;
@@ -87,8 +95,11 @@ function unknownPath(app: FastifyInstance, request: FastifyRequest, reply: Fasti
   }
   if (from_console) reply.headers(consoleHeaders(origin));
   else if (cross_origin) reply.headers(crossOriginHeaders);
-  const allowed = known.methods.join(', ');
-  return sendRefusal(app, reply, new ServiceError('method_not_allowed', `This path takes ${allowed}.`));
+  return sendRefusal(app, reply, wrongMethod(known.methods));
+}
+
+function wrongMethod(methods: readonly string[]): ServiceError {
+  return new ServiceError('method_not_allowed', `This path takes ${methods.join(', ')}.`);
 }
 
 /**
@@ -118,6 +129,26 @@ const unread: ReadonlyMap<string | undefined, readonly [status: number, message:
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, `The request did not come whole within ${REQUEST_MS / 1000} s.`]],
 ]);
 
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (\/[^ ?]*)\S* HTTP\/1\.[01]\r?\n/;
+
+/** The answer to a request that Node's parser rejects; a method that it does not know is refused like other wrong ones. */
+function refusalOfUnread(
+  known: PathTable,
+  { code, rawPacket }: { readonly code: string; readonly rawPacket?: unknown },
+): { readonly status: number; readonly refusal: ServiceError; readonly allow: string } {
+  const sent =
+    code === 'HPE_INVALID_METHOD' && Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 8_192) : '';
+  const path = REQUEST_LINE.exec(sent);
+  if (path !== null) {
+    const found = known.find(path[1] as string);
+    const refusal = found === null ? unknownRoute(known, path[1] as string) : wrongMethod(found.methods);
+    const allow = found === null ? '' : `allow: ${found.methods.join(', ')}\r\n`;
+    return { status: refusal.status, refusal, allow };
+  }
+  const [status, message] = unread.get(code) ?? [400, 'The request is not HTTP.'];
+  return { status, refusal: new ServiceError('invalid_request', message), allow: '' };
+}
+
 /** An instance without routes; `bindOperations` and `bindInference` add theirs. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, base_url, formats } = options;
@@ -137,16 +168,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     frameworkErrors(error, request, reply) {
       sendRefusal(app, reply as FastifyReply, refusalOf(error, request.id, log));
     },
-    clientErrorHandler({ code }, socket) {
+    clientErrorHandler(error, socket) {
       if (!socket.writable) return;
-      const [status, message] = unread.get(code) ?? [400, 'The request is not HTTP.'];
-      const body = errorBody(new ServiceError('invalid_request', message), {
-        request_id: newRequestId(),
-        base_url,
-      });
+      const { status, refusal, allow } = refusalOfUnread(app.known_paths, error);
+      const body = errorBody(refusal, { request_id: newRequestId(), base_url });
       socket.end(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n` +
-          `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+          `${allow}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
     },
   });
@@ -159,6 +187,11 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.decorate('console_origins', new Set<string>());
   app.decorate('answer_headers', (request_id: string) => answerHeaders(request_id, is_https));
   app.addHook('onRequest', (request, reply, done) => {
+    // Fastify would look for a body first.
+    if (request.raw.method === 'QUERY') {
+      unknownPath(app, request, reply);
+      return;
+    }
     const fault = framingFault(request.raw);
     if (fault === null) return done();
     reply.header('connection', 'close');

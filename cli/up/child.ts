@@ -107,7 +107,7 @@ export function recordChildren(dataDir: string, running: readonly { name: string
   });
   const up: Holder = { pid: process.pid, started: startOf(process.pid) ?? '' };
   const fresh = `${fileOf(dataDir)}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify({ up, children } satisfies Children));
+  writeFileSync(fresh, JSON.stringify({ up, children } satisfies Children), { mode: 0o600 });
   renameSync(fresh, fileOf(dataDir));
 }
 

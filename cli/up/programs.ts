@@ -1,4 +1,5 @@
 // The programs of `make up` in addition to the database: how each is started and how to see that it is ready.
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '@svc/core/kernel/index.ts';
 import { type Addresses, localAddress, type SimulatedRail } from './addresses.ts';
@@ -129,6 +130,10 @@ export function temporalProgram(facts: Facts, program: string): Program {
   const { temporal, temporal_ui } = addresses;
   const temporal_ui_url = `http://127.0.0.1:${temporal_ui}`;
   // The UI calls the server behind it, so this address answers only when both run.
+  // SQLite gives its journals the mode of the database, which holds what workflows are told.
+  const file = join(dataDir, 'temporal.db');
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
   const health_url = `${temporal_ui_url}/api/v1/namespaces/${config.temporal_namespace}`;
   return {
     name: 'temporal',
@@ -139,7 +144,7 @@ export function temporalProgram(facts: Facts, program: string): Program {
       args: [
         ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(temporal.port)],
         ...['--ui-port', String(temporal_ui), '--ui-disable-news-fetch', '--log-level', 'error'],
-        ...['--namespace', config.temporal_namespace, '--db-filename', join(dataDir, 'temporal.db')],
+        ...['--namespace', config.temporal_namespace, '--db-filename', file],
       ],
       cwd: dataDir,
       log: logOf(facts, 'temporal'),

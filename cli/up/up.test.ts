@@ -303,6 +303,9 @@ test('Ctrl-C while further programs are starting stops them, too', async () => {
   await started.line('temporal   ready');
   const file = fileNow();
   const children = readFileSync(join(dataDir, 'children.json'), 'utf8');
+  for (const name of ['children.json', 'temporal.db', 'up.json']) {
+    expect([name, statSync(join(dataDir, name)).mode & 0o077]).toEqual([name, 0]);
+  }
   started.signal('SIGINT');
   expect(await started.ended).toBe(0);
   expect(running(file)).toEqual([]);

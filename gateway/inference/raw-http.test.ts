@@ -72,3 +72,25 @@ test.each([
     expect(text).toMatch(/HTTP\/1\.1 200 /);
   },
 );
+
+test.each(['QUERY', 'FOO', 'PURGE', 'TRACE'])(
+  'the method %s is not allowed, and Allow says what is',
+  async (method) => {
+    const text = await exchange([head([`${method} /v1/keys?x=1 HTTP/1.1`, 'host: a', 'connection: close'])]);
+    expect(text).toMatch(/^HTTP\/1\.1 405 /);
+    expect(text).toMatch(/\r\nallow: GET, HEAD, OPTIONS, POST\r\n/i);
+    expect(text).toContain('"method_not_allowed"');
+    const nowhere = await exchange([head([`${method} /nowhere HTTP/1.1`, 'host: a', 'connection: close'])]);
+    expect(nowhere).toMatch(/^HTTP\/1\.1 404 /);
+  },
+);
+
+test.each([
+  ['POST', '/chat/completions', 'Did you mean /v1/chat/completions?'],
+  ['GET', '/models/sandbox/echo', 'Did you mean /v1/models/sandbox/echo?'],
+  ['GET', '/', '/docs'],
+])('%s %s says where to go', async (method, path, hint) => {
+  const text = await exchange([head([`${method} ${path} HTTP/1.1`, 'host: a', 'connection: close'])]);
+  expect(text).toMatch(/^HTTP\/1\.1 404 /);
+  expect(text).toContain(hint);
+});

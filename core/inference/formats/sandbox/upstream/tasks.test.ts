@@ -16,6 +16,14 @@ const vectorsOf = (body: Buffer) =>
 const dot = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
 
+test("a model of OpenAI's has as many numbers as there, unless fewer are asked for", () => {
+  const task = { kind: 'embed', input: ['x'], single: true, encoding: 'float' } as const;
+  const lengthOf = (asked: EmbedTask) =>
+    vectorsOf(taskAnswer(asked, { ...call, model: 'openai/text-embedding-3-small' }).body)[0]?.length;
+  expect(lengthOf(task)).toBe(1_536);
+  expect(lengthOf({ ...task, dimensions: 64 })).toBe(64);
+});
+
 test('every text has a unit vector of the length asked for, and the same text the same one', () => {
   const text = fc.string({ minLength: 1, maxLength: 80, unit: 'grapheme' });
   fc.assert(

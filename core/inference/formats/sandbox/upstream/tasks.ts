@@ -17,6 +17,8 @@ import type {
 import { type Refusal, refusal } from './faults.ts';
 import { tokensOf, tokensOfBytes } from './tokens.ts';
 
+/** Clients make columns of the length that a model has: those of OpenAI's usual ones. */
+const LONGER = /(?:^|\/)text-embedding-(?:3-small|ada-002)$/;
 const DIMENSIONS = { least: 8, usual: 256, most: 1_536 };
 /** Digits of a number in a vector; more would be noise of the square root. */
 const DIGITS = 9;
@@ -71,8 +73,9 @@ function scoreOf(query: ReadonlySet<string>, document: string): number {
   return Number(((shared / query.size) * 0.9 + (shared / all) * 0.1).toFixed(6));
 }
 
-function embedded(task: EmbedTask): CanonicalAnswer | Refusal {
-  const dimensions = task.dimensions ?? DIMENSIONS.usual;
+function embedded(task: EmbedTask, model: string): CanonicalAnswer | Refusal {
+  const usual = LONGER.test(model) ? DIMENSIONS.most : DIMENSIONS.usual;
+  const dimensions = task.dimensions ?? usual;
   if (dimensions < DIMENSIONS.least || dimensions > DIMENSIONS.most) {
     const message = `dimensions must be from ${DIMENSIONS.least} to ${DIMENSIONS.most}.`;
     return refusal(400, { message, param: 'dimensions' });
@@ -117,7 +120,7 @@ export function taskAnswer(
   call: { model: string; attempt: number; fail: number; status: number | undefined },
 ): Refusal {
   if (call.attempt <= call.fail) return refusal(call.status ?? 503);
-  const answer = task.kind === 'embed' ? embedded(task) : ranked(task);
+  const answer = task.kind === 'embed' ? embedded(task, call.model) : ranked(task);
   if ('status' in answer) return answer;
   const headers = { 'content-type': 'application/json' };
   return {
