@@ -140,7 +140,7 @@ describe.concurrent('a number with more digits than a double has', () => {
 
 describe.concurrent('a body of very many small things', () => {
   test('is read, however many parts a message has, and is no fault of the gateway', async () => {
-    const parts = `${'{"type":"text","text":""},'.repeat(200_000)}{"type":"text","text":"Hi"}`;
+    const parts = `${'{"type":"text","text":""},'.repeat(33_000)}{"type":"text","text":"Hi"}`;
     for (const kind of ['chat', 'messages'] as const) {
       const { reply } = await post(kind, () => `"messages":[{"role":"user","content":[${parts}]}]`);
       expect([reply.status, errorOf(reply)?.['code']]).toEqual([400, 'context_length_exceeded']);
