@@ -5,7 +5,7 @@ install := node cli/bin/install.mjs
 # Keeps stripped and compiled sources over runs: halves the time of a start (720 to 300 ms on two cores).
 compiled := NODE_COMPILE_CACHE=$(CURDIR)/.cache/compile
 
-.PHONY: help up test check format bench crash fuzz-api tools catalog schema upgrade-dump
+.PHONY: help up test check format bench crash mutations fuzz-api tools catalog schema upgrade-dump
 
 help:
 	@echo 'make up       start everything, print addresses, keys and first calls (Ctrl-C stops all)'
@@ -14,6 +14,7 @@ help:
 	@echo 'make format   rewrite sources in the house format'
 	@echo 'make bench    measure the gateway against a bare proxy on this machine'
 	@echo 'make crash    kill programs under load and compare what everybody saw (ROUNDS=n SEED=s SHARDS=3)'
+	@echo 'make mutations   break the product on purpose and require that the crash test notices (ONLY=words)'
 	@echo 'make fuzz-api    send a gateway requests made of its document, valid and invalid (SEED=n EXAMPLES=n SECONDS=n)'
 	@echo 'make tools    install what tests need beyond npm packages, and list where each thing was found'
 	@echo 'make catalog  write the committed catalog anew from its sources'
@@ -40,6 +41,9 @@ bench:
 
 crash:
 	@$(install) all && exec $(node) test/crash/main.ts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(SHARDS),--shards $(SHARDS))
+
+mutations:
+	@$(install) all && exec $(node) test/mutations/product/main.ts $(if $(ONLY),--only '$(ONLY)')
 
 fuzz-api:
 	@$(install) all && exec $(node) test/fuzz/main.ts $(if $(SEED),--seed $(SEED)) $(if $(EXAMPLES),--examples $(EXAMPLES)) \

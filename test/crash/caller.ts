@@ -20,11 +20,15 @@ export type Seen =
 export interface Witness {
   readonly call: PlannedCall;
   readonly seen: Seen;
+  /** The gateway that had the call was not killed in its round, so that whatever it owes has to come. */
+  readonly spared: boolean;
+  /** PostgreSQL was killed in its round: a hold may have been lost, and an extension not decided. */
+  readonly holds_at_risk: boolean;
 }
 
 export interface Callers {
   /** Sends `call` to the gateway at `origin`. Rejects only when an event of the answer is not JSON. */
-  send(origin: string, call: PlannedCall): Promise<Witness>;
+  send(origin: string, call: PlannedCall): Promise<Pick<Witness, 'call' | 'seen'>>;
   close(): Promise<void>;
 }
 

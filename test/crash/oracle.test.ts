@@ -16,8 +16,10 @@ const charge = (options: Partial<Charge> = {}): Charge => ({
 
 const witness = (seen: Seen): Witness => ({
   seen,
-  call: { no: 1, dialect: 'chat', model: 'crash/chat', stream: true } as PlannedCall,
+  ...{ spared: true, holds_at_risk: false },
+  call: { no: 1, model: 'crash/full', behaviour: 'ok', over_report: 0, key: 'k' } as PlannedCall,
 });
+const budgetRefusal: Seen = { kind: 'refused', request_id: OTHER, status: 402, code: 'budget_exhausted' };
 const final: Seen = { kind: 'final', request_id: ID, cost_micro_usd: 100 };
 const finished: Served = { attempts: 1, finished: true, cost_micro_usd: 100 };
 
@@ -36,7 +38,12 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
     served: new Map([[1, served]]),
     state,
     verified: [verified],
-    holds_may_be_lost: false,
+    round: {
+      before: { charges: new Map(), books: [], windows: [], holds: 0 },
+      seen: [...witnesses, { ...witness(budgetRefusal), call: { key: 'k' } as PlannedCall }],
+      holds_may_be_lost: false,
+      budget_keys: ['k'],
+    },
   });
 }
 
@@ -85,6 +92,17 @@ describe('is found', () => {
       [{ kind: 'lost', request_id: ID }],
       [charge()],
       { ...finished, finished: false },
+    ],
+    [
+      'a caller that left an answer that its provider finished, uncharged',
+      [{ kind: 'left', request_id: ID }],
+      [],
+    ],
+    ['the same where it never learnt the id', [{ kind: 'left', request_id: null }], []],
+    [
+      'an estimate where the provider finished and bills whole',
+      [{ kind: 'left', request_id: ID }],
+      [charge({ estimated: true, cost: 70, charged: 70 })],
     ],
     ['an estimate for a caller that stayed', [final], [charge({ estimated: true })]],
     ['a charge that belongs to no call', [final], [charge(), charge({ request_id: OTHER })]],

@@ -90,10 +90,33 @@ export async function readLedger(client: pg.Client, schema: string): Promise<Led
   }
 }
 
+/** Books with less may run dry in the middle of a call. */
+const POOR_MAX_MICRO = 1_000_000;
+
 /** An estimate may err, but never above what a call of this test can have held. */
 const MOST_MICRO = 1_000 + MAX_TOKENS * 2;
 
-function judgeFinal(witness: Witness, charge: Charge | undefined, served: Served | undefined): string | null {
+/**
+ * What a call that its provider finished is charged: its price. Reported usage above the hold is charged where balance,
+ * budget and a ledger at hand allow it, and never more than is reported.
+ */
+function judgeCost(
+  { call, holds_at_risk }: Witness,
+  cost: number,
+  { cost_micro_usd }: Served,
+  bounded: boolean,
+) {
+  const may_be_cut = call.over_report > 0 && (bounded || holds_at_risk);
+  if (cost === cost_micro_usd || (may_be_cut && cost > 0 && cost < cost_micro_usd)) return null;
+  return `cost ${cost} instead of ${cost_micro_usd}`;
+}
+
+function judgeFinal(
+  witness: Witness,
+  charge: Charge | undefined,
+  served: Served | undefined,
+  bounded: boolean,
+): string | null {
   const { seen } = witness;
   if (seen.kind !== 'final') return null;
   if (charge === undefined)
@@ -102,27 +125,42 @@ function judgeFinal(witness: Witness, charge: Charge | undefined, served: Served
     return `saw cost ${seen.cost_micro_usd}, the ledger has ${charge.cost}`;
   if (charge.estimated) return 'was charged by estimate though the provider reports usage';
   if (served?.finished !== true) return 'ended well, and the provider never finished';
-  if (charge.cost !== served.cost_micro_usd) return `cost ${charge.cost} instead of ${served.cost_micro_usd}`;
-  return null;
+  return judgeCost(witness, charge.cost, served, bounded);
+}
+
+/**
+ * Whether a caller that left owes something: its gateway lived on, and a provider that behaves had the call. Who leaves
+ * pays for what was produced, the prompt at least.
+ */
+function owes({ call, seen, spared }: Witness, served: Served | undefined): boolean {
+  const behaves = call.behaviour === 'ok' || call.behaviour === 'same_id';
+  return seen.kind === 'left' && spared && behaves && served !== undefined;
 }
 
 function judgeUnfinished(
   witness: Witness,
   charge: Charge | undefined,
   served: Served | undefined,
+  bounded: boolean,
 ): string | null {
   const { seen } = witness;
-  if (charge === undefined || charge.cost === 0) return null;
+  if (charge === undefined || charge.cost === 0)
+    return owes(witness, served) ? 'left a call that its provider had, and was not charged' : null;
   if (seen.kind === 'refused') return `ended in an error (${seen.code}) and was charged ${charge.cost}`;
   if (served === undefined) return `never reached the provider and was charged ${charge.cost}`;
   if (charge.estimated) {
     if (seen.kind !== 'left') return 'was charged by estimate though the caller had not left';
+    if (drains(witness) && served.finished && witness.spared)
+      return 'was charged by estimate though its provider finished';
     return charge.cost > MOST_MICRO ? `was charged ${charge.cost} by estimate` : null;
   }
   if (!served.finished) return `was charged ${charge.cost} and the provider never finished`;
-  return charge.cost === served.cost_micro_usd
-    ? null
-    : `cost ${charge.cost} instead of ${served.cost_micro_usd}`;
+  return judgeCost(witness, charge.cost, served, bounded);
+}
+
+/** Whether a left call is read to its end: its provider bills it whole. */
+function drains({ call }: Witness): boolean {
+  return call.model === 'crash/full' && call.behaviour === 'ok';
 }
 
 function judgeCharge(charge: Charge): string | null {
@@ -147,9 +185,15 @@ function judgeStrangers(
   );
   const open = new Map<number, number>();
   let left = 0;
-  for (const { call, seen } of nameless) {
+  let owing = 0;
+  /** Of calls that may have been charged less than was reported. */
+  const most: number[] = [];
+  for (const witness of nameless) {
+    const { call, seen } = witness;
     if (seen.kind === 'left') left++;
     const answer = served.get(call.no);
+    if (owes(witness, answer)) owing++;
+    if (answer?.finished && call.over_report > 0) most.push(answer.cost_micro_usd);
     if (answer?.finished) open.set(answer.cost_micro_usd, (open.get(answer.cost_micro_usd) ?? 0) + 1);
   }
   const faults: string[] = [];
@@ -160,9 +204,14 @@ function judgeStrangers(
       continue;
     }
     const n = open.get(charge.cost) ?? 0;
+    const cut = most.findIndex((cost) => charge.cost < cost);
     if (n > 0) open.set(charge.cost, n - 1);
+    else if (cut >= 0) most.splice(cut, 1);
     else faults.push(`${charge.request_id}: charged ${charge.cost}, and no caller made such a call`);
   }
+  const paid = strangers.filter(({ cost }) => cost > 0).length;
+  if (paid < owing)
+    faults.push(`${owing} callers left calls that their provider had, and ${paid} were charged`);
   return faults;
 }
 
@@ -198,25 +247,43 @@ function judgeWindows(state: LedgerState): string[] {
     );
 }
 
-/**
- * What only a lost hold can bring about: a budget overrun, and money that was not there any more. A hold that was
- * acknowledged in the last moments of a killed PostgreSQL may be lost; its call settles late.
- */
-function judgeOverruns(state: LedgerState): string[] {
+/** What only a lost hold can bring about in a round: a budget overrun, and money that was not there any more. */
+function judgeOverruns(state: LedgerState, { before, holds_may_be_lost }: Round): string[] {
+  if (holds_may_be_lost) return [];
   const faults: string[] = [];
   for (const { kind, subject, spent, hard_cap } of state.windows) {
     if (hard_cap !== null && spent > hard_cap)
       faults.push(`window ${kind}/${subject} spent ${spent} of a hard budget of ${hard_cap}`);
   }
   for (const charge of state.charges.values()) {
-    if (charge.written_off > 0) faults.push(`${charge.request_id}: ${charge.written_off} written off`);
+    if (charge.written_off > 0 && !before.charges.has(charge.request_id))
+      faults.push(`${charge.request_id}: ${charge.written_off} written off`);
   }
   return faults;
 }
 
-export interface Evidence {
-  /** Whether PostgreSQL was killed so far. */
+/** Budgets are so tight that every round reaches them: one that stops nobody is a fault. */
+function judgeReached({ seen, budget_keys }: Round): string[] {
+  return budget_keys.flatMap((key, n) => {
+    const refused = seen.some(
+      (one) => one.call.key === key && one.seen.kind === 'refused' && one.seen.code === 'budget_exhausted',
+    );
+    return refused ? [] : [`the budget of key ${n} refused nobody in this round`];
+  });
+}
+
+/** What is judged of one round alone. */
+export interface Round {
+  readonly before: LedgerState;
+  readonly seen: readonly Witness[];
+  /** PostgreSQL was killed in it: a hold that was acknowledged in its last moments may be lost. */
   readonly holds_may_be_lost: boolean;
+  /** Secrets of the keys with a hard budget. */
+  readonly budget_keys: readonly string[];
+}
+
+export interface Evidence {
+  readonly round: Round;
   readonly witnesses: readonly Witness[];
   readonly served: ReadonlyMap<number, Served>;
   readonly state: LedgerState;
@@ -225,7 +292,7 @@ export interface Evidence {
 }
 
 /** Everything that is not as promised, one sentence each; empty when all is well. */
-export function judge({ witnesses, served, state, verified, holds_may_be_lost }: Evidence): string[] {
+export function judge({ witnesses, served, state, verified, round }: Evidence): string[] {
   const faults: string[] = [];
   const known = new Set<string>();
   for (const witness of witnesses) {
@@ -234,9 +301,11 @@ export function judge({ witnesses, served, state, verified, holds_may_be_lost }:
     known.add(request_id);
     const charge = state.charges.get(request_id);
     const { call } = witness;
-    const fault =
-      judgeFinal(witness, charge, served.get(call.no)) ??
-      (witness.seen.kind === 'final' ? null : judgeUnfinished(witness, charge, served.get(call.no)));
+    const bounded =
+      round.budget_keys.includes(call.key) ||
+      state.books.some(({ book_id, credited }) => book_id === charge?.book_id && credited <= POOR_MAX_MICRO);
+    const judgeOne = witness.seen.kind === 'final' ? judgeFinal : judgeUnfinished;
+    const fault = judgeOne(witness, charge, served.get(call.no), bounded);
     if (fault !== null)
       faults.push(`call ${call.no} ${request_id} (${call.dialect} ${call.model}): ${fault}`);
   }
@@ -246,7 +315,7 @@ export function judge({ witnesses, served, state, verified, holds_may_be_lost }:
   }
   const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
   faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
-  if (!holds_may_be_lost) faults.push(...judgeOverruns(state));
+  faults.push(...judgeOverruns(state, round), ...judgeReached(round));
   for (const finding of verified.flatMap(({ findings }) => findings))
     faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);
   return faults;

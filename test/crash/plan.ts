@@ -54,7 +54,8 @@ export function planCall(draw: Draw, no: number, keys: readonly string[]): Plann
     chunks: draw.int(1, 12),
     chunk_ms: draw.int(0, 15),
     max_tokens: MAX_TOKENS,
-    over_report: 0,
+    // Above what was held for the prompt, and below what its bytes can be.
+    over_report: draw.unit() < 0.1 ? draw.int(300, 700) : 0,
   };
 }
 

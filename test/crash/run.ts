@@ -6,7 +6,7 @@ import { type FaultKind, faultKinds, type PlannedFault, planFault, strike } from
 import { isQuiet, judge, type LedgerState, readLedger, together } from './oracle.ts';
 import { planCall } from './plan.ts';
 import { servedBy } from './provider.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, type SourceEdit, type World } from './world.ts';
 
 export interface CrashOptions {
   readonly rounds: number;
@@ -20,6 +20,8 @@ export interface CrashOptions {
   readonly quiet_ms_max?: number;
   /** Statements that break the ledger on purpose (mutations). */
   readonly mutate?: readonly string[];
+  /** An edit of the gateway's sources (mutations). */
+  readonly edit?: SourceEdit;
   /** Does something wrong between a kill and the restart (mutations). */
   readonly sabotage?: (world: World, fault: PlannedFault) => void;
   readonly progress?: (line: string) => void;
@@ -64,7 +66,10 @@ async function callAll(
   let struck: Promise<void> | null = null;
   const worker = async (): Promise<void> => {
     for (let call = plans.shift(); call !== undefined; call = plans.shift()) {
-      witnesses.push(await callers.send(world.origin(call.gateway), call));
+      const origin = world.origin(call.gateway);
+      const killed = args.fault.kind !== 'postgres' && origin === world.address(args.fault.gateway);
+      const sent = await callers.send(origin, call);
+      witnesses.push({ ...sent, spared: !killed, holds_at_risk: args.fault.kind !== 'gateway' });
       if (witnesses.length === args.fault.after_ends) {
         struck = strike(world, args.fault, args.sabotage);
         struck.catch(() => {});
@@ -109,17 +114,19 @@ function describe(report: RoundReport): string {
 export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const draw = drawFrom(options.seed);
   const calls = options.calls ?? 400;
-  const world = await openWorld({ mutate: options.mutate ?? [], shards: options.shards ?? 1 });
+  const { mutate = [], shards = 1, edit } = options;
+  const world = await openWorld({ mutate, shards, ...(edit === undefined ? {} : { edit }) });
   const callers = openCallers();
   const witnesses: Witness[] = [];
   const rounds: RoundReport[] = [];
-  let holds_may_be_lost = false;
   try {
     for (let round = 1; round <= options.rounds; round++) {
       // In turn, so that a few rounds meet every kind; what else happens is drawn.
       const kinds = options.kinds ?? faultKinds;
       const kind = kinds[(options.seed + round) % kinds.length] as FaultKind;
       const fault = planFault(draw, calls, kind);
+      const before = together(await world.withLedgers(readLedger));
+      await world.tightenBudgets();
       const seen = await callAll(world, callers, {
         draw,
         first: witnesses.length,
@@ -131,9 +138,9 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
       witnesses.push(...seen);
       const { state, ms } = await untilQuiet(world, witnesses, options.quiet_ms_max);
       const verified = await Promise.all(world.ledgers.map(({ url }) => verifyLedger({ url })));
-      holds_may_be_lost ||= kind !== 'gateway';
       const served = servedBy(world.provider);
-      const faults = judge({ witnesses, served, state, verified, holds_may_be_lost });
+      const judged = { before, seen, holds_may_be_lost: kind !== 'gateway', budget_keys: world.budget_keys };
+      const faults = judge({ witnesses, served, state, verified, round: judged });
       const report: RoundReport = { round, fault, seen: tally(seen), quiet_ms: ms, faults };
       rounds.push(report);
       options.progress?.(describe(report));

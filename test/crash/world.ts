@@ -23,7 +23,18 @@ import { crashProviders, startCrashProvider } from './provider.ts';
 export const LEASE_SECONDS = 2;
 export const RICH_MICRO = 100_000_000;
 export const POOR_MICRO = 150_000;
-export const BUDGET_MICRO = 400_000;
+/** What a key with a hard budget may spend in a round: a few dozen calls, so that every round reaches it. */
+export const BUDGET_MICRO = 8_000;
+
+/** One place of the gateway's sources, changed as it is loaded. */
+export interface SourceEdit {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The gateway with an edit of its sources. */
+const EDITED = new URL('../mutations/product/edited.ts', import.meta.url).pathname;
 
 export interface World {
   readonly provider: Sim;
@@ -32,6 +43,12 @@ export interface World {
   readonly ledgers: readonly ShardAddress[];
   /** Secrets of the keys that calls are sent with. */
   readonly keys: readonly string[];
+  /** Secrets of those with a hard daily budget. */
+  readonly budget_keys: readonly string[];
+  /** Lets each of them spend a little more than it has spent. */
+  tightenBudgets(): Promise<void>;
+  /** Address of a gateway, also while it is down. */
+  address(gateway: 0 | 1): string;
   /** Address of a gateway; of the other one while it is down, as a load balancer would have it. */
   origin(gateway: 0 | 1): string;
   killGateway(gateway: 0 | 1): Promise<void>;
@@ -51,6 +68,8 @@ export interface WorldOptions {
   readonly mutate?: readonly string[];
   /** Ledgers: one, or three in two databases with organisations in each. */
   readonly shards?: 1 | 3;
+  /** An edit of the gateway's sources. */
+  readonly edit?: SourceEdit;
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -74,11 +93,13 @@ async function makeShards(postgres: Postgres): Promise<ShardAddress[]> {
   return shards;
 }
 
+type Made = Provisioned & { readonly shard: string };
+
 /**
  * An organisation that cannot run dry, with a key that has a hard daily budget, and one that will; of several ledgers
- * each has one of them or both. Returns the secrets of their keys.
+ * each has one of them or both.
  */
-async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): Promise<string[]> {
+async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): Promise<Made[]> {
   const isOne = shards.length === 0;
   const rich = (slug: string, shard: string) =>
     provision({
@@ -87,9 +108,15 @@ async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): 
     });
   const poor = (slug: string, shard: string) =>
     provision({ database_url, slug, shards, shard, live_micro_usd: POOR_MICRO });
-  const made: Provisioned[] = [await rich('rich', isOne ? 'main' : 'a'), await poor('poor', 'main')];
-  if (!isOne) made.push(await rich('rich-b', 'b'), await poor('poor-b', 'b'));
-  return made.flatMap(({ keys }) => keys.map((key) => key.secret));
+  const first = isOne ? 'main' : 'a';
+  const made: Made[] = [
+    { ...(await rich('rich', first)), shard: first },
+    { ...(await poor('poor', 'main')), shard: 'main' },
+  ];
+  if (!isOne) {
+    made.push({ ...(await rich('rich-b', 'b')), shard: 'b' }, { ...(await poor('poor-b', 'b')), shard: 'b' });
+  }
+  return made;
 }
 
 /** Brings the world up. The caller closes it. */
@@ -106,7 +133,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const provider = await startCrashProvider();
   const shards = options.shards === 3 ? await makeShards(postgres) : [];
   const ledgers = [{ name: 'main', url: database_url }, ...shards];
-  const keys = await makeOrgs(database_url, shards);
+  const made = await makeOrgs(database_url, shards);
+  const keys = made.flatMap(({ keys }) => keys.map((key) => key.secret));
+  const budgets = made.flatMap(({ keys, live_book_id, shard }) =>
+    keys.filter(({ name }) => name === 'budget').map((key) => ({ ...key, book_id: live_book_id, shard })),
+  );
   const withLedgers = async <T>(work: (client: pg.Client, schema: string) => Promise<T>): Promise<T[]> => {
     const all: T[] = [];
     for (const { url } of ledgers)
@@ -128,8 +159,10 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       data_dir: dataDir(gateway),
       name: `crash-${gateway}`,
       port: ports[gateway] as number,
+      ...(options.edit === undefined ? {} : { entry: EDITED }),
       env: {
         CRASH_API_KEY: 'sk-crash',
+        ...(options.edit === undefined ? {} : { CRASH_EDIT: JSON.stringify(options.edit) }),
         SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS),
         SVC_LEDGER_SHARDS: shards.map(({ name, url }) => `${name}=${url}`).join(' '),
       },
@@ -151,6 +184,25 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
     },
+    budget_keys: budgets.map(({ secret }) => secret),
+    async tightenBudgets() {
+      for (const { book_id, key_no, shard } of budgets) {
+        const { url } = ledgers.find(({ name }) => name === shard) as ShardAddress;
+        await withClient(url, async (client) => {
+          const schema = ledgerSchemaOf(url);
+          const { rows } = await client.query<{ spent: number }>(
+            `select coalesce(sum(spent), 0)::bigint as spent from ${schema}.win where kind = 1 and subject = $1`,
+            [key_no],
+          );
+          const cap = Number(rows[0]?.spent) + BUDGET_MICRO;
+          await client.query(
+            `select ${schema}.set_budget($1, 1::smallint, $2, $3, true, '{}'::smallint[], $4, null)`,
+            [book_id, key_no, cap, new Date().toISOString().slice(0, 10)],
+          );
+        });
+      }
+    },
+    address: (gateway) => `http://127.0.0.1:${ports[gateway]}`,
     killGateway,
     startGateway,
     killPostgres: async () => {

@@ -1,0 +1,210 @@
+// The product with one place of it wrong: of the ledger's functions, or of the gateway's sources. The crash test must
+// notice every one within ten rounds; one that survives is a missing rule of its oracle.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FaultKind } from '../../crash/faults.ts';
+import type { CrashOptions } from '../../crash/run.ts';
+
+export interface Mutation {
+  readonly name: string;
+  /** The kills that show it; absent: all of them in turn. */
+  readonly kinds?: readonly FaultKind[];
+  readonly broken: Pick<CrashOptions, 'mutate' | 'sabotage' | 'edit'>;
+  /** What the oracle must say: another complaint would not be about this mutation. */
+  readonly said: RegExp;
+}
+
+/** Replaces `from` by `to` in the source of function `name`, which must contain it: a mutation that does nothing proves nothing. */
+function patch(name: string, from: string, to: string): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  return `do $mutation$
+    declare v_source text := pg_get_functiondef('${name}'::regproc);
+    begin
+      if strpos(v_source, ${quote(from)}) = 0 then raise exception 'nothing to mutate in ${name}'; end if;
+      execute replace(v_source, ${quote(from)}, ${quote(to)});
+    end $mutation$`;
+}
+
+const sql = (name: string, from: string, to: string) => ({ mutate: [patch(`ledger.${name}`, from, to)] });
+const source = (file: string, from: string, to: string) => ({ edit: { file, from, to } });
+const CLIENT = 'core/ledger/client.ts';
+const CALL = 'core/inference/call';
+const COST = 'cost_micro_usd: microUsd(end.cost.total_micro_usd),';
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: 'a settle that charges the hold instead of the cost',
+    kinds: ['gateway'],
+    broken: sql('settle_run', 'v_charged := p_cost;', 'v_charged := v_hold;'),
+    said: /cost \d+, charged \d+/,
+  },
+  {
+    name: 'a settle that may be repeated',
+    kinds: ['settling'],
+    broken: {
+      mutate: [
+        patch('ledger.settle_run', "case when q.is_metered then 'd'", "case when false then 'd'"),
+        'alter table ledger.meter drop constraint request_is_metered_once',
+      ],
+    },
+    said: /has 2 entries/,
+  },
+  {
+    name: 'a release that gives back more than was held',
+    kinds: ['gateway'],
+    broken: sql('release_run', 'available = t.available + x.a', 'available = t.available + x.a + 1'),
+    said: /its entries say/,
+  },
+  {
+    name: 'journals that are gone when a process comes back',
+    kinds: ['settling'],
+    broken: {
+      sabotage: (world, fault) =>
+        rmSync(join(world.dataDir(fault.gateway), 'journal'), { recursive: true, force: true }),
+    },
+    said: /is not in the ledger/,
+  },
+  {
+    name: 'a caller that left is charged nothing',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/settle/settlement.ts`,
+      COST,
+      'cost_micro_usd: microUsd(s.left() ? 0 : end.cost.total_micro_usd),',
+    ),
+    said: /was not charged|callers left calls/,
+  },
+  {
+    name: 'a settle of nothing',
+    kinds: ['gateway'],
+    broken: source(`${CALL}/settle/settlement.ts`, COST, 'cost_micro_usd: microUsd(0),'),
+    said: /saw cost \d+, the ledger has 0/,
+  },
+  {
+    name: 'a settle of one micro-dollar more than is told',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/settle/settlement.ts`,
+      COST,
+      'cost_micro_usd: microUsd(end.cost.total_micro_usd + 1),',
+    ),
+    said: /saw cost/,
+  },
+  {
+    name: 'holds of failed calls are not released',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/stages/call.ts`,
+      'this.deps.ledgers.at(grant.subject.shard).release(grant.subject, request_id);',
+      'void [grant, request_id];',
+    ),
+    said: /holds are left/,
+  },
+  {
+    name: 'an answer that does not wait for its settle',
+    kinds: ['gateway'],
+    broken: source(
+      CLIENT,
+      'if (fault === null) return this.settles.add(settle);',
+      "if (fault === null) { void this.settles.add(settle); return Promise.resolve({ status: 'settled', charged_micro_usd: settle.cost_micro_usd }); }",
+    ),
+    said: /is not in the ledger/,
+  },
+  {
+    name: 'a settle that is never sent',
+    kinds: ['gateway'],
+    broken: source(
+      CLIENT,
+      'if (fault === null) return this.settles.add(settle);',
+      "if (fault === null) return Promise.resolve({ status: 'settled', charged_micro_usd: settle.cost_micro_usd });",
+    ),
+    said: /is not in the ledger/,
+  },
+  {
+    name: 'settles that wait are not written to the journal',
+    kinds: ['settling'],
+    broken: source(CLIENT, 'await this.journal.append(waiting.map(({ item }) => item));', ''),
+    said: /is not in the ledger/,
+  },
+  {
+    name: 'journals of dead processes are not read',
+    kinds: ['settling'],
+    broken: source(
+      CLIENT,
+      'for (const settle of await this.journal.adopt()) this.settles.put(settle, () => {}, true);',
+      'await this.journal.adopt();',
+    ),
+    said: /is not in the ledger/,
+  },
+  {
+    name: 'hard budgets are ignored',
+    kinds: ['gateway'],
+    broken: sql('hold_run', 'then w.cap - w.spent - w.held', 'then 1000000000'),
+    said: /hard budget|refused nobody/,
+  },
+  {
+    name: 'a budget does not count what is held',
+    kinds: ['gateway'],
+    broken: sql('hold_run', 'then w.cap - w.spent - w.held', 'then w.cap - w.spent'),
+    said: /of a hard budget/,
+  },
+  {
+    name: 'the spend of a window is not moved',
+    kinds: ['gateway'],
+    broken: sql('settle_run', 'set spent = w.spent + u.spend', 'set spent = w.spent'),
+    said: /windows of key/,
+  },
+  {
+    name: 'what was held in a window is not given back at settle',
+    kinds: ['gateway'],
+    broken: sql('settle_run', 'held = w.held - u.unheld', 'held = w.held'),
+    said: /still holds/,
+  },
+  {
+    name: 'a sweep forgets the windows',
+    kinds: ['gateway'],
+    broken: sql('release_run', 'set held = w.held - x.a', 'set held = w.held'),
+    said: /still holds/,
+  },
+  {
+    name: 'a hold is given back with the first content',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/stages/streaming.ts`,
+      'this.relay = relay;',
+      'this.relay = relay; run.call.release();',
+    ),
+    said: /hard budget|written off/,
+  },
+  {
+    name: 'what costs more than its hold is charged without asking the budget',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/settle/hold-watch.ts`,
+      "if ((await facts.ledger.extend(facts.subject, facts.request_id, cost)) !== 'ok') return false;",
+      '',
+    ),
+    said: /hard budget|written off/,
+  },
+  {
+    name: 'calls that a provider failed are charged for their prompt',
+    kinds: ['gateway'],
+    broken: source(
+      `${CALL}/stages/ends.ts`,
+      'const cost = noCost(attempt.record.endpoint);',
+      `const cost = noCost(attempt.record.endpoint);
+  void call.deps.ledgers.at(record.grant.subject.shard).settle({ ...record.grant.subject, request_id: record.request_id,
+    cost_micro_usd: 7, model_no: 0, endpoint_no: attempt.record.endpoint.endpoint_no,
+    price_no: attempt.record.endpoint.price.price_no, units: { input_tokens: 1, output_tokens: 0, cache_read_tokens: 0,
+    cache_write_tokens: 0, cache_write_5m_tokens: 0, cache_write_1h_tokens: 0, reasoning_tokens: 0 },
+    estimated: false, outcome: 'error' });`,
+    ),
+    said: /ended in an error .* and was charged 7/,
+  },
+  {
+    name: 'the leases of dead processes never lapse',
+    kinds: ['gateway'],
+    broken: { mutate: ["update ledger.lease set expires_at = 'infinity'"] },
+    said: /holds are left/,
+  },
+];
