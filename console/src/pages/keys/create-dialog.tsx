@@ -3,14 +3,13 @@ import { type FormEvent, useState } from 'react';
 import type { Scope } from '../../api/gen/graphql.ts';
 import { useOrg } from '../../app/org.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import { microOf } from './budget.ts';
 import { type NewKey, type NewKeyForm, useCreateKey, useProjects } from './create.ts';
 import { ScopeChoice, toggled } from './scope-choice.tsx';
 import { scopes } from './scopes.ts';
-import { type MakesKey, SecretDialog } from './secret-dialog.tsx';
+import { KeyDialog, type MakesKey } from './secret-dialog.tsx';
 
 const expiries = [
   { value: '', name: 'Never' },
@@ -126,9 +125,13 @@ function Form({ onMade, onClose }: { onMade: (made: NewKey) => void; onClose: ()
 export function CreateKeyDialog({ onClose, onMade, onUsed }: MakesKey) {
   const { env } = useOrg();
   const [made, setMade] = useState<NewKey | null>(null);
-  if (made !== null) return <SecretDialog made={made} onClose={onClose} onUsed={onUsed} />;
   return (
-    <Dialog title={env === 'sandbox' ? 'Create a sandbox key' : 'Create a key'} onClose={onClose} size={480}>
+    <KeyDialog
+      made={made}
+      title={env === 'sandbox' ? 'Create a sandbox key' : 'Create a key'}
+      onClose={onClose}
+      onUsed={onUsed}
+    >
       <Form
         onClose={onClose}
         onMade={(next) => {
@@ -136,6 +139,6 @@ export function CreateKeyDialog({ onClose, onMade, onUsed }: MakesKey) {
           onMade();
         }}
       />
-    </Dialog>
+    </KeyDialog>
   );
 }

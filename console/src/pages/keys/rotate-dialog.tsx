@@ -4,10 +4,9 @@ import { useClient } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import { type KeyRowFragment, RotateKeyDocument } from '../../api/gen/graphql.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { FormFault } from '../../ui/states.tsx';
 import type { NewKey } from './create.ts';
-import { type MakesKey, SecretDialog } from './secret-dialog.tsx';
+import { KeyDialog, type MakesKey } from './secret-dialog.tsx';
 
 const graces = [
   {
@@ -54,13 +53,13 @@ export function RotateKeyDialog({ row, onClose, onMade, onUsed }: MakesKey & { r
     setMade(next);
     onMade();
   };
-  if (made !== null) return <SecretDialog made={made} onClose={onClose} onUsed={onUsed} />;
   return (
-    <Dialog
+    <KeyDialog
+      made={made}
       title={`Rotate ${row.name}`}
       note="A new key with the same settings. The old one stops when its time is over."
-      size={480}
       onClose={onClose}
+      onUsed={onUsed}
     >
       <form className="key-form" onSubmit={(event) => void submit(event)} noValidate>
         <fieldset className="key-scopes">
@@ -88,6 +87,6 @@ export function RotateKeyDialog({ row, onClose, onMade, onUsed }: MakesKey & { r
           </Button>
         </div>
       </form>
-    </Dialog>
+    </KeyDialog>
   );
 }

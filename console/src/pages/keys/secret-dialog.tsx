@@ -1,5 +1,5 @@
 // The secret of a new key, shown once. Closing asks for confirmation until it was copied.
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { base_url } from '../../api/boot.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -109,32 +109,41 @@ function Secret({
   );
 }
 
-export function SecretDialog({
-  made,
-  onClose,
-  onUsed,
-}: {
-  made: NewKey;
+/**
+ * The dialog in which a key is made: `children` until it is, then its secret. It is one dialog throughout, so that the
+ * focus goes back to where it was before the first step.
+ */
+export function KeyDialog(props: {
+  made: NewKey | null;
+  title: string;
+  note?: string;
   onClose: () => void;
   onUsed: MakesKey['onUsed'];
+  children: ReactNode;
 }) {
+  const { made, title, note, onClose, onUsed, children } = props;
   const [copied, setCopied] = useState(false);
   const [asking, setAsking] = useState(false);
   return (
     <Dialog
-      title="Copy your key now"
-      note="We keep only its fingerprint, so it can’t be shown again."
+      title={made === null ? title : 'Copy your key now'}
+      note={made === null ? note : 'We keep only its fingerprint, so it can’t be shown again.'}
+      size={made === null ? 480 : 560}
       // Escape and a press outside.
-      onClose={() => (copied || asking ? onClose() : setAsking(true))}
+      onClose={() => (made === null || copied || asking ? onClose() : setAsking(true))}
     >
-      <Secret
-        made={made}
-        asking={asking}
-        onCopied={() => setCopied(true)}
-        onClose={onClose}
-        onStay={() => setAsking(false)}
-        onUsed={onUsed}
-      />
+      {made === null ? (
+        children
+      ) : (
+        <Secret
+          made={made}
+          asking={asking}
+          onCopied={() => setCopied(true)}
+          onClose={onClose}
+          onStay={() => setAsking(false)}
+          onUsed={onUsed}
+        />
+      )}
     </Dialog>
   );
 }
