@@ -182,7 +182,7 @@ function LiveCard({ data, feed }: { data: HomeQuery | undefined; feed: Feed }) {
       }
       flush
     >
-      <Table name="Latest calls">
+      <Table name="List of latest calls">
         {data === undefined ? (
           <tbody>
             <BoneRows rows={ROWS} columns={4} />

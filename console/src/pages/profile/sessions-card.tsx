@@ -66,7 +66,7 @@ export function SessionsCard({ since, onEverywhere }: { since: number; onEverywh
       flush
     >
       {fault && <ErrorBox fault={fault} onRetry={() => void read()} />}
-      <Table name="Sessions" busy={sessions === null}>
+      <Table name="List of sessions" busy={sessions === null}>
         <thead>
           <tr>
             <th scope="col">Program and network</th>
