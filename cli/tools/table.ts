@@ -10,6 +10,7 @@ export const toolNames = [
   'helm',
   'chromium',
   'go',
+  'prometheus',
   // Last, because it takes minutes where the others take seconds.
   'kube-apiserver',
 ] as const;
@@ -44,6 +45,12 @@ export interface FromApt {
   readonly package: string;
 }
 
+/** A Debian package that is unpacked into the cache: nothing is installed and no service is started. */
+export interface FromDeb {
+  readonly kind: 'deb';
+  readonly package: string;
+}
+
 export interface Tool {
   readonly name: string;
   /** What the program is needed for, shown to people. */
@@ -61,7 +68,7 @@ export interface Tool {
   readonly pinned: string;
   /** The program, relative to its folder in the cache. */
   readonly program: string;
-  readonly source: FromWheel | FromGo | FromApt;
+  readonly source: FromWheel | FromGo | FromApt | FromDeb;
   /** Needed only while that other tool is missing. */
   readonly needed_for?: ToolName;
 }
@@ -198,6 +205,17 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     pinned: '',
     program: '',
     source: { kind: 'apt', package: 'chromium' },
+  },
+  prometheus: {
+    name: 'prometheus',
+    purpose: 'checks alerts and dashboards in tests, with promtool',
+    // One on PATH may come without promtool.
+    programs: [],
+    version: { args: ['--version'], pattern: /prometheus, version (\d[\d.]*)/ },
+    at_least: '2.42',
+    pinned: 'debian',
+    program: 'usr/bin/prometheus',
+    source: { kind: 'deb', package: 'prometheus' },
   },
   'kube-apiserver': {
     name: 'kube-apiserver',

@@ -13,7 +13,8 @@ interface JobCounts {
 export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   const each = (figure: (job: JobCounts) => number | null): Reading[] =>
     byLabel(
-      'job',
+      // Not `job`, which Prometheus adds to every series itself.
+      'name',
       [...jobs.counts].flatMap(([job, counts]) => {
         const value = figure(counts);
         return value === null ? [] : [[job, value] as const];

@@ -104,7 +104,7 @@ function attemptCounter(
   const attempts = sum(
     'svc_attempts_total',
     'Attempts at providers by endpoint, whose key it was, outcome and class of the error.',
-    'provider endpoint own_key outcome error_class',
+    'provider endpoint_id own_key outcome error_class',
   );
   const responses = sum(
     'svc_upstream_responses_total',
@@ -114,7 +114,7 @@ function attemptCounter(
   const failovers = sum(
     'svc_failovers_total',
     'Attempts that failed and were followed by another, by the endpoint that failed.',
-    'provider endpoint error_class',
+    'provider endpoint_id error_class',
   );
   const whole = spreads(
     registry,
@@ -129,7 +129,7 @@ function attemptCounter(
     let figures = known.get(key);
     if (figures === undefined) {
       figures = {
-        attempts: attempts.of({ provider, endpoint: id, own_key, outcome: outcome ?? '', error_class }),
+        attempts: attempts.of({ provider, endpoint_id: id, own_key, outcome: outcome ?? '', error_class }),
         responses: http_status === 0 ? null : responses.of({ provider, status: String(http_status) }),
         whole: whole.of({ provider }),
       };
@@ -143,7 +143,7 @@ function attemptCounter(
     if (to.responses !== null) to.responses.n++;
     if (isFollowed) {
       const { endpoint, error_class } = attempt;
-      failovers.of({ provider: endpoint.provider, endpoint: endpoint.id, error_class }).n++;
+      failovers.of({ provider: endpoint.provider, endpoint_id: endpoint.id, error_class }).n++;
     }
     if (attempt.duration_ms !== null) to.whole.observe(attempt.duration_ms / 1000, example);
   };

@@ -62,6 +62,7 @@ function ofCalls({ services, rate: { limits } }: Base, { calls, payloads }: Part
   ];
 }
 
+// Not the label `endpoint`, which a ServiceMonitor adds to every series itself.
 function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figure[] {
   return [
     gauge('upstream_connections', 'Open connections to providers.', () => transport.connections()),
@@ -70,7 +71,7 @@ function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figur
       'For how many organisations the circuit of an endpoint is open or half open.',
       () =>
         byLabel(
-          'endpoint',
+          'endpoint_id',
           health.open().map(({ endpoint_id, orgs }) => [endpoint_id, orgs]),
         ),
     ),
@@ -79,7 +80,7 @@ function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figur
       '1 for each endpoint whose circuit is open or half open for everybody.',
       () =>
         byLabel(
-          'endpoint',
+          'endpoint_id',
           health
             .open()
             .flatMap(({ endpoint_id, everybody }) => (everybody ? [[endpoint_id, 1] as const] : [])),
@@ -87,7 +88,7 @@ function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figur
     ),
     gauge('endpoints_resting', '1 for each endpoint that asked to be left alone for now.', () =>
       byLabel(
-        'endpoint',
+        'endpoint_id',
         health.resting(nowMs()).map((id) => [id, 1]),
       ),
     ),

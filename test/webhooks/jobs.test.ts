@@ -74,15 +74,15 @@ test('a fact is delivered by the jobs alone, and figures tell who leads, what ra
   expect(figures.get('svc_outbox_oldest_seconds')).toBe(0);
   expect(figures.get('svc_webhook_attempts_running')).toBe(0);
   for (const job of leader.jobs.counts.keys()) {
-    expect([job, figures.get(`svc_job_runs_total{job="${job}"}`)]).toEqual([job, expect.any(Number)]);
-    expect([job, figures.get(`svc_job_failures_total{job="${job}"}`)]).toEqual([job, 0]);
-    const last = figures.get(`svc_job_last_success_timestamp_seconds{job="${job}"}`);
+    expect([job, figures.get(`svc_job_runs_total{name="${job}"}`)]).toEqual([job, expect.any(Number)]);
+    expect([job, figures.get(`svc_job_failures_total{name="${job}"}`)]).toEqual([job, 0]);
+    const last = figures.get(`svc_job_last_success_timestamp_seconds{name="${job}"}`);
     expect([job, Math.abs((last as number) - Date.now() / 1_000) < 60]).toEqual([job, true]);
   }
   const idle = await other.figures();
   expect(idle.get('svc_jobs_leading')).toBe(0);
   expect(idle.has('svc_outbox_waiting')).toBe(false);
-  expect(idle.get('svc_job_runs_total{job="relay_outbox"}')).toBe(0);
+  expect(idle.get('svc_job_runs_total{name="relay_outbox"}')).toBe(0);
 });
 
 test('a leader that stops finishes what it has under way, and another goes on with the rest', async () => {

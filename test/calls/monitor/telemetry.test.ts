@@ -2,9 +2,9 @@
 // each attempt, the names of the conventions, and nothing that anybody wrote.
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Collector, type SentSpan, startCollector } from '../sim/collector/collector.ts';
-import { type Json, open } from './caller.ts';
-import { bodyOf, eventually, idOf, type Org, openWorld, type World } from './world.ts';
+import { type Collector, type SentSpan, startCollector } from '../../sim/collector/collector.ts';
+import { type Json, open } from '../caller.ts';
+import { bodyOf, eventually, idOf, type Org, openWorld, type World } from '../world.ts';
 
 const PLANTED = 'planted-content-7c1f';
 const SERVER = 2;

@@ -2,9 +2,9 @@
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { createLog } from '@svc/core/kernel/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from './caller.ts';
-import { answering, inOrder, refusing } from './endpoints.ts';
-import { bodyOf, eventually, idOf, type Org, openWorld, send, type World } from './world.ts';
+import type { Json } from '../caller.ts';
+import { answering, inOrder, refusing } from '../endpoints.ts';
+import { bodyOf, eventually, idOf, type Org, openWorld, send, type World } from '../world.ts';
 
 const PLANTED = 'planted-content-93ab';
 const lines: string[] = [];
@@ -73,7 +73,7 @@ describe('a provider that is down', () => {
     expect(seriesOf(text, 'svc_failovers_total', at)).toBe(5);
     expect(seriesOf(text, 'svc_upstream_responses_total', { provider: 'script-a', status: '500' })).toBe(5);
     expect(seriesOf(text, 'svc_upstream_responses_total', { provider: 'script-b', status: '200' })).toBe(6);
-    expect(text).toMatch(/svc_circuits_open\{endpoint="ep_[^"]+",program="gateway"\} 1\n/);
+    expect(text).toMatch(/svc_circuits_open\{endpoint_id="ep_[^"]+",program="gateway"\} 1\n/);
     expect(text).not.toMatch(/svc_circuits_open_for_all\{/);
     const failed = { provider: 'script-a', class: 'server', http_status: 500 };
     expect(lineOf(ids[0] as string)).toMatchObject({
