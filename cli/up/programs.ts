@@ -1,5 +1,4 @@
 // The programs of `make up` in addition to the database: how each is started and how to see that it is ready.
-import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '@svc/core/kernel/index.ts';
 import { type Addresses, localAddress, type SimulatedRail } from './addresses.ts';
@@ -130,21 +129,20 @@ export function temporalProgram(facts: Facts, program: string): Program {
   const { temporal, temporal_ui } = addresses;
   const temporal_ui_url = `http://127.0.0.1:${temporal_ui}`;
   // The UI calls the server behind it, so this address answers only when both run.
-  // SQLite gives its journals the mode of the database, which holds what workflows are told.
-  const file = join(dataDir, 'temporal.db');
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
   const health_url = `${temporal_ui_url}/api/v1/namespaces/${config.temporal_namespace}`;
   return {
     name: 'temporal',
     address: temporal.address,
     health_url,
     child: {
-      program,
+      // The database holds the inputs of workflows, so nobody else may read it. It cannot be created here beforehand:
+      // Temporal makes its tables only in a file that does not exist yet.
+      program: '/bin/sh',
       args: [
+        ...['-c', 'umask 077 && exec "$0" "$@"', program],
         ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(temporal.port)],
         ...['--ui-port', String(temporal_ui), '--ui-disable-news-fetch', '--log-level', 'error'],
-        ...['--namespace', config.temporal_namespace, '--db-filename', file],
+        ...['--namespace', config.temporal_namespace, '--db-filename', join(dataDir, 'temporal.db')],
       ],
       cwd: dataDir,
       log: logOf(facts, 'temporal'),
