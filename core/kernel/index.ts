@@ -27,7 +27,7 @@ export {
 } from './ids.ts';
 export { canonicalJson, compact, isObject, type JsonObject, parseJson, stringEndIn } from './json.ts';
 export { loadRootKey } from './keyring.ts';
-export { createLog, type Log, silentLog } from './log.ts';
+export { createLog, type Log, openLog, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';
 export {
   buildInfo,

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { createLog, errorFields } from './log.ts';
 
@@ -47,4 +49,19 @@ test('a line has its level as a word and its time in ISO 8601', () => {
     error: expect.objectContaining({ name: 'RangeError', message: 'too many' }),
     msg: 'it waits',
   });
+});
+
+/** What a person reads in a terminal while `lines`, statements on `log`, run. */
+function inTerminal(lines: string): string {
+  const module = new URL('log.ts', import.meta.url).href;
+  const code = `const { openLog } = await import('${module}'); const log = await openLog('info', 'gateway'); ${lines}`;
+  const terminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+  const node = [process.execPath, '--input-type=module', '-e', code];
+  return stripVTControlCharacters(execFileSync('python3', ['-c', terminal, ...node], { encoding: 'utf8' }));
+}
+
+test('in a terminal a line is the time of day, the level, the message and the fields', () => {
+  expect(inTerminal(`log.info({ status: 200, ms: 12 }, 'call'); log.debug({}, 'not shown');`)).toMatch(
+    /^\[?\d\d:\d\d:\d\d\.\d{3}\]? INFO: call \{"status":200,"ms":12\}\r\n$/,
+  );
 });

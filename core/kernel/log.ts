@@ -47,6 +47,20 @@ export function createLog(level: string, program: string, to?: Lines): Log {
   );
 }
 
+/** How a line looks in a terminal: time of day, level, message, then the fields. */
+const terminalForm = {
+  translateTime: 'SYS:HH:MM:ss.l',
+  ignore: 'pid,hostname,program',
+  singleLine: true,
+} as const;
+
+/** Like `createLog`, but lines have `terminalForm` where standard error is a terminal. */
+export async function openLog(level: string, program: string): Promise<Log> {
+  if (!process.stderr.isTTY) return createLog(level, program);
+  const { default: pretty } = await import('pino-pretty');
+  return createLog(level, program, pretty({ ...terminalForm, destination: 2, sync: true, colorize: true }));
+}
+
 /** A logger that writes nothing, for tests and for tools that print to a terminal. */
 export const silentLog: Log = {
   debug() {},

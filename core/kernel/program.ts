@@ -2,7 +2,7 @@
 // default action for signals, so one that arrived during the start would be lost, and the process killed at the end
 // of its grace period.
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { type Log, openLog } from './log.ts';
 
 export interface Program {
   /** Logged once the program is ready: its addresses. */
@@ -44,7 +44,7 @@ export function runProgram(name: string, start: (config: Config, log: Log) => Pr
   process.on('SIGINT', () => end('SIGINT'));
   const begin = async () => {
     const config = readConfig();
-    const log = createLog(config.log_level, name);
+    const log = await openLog(config.log_level, name);
     const program = await start(config, log);
     running = { program, log };
     log.info({ ...program.facts, pid: process.pid }, `${name} ready`);
