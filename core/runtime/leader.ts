@@ -5,8 +5,11 @@ import { type Log, nowMs } from '../kernel/index.ts';
 
 const LOCK = 7_305_118_202;
 const RETRY_MS = 2_000;
+/** A connection that the network forgot in silence is given up, and another one asks. */
+const ANSWER_MS = 10_000;
 /** A machine that vanishes without closing its connection loses the lock in half a minute and not after two hours. */
-const KEEPALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
+const KEEPALIVE =
+  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 4';
 
 export interface Job {
   /** Label in logs and metrics. */
@@ -38,7 +41,10 @@ class Leadership implements Leader {
   readonly #jobs: readonly Job[];
   readonly #running = new Set<Promise<void>>();
   readonly #retry: NodeJS.Timeout;
+  /** The one connection that asks for the lock; it holds the lock while `#leading`. */
   #client: pg.Client | null = null;
+  #leading = false;
+  #asking: Promise<void> | null = null;
   #timers: NodeJS.Timeout[] = [];
   #stopped = false;
 
@@ -47,51 +53,78 @@ class Leadership implements Leader {
     this.#log = log;
     this.#jobs = jobs;
     this.counts = new Map(jobs.map(({ name }) => [name, { runs: 0, failures: 0, succeeded_at_ms: null }]));
-    this.#retry = setInterval(() => void this.#tryToLead(), RETRY_MS).unref();
-    void this.#tryToLead();
+    this.#retry = setInterval(() => this.#ask(), RETRY_MS).unref();
+    this.#ask();
   }
 
   get leading(): boolean {
-    return this.#client !== null;
+    return this.#leading;
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#retry);
-    const held = this.#client;
-    this.#lose();
+    this.#rest();
+    await this.#asking;
     await Promise.all(this.#running);
-    await held?.end().catch(() => {});
+    await this.#client?.end().catch(() => {});
+  }
+
+  /** One question at a time: a server that does not answer gets no second connection. */
+  #ask(): void {
+    if (this.#stopped || this.#leading) return;
+    this.#asking ??= this.#tryToLead().finally(() => {
+      this.#asking = null;
+    });
   }
 
   async #tryToLead(): Promise<void> {
-    if (this.#stopped || this.#client !== null) return;
-    const candidate = new pg.Client({
-      connectionString: this.#url,
-      application_name: 'svc-leader',
-      options: KEEPALIVE,
-    });
-    candidate.on('error', () => {
-      if (this.#client === candidate) this.#lose();
-    });
     try {
-      await candidate.connect();
-      const { rows } = await candidate.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
-        LOCK,
-      ]);
-      if (rows[0]?.won && !this.#stopped) {
-        this.#client = candidate;
-        for (const job of this.#jobs) this.#schedule(job);
-        return;
-      }
+      this.#client ??= await this.#connect();
+      const client = this.#client;
+      const text = 'select pg_try_advisory_lock($1) as won';
+      const { rows } = await client.query<{ won: boolean }>({ text, values: [LOCK] });
+      // A connection that broke under the question has lost what it won.
+      if (!rows[0]?.won || this.#stopped || this.#client !== client) return;
+      this.#leading = true;
+      for (const job of this.#jobs) this.#schedule(job);
     } catch {
-      // The database is away; the next turn tries again.
+      // The database is away; the next turn opens another connection.
+      const broken = this.#client;
+      this.#lose();
+      broken?.end().catch(() => {});
     }
-    await candidate.end().catch(() => {});
   }
 
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'svc-leader',
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+      keepAlive: true,
+    });
+    client.on('error', () => {
+      if (this.#client === client) this.#lose();
+    });
+    try {
+      await client.connect();
+      await client.query(KEEPALIVE);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    return client;
+  }
+
+  /** The connection is gone, and the lock with it. */
   #lose(): void {
     this.#client = null;
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#leading = false;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
   }
@@ -99,7 +132,7 @@ class Leadership implements Leader {
   #schedule(job: Job): void {
     let busy = false;
     const tick = () => {
-      if (busy || this.#client === null || this.#stopped) return;
+      if (busy || !this.#leading || this.#stopped) return;
       busy = true;
       const work = this.#turn(job).finally(() => {
         busy = false;

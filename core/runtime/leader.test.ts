@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../test/support/database.ts';
+import { atFileEnd } from '../../test/support/ends.ts';
+import { createPool } from '../db/index.ts';
+import { silentLog } from '../kernel/index.ts';
+import { lead } from './leader.ts';
+
+const url = await createTestDatabase();
+const pool = createPool(url, { max: 1 });
+atFileEnd(() => pool.end());
+
+/** The connections that lead or ask to, the oldest first: their process, and when each was asked last. */
+async function connections(): Promise<{ pid: number; asked: string }[]> {
+  const { rows } = await pool.query<{ pid: number; asked: string }>({
+    name: 'test.leaders',
+    text: `select pid, query_start::text as asked from pg_stat_activity
+            where datname = current_database() and application_name = 'svc-leader' order by backend_start`,
+  });
+  return rows;
+}
+
+test('who does not lead asks again on the connection that it has, and takes over on that one', async () => {
+  const first = lead({ url, log: silentLog, jobs: [] });
+  await expect.poll(() => first.leading).toBe(true);
+  const second = lead({ url, log: silentLog, jobs: [] });
+  atFileEnd(() => second.stop());
+  await expect.poll(async () => (await connections()).length).toBe(2);
+  const [, before] = await connections();
+  const hasAsked = async () => (await connections())[1]?.asked !== before?.asked;
+  await expect.poll(hasAsked, { timeout: 15_000 }).toBe(true);
+  expect((await connections())[1]?.pid).toBe(before?.pid);
+  expect(second.leading).toBe(false);
+
+  await first.stop();
+  await expect.poll(() => second.leading, { timeout: 15_000 }).toBe(true);
+  expect((await connections()).map(({ pid }) => pid)).toEqual([before?.pid]);
+});
+
+test('a leader whose connection the server ends leads no more until it has the lock again', async () => {
+  const database = await createTestDatabase();
+  const alone = lead({ url: database, log: silentLog, jobs: [] });
+  const operator = createPool(database, { max: 1 });
+  atFileEnd(async () => {
+    await alone.stop();
+    await operator.end();
+  });
+  await expect.poll(() => alone.leading).toBe(true);
+  await operator.query({
+    name: 'test.end_leader',
+    text: `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+            where datname = current_database() and application_name = 'svc-leader'`,
+  });
+  await expect.poll(() => alone.leading, { interval: 1 }).toBe(false);
+  await expect.poll(() => alone.leading, { timeout: 15_000 }).toBe(true);
+});
