@@ -1,5 +1,6 @@
 // Forward-only migrations: numbered .sql files, each in one transaction with its row in `svc_migration`.
-// An advisory lock makes two starters take turns; a changed released file is refused by its checksum.
+// An advisory lock makes two starters take turns, one migration each; a changed released file is refused by its
+// checksum. Nothing is kept by the session, so that the address of a ledger may be a pooler's.
 //
 // There are two rows of them. Those of a ledger, in the folder `ledger/`, make a schema that may be one of several and
 // keeps its own `svc_migration`; all others make what an installation has once.
@@ -99,14 +100,27 @@ function compare(rows: readonly Applied[], migrations: readonly Migration[]): Ap
   return newer;
 }
 
-/** One try at one migration of `schema`; false when a lock that it needs was not to be had in time. */
+/** Begins a transaction that no other starter runs beside. */
+const BEGIN = `begin; select pg_advisory_xact_lock(${LOCK})`;
+
+/**
+ * One try at one migration of `schema`; false when a lock that it needs was not to be had in time, null when another
+ * starter has applied it meanwhile.
+ */
 async function apply(
   client: pg.Client,
   migration: Migration,
   to: { schema: string; sql: string; wait_ms: number },
-): Promise<boolean> {
-  await client.query('begin');
+): Promise<boolean | null> {
+  await client.query(BEGIN);
   try {
+    const { rowCount } = await client.query(`select from ${to.schema}.svc_migration where version = $1`, [
+      migration.version,
+    ]);
+    if (rowCount !== 0) {
+      await client.query('rollback');
+      return null;
+    }
     await client.query(`select set_config('lock_timeout', $1, true)`, [`${to.wait_ms}ms`]);
     await client.query(
       `insert into ${to.schema}.svc_migration (version, name, checksum, compatible_from) values ($1, $2, $3, $4)`,
@@ -130,9 +144,12 @@ async function bring(
   lock: NonNullable<MigrateOptions['lock']>,
 ): Promise<Migrated> {
   await client.query(`
+    ${BEGIN};
+    create schema if not exists ${schema};
     create table if not exists ${schema}.svc_migration (
       version int primary key, name text not null, checksum text not null, compatible_from int not null,
-      applied_at timestamptz not null default now())`);
+      applied_at timestamptz not null default now());
+    commit`);
   const { rows } = await client.query<Applied>(
     `select version, name, checksum, compatible_from from ${schema}.svc_migration order by version`,
   );
@@ -141,18 +158,25 @@ async function bring(
   const applied: string[] = [];
   for (const migration of migrations) {
     if (done.has(migration.version)) continue;
-    const sql = inLedgerSchema(migration.sql, schema);
-    let left = lock.tries;
-    while (!(await apply(client, migration, { schema, sql, wait_ms: lock.wait_ms }))) {
-      if (--left === 0)
-        throw new Error(
-          `migration ${migration.name}: something long reads its tables; migrate again after it`,
-        );
-      await new Promise((resolve) => setTimeout(resolve, lock.pause_ms));
-    }
-    applied.push(migration.name);
+    if (await applyPatiently(client, migration, schema, lock)) applied.push(migration.name);
   }
   return { applied, newer };
+}
+
+/** Tries until it is applied, here or by another starter; whether it was here. @throws Error when a lock was never free. */
+async function applyPatiently(
+  client: pg.Client,
+  migration: Migration,
+  schema: string,
+  lock: NonNullable<MigrateOptions['lock']>,
+): Promise<boolean> {
+  const to = { schema, sql: inLedgerSchema(migration.sql, schema), wait_ms: lock.wait_ms };
+  for (let left = lock.tries; left > 0; left--) {
+    const applied = await apply(client, migration, to);
+    if (applied !== false) return applied === true;
+    await new Promise((resolve) => setTimeout(resolve, lock.pause_ms));
+  }
+  throw new Error(`migration ${migration.name}: something long reads its tables; migrate again after it`);
 }
 
 /**
@@ -161,7 +185,7 @@ async function bring(
  * @throws Error when a released file changed, the database is too new, or a lock could not be had.
  */
 export function migrate(url: string, options: MigrateOptions = {}): Promise<Migrated> {
-  return withLock(url, async (client) => {
+  return connected(url, async (client) => {
     const { installation, ledger } = await listMigrations(options.folder);
     const lock = options.lock ?? PATIENCE;
     const first = await bring(client, 'public', installation, lock);
@@ -172,7 +196,7 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
 
 /** The same for a ledger alone, in a database that may hold others and nothing else of an installation. */
 export function migrateLedger(url: string, options: MigrateOptions = {}): Promise<Migrated> {
-  return withLock(url, async (client) => {
+  return connected(url, async (client) => {
     const { ledger } = await listMigrations(options.folder);
     return bringLedger(client, url, ledger, options.lock ?? PATIENCE);
   });
@@ -184,16 +208,13 @@ async function bringLedger(
   migrations: readonly Migration[],
   lock: NonNullable<MigrateOptions['lock']>,
 ): Promise<Migrated> {
-  const schema = ledgerSchemaOf(url);
-  await client.query(`create schema if not exists ${schema}`);
-  return bring(client, schema, migrations, lock);
+  return bring(client, ledgerSchemaOf(url), migrations, lock);
 }
 
-async function withLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'svc-migrate' });
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
     return await work(client);
   } finally {
     await client.end();
