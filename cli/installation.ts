@@ -2,7 +2,13 @@
 // data directory.
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createPool, type Pool, type ShardAddress, shardAddresses } from '@svc/core/db/index.ts';
+import {
+  configuredDatabase,
+  createPool,
+  type Pool,
+  type ShardAddress,
+  shardAddresses,
+} from '@svc/core/db/index.ts';
 import { type Config, readConfig } from '@svc/core/kernel/index.ts';
 import { readUpFile, type UpFile } from './up/up-file.ts';
 
@@ -17,6 +23,7 @@ interface Installation {
   readonly data_dir: string;
   /** What `make up` currently runs there, or null. */
   readonly up: UpFile | null;
+  /** Without a pooler: commands are few, and some need a session. */
   readonly database_url: string | null;
 }
 
@@ -25,7 +32,8 @@ export function findInstallation(): Installation {
   const config = readConfig();
   const data_dir = resolve(root, config.data_dir);
   const up = readUpFile(data_dir);
-  return { config, data_dir, up, database_url: config.database_url ?? up?.database_url ?? null };
+  const database_url = configuredDatabase(config)?.direct_url ?? up?.database_url ?? null;
+  return { config, data_dir, up, database_url };
 }
 
 /** The address of the database. @throws NoInstallation when there is none to find. */

@@ -49,7 +49,7 @@ async function openEngine(
   base: Base,
   { config, log, ledgers: given, formats = builtIn }: GatewayOptions,
 ): Promise<Engine> {
-  const { pool, url, name, catalog, changes, metrics, base_url } = base;
+  const { pool, direct_url, name, catalog, changes, metrics, base_url } = base;
   const { root_key, egress, request_log, money_in } = base.services;
   const telemetry = await openOwnTelemetry(config, base);
   opened.defer(() => telemetry?.close());
@@ -76,7 +76,7 @@ async function openEngine(
   });
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
   const { cell } = config;
-  const jobs = startJobs({ pool, url, log, request_log, money_in, cell, root_key, egress, mailer });
+  const jobs = startJobs({ pool, direct_url, log, request_log, money_in, cell, root_key, egress, mailer });
   opened.defer(() => jobs.stop());
   registerJobMetrics(metrics.registry, jobs);
   return { ledgers, policies, byok, payloads, calls };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
 import { type CatalogHandle, committedCatalog, openCatalog } from '@svc/core/catalog/index.ts';
-import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { signInSettings } from '@svc/core/identity/index.ts';
 import { createProviderKeys, type Formats } from '@svc/core/inference/index.ts';
@@ -37,8 +37,8 @@ export interface Base extends Required<Omit<HttpParts, 'checks' | 'draining' | '
   readonly services: Services & Required<Pick<Services, 'egress' | 'limits' | 'money_in'>>;
   readonly catalog: CatalogHandle;
   readonly changes: Changes;
-  /** URL of the database. */
-  readonly url: string;
+  /** URL of the database for what needs a session. */
+  readonly direct_url: string;
   /** Name of this process. */
   readonly name: string;
 }
@@ -54,28 +54,34 @@ export function hostOf({ host }: Pick<Config, 'host'>): string {
  */
 export async function openBase(opened: AsyncDisposableStack, options: BaseOptions): Promise<Base> {
   const { config, log, program } = options;
-  const url = config.database_url;
-  if (url === null) throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
+  const database = configuredDatabase(config);
+  if (database === null)
+    throw new Error('SVC_DATABASE_URL is not set; `make up` starts a database and sets it.');
   const base_url = config.base_url ?? `http://${hostOf(config)}:${config.port}`;
   const sign_in = signInSettings(config, base_url);
   const money_in = openMoneyIn(config);
   const name = config.process_name ?? `${program}-${process.pid}`;
   const { ledger_shards: shards, ledger_shards_open: open } = config;
-  const as = { application: name, role: 'svc_runtime', shards, open };
-  const pool = opened.adopt(createPool(url, as), (it) => it.end());
+  await checkAddresses(database);
+  const { database_connections: max, ledger_connections: shard_max } = config;
+  const as = { application: name, role: 'svc_runtime', shards, open, max, shard_max };
+  const pool = opened.adopt(createPool(database.url, as), (it) => it.end());
   const at = { host: config.metrics_host, port: config.metrics_port };
   const metrics = opened.adopt(await openMetrics({ ...at, program }), (it) => it.close());
   metrics.watch([connectionsOf(pool)]);
   if (config.dev) opened.adopt(await followClock(pool, log), (it) => it.stop());
   const catalog = opened.adopt(await openOwnCatalog(pool, options), (it) => it.close());
-  const changes = opened.adopt(await openChanges({ url, log }), (it) => it.close());
+  const changes = opened.adopt(
+    await openChanges({ ...database, max: config.lookup_connections, log }),
+    (it) => it.close(),
+  );
   const key_ring = opened.adopt(openKeyRing({ changes, log }), (it) => it.close());
   const limits = opened.adopt(await openLimits(options), (it) => it.close());
   const spool_dir = join(config.data_dir, options.spool);
   const request_log = opened.adopt(await openRequestLog({ db: pool, log, spool_dir }), (it) => it.close());
   const { management_rpm, public_rpm } = config;
   return {
-    ...{ pool, log, metrics, base_url, catalog, changes, url, name },
+    ...{ pool, log, metrics, base_url, catalog, changes, name, direct_url: database.direct_url },
     rate: { limits, management_rpm, public_rpm },
     services: {
       catalog: () => catalog.current(),

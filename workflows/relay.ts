@@ -139,12 +139,13 @@ export interface Relay {
  */
 export function startRelay(parts: {
   readonly pool: Pool;
-  readonly url: string;
+  /** Where NOTIFY is heard. */
+  readonly direct_url: string;
   readonly log: Log;
   /** Null while Temporal cannot be reached. */
   readonly client: () => Client | null;
 }): Relay {
-  const { pool, url, log } = parts;
+  const { pool, direct_url, log } = parts;
   const counts: RelayCounts = { starts: 0, signals: 0, left: 0 };
   let stopped = false;
   let again = false;
@@ -179,7 +180,7 @@ export function startRelay(parts: {
   }
 
   const listener: Listener = listen({
-    url,
+    url: direct_url,
     channels: ['svc_workflow'],
     log,
     on_message: wake,

@@ -1,7 +1,7 @@
 // Assembles a worker process, and closes its parts in reverse order.
 import { join } from 'node:path';
 import { openRequestLog } from '@svc/core/analytics/index.ts';
-import { createPool, type Pool } from '@svc/core/db/index.ts';
+import { checkAddresses, configuredDatabase, createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import {
   type Config,
@@ -39,7 +39,7 @@ export interface WorkerProgram {
 interface Parts {
   readonly config: Config;
   readonly pool: Pool;
-  readonly url: string;
+  readonly direct_url: string;
   readonly log: Log;
   readonly name: string;
   readonly money_in: MoneyIn;
@@ -101,7 +101,7 @@ async function openWorkflows(
   listener: Listening,
   opened: AsyncDisposableStack,
 ): Promise<{ link: Link; relay: Relay } | null> {
-  const { config, pool, url, log, name } = parts;
+  const { config, pool, direct_url, log, name } = parts;
   const { temporal_address: address, temporal_namespace: namespace } = config;
   if (address === null) {
     log.warn({}, 'SVC_TEMPORAL_ADDRESS is not set: jobs run, workflows wait');
@@ -121,7 +121,7 @@ async function openWorkflows(
   });
   opened.defer(() => link.stop());
   const client = () => link.client();
-  const relay = startRelay({ pool, url, log, client });
+  const relay = startRelay({ pool, direct_url, log, client });
   opened.defer(() => relay.stop());
   opened.defer(keepBeating({ pool, name, link, log }));
   if (config.dev) {
@@ -169,15 +169,17 @@ function watch(listener: Listening, running: { link: Link; relay: Relay } | null
  * incomplete; nothing is left open then.
  */
 export async function startWorker({ config, log }: { config: Config; log: Log }): Promise<WorkerProgram> {
-  const url = config.database_url;
-  if (url === null) throw new Error('SVC_DATABASE_URL is not set.');
+  const database = configuredDatabase(config);
+  if (database === null) throw new Error('SVC_DATABASE_URL is not set.');
   const name = config.process_name ?? `worker-${process.pid}`;
   const money_in = openMoneyIn(config);
   const mailer = openFileMailer(join(config.data_dir, 'mail'));
   await using opening = new AsyncDisposableStack();
   const { ledger_shards: shards, ledger_shards_open: open } = config;
-  const as = { application: name, role: 'svc_runtime', shards, open };
-  const pool = opening.adopt(createPool(url, as), (it) => it.end());
+  await checkAddresses(database);
+  const { database_connections: max, ledger_connections: shard_max } = config;
+  const as = { application: name, role: 'svc_runtime', shards, open, max, shard_max };
+  const pool = opening.adopt(createPool(database.url, as), (it) => it.end());
   await pool.ping();
   if (config.dev) opening.adopt(await followClock(pool, log), (it) => it.stop());
   let running: { link: Link; relay: Relay } | null = null;
@@ -190,7 +192,8 @@ export async function startWorker({ config, log }: { config: Config; log: Log })
     },
   });
   opening.defer(() => listener.close());
-  const parts: Parts = { config, pool, url, log, name, money_in, mailer };
+  const { direct_url } = database;
+  const parts: Parts = { config, pool, direct_url, log, name, money_in, mailer };
   registerJobMetrics(listener.registry, await openJobs(parts, opening));
   running = await openWorkflows(parts, listener, opening);
   watch(listener, running);

@@ -2,6 +2,7 @@
 // organisations in it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configuredDatabase, type DatabaseAddresses } from '@svc/core/db/index.ts';
 import { startPostgres } from '../tools/postgres.ts';
 import { clusterDirectory } from './cluster.ts';
 import { isFree } from './ports.ts';
@@ -9,8 +10,7 @@ import { say, step } from './progress.ts';
 import { type Demo, seedDemo } from './seed.ts';
 import { CannotStart, readText, type Start } from './start.ts';
 
-interface Database {
-  readonly url: string;
+interface Database extends DatabaseAddresses {
   /** Resolves with a sentence when the server has ended; never resolves for a server that the user runs. */
   readonly failed: Promise<string>;
 }
@@ -22,9 +22,10 @@ const never = new Promise<string>(() => {});
  */
 export async function startDatabase(start: Start): Promise<Database> {
   const { config, dataDir, board } = start;
-  if (config.database_url !== null) {
+  const configured = configuredDatabase(config);
+  if (configured !== null) {
     say('database', 'the one of SVC_DATABASE_URL');
-    return { url: config.database_url, failed: never };
+    return { ...configured, failed: never };
   }
   const { database } = await step('database', 'starting PostgreSQL', async () => {
     // The port of the last start if it is free, so that the address stays the same.
@@ -53,7 +54,7 @@ export async function startDatabase(start: Start): Promise<Database> {
     detail: null,
   });
   return {
-    url: database.url,
+    ...{ url: database.url, direct_url: database.url },
     failed: database.ended.then(
       (words) => `PostgreSQL ended. The last it said:\n${words.trimEnd().split('\n').slice(-8).join('\n')}`,
     ),

@@ -113,12 +113,12 @@ async function bringUp(start: Start): Promise<Running> {
   const addresses = await chooseAddresses(config, dataDir);
   const database = await startDatabase(start);
   interruption.check();
-  const demo = await prepareDatabase(start, database.url);
+  const demo = await prepareDatabase(start, database.direct_url);
   interruption.check();
   const env = sharedEnvironment({ addresses, dataDir, databaseUrl: database.url });
   const facts: Facts = { config, dataDir, addresses, env };
   await startGateway(start, facts);
-  announce(start, { addresses, demo, databaseUrl: database.url });
+  announce(start, { addresses, demo, databaseUrl: database.direct_url });
   const background = startBackground(start, facts);
   return { failed: database.failed, abort: () => background.abort() };
 }

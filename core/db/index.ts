@@ -1,7 +1,10 @@
+export { configuredDatabase, type DatabaseAddresses, databaseAddresses, isPrepared } from './address.ts';
+export { checkAddresses } from './direct.ts';
 export { isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
 export { createPool, type Pool } from './pool.ts';
+export { queryIn, type Scope, scopeOf } from './scope.ts';
 export { readSetting, writeSetting } from './settings-store.ts';
 export {
   eachShard,

@@ -2,6 +2,8 @@
 // so that a slow list never stands in the way of a hold.
 import pg from 'pg';
 import type { Db, Shards, Statement } from '../kernel/index.ts';
+import { isPrepared } from './address.ts';
+import { queryIn, scopeOf } from './scope.ts';
 import { ledgerNaming, ledgerSchemaOf, MAIN, type ShardAddress, shardAddresses } from './shard.ts';
 
 const INT8 = 20;
@@ -39,22 +41,26 @@ interface ShardOptions {
   readonly open?: readonly string[] | null;
 }
 
-interface PoolOptions extends ShardOptions {
+export interface PoolOptions extends ShardOptions {
   readonly max?: number;
+  /** As `max`, of the pool of each ledger: books, credits, windows and pages of entries; calls have connections of their own. */
+  readonly shard_max?: number;
   readonly application?: string;
   readonly role?: string;
   readonly answer_ms?: number;
 }
 
-/** For books, credits, windows and pages of entries; calls have connections of their own. */
 const SHARD_POOL = { max: 4, answer_ms: 10_000 };
 
-function bind(client: pg.Pool | pg.PoolClient, named: (text: string) => string): Db {
+type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+/** A `Db` that has its statements run by `run`, under names where `prepared`. */
+function bind(run: Run, at: { readonly named: (text: string) => string; readonly prepared: boolean }): Db {
   return {
     async query<Row>(statement: Statement) {
-      const { rows, rowCount } = await client.query({
-        name: statement.name,
-        text: named(statement.text),
+      const { rows, rowCount } = await run({
+        ...(at.prepared ? { name: statement.name } : {}),
+        text: at.named(statement.text),
         values: statement.values as unknown[],
       });
       return { rows: rows as Row[], rowCount: rowCount ?? 0 };
@@ -62,10 +68,29 @@ function bind(client: pg.Pool | pg.PoolClient, named: (text: string) => string):
   };
 }
 
+/** Single statements of `pool`, each acting as `role`. */
+function actingAs(pool: pg.Pool, role: string): Run {
+  const scope = scopeOf({ role });
+  return async (statement) => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      return await queryIn(client, scope, statement);
+    } catch (error) {
+      // What the server refused leaves the connection as it was; after anything else it may lead nowhere.
+      if (!(error instanceof pg.DatabaseError)) broken = error as Error;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+}
+
 /**
  * A pool of at most `max` connections to `url`; a wait for one is bounded by 5 s and then fails, it never
- * queues without end. The ledger is where `url` says (shard.ts). With `role` every session acts as that role: `svc_runtime` has no right to change history. With
- * `answer_ms` a statement that is not answered for so long fails, and its connection goes: it may lead nowhere.
+ * queues without end. The ledger is where `url` says (shard.ts). With `role` every transaction acts as that role:
+ * `svc_runtime` has no right to change history. With `answer_ms` a statement that is not answered for so long fails,
+ * and its connection goes: it may lead nowhere. `url` may be a pooler in transaction mode (address.ts): no session keeps anything.
  */
 export function createPool(url: string, options: PoolOptions = {}): Pool {
   const pool = new pg.Pool({
@@ -76,13 +101,14 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     application_name: options.application ?? 'svc',
-    ...(options.role === undefined ? {} : { options: `-c role=${options.role}` }),
     ...(options.answer_ms === undefined ? {} : { query_timeout: options.answer_ms }),
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
   pool.on('error', () => {});
-  const named = ledgerNaming(ledgerSchemaOf(url));
-  const db = bind(pool, named);
+  const { role } = options;
+  const at = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
+  const db = bind(role === undefined ? (statement) => pool.query(statement) : actingAs(pool, role), at);
+  const begin = role === undefined ? 'begin' : `begin; set local role ${pg.escapeIdentifier(role)}`;
   const shards = openShards(url, options);
   return {
     query: db.query,
@@ -97,8 +123,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
       };
       client.on('error', died);
       try {
-        await client.query('begin');
-        const result = await work(bind(client, named));
+        await client.query(begin);
+        const result = await work(bind((statement) => client.query(statement), at));
         await client.query('commit');
         return result;
       } catch (error) {
@@ -134,7 +160,7 @@ function openShards(url: string, options: PoolOptions): PoolShards & { end(): Pr
   const open = options.open ?? names;
   const unknown = open.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`no shard of the ledger is called ${unknown}`);
-  const { application = 'svc', role } = options;
+  const { application = 'svc', role, shard_max = SHARD_POOL.max } = options;
   const pools = new Map<string, Pool>();
   return {
     ...{ addresses, names, open },
@@ -145,7 +171,7 @@ function openShards(url: string, options: PoolOptions): PoolShards & { end(): Pr
       if (address === undefined) throw new Error(`no shard of the ledger is called ${name}`);
       const label = name === MAIN ? application : `${application} ${name}`;
       pool = createPool(address.url, {
-        ...SHARD_POOL,
+        ...{ ...SHARD_POOL, max: shard_max },
         application: label,
         ...(role === undefined ? {} : { role }),
       });

@@ -106,10 +106,35 @@ export const settings = {
   base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
   database_url: setting(
     'SVC_DATABASE_URL',
-    'PostgreSQL to use instead of the embedded one',
+    'PostgreSQL to use instead of the embedded one; a pooler in transaction mode is one too',
     null,
     optional,
     true,
+  ),
+  database_direct_url: setting(
+    'SVC_DATABASE_DIRECT_URL',
+    'the same database without a pooler, for LISTEN, locks and migrations; unset: SVC_DATABASE_URL',
+    null,
+    optional,
+    true,
+  ),
+  database_connections: setting(
+    'SVC_DATABASE_CONNECTIONS',
+    'connections of a program to its database at most, beside the few with a purpose of their own',
+    8,
+    count(2, 1_000),
+  ),
+  ledger_connections: setting(
+    'SVC_LEDGER_CONNECTIONS',
+    'connections of a program to each ledger at most, beside those of calls',
+    4,
+    count(1, 1_000),
+  ),
+  lookup_connections: setting(
+    'SVC_LOOKUP_CONNECTIONS',
+    'connections of a gateway or admin program for keys and policies that are not in memory',
+    4,
+    count(2, 1_000),
   ),
   ledger_shards: setting<readonly { readonly name: string; readonly url: string }[] | null>(
     'SVC_LEDGER_SHARDS',

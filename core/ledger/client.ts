@@ -1,6 +1,6 @@
 // The ledger as a running process uses it: batchers for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
-import { createPool, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
+import { createPool, isPrepared, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId, Spread } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch/batch.ts';
 import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
@@ -15,6 +15,7 @@ import {
   runReleases,
   runSettles,
 } from './batch/store.ts';
+import { type Dialect, ROLE, type Sync, targetOf } from './batch/target.ts';
 import { Journal } from './journal.ts';
 import { acquireLease, endLease, readLeaseHolds, renewLease } from './lease-store.ts';
 import { readBalance } from './read-store.ts';
@@ -39,8 +40,6 @@ const PROBE_MS = 500;
 const ANSWER_MS = 10_000;
 const MAX_BATCH = 512;
 const MAX_HINTS = 200_000;
-/** With `auto` the planner plans array parameters anew on every call; scans would make a plan of a quiet night last. */
-const PLANS = '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 export interface LedgerOptions {
   /** The database, and as its parameter `ledger_schema` which of its ledgers. */
@@ -66,14 +65,6 @@ export interface LedgerHandle extends LedgerClient {
   reconcile(): Promise<number>;
 }
 
-/** `url` with further `-c` settings for the session. */
-function withSettings(url: string, settings: string): string {
-  const to = new URL(url);
-  const before = to.searchParams.get('options');
-  to.searchParams.set('options', before === null ? settings : `${before} ${settings}`);
-  return to.href;
-}
-
 /**
  * Opens the ledger: takes a lease, adopts the journals of dead processes and starts booking them.
  * @throws Error when PostgreSQL cannot be reached or the journal directory cannot be read.
@@ -89,7 +80,7 @@ class Ledger implements LedgerHandle {
   private readonly process_name: string;
   private readonly lease_seconds: number;
   private readonly url: string;
-  private readonly named: (text: string) => string;
+  private readonly dialect: Dialect;
   private readonly control: Pool;
   private readonly journal: Journal;
   private readonly holds: Batcher<Hold, HoldResult>;
@@ -109,34 +100,35 @@ class Ledger implements LedgerHandle {
     this.log = options.log;
     this.process_name = options.process_name;
     this.lease_seconds = options.lease_seconds ?? 60;
-    const url = withSettings(options.url, '-c role=svc_runtime');
+    const { url } = options;
     this.control = createPool(url, {
       max: 2,
       application: `svc-ledger ${options.process_name}`,
+      role: ROLE,
       answer_ms: ANSWER_MS,
     });
     this.journal = new Journal(options.journal_dir, options.log);
     this.url = url;
-    this.named = ledgerNaming(ledgerSchemaOf(url));
+    this.dialect = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
     const patience = options.patience ?? PATIENCE;
     this.holds = new Batcher(this.holdOptions(options.sync_holds === true ? 'on' : 'off', patience.hold_ms));
     this.settles = new Batcher(this.settleOptions(patience.settle_ms));
     this.holds.takeTurnsWith(this.settles);
     this.settles.takeTurnsWith(this.holds);
     this.extensions = new Batcher({
-      ...this.common('off'),
+      ...this.common(),
       ...patient<Extension & Item, ExtendResult | 'unavailable'>('unavailable', patience.hold_ms),
       compare: byBook,
-      run: (db, items) => runExtensions({ db, named: this.named }, items),
+      run: (db, items) => runExtensions(targetOf(db, this.dialect, 'off'), items),
     });
     this.releases = new Batcher(this.releaseOptions());
   }
 
-  /** What the batchers share; holds and extensions need not wait for the disk. */
-  private common(sync: 'on' | 'off') {
+  /** What the batchers share. */
+  private common() {
     return {
       config: {
-        connectionString: withSettings(this.url, `-c synchronous_commit=${sync} ${PLANS}`),
+        connectionString: this.url,
         connectionTimeoutMillis: 3_000,
         keepAlive: true,
         application_name: `svc-ledger ${this.process_name}`,
@@ -151,13 +143,13 @@ class Ledger implements LedgerHandle {
     this.hints.set(book_id, available);
   };
 
-  private holdOptions(sync: 'on' | 'off', late_after_ms: number): BatcherOptions<Hold, HoldResult> {
+  private holdOptions(sync: Sync, late_after_ms: number): BatcherOptions<Hold, HoldResult> {
     return {
-      ...this.common(sync),
+      ...this.common(),
       ...patient<Hold, HoldResult>({ status: 'unavailable' }, late_after_ms),
       compare: byBook,
       run: (db, items) =>
-        runHolds({ db, named: this.named }, items, {
+        runHolds(targetOf(db, this.dialect, sync), items, {
           lease_id: this.lease_id,
           now: now(),
           tell: this.tell,
@@ -182,9 +174,10 @@ class Ledger implements LedgerHandle {
 
   private settleOptions(late_after_ms: number): BatcherOptions<Settle, SettleResult> {
     return {
-      ...this.common('on'),
+      ...this.common(),
       compare: byBookAndId,
-      run: (db, items) => runSettles({ db, named: this.named }, items, { now: now(), tell: this.tell }),
+      run: (db, items) =>
+        runSettles(targetOf(db, this.dialect, 'on'), items, { now: now(), tell: this.tell }),
       late_after_ms,
       drops_late: false,
       onAnswer: ({ item, at }, result) => {
@@ -201,9 +194,9 @@ class Ledger implements LedgerHandle {
 
   private releaseOptions(): BatcherOptions<Release & Item, true> {
     return {
-      ...this.common('on'),
+      ...this.common(),
       compare: byBook,
-      run: (db, items) => runReleases({ db, named: this.named }, items),
+      run: (db, items) => runReleases(targetOf(db, this.dialect, 'on'), items),
       late_after_ms: Number.POSITIVE_INFINITY,
       drops_late: false,
       onAnswer: () => {},

@@ -33,8 +33,8 @@ const HOUR = 3_600 * SECOND;
 
 interface JobParts {
   readonly pool: Pool;
-  /** Of the database: the leader lock has a connection of its own. */
-  readonly url: string;
+  /** Of the database, where a session keeps its lock: the leader has a connection of its own. */
+  readonly direct_url: string;
   readonly log: Log;
   readonly request_log: Pick<RequestLog, 'write'>;
   readonly money_in: MoneyIn;
@@ -62,7 +62,7 @@ export interface Jobs extends Leader {
 
 /** Starts the jobs of an installation: in every program that calls this, running in the one that has the leader lock. */
 export function startJobs(parts: JobParts): Jobs {
-  const { pool, url, log, root_key, egress, mailer } = parts;
+  const { pool, direct_url, log, root_key, egress, mailer } = parts;
   let backlog: Jobs['backlog'] = null;
   let orders: Jobs['orders'] = null;
   const deliverer = createDeliverer({
@@ -70,7 +70,7 @@ export function startJobs(parts: JobParts): Jobs {
     mayTake: () => leader.leading,
   });
   const leader = lead({
-    url,
+    url: direct_url,
     log,
     jobs: [
       ...moneyJobs(parts),

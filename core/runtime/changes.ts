@@ -39,9 +39,13 @@ export interface Changes {
 }
 
 interface ChangesOptions {
-  /** Absent: four connections of its own. */
+  /** Absent: connections of its own. */
   readonly db?: Pool;
   readonly url: string;
+  /** Where NOTIFY is heard; `url` when absent. */
+  readonly direct_url?: string;
+  /** Connections at most, four by default. */
+  readonly max?: number;
   readonly log: Log;
 }
 
@@ -62,9 +66,10 @@ class Feed implements Changes {
   #heard_ms = Number.NEGATIVE_INFINITY;
   #prune_due_ms = monotonicMs() + PRUNE_MS;
 
-  constructor({ db, url, log }: ChangesOptions) {
+  constructor({ db, url, max = 4, log }: ChangesOptions) {
     this.#owns_db = db === undefined;
-    this.db = db ?? createPool(url, { max: 4, application: 'svc-memory', answer_ms: ANSWER_MS });
+    this.db =
+      db ?? createPool(url, { max, application: 'svc-memory', role: 'svc_runtime', answer_ms: ANSWER_MS });
     this.#log = log;
   }
 
@@ -172,6 +177,6 @@ class Feed implements Changes {
  */
 export async function openChanges(options: ChangesOptions): Promise<Changes> {
   const feed = new Feed(options);
-  await feed.start(options.url);
+  await feed.start(options.direct_url ?? options.url);
   return feed;
 }

@@ -10,7 +10,7 @@ const config = readConfig();
 const url = config.database_url as string;
 const jobs = startJobs({
   pool: createPool(url, { max: 6, role: 'svc_runtime' }),
-  url,
+  direct_url: url,
   log: silentLog,
   request_log: { write() {} },
   money_in: openMoneyIn(config),

@@ -1,9 +1,9 @@
 // The statements of the batchers: one call of a function per batch, prepared once per connection. Answers are strings
 // of letters and short array literals, so that nothing is parsed per item that need not be.
-import type pg from 'pg';
 import type { Hold, HoldResult, Settle, SettleResult, Subject } from '../types.ts';
 import { meterNumbers, place } from './batch.ts';
 import { int4Array, int8Array, uuidArray } from './encode.ts';
+import type { Target } from './target.ts';
 
 /** Told the available balance of each book of a batch as its answer arrives. */
 type OnAvailable = (book_id: number, available_micro_usd: number) => void;
@@ -15,12 +15,6 @@ function call(
 ): { name: string; text: string; rowMode: 'array' } {
   const args = types.split(' ').map((type, i) => `$${i + 1}::${type}`);
   return { name: `ledger.${name}`, text: `select ${columns} from ledger.${name}(${args})`, rowMode: 'array' };
-}
-
-/** Where the statements of a batcher run: a connection, and the ledger that it leads to by its name. */
-export interface Target {
-  readonly db: pg.Client;
-  readonly named: (text: string) => string;
 }
 
 const WINDOWS = 'bigint[] smallint[] int[] date[] int[]';
@@ -85,7 +79,7 @@ export function byBookAndId(a: Settle, b: Settle): number {
 
 /** Holds `items` (sorted by book) for `lease_id`; results in their order. */
 export async function runHolds(
-  { db, named }: Target,
+  db: Target,
   items: readonly Hold[],
   args: { lease_id: number; now: Date; tell: OnAvailable },
 ): Promise<HoldResult[]> {
@@ -95,7 +89,6 @@ export async function runHolds(
   const claims = claimed.map((i) => items[i]!.idempotency!);
   const { rows } = await db.query<[string, string | null]>({
     ...HOLD,
-    text: named(HOLD.text),
     values: [
       ...common,
       uuidArray(items.map((item) => item.request_id)),
@@ -116,7 +109,7 @@ export async function runHolds(
 
 /** Settles `items` (sorted by book and id); results in their order. */
 export async function runSettles(
-  { db, named }: Target,
+  db: Target,
   items: readonly Settle[],
   args: { now: Date; tell: OnAvailable },
 ): Promise<SettleResult[]> {
@@ -124,7 +117,6 @@ export async function runSettles(
   const claimed = items.filter((item) => item.claimed === true).map((item) => item.request_id);
   const { rows } = await db.query<[string, string | null, string | null]>({
     ...SETTLE,
-    text: named(SETTLE.text),
     values: [
       ...common,
       uuidArray(items.map((item) => item.request_id)),
@@ -156,10 +148,9 @@ export interface Extension extends Release {
 }
 
 /** Gives the holds of `items` back; what has no hold any more is ignored. */
-export async function runReleases({ db, named }: Target, items: readonly Release[]): Promise<true[]> {
+export async function runReleases(db: Target, items: readonly Release[]): Promise<true[]> {
   await db.query({
     ...RELEASE,
-    text: named(RELEASE.text),
     values: [int8Array(distinctBooks(items)), uuidArray(items.map((item) => item.request_id))],
   });
   return items.map(() => true);
@@ -174,13 +165,9 @@ const EXTEND_RESULTS: Readonly<Record<string, ExtendResult>> = {
 };
 
 /** Raises holds to new totals, decided in order. */
-export async function runExtensions(
-  { db, named }: Target,
-  items: readonly Extension[],
-): Promise<ExtendResult[]> {
+export async function runExtensions(db: Target, items: readonly Extension[]): Promise<ExtendResult[]> {
   const { rows } = await db.query<[string]>({
     ...EXTEND,
-    text: named(EXTEND.text),
     values: [
       int8Array(distinctBooks(items)),
       uuidArray(items.map((item) => item.request_id)),
