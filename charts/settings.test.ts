@@ -43,6 +43,7 @@ describe('settings', () => {
 
   test('every setting can be given through the chart, but for the clock of development', async () => {
     const set = {
+      'postgres.existingSecret.directKey': 'direct-url',
       trustedProxies: ['10.0.0.0/8'],
       'rails.b.baseUrl': 'https://rail.example',
       'webhooks.egressAllow': ['10.2.0.0/16'],

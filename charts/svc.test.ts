@@ -225,6 +225,19 @@ describe('safety', () => {
     expect(url.valueFrom.secretKeyRef).toEqual({ name: 'svc-postgres', key: 'owner-url' });
   });
 
+  test('behind a pooler programs have the direct address too, and so have migrations without one of their own', async () => {
+    const set = { 'postgres.existingSecret.directKey': 'direct-url' };
+    for (const values of ['minimal', 'production'] as const) {
+      const objects = await renderObjects(values, { set });
+      const knowing = programs(objects).filter(
+        (program) => 'SVC_DATABASE_DIRECT_URL' in environmentOf(objects, program),
+      );
+      const named = knowing.map(({ metadata }) => metadata.name);
+      expect(named).toEqual(expect.arrayContaining(['svc-admin', 'svc-gateway']));
+      expect(named.includes('svc-migrations')).toBe(values === 'minimal');
+    }
+  });
+
   test('no Ingress leads to staff, and its port is closed to all that values do not name', async () => {
     const objects = await renderObjects('production');
     const backends = objects

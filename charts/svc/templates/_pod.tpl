@@ -40,6 +40,11 @@ capabilities:
 {{- $v := .root.Values -}}
 {{- if .database }}
 {{ include "svc.secretEnv" (dict "env" "SVC_DATABASE_URL" "name" $v.postgres.existingSecret.name "key" $v.postgres.existingSecret.key) }}
+{{- with $v.postgres.existingSecret }}
+{{- if .directKey }}
+{{ include "svc.secretEnv" (dict "env" "SVC_DATABASE_DIRECT_URL" "name" .name "key" .directKey) }}
+{{- end }}
+{{- end }}
 {{- with $v.ledger.shards.existingSecret }}
 {{- if .name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_LEDGER_SHARDS" "name" .name "key" .key) }}

@@ -19,6 +19,9 @@ SVC_PUBLIC_RPM: {{ int64 $v.requestsPerMinute.public | quote }}
 SVC_MAX_CALLS: {{ int64 $v.gateway.maxCalls | quote }}
 SVC_LEDGER_SYNC_HOLDS: {{ $v.ledger.syncHolds | quote }}
 SVC_LEDGER_LEASE_SECONDS: {{ int64 $v.ledger.leaseSeconds | quote }}
+SVC_LEDGER_CONNECTIONS: {{ int64 $v.ledger.connections | quote }}
+SVC_DATABASE_CONNECTIONS: {{ int64 $v.postgres.connections | quote }}
+SVC_LOOKUP_CONNECTIONS: {{ int64 $v.postgres.lookupConnections | quote }}
 {{- with $v.ledger.shards.open }}
 SVC_LEDGER_SHARDS_OPEN: {{ join "," . | quote }}
 {{- end }}
