@@ -48,3 +48,14 @@ test.each([
     expect(rows).toEqual([{ one: 1 }]);
   },
 );
+
+test('a session that ends during a single statement of a role fails that statement, and neither process nor pool', async () => {
+  const acting = createPool(url, { max: 1, role: 'svc_runtime' });
+  atFileEnd(() => acting.end());
+  const { rows } = await acting.query<{ pid: number }>({ name: 'test.pid', text: pidOf });
+  const asleep = acting.query({ name: 'test.sleep', text: 'select pg_sleep(60)' });
+  const failed = asleep.catch((error: unknown) => error);
+  await endSession(rows[0]!.pid);
+  expect(isDatabaseFault(await failed)).toBe(true);
+  expect((await acting.query({ name: 'test.one', text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
+});

@@ -74,6 +74,11 @@ function actingAs(pool: pg.Pool, role: string): Run {
   return async (statement) => {
     const client = await pool.connect();
     let broken: Error | undefined;
+    // The pool listens to idle connections alone: one that dies in here would take the process with it.
+    const died = (error: Error) => {
+      broken = error;
+    };
+    client.on('error', died);
     try {
       return await queryIn(client, scope, statement);
     } catch (error) {
@@ -81,6 +86,7 @@ function actingAs(pool: pg.Pool, role: string): Run {
       if (!(error instanceof pg.DatabaseError)) broken = error as Error;
       throw error;
     } finally {
+      client.off('error', died);
       client.release(broken);
     }
   };
