@@ -1,5 +1,5 @@
 export { configuredDatabase, type DatabaseAddresses, databaseAddresses, isPrepared } from './address.ts';
-export { checkAddresses } from './direct.ts';
+export { checkAddresses } from './direct-store.ts';
 export { isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';

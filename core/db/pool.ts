@@ -41,7 +41,7 @@ interface ShardOptions {
   readonly open?: readonly string[] | null;
 }
 
-export interface PoolOptions extends ShardOptions {
+interface PoolOptions extends ShardOptions {
   readonly max?: number;
   /** As `max`, of the pool of each ledger: books, credits, windows and pages of entries; calls have connections of their own. */
   readonly shard_max?: number;

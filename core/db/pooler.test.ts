@@ -96,18 +96,20 @@ test('statements are prepared under names unless the address says no', async () 
 });
 
 test('a pooler refuses what a session would be told at its start', async () => {
-  const told = new pg.Client({ connectionString: pooler.url, options: '-c role=svc_runtime' });
-  await expect(told.connect()).rejects.toThrow('unsupported startup parameter: options');
+  const client = new pg.Client({ connectionString: pooler.url, options: '-c role=svc_runtime' });
+  await expect(client.connect()).rejects.toThrow('unsupported startup parameter: options');
 });
 
 test('an address that is wrong for LISTEN and locks is named when a program starts', async () => {
   await checkAddresses(databaseAddresses(url, null));
   await checkAddresses(databaseAddresses(pooler.url, url));
-  const told = (address: string, direct: string | null) =>
+  const faultOf = (address: string, direct: string | null) =>
     checkAddresses(databaseAddresses(address, direct)).catch((error: Error) => error.message);
-  expect(await told(pooler.url, null)).toMatch(/^SVC_DATABASE_URL leads through a connection pooler/);
-  expect(await told(url, pooler.url)).toMatch(/^SVC_DATABASE_DIRECT_URL leads through a connection pooler/);
-  expect(await told(pooler.url, await createTestDatabase())).toMatch('lead to different databases');
+  expect(await faultOf(pooler.url, null)).toMatch(/^SVC_DATABASE_URL leads through a connection pooler/);
+  expect(await faultOf(url, pooler.url)).toMatch(
+    /^SVC_DATABASE_DIRECT_URL leads through a connection pooler/,
+  );
+  expect(await faultOf(pooler.url, await createTestDatabase())).toMatch('lead to different databases');
 });
 
 test('starters that migrate a ledger through a pooler at once apply each migration once', async () => {

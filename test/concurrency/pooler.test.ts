@@ -1,11 +1,11 @@
 // A gateway whose database is behind a pooler in transaction mode (docs/operate.md#a-pooler-before-postgresql): two
 // connections of the server for everything but LISTEN and the leader's lock.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf, svcOf } from '../calls/caller.ts';
+import { bodyOf, eventually, idOf, openWorld, type World } from '../calls/world.ts';
 import { startPooler } from '../sim/pooler.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startGatewayProcess } from '../support/gateway.ts';
-import { errorOf, svcOf } from './caller.ts';
-import { bodyOf, eventually, idOf, openWorld, type World } from './world.ts';
 
 let pooler: Awaited<ReturnType<typeof startPooler>>;
 let world: World;
