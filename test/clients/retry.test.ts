@@ -15,14 +15,25 @@ interface Wire {
   readonly origin: string;
   /** Cuts what is connected now. */
   cut(): void;
+  /** Requests that were sent, and connections that the gateway has ended. */
+  seen(): { readonly asked: number; readonly ended: number };
   close(): void;
 }
 
 const wires: Wire[] = [];
-async function openWire(): Promise<Wire> {
+/** Opens a wire; `silent`: the gateway does not see that a caller has hung up, as behind a proxy that waits. */
+async function openWire(silent = false): Promise<Wire> {
   const sockets = new Set<Socket>();
-  const server = createServer((caller) => {
+  const there = new Set<Socket>();
+  const seen = { asked: 0, ended: 0 };
+  const server = createServer({ allowHalfOpen: silent }, (caller) => {
     const gateway = dial(world().gateway.port, '127.0.0.1');
+    there.add(gateway);
+    caller.once('data', () => seen.asked++);
+    gateway.on('close', () => {
+      there.delete(gateway);
+      seen.ended++;
+    });
     for (const [one, other] of [
       [caller, gateway],
       [gateway, caller],
@@ -31,16 +42,17 @@ async function openWire(): Promise<Wire> {
       one.on('error', () => {});
       one.on('close', () => {
         sockets.delete(one);
-        other.destroy();
+        if (!silent || one === gateway) other.destroy();
       });
-      one.pipe(other);
+      one.pipe(other, { end: !silent });
     }
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as { port: number };
   const wire: Wire = {
     origin: `http://127.0.0.1:${port}`,
-    cut: () => sockets.forEach((socket) => void socket.destroy()),
+    cut: () => [...sockets, ...there].forEach((socket) => void socket.destroy()),
+    seen: () => seen,
     close() {
       server.close();
       wire.cut();
@@ -143,6 +155,18 @@ const pairs: readonly { readonly client: Client; readonly kind: Kind }[] = [
 ];
 const ways = pairs.flatMap((pair) => [true, false].map((stream) => ({ ...pair, stream })));
 
+const chatBody = (text: string) => ({ max_tokens: 64, messages: [{ role: 'user', content: text }] });
+const dialects = [
+  { path: '/v1/chat/completions', kind: 'chat', bodyOf: chatBody },
+  { path: '/v1/messages', kind: 'messages', bodyOf: chatBody },
+  {
+    path: '/v1/responses',
+    kind: 'chat',
+    bodyOf: (text: string) => ({ max_output_tokens: 64, input: text }),
+  },
+].flatMap((dialect) => [true, false].map((stream) => ({ ...dialect, kind: dialect.kind as Kind, stream })));
+const RETRY_COUNT = 'x-stainless-retry-count';
+
 beforeAll(async () => {
   // Each code path once, before it counts how long it takes.
   const { live_key: key } = await world().org();
@@ -178,6 +202,40 @@ describe.concurrent("a client's own retry never pays twice (docs/outcomes.md#ask
       await eventually('the provider is asked', () => asked(upstream).length > 0);
       wire.cut();
       expect((await said).split(' ').length).toBeGreaterThanOrEqual(20);
+      await expectPaidOnce(org, upstream);
+    },
+  );
+
+  test.each(ways)(
+    'its first connection only seems to be open: $client on $kind, stream $stream',
+    async (way) => {
+      const org = await world().org();
+      const { id: model, upstream } = world().model(way.kind);
+      const wire = await openWire(true);
+      // Gone at 2 s, back by 2.5 for two seconds.
+      const text = 'sim: tokens=20 chunks=5 delay_ms=3400';
+      const said = clients[way.client]({ ...wire, ...way, key: org.live_key, model, text, timeout: 2_000 });
+      expect((await said).split(' ').length).toBeGreaterThanOrEqual(20);
+      expect(wire.seen().asked).toBe(2);
+      expect(wire.seen().ended).toBe(1);
+      await expectPaidOnce(org, upstream);
+    },
+  );
+
+  test.each(dialects)(
+    'two retries at once while the first is connected: $path, stream $stream',
+    async (way) => {
+      const org = await world().org();
+      const { id: model, upstream } = world().model(way.kind);
+      const body = { ...way.bodyOf('sim: tokens=20 chunks=5 delay_ms=900'), model, stream: way.stream };
+      const ask = (count: number) =>
+        world().chat(org.live_key, body, { path: way.path, headers: { [RETRY_COUNT]: String(count) } }).reply;
+      const first = ask(0);
+      await eventually('the provider is asked', () => asked(upstream).length > 0);
+      const replies = await Promise.all([first, ask(1), ask(1)]);
+      const answered = replies.filter(({ complete, status }) => complete && status === 200);
+      expect(answered.map(({ text }) => text.includes('lorem'))).toEqual([true]);
+      expect(replies[0]).toMatchObject({ status: 0, complete: false });
       await expectPaidOnce(org, upstream);
     },
   );

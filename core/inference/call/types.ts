@@ -64,12 +64,14 @@ export interface Sink {
 export interface Reattachable {
   /** Nobody is connected to it. */
   readonly waits: boolean;
+  /** Its answer was sent whole, to a connection that may have been given up by then. */
+  readonly delivered: boolean;
   reattach(sink: Sink): void;
 }
 
 /** The calls of a process that wait for their callers to come back (call/answer/drained.ts). */
 export interface Drained {
-  /** Keeps `call`, whose caller left, until it ends. */
+  /** Keeps `call`, for which its caller may ask again. Of delivered answers only so many are kept. */
   add(incoming: Incoming, call: Reattachable): void;
   delete(call: Reattachable): void;
   /** A call of the key failed: for `awaited_ms` a retry may be that call's, and takes no connected one's place. */

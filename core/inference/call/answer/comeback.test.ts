@@ -174,6 +174,60 @@ describe('while the first connection is still there', () => {
     expect(first.seen).toEqual([200, 'all.']);
   });
 
+  test('a whole answer that was just sent is given to the retry too, for as long as the client may pause', () => {
+    const { drained, first, sink, reported } = setUp();
+    sink.head(200, []);
+    sink.end('all');
+    // Its connection closes now, or never.
+    first.leave();
+    const second = new Connection();
+    drained.take(asking(1))?.reattach(new PatientSink(drained, asking(1), second));
+    expect([first.seen, second.seen]).toEqual([
+      [200, 'all.'],
+      [200, 'all.'],
+    ]);
+    const third = new Connection();
+    drained.take(asking(2))?.reattach(third);
+    expect(third.seen).toEqual([200, 'all.']);
+    expect(drained.take(asking(3))).toBeNull();
+    expect(reported).toEqual({ gone: 0, drain: 0 });
+
+    const late = setUp();
+    late.sink.head(200, []);
+    late.sink.end('all');
+    vi.advanceTimersByTime(1_500);
+    expect(late.drained.take(asking(1))).toBeNull();
+  });
+
+  test('one that is undelivered or runs still comes first, and a large one is not kept', () => {
+    const { drained, first, sink } = setUp();
+    sink.head(200, []);
+    sink.end('all');
+    const running = new PatientSink(drained, asking(0), new Connection());
+    expect(drained.take(asking(1))).toBe(running);
+    expect(drained.take(asking(1))).toBe(sink);
+    const big = new PatientSink(drained, asking(0), first);
+    big.head(200, []);
+    big.end('x'.repeat(65_536));
+    expect(drained.take(asking(1))).toBeNull();
+    const streamed = new PatientSink(drained, asking(0), first);
+    streamed.head(200, []);
+    streamed.write('a');
+    streamed.end('b');
+    expect(drained.take(asking(1))).toBeNull();
+  });
+
+  test('no more than a thousand answers that were sent are kept', () => {
+    const { drained } = setUp();
+    for (let n = 0; n < 1_002; n++) {
+      const sink = new PatientSink(drained, asking(0, `body ${n}`), new Connection());
+      sink.head(200, []);
+      sink.end('all');
+    }
+    expect(drained.take(asking(1, 'body 999'))).not.toBeNull();
+    expect(drained.take(asking(1, 'body 1001'))).toBeNull();
+  });
+
   test('of two equal calls neither is: nobody can say which is meant', () => {
     const { drained, first } = setUp();
     new PatientSink(drained, asking(0), new Connection());

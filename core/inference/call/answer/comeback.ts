@@ -15,12 +15,25 @@ const ON_THE_WAY_MS = 1_000;
 /** Bytes of an answer that are kept while waiting; beyond them the provider is not read. */
 const HELD_MAX = 1_048_576;
 
+/** Bytes of request and answer together, of whole answers that are kept for a moment after they were sent. */
+const DELIVERED_MAX = 65_536;
+
+interface Head {
+  readonly status: number;
+  readonly headers: string[];
+}
+
+interface End {
+  readonly bytes: Buffer | string;
+  readonly trailers: readonly [string, string][];
+}
+
 /** What an answer produced while its caller was away. */
 interface Held {
-  head: { status: number; headers: string[] } | null;
+  head: Head | null;
   pieces: (Buffer | string)[];
   bytes: number;
-  end: { bytes: Buffer | string; trailers: readonly [string, string][] } | null;
+  end: End | null;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -43,6 +56,9 @@ export class PatientSink implements Sink, Reattachable {
   /** Null once the caller has seen something or has come back: from then on the new sink does the waiting. */
   private incoming: Incoming | null;
   private held: Held | null = null;
+  /** How an answer began that its caller is being sent; null again when it is a stream. */
+  private begun: { readonly incoming: Incoming; readonly head: Head } | null = null;
+  delivered = false;
 
   constructor(drained: Drained, incoming: Incoming, sink: Sink) {
     this.drained = drained;
@@ -66,13 +82,17 @@ export class PatientSink implements Sink, Reattachable {
     if (status >= 400 && incoming !== null)
       this.drained.failed(incoming.grant.key_id, awaitedMs(incoming.headers));
     if (held === null || status >= 400) this.forget();
-    if (held === null) return this.sink.head(status, headers);
+    if (held === null) {
+      if (incoming !== null && status < 400) this.begun = { incoming, head: { status, headers } };
+      return this.sink.head(status, headers);
+    }
     this.incoming = null;
     if (status < 400) held.head = { status, headers };
   }
 
   write(bytes: Buffer | string): boolean {
     const { held } = this;
+    this.begun = null;
     if (held === null) return this.sink.write(bytes);
     held.pieces.push(bytes);
     held.bytes += bytes.length;
@@ -80,8 +100,14 @@ export class PatientSink implements Sink, Reattachable {
   }
 
   end(bytes: Buffer | string, trailers: readonly [string, string][] = []): void {
-    if (this.held === null) this.sink.end(bytes, trailers);
-    else this.held.end = { bytes, trailers };
+    const { held, begun } = this;
+    if (held !== null) {
+      held.end = { bytes, trailers };
+      return;
+    }
+    this.sink.end(bytes, trailers);
+    if (begun !== null && begun.incoming.body.length + bytes.length <= DELIVERED_MAX)
+      this.keep(begun, { bytes, trailers });
   }
 
   destroy(): void {
@@ -117,8 +143,20 @@ export class PatientSink implements Sink, Reattachable {
     this.sink.onGone = () => this.left();
   }
 
+  /**
+   * The caller may have given up in the moment in which its whole answer was sent, and ask again: it then gets this one.
+   */
+  private keep({ incoming, head }: { incoming: Incoming; head: Head }, end: End): void {
+    const timer = setTimeout(() => this.forget(), awaitedMs(incoming.headers)).unref();
+    this.held = { head, pieces: [], bytes: 0, end, timer };
+    this.begun = null;
+    this.delivered = true;
+    this.drained.add(incoming, this);
+  }
+
   private left(): void {
     const { incoming } = this;
+    if (this.delivered) return;
     if (incoming === null || !this.asked()) {
       this.forget();
       return this.onGone?.();
@@ -134,7 +172,7 @@ export class PatientSink implements Sink, Reattachable {
 
   private forget(): void {
     if (this.held !== null) clearTimeout(this.held.timer);
-    this.incoming = this.held = null;
+    this.incoming = this.held = this.begun = null;
     this.drained.delete(this);
   }
 }

@@ -71,6 +71,7 @@ export class Call implements Watched, Reattachable {
 
   /** Only calls whose callers left are found by a retry. */
   readonly waits = true;
+  readonly delivered = false;
 
   get asked(): boolean {
     return this.stage.asked;
