@@ -12,6 +12,7 @@ import type {
 import { isWrapped } from '../../../canonical/reasoning.ts';
 import { canonicalRelay } from '../../../canonical/relay.ts';
 import type { CanonicalAnswer, CanonicalRequest, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
+import { isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import {
   changeMembers,
@@ -33,7 +34,7 @@ import { findLosses } from '../upstream/losses.ts';
 import { editsContext } from '../words/betas.ts';
 import { FORMAT } from '../words/reasoning.ts';
 import { readStop, writeStop } from '../words/stop.ts';
-import { readUsage } from '../words/usage.ts';
+import { isSoundWire, readUsage, writeUsage } from '../words/usage.ts';
 import { withMissing } from './missing.ts';
 import { MessagesRelay } from './relay.ts';
 
@@ -203,6 +204,7 @@ class Whole implements RawWhole {
   readonly service_tier: string | null;
   readonly #body: Buffer;
   readonly #top: TopLevel;
+  readonly #usage: JsonObject | undefined;
 
   constructor(body: Buffer) {
     const top = scanObject(body);
@@ -213,6 +215,7 @@ class Whole implements RawWhole {
     const usage = parsed(body, top, 'usage') as JsonObject | undefined;
     this.#body = body;
     this.#top = top;
+    this.#usage = usage;
     this.usage = readUsage(usage);
     this.stop = readStop({
       stop_reason: parsed(body, top, 'stop_reason'),
@@ -236,7 +239,9 @@ class Whole implements RawWhole {
     const edits: Edit[] = [];
     const usage = memberOf(top, 'usage');
     const inner = usage === undefined ? null : scanObject(this.#body, usage.from);
-    if (inner !== null) edits.push(...changeMembers(inner, withMissing.usage(inner)));
+    const kept = isCharged(this.usage, end) && isSoundWire(this.#usage ?? {});
+    if (!kept) changes['usage'] = writeUsage(end.usage, this.service_tier ?? undefined);
+    else if (inner !== null) edits.push(...changeMembers(inner, withMissing.usage(inner)));
     if (end.stop !== undefined) {
       const written = JSON.parse(`{${writeStop(end.stop)}}`) as JsonObject;
       for (const [name, value] of Object.entries(written)) changes[name] = JSON.stringify(value);

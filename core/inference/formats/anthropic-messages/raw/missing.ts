@@ -1,4 +1,5 @@
 // Adds members that an older version of the format leaves out.
+import type { JsonObject } from '../../../../kernel/index.ts';
 import { memberOf, type TopLevel } from '../../../wire/scan.ts';
 
 function missing(keys: readonly string[]): (top: TopLevel) => Record<string, string> {
@@ -8,6 +9,15 @@ function missing(keys: readonly string[]): (top: TopLevel) => Record<string, str
     return absent;
   };
 }
+
+const COUNTS = [
+  'input_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+  'output_tokens',
+  'output_tokens_details',
+  'server_tool_use',
+];
 
 /**
  * Nullable keys that an older version of the format leaves out: answers always have the keys of both versions.
@@ -25,5 +35,13 @@ export const withMissing = {
     'inference_geo',
     'speed',
   ]),
+  /** Of the last usage: with the values of the events before it. */
+  counts(top: TopLevel, known: JsonObject | null): Record<string, string> {
+    const absent: Record<string, string> = {};
+    for (const key of COUNTS) {
+      if (memberOf(top, key) === undefined) absent[key] = JSON.stringify(known?.[key] ?? null);
+    }
+    return absent;
+  },
   delta: missing(['stop_reason', 'stop_sequence', 'stop_details', 'container']),
 };

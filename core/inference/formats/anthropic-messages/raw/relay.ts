@@ -8,6 +8,7 @@ import type { Relay, RelayState } from '../../../canonical/contract.ts';
 import { newRelayState } from '../../../canonical/relay-state.ts';
 import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault } from '../../../canonical/types.ts';
+import { isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { hasLine, own } from '../../../wire/frames.ts';
 import { Rest } from '../../../wire/rest.ts';
@@ -34,7 +35,14 @@ import {
 } from '../caller/writer.ts';
 import { classifyEvent } from '../upstream/classify.ts';
 import { readStop } from '../words/stop.ts';
-import { mergeWireUsage, readEarlyUsage, readUsage, writeDeltaUsage, writeUsage } from '../words/usage.ts';
+import {
+  isSoundWire,
+  mergeWireUsage,
+  readEarlyUsage,
+  readUsage,
+  writeDeltaUsage,
+  writeUsage,
+} from '../words/usage.ts';
 import { withMissing } from './missing.ts';
 
 const LF = 10;
@@ -43,14 +51,6 @@ const EMPTY = Buffer.alloc(0);
 /** `"}}`, followed by an index or padding that some providers add. */
 const CLOSING_MAX = 64;
 const DELTA_EVENT = Buffer.from('event: content_block_delta\n');
-const USAGE_KEYS = [
-  'input_tokens',
-  'cache_creation_input_tokens',
-  'cache_read_input_tokens',
-  'output_tokens',
-  'output_tokens_details',
-  'server_tool_use',
-];
 /** Events that no client can interpret before the message they belong to has started. */
 const NEEDS_START: ReadonlySet<string> = new Set([
   ...['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
@@ -276,7 +276,7 @@ export class MessagesRelay implements Relay {
     const counts = memberOf(inner, 'usage');
     const counted = counts === undefined ? null : scanObject(body, counts.from);
     const edits: Edit[] = [];
-    if (counted === null) {
+    if (counted === null || !isSoundWire(usage as JsonObject)) {
       // Clients read the counts in `message_start` without checking that they exist.
       changes['usage'] = writeUsage(startUsage(this.state.early_usage ?? undefined, this.#meta), undefined);
     } else {
@@ -378,14 +378,9 @@ export class MessagesRelay implements Relay {
     const edits = inner === null ? [] : changeMembers(inner, withMissing.delta(inner));
     const usage = memberOf(top, 'usage');
     const counts = usage === undefined ? null : scanObject(body, usage.from);
-    if (this.state.usage === null || counts === null) changes['usage'] = writeDeltaUsage(end.usage);
-    else {
-      const absent: Record<string, string> = {};
-      for (const key of USAGE_KEYS) {
-        if (memberOf(counts, key) === undefined) absent[key] = JSON.stringify(this.#usage?.[key] ?? null);
-      }
-      edits.push(...changeMembers(counts, absent));
-    }
+    const kept = isCharged(this.state.usage, end) && this.#usage !== null && isSoundWire(this.#usage);
+    if (!kept || counts === null) changes['usage'] = writeDeltaUsage(end.usage);
+    else edits.push(...changeMembers(counts, withMissing.counts(counts, this.#usage)));
     edits.push(...changeMembers(top, changes));
     return eventOf('message_delta', splice(body, edits));
   }

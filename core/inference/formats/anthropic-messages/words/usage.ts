@@ -1,6 +1,7 @@
 // Anthropic's usage, in both directions (docs/fidelity.md#usage). Its input counts are already disjoint.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { Usage } from '../../../canonical/types.ts';
+import { hasNoOthers } from '../../../canonical/usage.ts';
 
 /** A count as sent; undefined for anything that no honest server sends (negative, fraction, text). */
 function count(value: unknown): number | undefined {
@@ -39,6 +40,28 @@ function cacheWrites(wire: JsonObject): Writes {
   const sum = total ?? hour + five;
   const cut = Math.min(hour, sum);
   return { total: sum, over: hour + five > sum, five: sum - cut, hour: cut };
+}
+
+const PLAIN_COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+];
+
+/** Whether every count that clients read of a `usage` as sent is one, or is left out. */
+export function isSoundWire(wire: JsonObject): boolean {
+  const split = wire['cache_creation'] ?? {};
+  const details = wire['output_tokens_details'] ?? {};
+  const server = wire['server_tool_use'] ?? {};
+  return (
+    PLAIN_COUNTS.every(
+      (name) => wire[name] === null || wire[name] === undefined || count(wire[name]) !== undefined,
+    ) &&
+    hasNoOthers(split, ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens']) &&
+    hasNoOthers(details, ['thinking_tokens']) &&
+    hasNoOthers(server, ['web_fetch_requests', 'web_search_requests'])
+  );
 }
 
 /** Canonical usage of a merged wire object; null when it lacks the input or the output count. */

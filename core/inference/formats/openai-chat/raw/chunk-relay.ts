@@ -275,8 +275,10 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
   }
 
   #usageChunk(end: ReplyEnd): string {
-    const keep = keepsUsage(this.state.usage, end, this.#target) && this.#usage_value !== null;
-    const text = keep ? (this.#usage_value as string) : usageText(end.usage);
+    const sent = this.#usage_value;
+    const how = { end, target: this.#target };
+    const keep = sent !== null && keepsUsage(JSON.parse(sent), this.state.usage, how);
+    const text = keep ? sent : usageText(end.usage);
     if (this.#usage_chunk === null) return `${this.#head()}[],"usage":${text}}\n\n`;
     return this.#usage_chunk.withUsage(text);
   }

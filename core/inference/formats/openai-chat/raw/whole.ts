@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import { svcText } from '../../../caller/svc.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../../canonical/types.ts';
+import { hasCounts, hasNoOthers, isCharged } from '../../../canonical/usage.ts';
 import {
   changeMembers,
   duplicated,
@@ -65,10 +66,34 @@ function length(value: unknown): number {
   return typeof value === 'string' && value !== '' ? Buffer.byteLength(value) : 0;
 }
 
-/** Whether the provider's own usage object says what was metered. */
-export function keepsUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
-  if (usage === null || end.usage.source === 'estimate') return false;
-  return !target.flags.some((flag) => USAGE_FLAGS.includes(flag));
+const PROMPT_PARTS = ['cached_tokens', 'cache_write_tokens', 'audio_tokens'];
+const COMPLETION_PARTS = [
+  'reasoning_tokens',
+  'audio_tokens',
+  'accepted_prediction_tokens',
+  'rejected_prediction_tokens',
+];
+
+function isDetail(sent: unknown, required: string, all: readonly string[]): boolean {
+  return sent === undefined || (hasCounts(sent, [required]) && hasNoOthers(sent, all));
+}
+
+/**
+ * Whether the provider's own usage object, which is `sent`, stays: it says what was charged, in the counts that clients
+ * of this dialect read.
+ */
+export function keepsUsage(
+  sent: unknown,
+  usage: Usage | null,
+  how: { readonly end: ReplyEnd; readonly target: Target },
+): boolean {
+  if (!isCharged(usage, how.end) || how.target.flags.some((flag) => USAGE_FLAGS.includes(flag))) return false;
+  if (!isObject(sent) || !hasCounts(sent, ['prompt_tokens', 'completion_tokens', 'total_tokens']))
+    return false;
+  return (
+    isDetail(sent['prompt_tokens_details'], 'cached_tokens', PROMPT_PARTS) &&
+    isDetail(sent['completion_tokens_details'], 'reasoning_tokens', COMPLETION_PARTS)
+  );
 }
 
 function hasList(choice: unknown): boolean {
@@ -99,7 +124,7 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
     ),
     tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),
     service_tier: typeof tier === 'string' ? tier : null,
-    finish: (meta, end) => finish(body, value, meta, end, keepsUsage(usage, end, target)),
+    finish: (meta, end) => finish(body, value, meta, end, keepsUsage(value['usage'], usage, { end, target })),
   };
 }
 

@@ -34,7 +34,10 @@ export function rawCompletionWhole(body: Buffer, request: CanonicalRequest, targ
     output_bytes: choices.reduce((sum, choice, at) => sum + outputBytes(choice, at, request), 0),
     tool_calls: 0,
     service_tier: typeof tier === 'string' ? tier : null,
-    finish: (meta, end) => finish(body, value, meta, { end, keep: keepsUsage(usage, end, target) }),
+    finish(meta, end) {
+      const keep = keepsUsage(value['usage'], usage, { end, target });
+      return finish(body, value, meta, { end, keep });
+    },
   };
 }
 

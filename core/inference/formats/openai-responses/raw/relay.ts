@@ -67,7 +67,7 @@ export class ResponsesRelay implements Relay {
   #any_item = false;
   #searches = 0;
   readonly #numbering: Numbering;
-  #last: { type: string; text: Buffer; more: Record<string, string> } | null = null;
+  #last: { type: string; text: Buffer; sent_usage: unknown; more: Record<string, string> } | null = null;
 
   constructor(meta: ReplyMeta, target: Target) {
     this.#meta = meta;
@@ -99,10 +99,10 @@ export class ResponsesRelay implements Relay {
     if (this.#over) return EMPTY;
     this.#over = true;
     if (!this.#started) return Buffer.from(new ResponsesWriter(this.#meta).end(end));
-    const { stop, usage } = this.state;
     const last = this.#last;
     if (last === null || end.stop !== undefined) return Buffer.from(this.#cut(end));
-    const members = endMembers(this.#meta, { end, stop, own: ownUsage(usage, end, this.#target) });
+    const own = ownUsage(last.sent_usage, this.state.usage, { end, target: this.#target });
+    const members = endMembers(this.#meta, { end, stop: this.state.stop, own });
     return this.#numbering.event(last.type, this.#withResponse(last.text, { ...last.more, ...members }));
   }
 
@@ -270,7 +270,8 @@ export class ResponsesRelay implements Relay {
     state.finished = true;
     // An event without its response cannot be passed on; at the end one is written here.
     if (!isObject(data['response'])) return;
-    this.#last = { type, text: own(Buffer.from(text)), more: unsent(data, response, this.#items) };
+    const more = unsent(data, response, this.#items);
+    this.#last = { type, text: own(Buffer.from(text)), sent_usage: response['usage'], more };
   }
 
   #item(type: string, data: JsonObject, text: string): string | Buffer | null {
@@ -330,12 +331,11 @@ export class ResponsesRelay implements Relay {
   #inside(type: string, data: JsonObject): boolean {
     if (data['output_index'] === undefined) return true;
     const place = indexOf(data);
-    const hidden = this.#numbering.isHidden(place);
     const item = this.#open.get(place);
     const form = DELTAS[type];
     if (form !== undefined) this.#delta(data, form, item);
     else if (item !== undefined) this.#step(type, data, item);
-    return !hidden;
+    return !this.#numbering.isHidden(place);
   }
 
   /** An event that is not a delta of an open item. */

@@ -9,6 +9,7 @@ import type {
   Usage,
   Warning,
 } from '../../../canonical/types.ts';
+import { hasCounts, hasNoOthers, isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { duplicated, scanObject, splice } from '../../../wire/scan.ts';
 import { USAGE_FLAGS } from '../../openai-chat/words/usage.ts';
@@ -34,14 +35,30 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
     output_bytes: bytes,
     tool_calls: calls,
     service_tier: typeof tier === 'string' ? tier : null,
-    finish: (meta, end) => finish(body, value, meta, { end, stop, own: ownUsage(usage, end, target) }),
+    finish(meta, end) {
+      const own = ownUsage(value['usage'], usage, { end, target });
+      return finish(body, value, meta, { end, stop, own });
+    },
   };
 }
 
-/** Whether our usage object must replace the provider's, because that one does not say what was metered. */
-export function ownUsage(usage: Usage | null, end: ReplyEnd, target: Target): boolean {
-  if (usage === null || end.usage.source === 'estimate') return true;
-  return target.flags.some((flag) => USAGE_FLAGS.includes(flag));
+/**
+ * Whether our usage object must replace the provider's, which is `sent`: that one does not say what was charged, or has
+ * not the counts that clients of this dialect read.
+ */
+export function ownUsage(
+  sent: unknown,
+  usage: Usage | null,
+  how: { readonly end: ReplyEnd; readonly target: Target },
+): boolean {
+  if (!isCharged(usage, how.end) || how.target.flags.some((flag) => USAGE_FLAGS.includes(flag))) return true;
+  if (!isObject(sent) || !hasCounts(sent, ['input_tokens', 'output_tokens', 'total_tokens'])) return true;
+  const { input_tokens_details: input, output_tokens_details: output } = sent;
+  return !(
+    hasCounts(input, ['cached_tokens']) &&
+    hasNoOthers(input, ['cache_write_tokens']) &&
+    hasCounts(output, ['reasoning_tokens'])
+  );
 }
 
 /** Members at the end of a response, as JSON texts. */
