@@ -14,13 +14,15 @@ export interface Mutation {
   readonly said: RegExp;
 }
 
-/** Replaces `from` by `to` in the source of function `name`, which must contain it: a mutation that does nothing proves nothing. */
+/** Replaces `from` by `to` in the source of function `name`, which must contain it once: a mutation that does nothing proves nothing. */
 function patch(name: string, from: string, to: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
   return `do $mutation$
     declare v_source text := pg_get_functiondef('${name}'::regproc);
     begin
-      if strpos(v_source, ${quote(from)}) = 0 then raise exception 'nothing to mutate in ${name}'; end if;
+      if length(v_source) - length(replace(v_source, ${quote(from)}, '')) <> ${from.length} then
+        raise exception '${name} does not hold this once: %', ${quote(from)};
+      end if;
       execute replace(v_source, ${quote(from)}, ${quote(to)});
     end $mutation$`;
 }
