@@ -39,6 +39,8 @@ export interface Piece {
 export interface Said {
   id: number;
   model: string;
+  /** Epoch seconds; every event of a stream tells the same. */
+  created: number;
   reasoning: Piece[];
   text: Piece[];
   tools: { id: string; name: string; pieces: Piece[] }[];
@@ -77,6 +79,7 @@ export function say(asked: Asked, knobs: Knobs, n: number): Said {
     tools: calls,
     stop: calls.length > 0 ? 'tools' : text.stop,
     stop_sequence: text.sequence,
+    created: Math.floor(Date.now() / 1_000),
     prompt_tokens: prompt,
     completion_tokens: one * asked.candidates,
     reasoning_tokens: reasoningTokens * asked.candidates,

@@ -123,7 +123,7 @@ function begun(body: JsonBody, said: Said, knobs: Knobs): JsonBody {
   return {
     id: responses.idOf(said, knobs),
     object: 'response',
-    created_at: Math.floor(Date.now() / 1_000),
+    created_at: said.created,
     status: 'in_progress',
     background: false,
     completed_at: null,
