@@ -1,6 +1,6 @@
 // The choice (docs/routing.md): catalog, preferences and health in, an ordered plan with reasons out. `planRoute` is what a
 // call uses: it finds the models, chooses, and turns an empty plan into the refusal that helps.
-import { type Catalog, findModel, type Model } from '../catalog/index.ts';
+import { type Catalog, type Model, namedModel } from '../catalog/index.ts';
 import type { Ruling } from '../policies/index.ts';
 import { OFF, type Wanted, wantedAffinity } from './affinity.ts';
 import { type EndpointFacts, factsOfModel, hash32 } from './facts.ts';
@@ -16,7 +16,7 @@ import {
 import { refuseDenied, tooExpensive } from './limits.ts';
 import { type OwnPass, passOwn, shareAttempts } from './own-keys.ts';
 import { type Ranked, rank } from './rank.ts';
-import { modelNotFound, nothingLeft } from './refusal.ts';
+import { ambiguous, modelNotFound, nothingLeft } from './refusal.ts';
 import { addCandidate, type Candidates as EndpointCandidates, noCandidates } from './score.ts';
 import { settle } from './settle.ts';
 import {
@@ -212,9 +212,9 @@ export function modelsOf(catalog: Catalog, input: SettledInput): Model[] {
 }
 
 function modelOf(catalog: Catalog, input: SettledInput, id: string, param: string): Model {
-  const model = findModel(catalog, id, input.environment);
-  if (model !== null) return model;
-  throw modelNotFound(catalog, id, param);
+  const named = namedModel(catalog, id, input.environment);
+  if ('id' in named) return named;
+  throw named.length > 1 ? ambiguous(named, id, param) : modelNotFound(catalog, id, param);
 }
 
 /**

@@ -6,12 +6,14 @@ import { spreadOf } from './facts.ts';
 import { type Candidates, score } from './score.ts';
 import type { Passed, RankedEndpoint, RouteLoss, SettledInput, Sort } from './types.ts';
 
+/** Loss of a tool that the provider would run and that is left out at the endpoint. */
+const TOOL_DROPPED = 'server_tool_dropped';
 /** Scores within 2 % of the best count as equal. */
 const SPREAD = 0.02;
 const DEGRADED_BELOW = 0.95;
 
 /** Standings, the first to be tried first; an endpoint that the caller's order names stands like a healthy one. */
-const tiers = ['affinity', 'score', 'degraded', 'slow', 'signature'] as const;
+const tiers = ['affinity', 'score', 'degraded', 'slow', 'server_tool', 'signature'] as const;
 const SCORE = 1;
 
 /** How the order comes about beyond the scores. */
@@ -48,11 +50,13 @@ function placeOf(endpoint: Endpoint, places: ReadonlyMap<string, number>): numbe
 
 /** Place in `tiers` of the `i`th candidate. */
 function tierOf(candidates: Candidates, i: number, input: SettledInput, keep_at: string | null): number {
-  const { endpoint } = candidates.passed[i] as Passed;
+  const { endpoint, losses } = candidates.passed[i] as Passed;
   const { wire } = endpoint;
   const signed = input.features.signed_format;
   // The sandbox reads every format, as it answers for every model.
-  if (signed !== null && !wire.in_process && wire.signed_format !== signed) return 4;
+  if (signed !== null && !wire.in_process && wire.signed_format !== signed) return 5;
+  // Those that run every tool that is offered come first, an endpoint to stay at included.
+  if (losses.some(({ code }) => code === TOOL_DROPPED)) return 4;
   if (endpoint.id === keep_at) return 0;
   const { prefer } = input.preferences;
   // Misses a bound that the policy prefers; what is not known (NaN) misses nothing.

@@ -59,6 +59,13 @@ export function modelNotFound(catalog: Catalog, id: string, param: string): Serv
   });
 }
 
+/** The refusal of a name that models of several vendors have. */
+export function ambiguous(ids: readonly string[], name: string, param: string): ServiceError {
+  const near = ids.slice(0, SUGGESTIONS_MAX);
+  const message = `${JSON.stringify(name)} names several models: ${near.join(' and ')}.`;
+  return new ServiceError('model_not_found', message, { param, details: { suggestions: near } });
+}
+
 const adviceOf: { readonly [K in ExclusionReason]: string } = {
   status: 'it is not in service',
   environment: 'test keys are answered by the sandbox only',

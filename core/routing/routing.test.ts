@@ -151,6 +151,16 @@ test('the order of the caller stands first, then healthy before degraded before 
   expect(order(run(all, { health, preferences, ...signed }))).toEqual(['foreign', 'well', 'shaky']);
 });
 
+test('endpoints that run a tool that is offered come first, however expensive, and where none does each still stands', () => {
+  const priced = (name: string, price: number) => endpoint(name, {}, { input: price, output: price });
+  const all = [priced('without', 1), priced('runs', 9000)];
+  const dropped = { ...loss('behaviour'), code: 'server_tool_dropped' };
+  const losses = ({ provider }: { provider: string }) => (provider === 'runs' ? [] : [dropped]);
+  expect(order(run(all, { losses }))).toEqual(['runs', 'without']);
+  expect(run(all, { losses }).plan.at(-1)?.reason).toBe('server_tool');
+  expect(order(run(all, { losses: () => [dropped] }))).toHaveLength(2);
+});
+
 test('calls spread over endpoints of about equal score, and one call is always routed alike', () => {
   const endpoints = [
     endpoint('a', {}, { input: 1000, output: 1000 }),
@@ -215,6 +225,19 @@ test('an unknown model is refused with what may have been meant', () => {
     'model',
     { suggestions: ['acme/large'] },
   ]);
+});
+
+test('a name without its vendor is routed where one model has it, and refused with all where several do', () => {
+  const [one, other] = [model([endpoint('a')], 'acme/large'), model([endpoint('b')], 'other/large')];
+  const plan = (catalog: ReturnType<typeof catalogOf>) =>
+    planRoute(catalog, input({ model: 'large' })).plan.map((item) => item.endpoint.provider);
+  expect(plan(catalogOf(one))).toEqual(['a']);
+  expect(() => plan(catalogOf(one, other))).toThrow(
+    expect.objectContaining({
+      code: 'model_not_found',
+      details: { suggestions: ['acme/large', 'other/large'] },
+    }),
+  );
 });
 
 test('a live key with no usable endpoint learns which variable is missing', () => {

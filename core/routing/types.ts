@@ -212,7 +212,7 @@ export interface RankedEndpoint {
   /** 0..1, best ÷ own over the candidates of its model. */
   readonly score: number;
   /** Why it stands where it stands; `slow` misses what the policy prefers. */
-  readonly reason: 'order' | 'affinity' | 'score' | 'degraded' | 'slow' | 'signature';
+  readonly reason: 'order' | 'affinity' | 'score' | 'degraded' | 'slow' | 'server_tool' | 'signature';
   readonly losses: readonly RouteLoss[];
 }
 

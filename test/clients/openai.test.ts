@@ -45,6 +45,16 @@ describe('whole answers', () => {
     expect(svc.cost?.total_micro_usd).toBeGreaterThan(0);
   });
 
+  test.each(['gpt-4o', 'gpt-4o-2024-08-06', 'openai/gpt-4o'])(
+    '%s is answered under the name that was asked',
+    async (model) => {
+      const { data, response } = await client()
+        .chat.completions.create({ model, messages: user('hi') })
+        .withResponse();
+      expect([data.model, response.headers.get('x-svc-model')]).toEqual([model, 'openai/gpt-4o']);
+    },
+  );
+
   test('the cost that the client sees is what leaves the balance', async () => {
     const reply = await client().chat.completions.create({
       model: 'sandbox/echo',

@@ -2,6 +2,7 @@
 // entry of those tables is tried: what is sent changes the body, what is lost is reported, what is shown changes the
 // answer, streamed and whole.
 import { expect, test } from 'vitest';
+import { edited } from '../../core/inference/call/attempt/edits.ts';
 import { foldEvents } from '../../core/inference/canonical/assemble.ts';
 import type { InAnswer, InRequest } from '../../core/inference/canonical/coverage.ts';
 import type { CanonicalEvent, CanonicalRequest } from '../../core/inference/canonical/types.ts';
@@ -30,7 +31,11 @@ function tried(family: GenerationFamily, listed: boolean, pair: Pair<CanonicalRe
   if (adapter === undefined) throw new Error(`no adapter ${family}`);
   const target = endpoint(family, listed);
   const [before, after] = pair.map((request) => {
-    const { body, headers } = adapter.encode(fetched(request, family), target, optionsFor(request, false));
+    const { body, headers } = adapter.encode(
+      edited(fetched(request, family), 0, { adapter, target }).sent,
+      target,
+      optionsFor(request, false),
+    );
     const losses = adapter.losses(request, target);
     return {
       sent: `${headers} ${body}`,

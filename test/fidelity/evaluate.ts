@@ -1,6 +1,8 @@
 // One cell of the matrix, run: the dialect reads, the family's losses are listed, and the body is written as a call
 // would write it, in the raw lane where there is one.
+import { edited } from '../../core/inference/call/attempt/edits.ts';
 import type { EncodeOptions, RawLane, Target } from '../../core/inference/canonical/contract.ts';
+import { dropsTools } from '../../core/inference/canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Family } from '../../core/inference/canonical/types.ts';
 import { builtIn } from '../../core/inference/formats/index.ts';
 import { endpoint } from './endpoints.ts';
@@ -52,6 +54,8 @@ export function read(dialect: Dialect, body: Json): CanonicalRequest {
 /** The raw lane of a caller of `dialect` at `target`, where there is one. */
 export function rawLaneOf(dialect: Dialect, target: Target, request: CanonicalRequest): RawLane | undefined {
   const lane = rawLanes.get(`${dialect} ${target.family}`);
+  const adapter = adapters.get(target.family);
+  if (adapter === undefined || dropsTools(request, adapter, target)) return undefined;
   return lane?.serves?.(target, request) === false ? undefined : lane;
 }
 
@@ -105,7 +109,7 @@ export function sendTo(target: Target, dialect: Dialect, more: Json, stream = tr
   const upstream = out
     ? undefined
     : (lane?.request(bytes, request, target, options, bytes.toString()) ??
-      adapter.encode(fetched(request, target.family), target, options));
+      adapter.encode(edited(fetched(request, target.family), 0, { adapter, target }).sent, target, options));
   const text = upstream?.body.toString() ?? '{}';
   return {
     body: JSON.parse(text) as Json,

@@ -169,6 +169,19 @@ describe('refusals', () => {
     expect(JSON.stringify(svcOf(reply)?.['warnings'])).toContain('route_locked');
   });
 
+  test('a rule about a model holds for every way to write its name, as a fallback too', async () => {
+    const org = await world.org();
+    const closed = 'rules: [{name: closed, match: {models: [acme/cheap]}, deny: {message: Not this one}}]';
+    await world.rule(one, org, 'main', closed);
+    for (const name of ['cheap', 'cheap-latest', 'acme/cheap-2025-01-31']) {
+      const denied = await world.chat(one, org.live_key, name).reply;
+      expect([name, denied.status, errorOf(denied)?.['code']]).toEqual([name, 403, 'policy_denied']);
+      const route = { svc: { route: { fallback_models: [name] } } };
+      const fallen = await world.chat(one, org.live_key, 'dead', route).reply;
+      expect([name, fallen.status]).toEqual([name, 502]);
+    }
+  });
+
   test('a call cannot reach a provider that its policy leaves out', async () => {
     const org = await world.org();
     await world.rule(one, org, 'main', QUIET);

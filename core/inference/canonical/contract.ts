@@ -21,6 +21,7 @@ import type {
   SearchPreferences,
   Stop,
   StreamFault,
+  Tool,
   UpstreamFault,
   Usage,
 } from './types.ts';
@@ -126,6 +127,8 @@ export interface Adapter {
    * which then sees base64 (call/attempt/media.ts).
    */
   inlines(type: MediaType, url: string): boolean;
+  /** Whether `target` runs `tool`, which is no function or custom tool; one that it does not run is left out. */
+  runs(tool: Tool, request: CanonicalRequest, target: Target): boolean;
   /** What of `request` would be lost on `target`; empty when nothing. Pure. */
   losses(request: CanonicalRequest, target: Target): Loss[];
   /** Writes the request for `target` (canonical lane). The losses have been accepted before. */

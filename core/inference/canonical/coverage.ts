@@ -50,6 +50,7 @@ type OfTheCall =
       | 'cache'
       | 'anthropic'
       | 'context_edits'
+      | 'namespaces'
     );
 
 type Table<T, V> = { readonly [K in keyof T]-?: V };
@@ -64,7 +65,7 @@ export interface OfRequest<V> extends OfParts<V> {
   readonly anthropic: Table<NonNullable<CanonicalRequest['anthropic']>, V>;
   readonly reasoning_preferences: Table<ReasoningPreferences, V>;
   readonly choice: Members<ToolChoice, V> & { readonly [K in ToolChoice['type']]: V };
-  readonly tool: Table<Omit<Tool, 'kind'>, V> & { readonly [K in Tool['kind']]: V };
+  readonly tool: Table<Omit<Tool, 'kind' | 'path' | 'by_caller'>, V> & { readonly [K in Tool['kind']]: V };
   readonly message: Table<Omit<Message, 'content'>, V>;
   /** Members that parts of every kind may have. */
   readonly part: Table<Pick<Part, 'cache' | 'ext'>, V>;

@@ -11,6 +11,7 @@ import type { Generation } from './parameters.ts';
 import type { CacheHint, Part } from './parts.ts';
 import type { SearchPreferences } from './search.ts';
 import type { Ranked, Task, Vector } from './tasks/task.ts';
+import type { SpacedName } from './tools/namespaces.ts';
 
 export type {
   Candidate,
@@ -90,6 +91,10 @@ export interface Tool {
   search?: SearchPreferences;
   /** Body member that requests it, when that is not an item of `tools`. */
   member?: string;
+  /** Where the caller wrote it, where that is not its place in `tools`. */
+  path?: string;
+  /** A toolset of a vendor's that the caller itself runs (`bash_20250124`, `local_shell`). */
+  by_caller?: true;
   cache?: CacheHint;
   ext?: JsonObject;
 }
@@ -182,6 +187,8 @@ export interface CanonicalRequest {
   anthropic?: { version?: string; betas: string[]; headers?: Record<string, string> };
   /** Responses: request members that the answer repeats, as sent, and whether reasoning state was requested. */
   echo?: { members: JsonObject; encrypted_reasoning: boolean };
+  /** Responses: tools that came in a namespace, by the names of the functions that they became. */
+  namespaces?: ReadonlyMap<string, SpacedName>;
   /** What of the conversation goes before the model reads it; `ext` has it too, in the caller's words. */
   context_edits?: readonly ContextEdit[];
   /** What reading the request already had to drop or ignore (`store_ignored`). */
@@ -214,6 +221,8 @@ export interface ReplyMeta extends ErrorPlace {
   attempt?: number;
   /** What the gateway itself has cleared; absent where no edits were asked for, or the provider does them. */
   applied_edits?: readonly AppliedEdit[];
+  /** What functions are called by the caller, by the names that the provider has for them; absent: the same. */
+  namespaces?: Readonly<Record<string, SpacedName>>;
   echo?: ReplyEcho;
 }
 

@@ -25,7 +25,7 @@ export function isForeignSearch(tool: Tool, family: Family): boolean {
 
 /** Path at which the caller asked for `tool`, which is item `i` of the request's tools. */
 export function toolPath(tool: Tool, i: number): string {
-  return tool.member ?? `tools[${i}]`;
+  return tool.member ?? tool.path ?? `tools[${i}]`;
 }
 
 /** An option of a search. */
@@ -34,21 +34,8 @@ export type SearchOption = keyof SearchPreferences;
 /** Restrictions to domains are part of what was asked; how thorough the search is, is not. */
 const ESSENTIAL: ReadonlySet<SearchOption> = new Set(['allowed_domains', 'blocked_domains']);
 
-/**
- * Losses of a search from another family on `target`: the whole search, or options that are not in `carried`, the
- * options which the family supports.
- */
-export function searchLosses(
-  tool: Tool,
-  path: string,
-  target: Target,
-  carried: readonly SearchOption[],
-): Loss[] {
-  if (!runsSearch(target)) {
-    const code = tool.member === undefined ? 'server_tool' : 'unsupported_parameter';
-    const message = 'This endpoint lists no web search with a price.';
-    return [{ class: 'content', code, param: path, message }];
-  }
+/** Losses of a search from another family: the options that are not in `carried`, those which the family supports. */
+export function optionLosses(tool: Tool, path: string, carried: readonly SearchOption[]): Loss[] {
   const lost = (Object.keys(tool.search ?? {}) as SearchOption[]).filter((name) => !carried.includes(name));
   return lost.map((name) => ({
     ...(ESSENTIAL.has(name)

@@ -12,6 +12,7 @@ import { messagesRawLane } from './anthropic-messages/raw/index.ts';
 import { anthropicMessages } from './anthropic-messages/upstream/index.ts';
 import { openaiChat } from './openai-chat/upstream/index.ts';
 
+const CHAT = { adapter: openaiChat, target: chatTarget() };
 const LONG = 'word '.repeat(400);
 const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: 'c2ln' });
 const called = (n: number, name = 'look') => ({ type: 'tool_use', id: `t${n}`, name, input: { at: n } });
@@ -30,7 +31,7 @@ function ask(edits: unknown, messages: object[] = history, more: object = {}): C
 /** The results, the arguments and what was cleared, as a chat endpoint gets them. */
 function sent(edits: unknown, messages: object[] = history) {
   const request = ask(edits, messages);
-  const { sent: after, applied } = edited(request, null, JSON.stringify(messages).length);
+  const { sent: after, applied } = edited(request, JSON.stringify(messages).length, CHAT);
   const wire: Wire = encode(openaiChat, after, chatTarget());
   const results = wire.messages.filter(({ role }: Wire) => role === 'tool');
   const calls = wire.messages.flatMap(({ tool_calls = [] }: Wire) => tool_calls);
@@ -100,8 +101,8 @@ describe('clear_thinking_20251015', () => {
   const kept = (edit: object) => {
     const { sent: after, applied } = edited(
       ask([{ type: 'clear_thinking_20251015', ...edit }], talk),
-      null,
       100,
+      CHAT,
     );
     const texts = after.messages.flatMap(({ content }) =>
       content.flatMap((part) => (part.type === 'reasoning' ? [part.text.slice(0, 6)] : [])),
@@ -130,7 +131,7 @@ describe('clear_thinking_20251015', () => {
       { type: 'clear_thinking_20251015' },
       { type: 'clear_tool_uses_20250919', trigger, keep: { type: 'tool_uses', value: 0 } },
     ];
-    const names = (bytes: number) => edited(ask(both, talk), null, bytes).applied?.map(({ type }) => type);
+    const names = (bytes: number) => edited(ask(both, talk), bytes, CHAT).applied?.map(({ type }) => type);
     expect(names(4 * 110)).toEqual(['clear_thinking_20251015']);
     expect(names(4 * 130)).toEqual(['clear_thinking_20251015', 'clear_tool_uses_20250919']);
   });
@@ -155,7 +156,7 @@ test('its own family edits where the beta is listed; elsewhere the gateway does,
   expect(messagesRawLane.serves?.(at(['*']), request)).toBe(true);
   expect(messagesRawLane.serves?.(at([]), request)).toBe(false);
   expect(losses(anthropicMessages, request, at([]))).toEqual([]);
-  const { sent: after } = edited(request, null, 100);
+  const { sent: after } = edited(request, 100, CHAT);
   const wire: Wire = encode(anthropicMessages, after, at([]));
   expect(wire).not.toHaveProperty('context_management');
   expect(JSON.stringify(wire.messages)).toContain(CLEARED);

@@ -219,8 +219,8 @@ describe('messages on openai_chat', () => {
     [{ container: { skills: [] } }, ['content:unsupported_parameter']],
     [{ mcp_servers: [] }, ['content:unsupported_parameter']],
     [{ odd_field: 1 }, ['behaviour:unknown_parameter_dropped']],
-    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, ['content:server_tool']],
-    [{ tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, ['content:server_tool_unsupported']],
+    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, ['behaviour:server_tool_dropped']],
+    [{ tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, ['behaviour:server_tool_dropped']],
     [{ tools: [{ name: 'f', input_schema: {}, defer_loading: true }] }, ['hint:tool_option_dropped']],
     [{ stop_sequences: ['1', '2', '3', '4', '5'] }, ['content:stop_too_many']],
     [

@@ -195,7 +195,7 @@ describe('responses on openai_chat', () => {
     [{ reasoning: { context: 'all' } }, ['behaviour:unknown_parameter_dropped']],
     [{ include: ['web_search_call.results'] }, ['behaviour:unknown_parameter_dropped']],
     [{ odd_field: 1 }, ['behaviour:unknown_parameter_dropped']],
-    [{ tools: [{ type: 'web_search' }] }, ['content:server_tool']],
+    [{ tools: [{ type: 'web_search' }] }, ['behaviour:server_tool_dropped']],
     [{ tools: [{ type: 'local_shell' }] }, ['content:server_tool_unsupported']],
     [{ tools: [{ type: 'function', name: 'f', defer_loading: true }] }, ['hint:tool_option_dropped']],
     [{ input: [{ type: 'web_search_call', id: 'ws' }, ...body.input] }, ['content:server_tool_unsupported']],

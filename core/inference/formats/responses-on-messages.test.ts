@@ -189,7 +189,7 @@ describe('responses on anthropic_messages', () => {
     [{ odd_field: 1 }, ['behaviour:unknown_parameter_dropped']],
     [{ service_tier: 'flex' }, ['behaviour:service_tier_ignored']],
     [{ temperature: 1.5 }, ['behaviour:temperature_clamped']],
-    [{ tools: [{ type: 'web_search' }] }, ['content:server_tool']],
+    [{ tools: [{ type: 'web_search' }] }, ['behaviour:server_tool_dropped']],
     [
       {
         tools: [{ type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark', definition: 'x' } }],

@@ -159,10 +159,15 @@ test.concurrent('what reading refuses is told with its path and costs nothing', 
   expect((await world().ended(org, idOf(reply))).row).toMatchObject({ status: 'rejected' });
 });
 
-test.concurrent('a tool that no endpoint offers is refused with its place, before any attempt', async () => {
+test.concurrent('a tool that no endpoint offers and that is forced is refused with its place, before any attempt', async () => {
   const org = await world().org();
   const { id } = world().model('chat');
-  const reply = await ask(org, { model: id, input: 'x', tools: [{ type: 'file_search' }] });
+  const reply = await ask(org, {
+    model: id,
+    input: 'x',
+    tools: [{ type: 'file_search' }],
+    tool_choice: 'required',
+  });
   expect(errorOf(reply)).toMatchObject({
     code: 'unsupported_parameter',
     param: expect.stringMatching(/^tools\[0\]/),

@@ -294,13 +294,32 @@ describe('options', () => {
   });
 });
 
+const forced = {
+  chat: {},
+  responses: { tool_choice: { type: 'web_search' } },
+  messages: { tool_choice: { type: 'tool', name: 'web_search' } },
+} as const;
+
 describe('without a price', () => {
   test.concurrent.each(pairs)('$family never searches for $dialect', async ({ dialect, family }) => {
     const { id, upstream } = model(family, 'listed');
-    const { reply } = await ask(dialect, id);
-    expect(reply.status).toBe(400);
-    expect(['unsupported_parameter', 'no_endpoint_available']).toContain(errorOf(reply)?.['code']);
+    const { reply } = await ask(dialect, id, forced[dialect]);
+    expect([reply.status, errorOf(reply)?.['code']]).toEqual([400, 'unsupported_parameter']);
+    expect(errorOf(reply)?.['param']).toMatch(/^(tools\[0\]|web_search_options)/);
     expect(sentTo(family, upstream)).toEqual([]);
+  });
+
+  test.concurrent('a search that is only offered is left out, and told', async () => {
+    for (const family of ['chat', 'messages', 'gemini'] as const) {
+      const { id, upstream } = model(family, 'listed');
+      const { reply } = await ask('messages', id);
+      expect(reply.status).toBe(200);
+      expect(JSON.stringify(sentTo(family, upstream)[0]?.body)).not.toMatch(/web_search|googleSearch/);
+      expect(lostOf(reply)).toContainEqual(['server_tool_dropped', 'tools[0]']);
+      const strict = model(family, 'listed');
+      const refused = await ask('messages', strict.id, { svc: { compat: 'strict' } });
+      expect([refused.reply.status, errorOf(refused.reply)?.['param']]).toEqual([400, 'tools[0]']);
+    }
   });
 
   test.concurrent('chat that lets things go is answered without, and told', async () => {

@@ -233,7 +233,7 @@ const grammar: Feature = {
   },
 };
 
-const UNLISTED = 'content:server_tool';
+const UNLISTED = 'behaviour:server_tool_dropped';
 
 const search: Feature = {
   name: 'a search of the web',
@@ -300,17 +300,20 @@ const server: Feature = {
     }),
   },
   at: {
-    openai_chat: lost('content:server_tool_unsupported'),
-    openai_responses: lost('content:server_tool_unsupported'),
-    anthropic_messages: lost('content:server_tool'),
-    gemini: lost('content:server_tool'),
-    bedrock_converse: lost('content:server_tool'),
+    openai_chat: lost(UNLISTED),
+    openai_responses: lost(UNLISTED),
+    anthropic_messages: lost(UNLISTED),
+    gemini: lost(UNLISTED),
+    bedrock_converse: lost(UNLISTED),
   },
   raw: {
-    responses: { lost: ['content:server_tool'], listed: { wire: { tools: [{ type: 'code_interpreter' }] } } },
-    messages: { lost: ['content:server_tool'], listed: { wire: { tools: [{ name: 'web_fetch' }] } } },
+    responses: { lost: [UNLISTED], listed: { wire: { tools: [{ type: 'code_interpreter' }] } } },
+    messages: { lost: [UNLISTED], listed: { wire: { tools: [{ name: 'web_fetch' }] } } },
   },
-  note: 'At its own family it runs on endpoints that list it with a price for its unit.',
+  note:
+    'At its own family it runs on endpoints that list it with a price for its unit. Endpoints that run every tool that is offered ' +
+    'come first. One that `tool_choice` forces is refused where none runs it (`server_tool`, `server_tool_unsupported`), and so ' +
+    'is a toolset that the caller itself runs (`bash_20250124`, `local_shell`).',
 };
 
 const option: Feature = {

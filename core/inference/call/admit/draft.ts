@@ -3,7 +3,7 @@
 // stay in memory: the prompts of suspended calls would be half of what the garbage collector has to move.
 
 import type { OrgKeys } from '../../../byok/index.ts';
-import { type Catalog, type Endpoint, findModel } from '../../../catalog/index.ts';
+import { type Catalog, type Endpoint, findModel, namedModel } from '../../../catalog/index.ts';
 import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import type { OrgPolicies, Ruling } from '../../../policies/index.ts';
 import { inputTokensBound, type PromptSize, textInputBound } from '../../../pricing/index.ts';
@@ -140,7 +140,9 @@ function decide(
   { scope: { policies, keys }, read }: { scope: Scope; read: Read },
 ): Decision {
   const { dialect } = incoming;
-  const { text, body, request } = read;
+  const { text, body, request: asked } = read;
+  const catalog = deps.catalog();
+  const request = underItsId(catalog, asked, incoming.grant.environment);
   const account = accountOf(dialect, request);
   // Accounts of the pool hold no files of callers, and other tenants' files must stay out of reach.
   if (account !== null && account.param !== null && keys.size === 0) throw ownKeyRequired(account.param);
@@ -155,7 +157,6 @@ function decide(
   };
   record.has_images = features.images;
   record.has_schema = features.json_schema;
-  const catalog = deps.catalog();
   const hints = () => hasCacheHints(request);
   const ruling = rulingOf(policies, incoming, request, {
     now_ms: deps.clock.nowMs(),
@@ -179,23 +180,40 @@ function decide(
     cap_given: request.generation.max_tokens !== undefined || max_tokens !== null,
     prompt_bytes: size.text_bytes,
     prompts: request.completion?.prompts ?? 1,
-    text_input_bound: addsInput(features) || account !== null ? null : textInputBound(size),
+    text_input_bound: addsInput(features, request) || account !== null ? null : textInputBound(size),
     first_event_ms: features.reasoning ? FIRST_EVENT_REASONING_MS : FIRST_EVENT_MS,
   };
   if (route instanceof ServiceError) {
     const draft = { ...facts, hold_input: holdInputOf(deps, incoming, request, [], bound) };
-    return { draft, request, endpoints: [], text };
+    return { draft, request: asked, endpoints: [], text };
   }
   record.warnings.push(...request.warnings, ...route.warnings);
   const endpoints = route.plan.map((item) => item.endpoint);
   const own = holdInputOf(deps, incoming, request, endpoints, bound);
   const draft = { ...facts, hold_input: max_tokens === null ? own : { ...own, max_tokens } };
-  return { draft, request, endpoints, text };
+  return { draft, request: asked, endpoints, text };
+}
+
+/** `request` with the catalog's ids of its models, by which policies, rows and the route know them. */
+function underItsId(
+  catalog: Catalog,
+  request: CanonicalRequest,
+  environment: 'live' | 'test',
+): CanonicalRequest {
+  const idOf = (name: string) => {
+    const named = namedModel(catalog, name, environment);
+    return 'id' in named ? named.id : name;
+  };
+  const model = idOf(request.model);
+  const { fallback_models } = request.svc.route;
+  if (fallback_models === undefined) return model === request.model ? request : { ...request, model };
+  const route = { ...request.svc.route, fallback_models: fallback_models.map(idOf) };
+  return { ...request, model, svc: { ...request.svc, route } };
 }
 
 /** Whether the prompt has more than text; how many tokens that adds, only the provider knows. */
-function addsInput({ modalities_in, pdf, server_tools }: RouteFeatures): boolean {
-  return modalities_in.length > 1 || pdf || server_tools.length > 0;
+function addsInput({ modalities_in, pdf }: RouteFeatures, { tools = [] }: CanonicalRequest): boolean {
+  return modalities_in.length > 1 || pdf || tools.some(({ kind }) => kind === 'server');
 }
 
 /**

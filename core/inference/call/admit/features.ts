@@ -1,5 +1,6 @@
 // The properties of a request that decide which endpoints can serve it (routing filters), and that its row shows.
 import type { RouteFeatures } from '../../../routing/index.ts';
+import { isForced } from '../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Part } from '../../canonical/types.ts';
 import { WEB_SEARCH } from '../../canonical/web-search.ts';
 import { taskFeatures } from './task.ts';
@@ -38,10 +39,11 @@ function signedFormat(request: CanonicalRequest): string | null {
   return null;
 }
 
-/** Server tools of the request, by the names under which endpoints list them. */
-function serverTools({ tools = [] }: CanonicalRequest): string[] {
-  return tools
-    .filter(({ kind, member }) => kind === 'server' && member === undefined)
+/** Server tools that the model must use, by the names under which endpoints list them; others may be left out. */
+function serverTools(request: CanonicalRequest): string[] {
+  if (request.svc.compat === 'drop') return [];
+  return (request.tools ?? [])
+    .filter((tool) => tool.kind === 'server' && tool.member === undefined && isForced(request, tool))
     .map(({ name, search }) => (search === undefined ? name : WEB_SEARCH));
 }
 

@@ -122,8 +122,12 @@ async function askProvider(
   if (credential === null) return null;
   const planned = { endpoint, cap: null, by_credit: false };
   const raw = rawLaneOf(deps, incoming, request, endpoint);
-  const { sent } = edited(request, raw, Buffer.byteLength(text));
-  const whole = messageFor(deps, incoming, sent, { planned, stream: false, text });
+  const { sent } = edited(
+    request,
+    Buffer.byteLength(text),
+    raw === null ? { adapter, target: targetOf(endpoint) } : null,
+  );
+  const whole = messageFor(deps, incoming, sent, { planned, raw, stream: false, text });
   const message = adapter.counting.request(whole, targetOf(endpoint));
   const body = await exchange(deps, { endpoint, credential, message });
   return body === null ? null : readCount(adapter.counting, body);

@@ -1,7 +1,7 @@
 // The lane of one attempt: raw when dialect and family are the same format, canonical otherwise. It decides what is
 // sent, how the answer is read, and how a whole answer is written for the caller.
 
-import type { Endpoint } from '../../../catalog/index.ts';
+import { type Endpoint, isNameOf } from '../../../catalog/index.ts';
 import { hmacSha256, ServiceError } from '../../../kernel/index.ts';
 import { Assembler } from '../../canonical/assemble.ts';
 import type {
@@ -18,12 +18,12 @@ import type {
 } from '../../canonical/contract.ts';
 import { canonicalRelay } from '../../canonical/relay.ts';
 import { settleTask } from '../../canonical/tasks/settle.ts';
+import { dropsTools } from '../../canonical/tools/server-tools.ts';
 import type {
   CanonicalAnswer,
   CanonicalEvent,
   CanonicalRequest,
   Family,
-  ReplyEcho,
   ReplyEnd,
   ReplyMeta,
   Task,
@@ -34,7 +34,7 @@ import type { Exchange, ExchangeHandler } from '../../upstream/exchange.ts';
 import type { Clock } from '../clock.ts';
 import type { AttemptRecord, CallDeps, Incoming } from '../types.ts';
 import type { Classify, Reading } from './attempt.ts';
-import { edited } from './edits.ts';
+import { echoOf, edited } from './edits.ts';
 import { type FetchedMedia, withMedia } from './media.ts';
 import type { Planned } from './terms.ts';
 
@@ -162,7 +162,8 @@ function replyMeta(
   return {
     request_id: incoming.request_id,
     base_url: deps.base_url,
-    model: planned.endpoint.model_id,
+    // The caller's own word for the model, as its vendor's client expects; a fallback is told by its id.
+    model: isNameOf(request.model, planned.endpoint.model_id) ? request.model : planned.endpoint.model_id,
     created: Math.floor(deps.clock.nowMs() / 1_000),
     provider: planned.endpoint.provider,
     endpoint_id: planned.endpoint.id,
@@ -174,18 +175,9 @@ function replyMeta(
     region: planned.endpoint.region,
     attempt,
     ...(applied === undefined ? {} : { applied_edits: applied }),
+    ...(request.namespaces === undefined ? {} : { namespaces: Object.fromEntries(request.namespaces) }),
     ...echoOf(incoming.dialect, request),
   };
-}
-
-/**
- * What the answer repeats of the request, as one text, because the request's objects are dropped after preparing the
- * attempt.
- */
-function echoOf(dialect: Dialect, { echo }: CanonicalRequest): { echo?: ReplyEcho } {
-  if (echo === undefined || !dialect.repeats) return {};
-  const members = JSON.stringify(echo.members).slice(1, -1);
-  return { echo: { members, encrypted_reasoning: echo.encrypted_reasoning } };
 }
 
 /**
@@ -200,8 +192,9 @@ export function rawLaneOf(
 ): RawLane | null {
   if (request.dialect !== incoming.dialect.name) return null;
   const lane = deps.raw_lanes.get(`${request.dialect} ${endpoint.family}`);
-  if (lane === undefined || lane.serves?.(targetOf(endpoint), request) === false) return null;
-  return lane;
+  const target = targetOf(endpoint);
+  if (lane === undefined || lane.serves?.(target, request) === false) return null;
+  return dropsTools(request, adapterOf(deps, endpoint), target) ? null : lane;
 }
 
 interface ReadingParts {
@@ -308,13 +301,18 @@ export function messageFor(
   deps: CallDeps,
   incoming: Incoming,
   request: CanonicalRequest,
-  facts: { planned: Planned; stream: boolean; text?: string; media?: FetchedMedia | null },
+  facts: {
+    planned: Planned;
+    raw: RawLane | null;
+    stream: boolean;
+    text?: string;
+    media?: FetchedMedia | null;
+  },
 ): UpstreamRequest {
-  const { planned, stream, text } = facts;
+  const { planned, raw, stream, text } = facts;
   const { endpoint } = planned;
   const target = targetOf(endpoint);
   const adapter = adapterOf(deps, endpoint);
-  const raw = rawLaneOf(deps, incoming, request, endpoint);
   const options = encodeOptions(incoming, request, planned, stream);
   return raw === null
     ? adapter.encode(withMedia(request, adapter, facts.media ?? null), target, options)
@@ -353,11 +351,11 @@ export function prepare(
   const target = targetOf(endpoint);
   const raw = rawLaneOf(deps, incoming, request, endpoint);
   const adapter = adapterOf(deps, endpoint);
-  const { sent, applied } = edited(request, raw, facts.prompt_bytes);
+  const { sent, applied } = edited(request, facts.prompt_bytes, raw === null ? { adapter, target } : null);
   const meta = replyMeta(incoming, request, { ...facts, deps, applied });
   // The canonical lane always streams from the provider if it can, and assembles whole answers itself.
   const stream = raw === null ? request.task === undefined : request.stream;
-  const message = messageFor(deps, incoming, sent, { ...facts, stream });
+  const message = messageFor(deps, incoming, sent, { ...facts, raw, stream });
   const { echo: _repeated, paths: _places, words: _words, ...rest } = request;
   const asked: CanonicalRequest = { ...rest, messages: [] };
   const parts = { raw, adapter, dialect, meta, target, asked, keep };

@@ -85,6 +85,7 @@ const MEMBERS = {
   // Members that are kept a second time, as they were sent.
   echo: 'left',
   context_edits: 'left',
+  namespaces: 'left',
 } as const satisfies Record<keyof CanonicalRequest, 'kept' | 'left'>;
 
 const kept_members: ReadonlySet<string> = new Set(

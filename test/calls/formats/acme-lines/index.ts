@@ -111,6 +111,7 @@ function decode(body: Buffer): CanonicalAnswer {
 const acmeLines: Adapter = {
   family: FAMILY,
   coverage: null,
+  runs: () => false,
   wire: {
     in_process: false,
     needs_cap: true,

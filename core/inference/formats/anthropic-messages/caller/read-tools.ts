@@ -20,6 +20,9 @@ import type {
 import { readSearchTool } from '../words/search.ts';
 import { type BlockReading, extOf, readCacheControl } from './read-blocks.ts';
 
+/** Toolsets that the caller runs itself. */
+const CALLERS_OWN = /^(?:bash|text_editor|memory|computer|browser)_/;
+
 function readTool(value: unknown, param: string, reading: BlockReading): Tool {
   const tool = requireObject(value, param);
   const type = optionalString(tool['type'], `${param}.type`) ?? 'custom';
@@ -30,6 +33,7 @@ function readTool(value: unknown, param: string, reading: BlockReading): Tool {
     return {
       ...{ kind: 'server', name, family: 'anthropic_messages', payload: tool },
       ...(search === undefined ? {} : { search }),
+      ...(CALLERS_OWN.test(type) ? { by_caller: true as const } : {}),
       ...cache,
     };
   }

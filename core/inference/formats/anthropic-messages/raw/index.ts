@@ -11,6 +11,7 @@ import type {
 } from '../../../canonical/contract.ts';
 import { isWrapped } from '../../../canonical/reasoning.ts';
 import { canonicalRelay } from '../../../canonical/relay.ts';
+import { TOOL_DROPPED } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalAnswer, CanonicalRequest, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
 import { isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
@@ -133,8 +134,9 @@ function ownMessages(body: Buffer, top: TopLevel): Edit[] {
 // caller said `drop`.
 function withoutLost(request: CanonicalRequest, target: Target): Record<string, null> {
   const left: Record<string, null> = {};
-  for (const { class: kind, param, message } of findLosses(request, target)) {
-    if (kind !== 'content') continue;
+  for (const { class: kind, code, param, message } of findLosses(request, target)) {
+    // A tool that is left out is so in the canonical lane, never in these bytes.
+    if (kind !== 'content' && code !== TOOL_DROPPED) continue;
     if (request.svc.compat !== 'drop' || !Object.hasOwn(request.ext ?? {}, param)) {
       throw new ServiceError('unsupported_parameter', message, { param });
     }

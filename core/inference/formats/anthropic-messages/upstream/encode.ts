@@ -19,7 +19,6 @@ import {
   writeMessages,
   writeSystem,
 } from './content.ts';
-import { runsTool } from './losses.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
 
 const VERSION = '2023-06-01';
@@ -52,11 +51,10 @@ function objectSchema(tool: Tool): string {
 
 function writeTool(tool: Tool, context: ContentContext): string | null {
   if (tool.kind === 'server') {
-    const { target } = context;
     if (tool.search !== undefined && isForeignSearch(tool, 'anthropic_messages')) {
-      return runsSearch(target) ? JSON.stringify(searchTool(tool.search)) : null;
+      return runsSearch(context.target) ? JSON.stringify(searchTool(tool.search)) : null;
     }
-    return runsTool(tool, target) ? JSON.stringify(tool.payload) : null;
+    return JSON.stringify(tool.payload);
   }
   const description =
     tool.description === undefined ? '' : `,"description":${JSON.stringify(tool.description)}`;

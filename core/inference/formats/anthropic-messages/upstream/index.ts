@@ -8,11 +8,12 @@ import { COVERAGE } from './coverage.ts';
 import { decodeMessage } from './decode.ts';
 import { AnthropicDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
-import { findLosses } from './losses.ts';
+import { findLosses, runsTool } from './losses.ts';
 
 /** Reads and writes `POST {base_url}/messages`. */
 export const anthropicMessages: Adapter = {
   family: 'anthropic_messages',
+  runs: runsTool,
   coverage: COVERAGE,
   // The provider writes its cache only when asked to.
   wire: {

@@ -9,8 +9,9 @@ import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
+import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
-import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { isForeignSearch, runsSearch, toolPath } from '../../../canonical/web-search.ts';
 import { editsContext, listedBetas, opensBeta } from '../words/betas.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { capOf, planThinking } from '../words/thinking.ts';
@@ -31,16 +32,15 @@ const GATED: Record<string, string> = {
   container: 'skills-',
 };
 
-const CLIENT_TOOLS = /^(?:bash|text_editor|memory|computer|browser)_/;
-
 /**
  * Whether the endpoint runs this tool of the family: the caller's own toolsets always, server tools when it lists
  * them.
  */
-export function runsTool(tool: Tool, target: Target): boolean {
+export function runsTool(tool: Tool, _request: CanonicalRequest, target: Target): boolean {
+  if (tool.search !== undefined && runsSearch(target)) return true;
   if (tool.family !== 'anthropic_messages') return false;
   const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
-  if (CLIENT_TOOLS.test(type)) return true;
+  if (tool.by_caller === true) return true;
   const listed = target.capabilities.server_tools;
   return listed.includes('*') || listed.includes(type) || listed.includes(type.replace(/_\d{8}$/, ''));
 }
@@ -95,14 +95,18 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
   request.tools?.forEach((tool, i) => {
     const param = toolPath(tool, i);
     if (isForeignSearch(tool, 'anthropic_messages')) {
-      for (const loss of searchLosses(tool, param, target, SEARCH_OPTIONS)) {
+      const at = { path: param, target, carried: SEARCH_OPTIONS };
+      for (const loss of searchLosses(request, tool, at)) {
         say(loss.class, loss.code, loss.param, loss.message);
       }
     } else if (!target.capabilities.tools) {
       say('content', 'tools_unsupported', param, 'This model takes no tools.');
     } else if (tool.kind === 'server') {
-      if (!runsTool(tool, target))
-        say('content', 'server_tool', param, `Tool '${tool.name}' is not offered here.`);
+      if (!runsTool(tool, request, target)) {
+        const message = `Tool '${tool.name}' is not offered here.`;
+        const loss = serverToolLoss(request, tool, { code: 'server_tool', param, message });
+        say(loss.class, loss.code, loss.param, loss.message);
+      }
     } else if (tool.kind === 'custom') {
       const grammar = tool.format !== undefined && tool.format['type'] !== 'text';
       if (grammar)

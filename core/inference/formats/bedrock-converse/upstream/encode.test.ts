@@ -347,6 +347,6 @@ describe('tools', () => {
     const server = requestOf({
       tools: [{ kind: 'server', name: 'web_search', family: 'anthropic_messages' }],
     });
-    expect(lost(server)).toEqual(['content server_tool tools[0]']);
+    expect(lost(server)).toEqual(['behaviour server_tool_dropped tools[0]']);
   });
 });

@@ -11,6 +11,7 @@ import { findLosses } from './losses.ts';
 /** Reads and writes `POST {base_url}/model/{id}/converse` and `…/converse-stream`. */
 export const bedrockConverse: Adapter = {
   family: 'bedrock_converse',
+  runs: (tool) => tool.family === 'bedrock_converse',
   coverage: COVERAGE,
   wire: {
     in_process: false,

@@ -5,6 +5,7 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
+import { serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { toolPath } from '../../../canonical/web-search.ts';
 import { listedBetas } from '../../anthropic-messages/words/betas.ts';
@@ -151,7 +152,7 @@ function placeLosses({ messages }: CanonicalRequest, target: Target, say: Say): 
 
 function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   request.tools?.forEach((tool, i) => {
-    oneToolLosses(tool, toolPath(tool, i), target, say);
+    oneToolLosses(request, tool, toolPath(tool, i), { target, say });
   });
   if (request.tool_choice?.type === 'none' && keepsTools(request)) {
     const why = 'A history with calls keeps its tools declared here, and the model may call them.';
@@ -163,17 +164,20 @@ function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   }
 }
 
-function oneToolLosses(tool: Tool, path: string, target: Target, say: Say): void {
+function oneToolLosses(
+  request: CanonicalRequest,
+  tool: Tool,
+  path: string,
+  { target, say }: { target: Target; say: Say },
+): void {
   if (!target.capabilities.tools) {
     say('content', 'tools_unsupported', path, 'This model takes no tools.');
   } else if (tool.kind === 'server') {
     if (tool.family !== 'bedrock_converse') {
-      say(
-        'content',
-        tool.member === undefined ? 'server_tool' : 'unsupported_parameter',
-        path,
-        `Tool '${tool.name}' is not offered here.`,
-      );
+      const code = tool.member === undefined ? 'server_tool' : 'unsupported_parameter';
+      const message = `Tool '${tool.name}' is not offered here.`;
+      const loss = serverToolLoss(request, tool, { code, param: path, message });
+      say(loss.class, loss.code, loss.param, loss.message);
     }
   } else if (tool.kind === 'custom') {
     const grammar = tool.format !== undefined && tool.format['type'] !== 'text';

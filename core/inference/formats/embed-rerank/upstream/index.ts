@@ -22,6 +22,7 @@ function classify(status: number, headers: Readonly<Record<string, string>>, bod
 /** The adapter of family `embed_rerank`. Its answers are never streamed, and its requests always have a `task`. */
 export const embedRerank: Adapter = {
   family: 'embed_rerank',
+  runs: () => false,
   coverage: null,
   wire: {
     in_process: false,

@@ -207,7 +207,9 @@ describe('tools', () => {
       { googleSearch: {} },
     ]);
     expect(codes({ tools: [search] })).toEqual([]);
-    expect(codes({ tools: [search] }, target({ server_tools: [] }))).toEqual(['content:server_tool']);
+    expect(codes({ tools: [search] }, target({ server_tools: [] }))).toEqual([
+      'behaviour:server_tool_dropped',
+    ]);
     expect(codes({ tools: [look()] }, target({ tools: false }))).toEqual(['content:tools_unsupported']);
   });
 

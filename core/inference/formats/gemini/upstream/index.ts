@@ -10,10 +10,12 @@ import { decodeResponse } from './decode.ts';
 import { GeminiDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
 import { findLosses } from './losses.ts';
+import { runsTool } from './tools.ts';
 
 /** Reads and writes `POST {base_url}/models/{model}:generateContent` and `:streamGenerateContent?alt=sse`. */
 export const gemini: Adapter = {
   family: 'gemini',
+  runs: runsTool,
   coverage: COVERAGE,
   wire: {
     in_process: false,

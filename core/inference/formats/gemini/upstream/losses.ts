@@ -5,6 +5,7 @@ import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
+import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type {
   CanonicalRequest,
   ImagePart,
@@ -14,12 +15,12 @@ import type {
   Part,
   Tool,
 } from '../../../canonical/types.ts';
-import { searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { runsSearch, toolPath } from '../../../canonical/web-search.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { FORMAT, takesDocument } from './content.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
 import { planThinking } from './thinking.ts';
-import { keepsStrict, runsTool } from './tools.ts';
+import { hasFunctions, keepsStrict, runsTool } from './tools.ts';
 
 type Say = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
@@ -64,9 +65,8 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
 function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
   const tools = request.tools ?? [];
   const kept = keepsStrict(request);
-  const beside = tools.some(({ kind }) => kind !== 'server');
   tools.forEach((tool, i) => {
-    toolLoss(tool, toolPath(tool, i), { target, kept, beside }, say);
+    toolLoss(tool, toolPath(tool, i), { request, target, kept }, say);
   });
   if (request.parallel_tools === false && tools.length > 0) {
     say(
@@ -95,24 +95,38 @@ function jsonBesideTools(request: CanonicalRequest, target: Target, say: Say): v
   }
 }
 
+function tellLoss(loss: Loss, say: Say): void {
+  say(loss.class, loss.code, loss.param, loss.message);
+}
+
+function searchLossesOf(
+  tool: Tool,
+  param: string,
+  facts: { request: CanonicalRequest; target: Target },
+  say: Say,
+) {
+  const { request, target } = facts;
+  const losses = searchLosses(request, tool, { path: param, target, carried: SEARCH_OPTIONS });
+  for (const loss of losses) tellLoss(loss, say);
+  if (!runsSearch(target) || !hasFunctions(request)) return;
+  const message = 'This model searches the web or calls functions, not both.';
+  tellLoss(serverToolLoss(request, tool, { code: 'search_with_tools', param, message }), say);
+}
+
 function toolLoss(
   tool: Tool,
   param: string,
-  facts: { target: Target; kept: boolean; beside: boolean },
+  facts: { request: CanonicalRequest; target: Target; kept: boolean },
   say: Say,
 ): void {
   if (!facts.target.capabilities.tools) {
     say('content', 'tools_unsupported', param, 'This model takes no tools.');
   } else if (tool.search !== undefined) {
-    for (const loss of searchLosses(tool, param, facts.target, SEARCH_OPTIONS)) {
-      say(loss.class, loss.code, loss.param, loss.message);
-    }
-    if (facts.beside) {
-      say('content', 'search_with_tools', param, 'This model searches the web or calls functions, not both.');
-    }
+    searchLossesOf(tool, param, facts, say);
   } else if (tool.kind === 'server') {
-    if (!runsTool(tool, facts.target)) {
-      say('content', 'server_tool', param, `Tool '${tool.name}' is not offered here.`);
+    if (!runsTool(tool, facts.request, facts.target)) {
+      const message = `Tool '${tool.name}' is not offered here.`;
+      tellLoss(serverToolLoss(facts.request, tool, { code: 'server_tool', param, message }), say);
     }
   } else if (tool.kind === 'custom') {
     if (tool.format !== undefined && tool.format['type'] !== 'text') {

@@ -3,12 +3,18 @@ import type { Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
 
-/** Whether the endpoint runs this server tool of the family, whose payload looks like `{"googleSearch":{}}`. */
-export function runsTool(tool: Tool, target: Target): boolean {
-  if (tool.search !== undefined) return runsSearch(target);
+/** Whether the endpoint runs this server tool of the family, whose payload is `{"googleSearch":{}}` and the like. */
+export function runsTool(tool: Tool, request: CanonicalRequest, target: Target): boolean {
+  // Models of this family search the web or call functions, not both.
+  if (tool.search !== undefined) return runsSearch(target) && !hasFunctions(request);
   if (tool.family !== 'gemini' || tool.payload === undefined) return false;
   const listed = target.capabilities.server_tools;
   return listed.includes('*') || listed.includes(tool.name);
+}
+
+/** Whether there is a tool that the caller runs. */
+export function hasFunctions({ tools = [] }: CanonicalRequest): boolean {
+  return tools.some(({ kind }) => kind !== 'server');
 }
 
 function declaration(tool: Tool): string {
@@ -53,7 +59,7 @@ export function writeTools(request: CanonicalRequest, target: Target, members: M
   const texts: string[] = [];
   if (functions.length > 0) texts.push(`{"functionDeclarations":[${functions.map(declaration).join(',')}]}`);
   for (const tool of request.tools ?? []) {
-    if (tool.kind !== 'server' || !runsTool(tool, target)) continue;
+    if (tool.kind !== 'server' || !runsTool(tool, request, target)) continue;
     texts.push(tool.search === undefined ? JSON.stringify(tool.payload) : '{"googleSearch":{}}');
   }
   if (texts.length === 0) return;

@@ -195,7 +195,7 @@ describe('losses on OpenAI-type endpoints', () => {
     [
       'server tool of another family',
       { tools: [{ kind: 'server', name: 'web', family: 'anthropic_messages' }] },
-      ['content server_tool_unsupported'],
+      ['behaviour server_tool_dropped'],
     ],
     ['prefill', { messages: [{ role: 'assistant', content: [text('a')] }] }, ['content prefill_unsupported']],
     ['unknown member', { ext: { zzz: 1 } }, ['behaviour unknown_parameter_dropped']],

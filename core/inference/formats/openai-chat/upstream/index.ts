@@ -6,11 +6,12 @@ import { COVERAGE } from './coverage.ts';
 import { decodeAnswer } from './decode.ts';
 import { ChatDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
-import { lossesOf } from './losses.ts';
+import { lossesOf, runsTool } from './losses.ts';
 
 /** The adapter of family `openai_chat`. */
 export const openaiChat: Adapter = {
   family: 'openai_chat',
+  runs: runsTool,
   coverage: COVERAGE,
   wire: {
     in_process: false,

@@ -5,6 +5,7 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
+import { listsTool, searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type {
   AudioPart,
   CanonicalRequest,
@@ -15,7 +16,7 @@ import type {
   Tool,
   VideoPart,
 } from '../../../canonical/types.ts';
-import { isForeignSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { isForeignSearch, toolPath } from '../../../canonical/web-search.ts';
 import { effortFor, has, hasPaid, isDefaultTier, paidMembers, speaks, takes } from '../words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { readsSignature, reasoningMember } from './messages.ts';
@@ -41,6 +42,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     );
   }
   quirkLosses(request, target, lose);
+  losses.push(...hostedLosses(request, target));
   if (speaks(target, request.dialect)) {
     for (const [name, feature] of paidMembers) {
       if (request.ext?.[name] === undefined || hasPaid(target, feature)) continue;
@@ -53,9 +55,10 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     messageLosses(message, `messages[${i}]`, target, lose);
   });
   request.tools?.forEach((tool, i) => {
+    const path = toolPath(tool, i);
     if (isForeignSearch(tool, 'openai_chat'))
-      losses.push(...searchLosses(tool, toolPath(tool, i), target, SEARCH_OPTIONS));
-    else toolLosses(tool, `tools[${i}]`, lose);
+      losses.push(...searchLosses(request, tool, { path, target, carried: SEARCH_OPTIONS }));
+    else toolLosses(tool, path, lose);
   });
   cacheLosses(request, target, lose);
   losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
@@ -190,10 +193,24 @@ function mediaLosses(
   }
 }
 
+/** Tools that the provider would have to run; a search from another wire is asked for in this one's words. */
+function hostedLosses(request: CanonicalRequest, target: Target): Loss[] {
+  return (request.tools ?? []).flatMap((tool, i) => {
+    const foreign = isForeignSearch(tool, 'openai_chat');
+    if (tool.kind !== 'server' || tool.member !== undefined || foreign || runsTool(tool, request, target))
+      return [];
+    const code = tool.family === 'openai_chat' ? 'server_tool' : 'server_tool_unsupported';
+    const message = `Tool '${tool.name}' is not offered here.`;
+    return [serverToolLoss(request, tool, { code, param: toolPath(tool, i), message })];
+  });
+}
+
+/** Whether the endpoint runs `tool`: hosted tools of a compatible server when listed, and thus priced. */
+export function runsTool(tool: Tool, _request: CanonicalRequest, target: Target): boolean {
+  return (tool.family === 'openai_chat' || tool.search !== undefined) && listsTool(tool, target);
+}
+
 function toolLosses(tool: Tool, path: string, lose: Lose): void {
-  if (tool.kind === 'server' && tool.family !== 'openai_chat') {
-    lose('content', 'server_tool_unsupported', path, `Tool '${tool.name}' runs only at its own provider.`);
-  }
   if (tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
     lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
   }

@@ -1,6 +1,6 @@
 // JSON texts of output items and their parts, which are the same in a whole response and in a stream.
 import { isObject } from '../../../../kernel/index.ts';
-import type { Citation, Logprob, Part, ToolCallPart } from '../../../canonical/types.ts';
+import type { Citation, Logprob, Part, ReplyMeta, ToolCallPart } from '../../../canonical/types.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -39,7 +39,13 @@ export function messageItem(id: string, status: ItemStatus, parts: readonly stri
  */
 export function callItem(
   part: ToolCallPart,
-  facts: { id: string; call_id: string; status: ItemStatus; text: string },
+  facts: {
+    id: string;
+    call_id: string;
+    status: ItemStatus;
+    text: string;
+    meta: Pick<ReplyMeta, 'namespaces'>;
+  },
 ): string {
   const { id, call_id, text } = facts;
   const custom = part.kind === 'custom';
@@ -47,8 +53,15 @@ export function callItem(
   const [type, member] = custom ? ['custom_tool_call', 'input'] : ['function_call', 'arguments'];
   return (
     `{"id":${JSON.stringify(id)},"type":"${type}","status":"${status}","call_id":${JSON.stringify(call_id)}` +
-    `,"name":${JSON.stringify(part.name)},"${member}":${JSON.stringify(text)}}`
+    `${nameText(part.name, facts.meta)},"${member}":${JSON.stringify(text)}}`
   );
+}
+
+/** The name of a call as its caller has it, with its namespace; members with a comma before each. */
+function nameText(flat: string, { namespaces = {} }: Pick<ReplyMeta, 'namespaces'>): string {
+  const own = Object.hasOwn(namespaces, flat) ? namespaces[flat] : undefined;
+  if (own === undefined) return `,"name":${JSON.stringify(flat)}`;
+  return `,"namespace":${JSON.stringify(own.namespace)},"name":${JSON.stringify(own.name)}`;
 }
 
 /** A reasoning item: visible text as one summary, raw reasoning text as content. */

@@ -212,12 +212,12 @@ describe('input', () => {
     const [message, answer, turn] = messagesOf(
       { ...user, zzz: 1 },
       { role: 'assistant', content: [{ type: 'output_text', text: 'x', yyy: 2 }] },
-      { ...call, namespace: 'n' },
+      { ...call, caller: 'n' },
       { ...result, xxx: 3 },
     );
     expect(message?.ext).toEqual({ zzz: 1 });
     expect(answer?.content[0]?.ext).toEqual({ yyy: 2 });
-    expect(answer?.content[1]?.ext).toEqual({ namespace: 'n' });
+    expect(answer?.content[1]?.ext).toEqual({ caller: 'n' });
     expect(turn?.content[0]?.ext).toEqual({ xxx: 3 });
   });
 

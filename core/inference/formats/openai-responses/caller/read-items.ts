@@ -14,13 +14,14 @@ import {
 } from '../../../caller/read.ts';
 import { orderToolResults } from '../../../caller/tool-results.ts';
 import { isWrapped, RESPONSES_FORMAT, unwrapState } from '../../../canonical/reasoning.ts';
+import type { Namespaces } from '../../../canonical/tools/namespaces.ts';
 import type { Message, Part, ReasoningPart, RoleName, ToolCallPart } from '../../../canonical/types.ts';
 import { FAMILY, readContent } from './read-content.ts';
 
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 const PHASES = ['commentary', 'final_answer'] as const;
 const MESSAGE = new Set(['type', 'id', 'role', 'content', 'status', 'phase']);
-const CALL = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'input', 'status']);
+const CALL = new Set(['type', 'id', 'call_id', 'name', 'namespace', 'arguments', 'input', 'status']);
 const RESULT = new Set(['type', 'id', 'call_id', 'name', 'output', 'status']);
 const REASONING = new Set(['type', 'id', 'summary', 'content', 'encrypted_content', 'status']);
 
@@ -28,6 +29,7 @@ type Signed = Pick<ReasoningPart, 'signature' | 'format'>;
 
 /** The messages read so far; remembers where in `input` each one began. */
 class Turns {
+  readonly spaces: Namespaces;
   readonly messages: Message[] = [];
   readonly paths: string[] = [];
   /** Signatures of calls by call id; they are carried in reasoning items without text. */
@@ -36,6 +38,10 @@ class Turns {
   /** The turn has a message, of this phase. */
   #said = false;
   #phase: string | undefined;
+
+  constructor(spaces: Namespaces) {
+    this.spaces = spaces;
+  }
 
   add(message: Message, path: string): void {
     this.#answer = null;
@@ -80,8 +86,9 @@ class Turns {
 export function readInput(
   input: unknown,
   before: readonly Message[],
+  spaces: Namespaces,
 ): { messages: Message[]; paths: string[] } {
-  const turns = new Turns();
+  const turns = new Turns(spaces);
   for (const message of before) turns.add(message, 'instructions');
   if (typeof input === 'string') {
     turns.add({ role: 'user', content: [{ type: 'text', text: input }] }, 'input');
@@ -109,7 +116,7 @@ function readItem(item: JsonObject, path: string, turns: Turns): void {
       return readReasoning(item, path, turns);
     case 'function_call':
     case 'custom_tool_call':
-      return turns.say([readCall(item, type, path)], path);
+      return turns.say([readCall(item, type, { path, spaces: turns.spaces })], path);
     case 'function_call_output':
     case 'custom_tool_call_output':
       return turns.add({ role: 'tool', content: [readResult(item, path)] }, path);
@@ -151,13 +158,17 @@ function readMessage(item: JsonObject, path: string, turns: Turns): void {
   turns.add(message, path);
 }
 
-function readCall(item: JsonObject, type: string, path: string): ToolCallPart {
+function readCall(
+  item: JsonObject,
+  type: string,
+  { path, spaces }: { path: string; spaces: Namespaces },
+): ToolCallPart {
   const custom = type === 'custom_tool_call';
   const text = custom ? 'input' : 'arguments';
   return {
     type: 'tool_call',
     id: requireString(item['call_id'], `${path}.call_id`),
-    name: requireString(item['name'], `${path}.name`),
+    name: spaces.nameOf(requireString(item['name'], `${path}.name`), item['namespace']),
     arguments: requireString(item[text], `${path}.${text}`),
     kind: custom ? 'custom' : 'function',
     ...restOf(item, CALL),

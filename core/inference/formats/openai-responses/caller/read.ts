@@ -18,6 +18,7 @@ import {
 } from '../../../caller/read.ts';
 import { readStart } from '../../../caller/start.ts';
 import { type Headers, METADATA_LIMITS } from '../../../caller/svc.ts';
+import { Namespaces } from '../../../canonical/tools/namespaces.ts';
 import type {
   CanonicalRequest,
   Message,
@@ -72,13 +73,16 @@ export function readResponses(value: unknown, headers: Headers): CanonicalReques
     warnings.push({ code: 'store_ignored', param: 'store', message });
   }
   const include = readInclude(body);
+  const spaces = new Namespaces();
+  const tools = readTools(body, spaces);
   const options = optionalObject(body['stream_options'], 'stream_options');
   return {
     model,
-    ...readInput(body['input'], readInstructions(body)),
+    ...readInput(body['input'], readInstructions(body), spaces),
     ...compact({
-      tools: readTools(body),
-      tool_choice: readToolChoice(body),
+      tools,
+      tool_choice: readToolChoice(body, spaces),
+      namespaces: spaces.names,
       parallel_tools: optionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
       reasoning: readReasoning(body),
       output: readOutput(body),

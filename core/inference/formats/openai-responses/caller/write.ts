@@ -123,7 +123,7 @@ class Output {
     }
     const id = this.#id(part.kind === 'custom' ? 'ctc' : 'fc');
     const text = part.arguments === '' && part.kind === 'function' ? '{}' : part.arguments;
-    this.#last = (status) => callItem(part, { id, call_id, status, text });
+    this.#last = (status) => callItem(part, { id, call_id, status, text, meta: this.#meta });
   }
 
   get #encrypted(): boolean {

@@ -267,7 +267,13 @@ export class ResponsesWriter implements StreamWriter {
       name: part.name,
     });
     this.#open = { kind: 'call', ...place, part: own, call_id, stream };
-    const empty = callItem(part, { id: place.id, call_id, status: 'in_progress', text: '' });
+    const empty = callItem(part, {
+      id: place.id,
+      call_id,
+      status: 'in_progress',
+      text: '',
+      meta: this.#meta,
+    });
     const out = before + this.#added(place, empty);
     return part.arguments === '' ? out : out + this.#more(stream, part.arguments);
   }
@@ -377,12 +383,7 @@ export class ResponsesWriter implements StreamWriter {
         return reasoningItem(open.id, open.stream?.text ?? '', { raw: open.raw, encrypted });
       }
       case 'call':
-        return callItem(open.part, {
-          id: open.id,
-          call_id: open.call_id,
-          status,
-          text: open.stream.text,
-        });
+        return callItem(open.part, { ...open, status, text: open.stream.text, meta: this.#meta });
     }
   }
 

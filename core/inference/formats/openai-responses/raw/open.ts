@@ -167,7 +167,10 @@ export class OpenItem {
     if (part === null) {
       return JSON.stringify(wire['status'] === 'in_progress' ? { ...wire, status: 'incomplete' } : wire);
     }
-    return callItem(part, { id, call_id: part.id, status: 'incomplete', text: stream?.text ?? '' });
+    const { name } = part;
+    const { namespace } = wire;
+    const meta = typeof namespace === 'string' ? { namespaces: { [name]: { namespace, name } } } : {};
+    return callItem(part, { id, call_id: part.id, status: 'incomplete', text: stream?.text ?? '', meta });
   }
 
   #stream(): TextStream | null {

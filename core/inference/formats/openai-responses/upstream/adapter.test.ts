@@ -332,7 +332,7 @@ describe('losses on an endpoint of the Responses API', () => {
     [
       'a tool of another family',
       { tools: [{ kind: 'server', name: 'w', family: 'gemini' }] },
-      ['content server_tool_unsupported tools[0]'],
+      ['behaviour server_tool_dropped tools[0]'],
     ],
     [
       'a tool not listed',
@@ -341,7 +341,7 @@ describe('losses on an endpoint of the Responses API', () => {
           { kind: 'server', name: 'web_search', family: 'openai_responses', payload: { type: 'web_search' } },
         ],
       },
-      ['content server_tool tools[0].type'],
+      ['behaviour server_tool_dropped tools[0].type'],
     ],
     ['prefill', { messages: [assistant(text('a'))] }, ['content prefill_unsupported messages']],
     ['an unknown member', { ext: { zzz: 1 } }, ['behaviour unknown_parameter_dropped zzz']],
@@ -380,8 +380,13 @@ describe('losses on an endpoint of the Responses API', () => {
       family: 'openai_responses' as const,
       payload: { type: 'mcp' },
     };
-    expect(losses({ ...all, tools: [hosted] })).toEqual(['content server_tool tools[0].type']);
-    const local = { ...hosted, name: 'local_shell', payload: { type: 'local_shell' } };
+    expect(losses({ ...all, tools: [hosted] })).toEqual(['behaviour server_tool_dropped tools[0].type']);
+    const local = {
+      ...hosted,
+      name: 'local_shell',
+      payload: { type: 'local_shell' },
+      by_caller: true as const,
+    };
     expect(losses({ ...all, tools: [local] })).toEqual([]);
   });
 });

@@ -8,11 +8,12 @@ import { COVERAGE } from './coverage.ts';
 import { decodeResponse } from './decode.ts';
 import { ResponsesDecoder } from './decoder.ts';
 import { encodeRequest } from './encode.ts';
-import { lossesOf } from './losses.ts';
+import { lossesOf, runsTool } from './losses.ts';
 
 /** The adapter of family `openai_responses`. */
 export const openaiResponses: Adapter = {
   family: 'openai_responses',
+  runs: runsTool,
   coverage: COVERAGE,
   wire: {
     in_process: false,

@@ -5,15 +5,15 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
 import { decide } from '../../../canonical/rules.ts';
+import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
-import { isForeignSearch, runsSearch, searchLosses, toolPath } from '../../../canonical/web-search.ts';
+import { isForeignSearch, runsSearch, toolPath } from '../../../canonical/web-search.ts';
 import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
 import { SEARCH_OPTIONS } from '../words/search.ts';
 import { isReadable, reasoningRuns, takesBreakpoint } from './items.ts';
 import { GENERATION, OUTPUT } from './parameters.ts';
 
-/** Tools that the caller runs itself; every endpoint of the family accepts them. */
-const CLIENT_TOOLS: ReadonlySet<string> = new Set(['local_shell', 'apply_patch']);
+const FAMILY = 'openai_responses';
 
 type Lose = (kind: Loss['class'], code: string, param: string, message: string) => void;
 
@@ -32,7 +32,8 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     lose('behaviour', 'service_tier_ignored', 'service_tier', why);
   }
   request.tools?.forEach((tool, i) => {
-    toolLosses(tool, toolPath(tool, i), { target, own, lose });
+    losses.push(...serverLosses(request, tool, toolPath(tool, i), target));
+    if (!own) optionLost(tool, toolPath(tool, i), lose);
   });
   losses.push(...decide(parameters, GENERATION, request.generation, { target, own }).losses);
   if (own) {
@@ -63,33 +64,30 @@ export function isForeign(part: Part): boolean {
   return part.type === 'tool_call' && part.signature !== undefined;
 }
 
-function toolLosses(tool: Tool, path: string, how: { target: Target; own: boolean; lose: Lose }): void {
-  const { target, own, lose } = how;
-  if (isForeignSearch(tool, 'openai_responses')) {
-    for (const loss of searchLosses(tool, path, target, SEARCH_OPTIONS)) {
-      lose(loss.class, loss.code, loss.param, loss.message);
-    }
-  } else if (tool.kind === 'server') {
-    if (tool.family !== 'openai_responses') {
-      lose('content', 'server_tool_unsupported', path, `Tool '${tool.name}' runs only at its own provider.`);
-    } else if (!runsTool(tool, target)) {
-      lose('content', 'server_tool', `${path}.type`, `Tool '${tool.name}' is not offered here.`);
-    }
+function serverLosses(request: CanonicalRequest, tool: Tool, path: string, target: Target): Loss[] {
+  if (isForeignSearch(tool, FAMILY)) {
+    return searchLosses(request, tool, { path, target, carried: SEARCH_OPTIONS });
   }
-  if (!own && tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
-    lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
-  }
+  if (tool.kind !== 'server' || runsTool(tool, request, target)) return [];
+  const own = tool.family === FAMILY;
+  const code = own ? 'server_tool' : 'server_tool_unsupported';
+  const param = own ? `${path}.type` : path;
+  const message = `Tool '${tool.name}' is not offered here.`;
+  return [serverToolLoss(request, tool, { code, param, message })];
 }
 
-/**
- * Whether the endpoint runs this tool of the family: the caller's own always, others when it lists (and so prices)
- * them.
- */
-function runsTool(tool: Tool, target: Target): boolean {
+function optionLost(tool: Tool, path: string, lose: Lose): void {
+  if (tool.ext === undefined || Object.keys(tool.ext).length === 0) return;
+  lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
+}
+
+/** Whether the endpoint runs this tool of the family: the caller's own always, others when listed and thus priced. */
+export function runsTool(tool: Tool, _request: CanonicalRequest, target: Target): boolean {
+  if (tool.search !== undefined && runsSearch(target)) return true;
+  if (tool.family !== FAMILY) return false;
   const type = typeof tool.payload?.['type'] === 'string' ? tool.payload['type'] : tool.name;
   const listed = target.capabilities.server_tools;
-  if (CLIENT_TOOLS.has(type) || listed.includes('*')) return true;
-  if (tool.search !== undefined && runsSearch(target)) return true;
+  if (tool.by_caller === true || listed.includes('*')) return true;
   return listed.includes(type) || listed.includes(type.replace(/_\d{4}_\d{2}_\d{2}$/, ''));
 }
 

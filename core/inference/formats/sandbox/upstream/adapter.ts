@@ -2,17 +2,39 @@
 
 import { isObject } from '../../../../kernel/index.ts';
 import { completionLosses } from '../../../canonical/completion-losses.ts';
-import type { Adapter, StreamDecoder } from '../../../canonical/contract.ts';
+import type { Adapter, StreamDecoder, Target } from '../../../canonical/contract.ts';
 import { guarded } from '../../../canonical/guarded.ts';
 import { dimensionLosses } from '../../../canonical/tasks/dimension-losses.ts';
-import type { CanonicalAnswer, CanonicalEvent } from '../../../canonical/types.ts';
+import { listsTool, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
+import type {
+  CanonicalAnswer,
+  CanonicalEvent,
+  CanonicalRequest,
+  Loss,
+  Tool,
+} from '../../../canonical/types.ts';
+import { toolPath } from '../../../canonical/web-search.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { classify } from './faults.ts';
 import { bodyText, promptTokens } from './request.ts';
 
+/** A stand-in runs what its model's catalog entry lists, in any wire; toolsets of the caller's own are functions to it. */
+function runsTool(tool: Tool, _request: CanonicalRequest, target: Target): boolean {
+  return tool.by_caller === true || listsTool(tool, target);
+}
+
+function hostedLosses(request: CanonicalRequest, target: Target): Loss[] {
+  return (request.tools ?? []).flatMap((tool, i) => {
+    if (tool.kind !== 'server' || tool.member !== undefined || runsTool(tool, request, target)) return [];
+    const message = `Tool '${tool.name}' is not offered here.`;
+    return [serverToolLoss(request, tool, { code: 'server_tool', param: toolPath(tool, i), message })];
+  });
+}
+
 /** Writes JSON, reads canonical events as lines of JSON. */
 export const sandboxAdapter: Adapter = {
   family: 'sandbox',
+  runs: runsTool,
   coverage: null,
   wire: {
     in_process: true,
@@ -25,7 +47,9 @@ export const sandboxAdapter: Adapter = {
   // Vectors of another length than requested would be a wrong answer, even from a sandbox; and the sandbox answers
   // messages.
   losses: (request, target) =>
-    request.task?.kind === 'embed' ? dimensionLosses(request.task, target) : completionLosses(request),
+    request.task?.kind === 'embed'
+      ? dimensionLosses(request.task, target)
+      : [...completionLosses(request), ...hostedLosses(request, target)],
   encode: (request, target, options) => ({
     path: '/generate',
     headers: [],
