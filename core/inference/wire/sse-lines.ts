@@ -11,7 +11,7 @@ export function eventOf(type: string, data: string | Buffer): Buffer {
 
 interface Lines {
   event: string | null;
-  /** Null: a comment, or an event without data. */
+  /** In one line, whatever it came in. Null: a comment, or an event without data. */
   data: string | null;
   /** Exactly one event line and one data line, each with one space after its colon. */
   plain: boolean;
@@ -26,7 +26,8 @@ export function readLines(text: string): Lines {
     if (line.startsWith('data:')) {
       const value = line.slice(line[5] === ' ' ? 6 : 5);
       lines.plain &&= line[5] === ' ' && n === 2 && lines.data === null;
-      lines.data = lines.data === null ? value : `${lines.data}\n${value}`;
+      // Between the tokens of JSON a space is as good as a line end, and what is written is one line.
+      lines.data = lines.data === null ? value : `${lines.data} ${value}`;
     } else if (line.startsWith('event:')) {
       lines.event = line.slice(line[6] === ' ' ? 7 : 6);
       lines.plain &&= line[6] === ' ' && n === 1;

@@ -225,7 +225,7 @@ export class MessagesRelay implements Relay {
         this.#blockStart(data);
         return this.#released(plain, b, from, to);
       case 'content_block_delta':
-        this.#delta(data, b, from, to);
+        this.#delta(data, plain === null ? b.subarray(from, to) : EMPTY);
         return this.#released(plain, b, from, to);
       case 'content_block_stop':
         this.#blockStop();
@@ -312,19 +312,20 @@ export class MessagesRelay implements Relay {
     if (bytes > 0) this.state.content_events++;
   }
 
-  #delta(data: JsonObject, b: Buffer, from: number, to: number): void {
+  /** `event` is empty where it is not copied as it came. */
+  #delta(data: JsonObject, event: Buffer): void {
     const delta = isObject(data['delta']) ? data['delta'] : {};
     this.#block ??= { index: data['index'], awaits_input: false, untouched: true };
     this.#block.untouched = false;
     const text = delta['text'] ?? delta['thinking'] ?? delta['partial_json'];
     this.#count(text);
     if (delta['partial_json'] !== undefined && text !== '') this.#block.awaits_input = false;
-    if (b.compare(DELTA_EVENT, 0, DELTA_EVENT.length, from, from + DELTA_EVENT.length) !== 0) return;
+    if (!startsWith(event, 0, DELTA_EVENT)) return;
     for (const needle of TEXT_STARTS) {
-      const at = b.indexOf(needle, from);
+      const at = event.indexOf(needle);
       // The first text of the event: its data line begins with type and index, which contain no such characters.
-      if (at >= 0 && at < to) this.#prefix = own(b.subarray(from, at + needle.length));
-      if (at >= 0 && at < to) return;
+      if (at >= 0) this.#prefix = own(event.subarray(0, at + needle.length));
+      if (at >= 0) return;
     }
   }
 

@@ -85,7 +85,8 @@ export class RawLines {
   #events(events: readonly SseEvent[], out: Output, last: boolean): void {
     for (const { event, data } of events) {
       if (this.#sink.done) return;
-      this.#sink.data(Buffer.from(data), event, out, last);
+      // JSON in several lines is written as one: between its tokens a space is as good as a line end.
+      this.#sink.data(Buffer.from(data.replaceAll('\n', ' ')), event, out, last);
     }
   }
 }
