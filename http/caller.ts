@@ -117,7 +117,7 @@ async function withMaker({ pool }: HttpParts, caller: KeyCaller): Promise<KeyCal
   const user_id = await findKeyMaker(pool, caller);
   if (user_id === null) return caller;
   const membership = await findMembership(pool, { org_id: caller.org_id, user_id });
-  return { ...caller, maker: { role: membership?.role ?? null } };
+  return { ...caller, maker: { user_id, role: membership?.role ?? null } };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Creates an API key. This is the only time that its secret is shown.
 import { type Environment, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
-import { findFirstOwner, lockOrg } from '@svc/core/orgs/index.ts';
+import { lockOrg } from '@svc/core/orgs/index.ts';
 import { type Command, DAYS_MAX, INT4_MAX, type Input, NAME, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
 import { withDatabase } from '../installation.ts';
@@ -66,7 +66,6 @@ export const command: Command = {
           concurrency: input.integer('concurrency'),
           budget_daily_micro: input.integer('daily-budget-micro'),
           expires_at: expiry(input, context.now()),
-          created_by: await findFirstOwner(context.db, org.id),
         });
         return { ...made, project_id: project.id };
       });

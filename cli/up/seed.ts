@@ -7,7 +7,7 @@ import { createPerson, resetPassword } from '@svc/core/identity/index.ts';
 import { type Context, type Id, microUsd, scopes } from '@svc/core/kernel/index.ts';
 import { createKey } from '@svc/core/keys/index.ts';
 import { orderCredit } from '@svc/core/ledger/index.ts';
-import { createOrg, findFirstOwner, findOrg } from '@svc/core/orgs/index.ts';
+import { createOrg, findOrg } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
 
@@ -68,8 +68,7 @@ async function createDemoKey(context: Context, slug: string, project: string) {
   const org = await getOrg(context, slug);
   const home = await getProject(context, org, project);
   const name = `make up (${home.environment})`;
-  const created_by = await findFirstOwner(context.db, org.id);
-  const input = { name, scopes, environment: home.environment, created_by };
+  const input = { name, scopes, environment: home.environment };
   const { secret } = await createKey(context, org, home, input);
   return { project_id: home.id, secret };
 }

@@ -2,21 +2,16 @@
 // audit log.
 import { writeAudit } from '../identity/index.ts';
 import { type Context, orgCaller, type Role } from '../kernel/index.ts';
-import { findKeyMaker } from '../keys/index.ts';
-import { findMembership } from '../orgs/index.ts';
+import { roleBehind } from '../keys/index.ts';
 import { findPayloadStates, type Payload, type PayloadState, readPayload } from '../payloads/index.ts';
 import type { StoredRow } from './types.ts';
 
 const readers: readonly Role[] = ['owner', 'admin', 'developer'];
 
-/** A person's role; for a key, the present role of its creator. A key made by `svcctl` counts as the owner's. */
-async function maySee(context: Context): Promise<boolean> {
-  const caller = orgCaller(context);
-  if (caller.kind === 'session') return readers.includes(caller.role);
-  const maker = await findKeyMaker(context.db, caller);
-  if (maker === null) return true;
-  const membership = await findMembership(context.db, { org_id: caller.org_id, user_id: maker });
-  return membership !== null && readers.includes(membership.role);
+/** By the role of a person; for a key, by the present role of its maker; a service key may. */
+function maySee(context: Context): boolean {
+  const role = roleBehind(orgCaller(context));
+  return role === undefined || (role !== null && readers.includes(role));
 }
 
 /** The state of the content of `row`, with the content itself where it is available and the caller may read it. */
@@ -26,7 +21,7 @@ export async function readContent(
 ): Promise<{ state: PayloadState; payload: Payload | null }> {
   const { org_id, request_id } = row;
   const state = (await findPayloadStates(context, org_id, [row])).get(request_id) ?? 'none';
-  if (state !== 'available' || !(await maySee(context))) return { state, payload: null };
+  if (state !== 'available' || !maySee(context)) return { state, payload: null };
   const payload = await readPayload(context, { org_id, request_id });
   if (payload === null) return { state: 'erased', payload };
   await writeAudit(context, {

@@ -62,7 +62,7 @@ export interface KeyCaller {
   /** When the key expires; a key cannot create one that lives longer. */
   readonly expires_at: Date | null;
   /** The person that the key's rights of management are bound to, with their present role; absent: a service key. */
-  readonly maker?: { readonly role: Role | null };
+  readonly maker?: { readonly user_id: Id<'user'>; readonly role: Role | null };
 }
 /** A verified session. `org_id` and `role` are null until the user has entered an organisation. */
 export interface SessionCaller {

@@ -10,7 +10,7 @@ export {
   rotateKeyOperation,
 } from './operations.ts';
 export { keysInUse, readKeys } from './read.ts';
-export { coversScope, svcVersions } from './rights.ts';
+export { coversScope, roleBehind, svcVersions } from './rights.ts';
 export { openKeyRing } from './ring.ts';
 export { CreateKeyInput, KeyBudget, KeyView, keyStatuses, PatchKeyInput } from './schema.ts';
 export { checksumHolds, hasKeyForm, keyHint, newKeySecret } from './secret.ts';

@@ -16,6 +16,8 @@ import { findProject, lockOrg, type Org, type Project, planLimits } from '../org
 import { statusAt } from './grant.ts';
 import {
   CURRENT_SVC_VERSION,
+  personBehind,
+  refuseGiftToOthers,
   refuseLongerLife,
   refuseLooserPolicy,
   refuseServiceKey,
@@ -24,9 +26,8 @@ import {
 } from './rights.ts';
 import type { CreateKeyInput } from './schema.ts';
 import { hashSecret, keyHint, newKeySecret } from './secret.ts';
-import { beginGrace, countKeys, findKey, insertKey, revokeKey, setChainBudget } from './store.ts';
+import { beginGrace, countKeys, insertKey, revokeKey, setChainBudget } from './store.ts';
 import type { KeyRow, OwnDataPolicy } from './types.ts';
-import { sightOf } from './view.ts';
 
 const HOUR_MS = 3_600_000;
 export const DEFAULT_ALERTS: readonly number[] = [50, 80, 100];
@@ -123,15 +124,6 @@ function endOf(expires_in: string | undefined, org: Org, now: Date): Date | null
   return days === 0 ? null : new Date(now.getTime() + days * 24 * HOUR_MS);
 }
 
-/** Whom a new key is bound to: the person, or the one that the key which makes it is bound to; null: a service key. */
-async function creatorOf(context: Context, caller: KeyCaller | MemberCaller): Promise<string | null> {
-  if (caller.kind === 'session') return caller.user_id;
-  if (caller.maker === undefined) return null;
-  const { org_id, key_id } = caller;
-  const maker = await findKey(context.db, { org_id, environment: sightOf(caller), id: key_id });
-  return maker?.created_by ?? null;
-}
-
 /**
  * When the successor of `old` ends: a person gives it the old key's lifetime again, counted from now; with a key the
  * end stays the same.
@@ -174,7 +166,7 @@ export async function issueKey(
     expires_at,
     svc_version: input.svc_version ?? CURRENT_SVC_VERSION,
     data_policy: (input.data_policy as OwnDataPolicy | null | undefined) ?? null,
-    created_by: input.service === true ? null : await creatorOf(context, caller),
+    created_by: input.service === true ? null : personBehind(caller),
     at,
   });
 }
@@ -191,6 +183,7 @@ export async function rotateKey(
   const caller = orgCaller(context);
   const now = context.now();
   refuseWiderScopes(caller, old.scopes);
+  refuseGiftToOthers(caller, old, old.scopes);
   refuseLongerLife(caller, old.expires_at, 'id');
   const state = statusAt(old, now);
   if (state !== 'active') {

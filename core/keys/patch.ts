@@ -5,6 +5,8 @@ import { statusAt } from './grant.ts';
 import { changeBudget, DEFAULT_ALERTS } from './issue.ts';
 import {
   CURRENT_SVC_VERSION,
+  coversScope,
+  refuseGiftToOthers,
   refuseLongerLife,
   refuseLooserPolicy,
   refuseUnknownVersion,
@@ -63,7 +65,14 @@ function isSameBudget(a: KeyRow, b: KeyRow): boolean {
 export async function patchKey(context: Context, key: KeyRow, input: PatchKeyInput): Promise<KeyRow> {
   const caller = orgCaller(context);
   const now = context.now();
-  if (input.scopes !== undefined) refuseWiderScopes(caller, input.scopes);
+  if (input.scopes !== undefined) {
+    refuseWiderScopes(caller, input.scopes);
+    refuseGiftToOthers(
+      caller,
+      key,
+      input.scopes.filter((scope) => !coversScope(key.scopes, scope)),
+    );
+  }
   const next = mergeKey(key, input);
   if (input.expires_at !== undefined) {
     refuseLongerLife(caller, next.expires_at, 'expires_at');

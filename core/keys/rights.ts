@@ -1,6 +1,7 @@
 // What one key may give another (docs/api.md#who-may-call): no scope it lacks, no life beyond its own, no looser data
 // policy than the organisation's, only API versions that exist.
 import {
+  type Id,
   invalid,
   type KeyCaller,
   type MemberCaller,
@@ -9,7 +10,7 @@ import {
   ServiceError,
 } from '../kernel/index.ts';
 import type { OrgDataPolicy } from '../orgs/index.ts';
-import type { OwnDataPolicy } from './types.ts';
+import type { KeyRow, OwnDataPolicy } from './types.ts';
 
 /** Versions a key can be pinned to, oldest first; new keys get the last. */
 export const svcVersions = ['2026-09-01', '2026-09-09'] as const;
@@ -30,8 +31,8 @@ export function mayGrant(role: Role, scope: Scope): boolean {
   return granters[scope]?.includes(role) ?? true;
 }
 
-/** Their present role; null for who is gone, undefined for a service key, which is bound to nobody. */
-function roleBehind(caller: KeyCaller | MemberCaller): Role | null | undefined {
+/** Their present role, of a key its maker's; null for who is gone, undefined for a service key, bound to nobody. */
+export function roleBehind(caller: KeyCaller | MemberCaller): Role | null | undefined {
   return caller.kind === 'session' ? caller.role : caller.maker?.role;
 }
 
@@ -71,6 +72,32 @@ export function refuseServiceKey(caller: KeyCaller | MemberCaller): void {
   throw new ServiceError('permission_denied', 'Only an owner or admin makes service keys.', {
     param: 'service',
     details: { role: 'owner' },
+  });
+}
+
+/** The person whom keys of `caller` are bound to; null: a service key, whose keys are service keys. */
+export function personBehind(caller: KeyCaller | MemberCaller): Id<'user'> | null {
+  return caller.kind === 'session' ? caller.user_id : (caller.maker?.user_id ?? null);
+}
+
+/**
+ * `scopes` of management that `key` gets, or that whoever rotates it gets with its secret. They would outlast the role
+ * of the one who gives them where `key` is bound to somebody else or to nobody, so that is for owners and admins.
+ * @throws ServiceError permission_denied
+ */
+export function refuseGiftToOthers(
+  caller: KeyCaller | MemberCaller,
+  key: Pick<KeyRow, 'created_by'>,
+  scopes: readonly Scope[],
+): void {
+  const role = roleBehind(caller);
+  if (role === undefined || role === 'owner' || role === 'admin') return;
+  const scope = scopes.find((own) => own !== 'inference');
+  if (scope === undefined || key.created_by === personBehind(caller)) return;
+  const message = `Only an owner or admin gives the scope ${scope} to a key that another person or nobody is bound to.`;
+  throw new ServiceError('permission_denied', message, {
+    param: 'scopes',
+    details: { scope, role: 'owner' },
   });
 }
 

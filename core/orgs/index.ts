@@ -7,7 +7,7 @@ export {
   type TaxStatus,
 } from './billing-store.ts';
 export { createOrg, createProject, DEFAULT_DATA_POLICY, SANDBOX_CREDIT } from './create.ts';
-export { findFirstOwner, findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
+export { findMembership, listMembers, listMemberships, putMember } from './member-store.ts';
 export { getOrgOperation, OrgView, orgExample, orgOperations, viewOrg } from './operations.ts';
 export { ledgerOf } from './place.ts';
 export { type PlanId, planIds, planLimits } from './plans.ts';

@@ -60,15 +60,3 @@ export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> 
   });
   return rows;
 }
-
-/** The owner who has been one longest, null when the organisation has none: who keys of `svcctl` are made for. */
-export async function findFirstOwner(db: Db, org_id: Id<'org'>): Promise<Id<'user'> | null> {
-  const { rows } = await db.query<{ user_id: Id<'user'> }>({
-    name: 'orgs.find_first_owner',
-    text: `
-      select user_id from org_member
-       where org_id = $1 and role = 'owner' and status = 'active' order by joined_at, user_id limit 1`,
-    values: [org_id],
-  });
-  return rows[0]?.user_id ?? null;
-}

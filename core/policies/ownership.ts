@@ -1,7 +1,6 @@
 // Who may write a policy that a manifest rules (docs/kubernetes.md#who-may-change-it).
 import { type Context, invalid, orgCaller, ServiceError } from '../kernel/index.ts';
-import { findKeyMaker } from '../keys/index.ts';
-import { findMembership } from '../orgs/index.ts';
+import { roleBehind } from '../keys/index.ts';
 import type { PolicyRow } from './store.ts';
 
 const MANIFEST = /^k8s\/[A-Za-z0-9.-]{1,64}\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
@@ -15,15 +14,11 @@ export interface Writer {
   readonly release: boolean;
 }
 
-/** A person by their role; a key by what its creator is now, or who made it could send it instead. */
-async function refuseTakeOver(context: Context): Promise<void> {
-  const caller = orgCaller(context);
-  const maker = caller.kind === 'key' ? await findKeyMaker(context.db, caller) : null;
-  // A key that `svcctl` made for nobody in particular acts for the installation.
-  if (caller.kind === 'key' && maker === null) return;
-  const made_by = maker === null ? null : await findMembership(context.db, { ...caller, user_id: maker });
-  const role = caller.kind === 'session' ? caller.role : (made_by?.role ?? null);
-  if (role === 'owner' || role === 'admin') return;
+/** A person by their role; a key by what its maker is now, or who made it could send it instead. */
+function refuseTakeOver(context: Context): void {
+  const role = roleBehind(orgCaller(context));
+  // A service key acts for the installation.
+  if (role === undefined || role === 'owner' || role === 'admin') return;
   throw new ServiceError('permission_denied', 'Only an owner or admin can take a policy over.', {
     details: { role },
   });
@@ -40,7 +35,7 @@ export async function writerOf(context: Context): Promise<Writer> {
     throw invalid('x-svc-managed-by', 'format', message);
   }
   const take_over = context.requestHeader('x-svc-take-over') === '1';
-  if (take_over) await refuseTakeOver(context);
+  if (take_over) refuseTakeOver(context);
   const release = managed_by !== null && context.requestHeader('x-svc-release') === '1';
   return { managed_by, take_over, release };
 }

@@ -11,35 +11,15 @@ import {
   type Role,
   ServiceError,
 } from '../kernel/index.ts';
-import { findKeyMaker } from '../keys/index.ts';
-import {
-  findMembership,
-  findOrgRecords,
-  lockOrg,
-  OrgView,
-  orgExample,
-  setDataPolicy,
-  viewOrg,
-} from '../orgs/index.ts';
+import { roleBehind } from '../keys/index.ts';
+import { findOrgRecords, lockOrg, OrgView, orgExample, setDataPolicy, viewOrg } from '../orgs/index.ts';
 import { billingChangeIn, billingMembers, changeBilling } from '../topups/index.ts';
 import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
 
-/** The role that a change is made in: a person's, or that of a key's creator now; a key of `svcctl` is the owner's. */
-async function roleOf(context: Context): Promise<Role | null> {
-  const caller = orgCaller(context);
-  if (caller.kind === 'session') return caller.role;
-  const maker = await findKeyMaker(context.db, caller);
-  if (maker === null) return 'owner';
-  return (await findMembership(context.db, { org_id: caller.org_id, user_id: maker }))?.role ?? null;
-}
-
-async function refuseOthers(
-  context: Context,
-  what: { param: string; roles: readonly Role[] },
-): Promise<void> {
-  const { param, roles } = what;
-  const role = await roleOf(context);
-  if (role !== null && roles.includes(role)) return;
+/** By the role of the person, or of a key's maker now; a service key may do it. */
+function refuseOthers(context: Context, { param, roles }: { param: string; roles: readonly Role[] }): void {
+  const role = roleBehind(orgCaller(context));
+  if (role === undefined || (role !== null && roles.includes(role))) return;
   const message = `This is changed by ${roles.join(', ')}, or by a key that one of them made.`;
   throw new ServiceError('permission_denied', message, { param, details: { role } });
 }
@@ -81,13 +61,13 @@ export const updateOrgOperation = operation({
     if (id !== caller.org_id) throw notFound();
     return context.transaction(async (context) => {
       if (data_policy !== undefined) {
-        await refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
+        refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
         await changePolicy(context, data_policy);
       }
       const change = billingChangeIn(others);
       if (change !== null) {
         const param = Object.keys(change)[0] as string;
-        await refuseOthers(context, { param, roles: ['owner', 'admin', 'billing'] });
+        refuseOthers(context, { param, roles: ['owner', 'admin', 'billing'] });
         await changeBilling(context, id, change);
       }
       const [org] = await findOrgRecords(context.db, [id]);

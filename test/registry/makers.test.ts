@@ -1,5 +1,5 @@
 // Rights of a key by who made it: every operation with keys of makers of every role, and what becomes of them.
-import { type Operation, type Role, scopes } from '@svc/core/kernel/index.ts';
+import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { mayGrant } from '@svc/core/keys/rights.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import { describe, expect, test } from 'vitest';
@@ -10,17 +10,24 @@ const { a } = harness;
 const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const satisfies readonly Role[];
 const keyed = operations.filter(({ audience }) => audience.kind === 'key' && audience.scopes !== 'any');
 
+const GONE = "delete from org_member where user_id = $1 and $2 = ''";
+const SUSPENDED = 'update org_member set status = $2 where user_id = $1';
+
+/** The maker's role now, or what became of an owner. */
+type Standing = Role | 'gone' | 'suspended';
+
 interface Made {
-  readonly role: Role | 'gone';
+  readonly role: Standing;
   readonly secret: string;
 }
 
 /** A key with every scope whose maker has `role` now. */
-async function keyOf(role: Role | 'gone'): Promise<Made> {
-  const person = await harness.makePerson(a, role === 'gone' ? 'owner' : role);
+async function keyOf(role: Standing): Promise<Made> {
+  const is_member = role !== 'gone' && role !== 'suspended';
+  const person = await harness.makePerson(a, is_member ? role : 'owner');
   const { secret } = await harness.makeKey(a, { created_by: person.id });
-  if (role === 'gone')
-    await setMember(person.id, "delete from org_member where user_id = $1 and $2 = ''", '');
+  if (role === 'gone') await setMember(person.id, GONE, '');
+  if (role === 'suspended') await setMember(person.id, SUSPENDED, 'suspended');
   return { role, secret };
 }
 
@@ -28,7 +35,7 @@ function setMember(user_id: string, text: string, value: string): Promise<unknow
   return harness.pool.query({ name: `test.member ${text.slice(0, 6)}`, text, values: [user_id, value] });
 }
 
-const made = await Promise.all([...roles, 'gone' as const].map(keyOf));
+const made = await Promise.all([...roles, 'gone' as const, 'suspended' as const].map(keyOf));
 
 function request(operation: Operation, key: string) {
   const path = operation.path
@@ -42,8 +49,9 @@ function request(operation: Operation, key: string) {
   });
 }
 
-function admits({ audience }: Operation, role: Role | 'gone'): boolean {
-  if (audience.kind !== 'key' || audience.sandbox === 'only' || role === 'gone') return false;
+function admits({ audience }: Operation, role: Standing): boolean {
+  if (audience.kind !== 'key' || audience.sandbox === 'only') return false;
+  if (role === 'gone' || role === 'suspended') return false;
   return audience.session?.includes(role) ?? true;
 }
 
@@ -127,7 +135,7 @@ test('a service key of an owner keeps its scopes whatever becomes of the owner, 
   const body = wanted({ scopes: ['manage:keys'], service: true });
   const made_so = await harness.call('POST', '/v1/keys', { key: session, body });
   expect([made_so.statusCode, made_so.json().created_by]).toEqual([201, null]);
-  await setMember(person.id, "delete from org_member where user_id = $1 and $2 = ''", '');
+  await setMember(person.id, GONE, '');
   const next = await harness.call('POST', '/v1/keys', { key: made_so.json().secret, body });
   expect([next.statusCode, next.json().created_by]).toEqual([201, null]);
   const { rows } = await harness.pool.query<{ after: { service?: boolean } }>({
@@ -136,4 +144,52 @@ test('a service key of an owner keeps its scopes whatever becomes of the owner, 
     values: [made_so.json().id],
   });
   expect(rows).toEqual([{ after: expect.objectContaining({ service: true }) }]);
+});
+
+describe('management scopes that would outlast the role of who gives them', async () => {
+  const developer = await harness.makePerson(a, 'developer');
+  const session = await harness.signIn(developer);
+  const admin = await harness.signIn(await harness.makePerson(a, 'admin'));
+  const owner = await harness.makePerson(a, 'owner');
+  const service = (scopes: readonly Scope[]) => harness.makeKey(a, { scopes });
+  const of = (created_by: string, scopes: readonly Scope[]) =>
+    harness.makeKey(a, { scopes, created_by: created_by as typeof owner.id });
+  const patch = (key: string, id: string, body: object) =>
+    harness.call('PATCH', `/v1/keys/${id}`, { key, body });
+  const rotate = (key: string, id: string) =>
+    harness.call('POST', `/v1/keys/${id}/rotate`, { key, body: { grace_seconds: 60 } });
+  const managing: readonly Scope[] = ['inference', 'manage:keys'];
+
+  test.each([
+    ['a service key', service],
+    ["another person's key", (scopes: readonly Scope[]) => of(owner.id, scopes)],
+  ])('%s gets them from an owner or admin alone', async (_name, make) => {
+    const narrow = await make(['inference']);
+    const own_key = await of(developer.id, managing);
+    for (const by of [session, own_key.secret]) {
+      const refused = await patch(by, narrow.id, { scopes: managing });
+      expect([refused.statusCode, refused.json().error.details.scope]).toEqual([403, 'manage:keys']);
+      expect((await patch(by, narrow.id, { name: 'renamed' })).statusCode).toBe(200);
+    }
+    expect((await patch(admin, narrow.id, { scopes: managing })).statusCode).toBe(200);
+    // Once it has them, a narrower set is no gift, and its secret is one.
+    expect((await patch(session, narrow.id, { scopes: ['manage:keys'] })).statusCode).toBe(200);
+    for (const by of [session, own_key.secret]) expect((await rotate(by, narrow.id)).statusCode).toBe(403);
+    const rotated = await rotate(admin, narrow.id);
+    expect(rotated.statusCode).toBe(201);
+    const before = await harness.call('GET', `/v1/keys/${narrow.id}`, { key: admin });
+    expect(rotated.json().created_by).toBe(before.json().created_by);
+  });
+
+  test('who made a key gives and rotates as before, by the session and by another key of theirs', async () => {
+    const own_key = await of(developer.id, managing);
+    for (const by of [session, own_key.secret]) {
+      const own = await of(developer.id, ['inference']);
+      expect((await patch(by, own.id, { scopes: managing })).statusCode).toBe(200);
+      expect((await rotate(by, own.id)).statusCode).toBe(201);
+    }
+    // Inference alone is no right of management: any developer may roll over a key that leaked.
+    const narrow = await service(['inference']);
+    expect((await rotate(session, narrow.id)).statusCode).toBe(201);
+  });
 });
