@@ -17,6 +17,7 @@ import {
 } from '../kernel/index.ts';
 import { attemptDelivery, type Transactor } from './attempt.ts';
 import { IN_FLIGHT_PER_ENDPOINT_MAX } from './deliver.ts';
+import { LARGEST_DELIVERY_NUMBER, numbersOf } from './delivery-number.ts';
 import {
   countRunning,
   findDelivery,
@@ -41,10 +42,11 @@ const ofDelivery = Type.Object({ id: idOf('webhook'), delivery: Type.String({ de
 
 /** The delivery that a path names; text that is no integer names none. */
 async function getDelivery(context: Context, webhook: WebhookRow, text: string): Promise<DeliveryRow> {
-  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
-  const found = Number.isSafeInteger(id)
-    ? await findDelivery(context.db, { webhook_id: webhook.id, id })
-    : null;
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  const found =
+    number <= LARGEST_DELIVERY_NUMBER
+      ? await findDelivery(context.db, { webhook_id: webhook.id, id: numbersOf(context).stored(number) })
+      : null;
   if (found === null) throw notFound();
   return found;
 }
@@ -67,15 +69,20 @@ const listDeliveriesOperation = operation({
   async run(context, input) {
     const webhook = await getWebhook(context, input.id, findWebhook);
     const filter = { status: input.status ?? null, event: input.event ?? null };
+    const numbers = numbersOf(context);
     const { rows, next_cursor, cursorAt } = await walkPage(context, {
       bound: `webhooks.deliveries ${webhook.id} ${JSON.stringify(filter)}`,
       cursor: input.cursor,
       limit: input.limit ?? DEFAULT_LIMIT,
-      read: (after, limit) =>
-        listDeliveries(context.db, { webhook_id: webhook.id, ...filter, before: after?.at ?? null, limit }),
-      placeOf: (row) => ({ at: row.id, id: '' }),
+      read(after, limit) {
+        const before = after === null ? null : numbers.stored(after.at);
+        return listDeliveries(context.db, { webhook_id: webhook.id, ...filter, before, limit });
+      },
+      // A cursor can be read by who gets it.
+      placeOf: (row) => ({ at: numbers.shown(row.id), id: '' }),
     });
-    return page(rows.map(viewDelivery), next_cursor, cursorAt);
+    const shown = rows.map((row) => viewDelivery(numbers, row));
+    return page(shown, next_cursor, cursorAt);
   },
 });
 
@@ -91,7 +98,7 @@ const getDeliveryOperation = operation({
   example: deliveryExample,
   async run(context, { id, delivery }) {
     const webhook = await getWebhook(context, id, findWebhook);
-    return viewDelivery(await getDelivery(context, webhook, delivery));
+    return viewDelivery(numbersOf(context), await getDelivery(context, webhook, delivery));
   },
 });
 
@@ -163,7 +170,9 @@ const testWebhookOperation = operation({
     const store = { query: db.query.bind(db), transaction };
     await attemptDelivery({ store, egress: egressOf(context.services), root_key, mailer, log }, claimed);
     const webhook = await getWebhook(context, id, findWebhook);
-    return viewDelivery(await getDelivery(context, webhook, String(claimed.id)));
+    const ended = await findDelivery(db, { webhook_id: webhook.id, id: claimed.id });
+    if (ended === null) throw notFound();
+    return viewDelivery(numbersOf(context), ended);
   },
 });
 
@@ -205,7 +214,7 @@ const redeliverOperation = operation({
       const delivery = { webhook_id, org_id, event_id, redelivery, attempts_max: ATTEMPTS_MAX, lease: null };
       const id = await insertDelivery(db, { ...delivery, at: context.now() });
       await auditSent(context, 'webhooks.redeliver', { webhook, event_id });
-      return viewDelivery((await findDelivery(db, { webhook_id, id })) as DeliveryRow);
+      return viewDelivery(numbersOf(context), (await findDelivery(db, { webhook_id, id })) as DeliveryRow);
     }),
 });
 

@@ -1,6 +1,7 @@
 // Wire shapes of the webhook routes.
 import { type Static, Type } from 'typebox';
 import { idOf, named, nullable, oneOf, Time } from '../kernel/index.ts';
+import type { DeliveryNumbers } from './delivery-number.ts';
 import {
   type DeliveryRow,
   deliveryStatuses,
@@ -38,7 +39,7 @@ export const WebhookWithSecret = named(
 export const DeliveryView = named(
   'Delivery',
   Type.Object({
-    id: Type.Integer(),
+    id: Type.Integer({ description: 'in no order' }),
     webhook_id: idOf('webhook'),
     org_id: idOf('org'),
     event: Type.String(),
@@ -83,10 +84,10 @@ export function viewWebhook(webhook: WebhookRow, now: Date): WebhookView {
 }
 
 /** A delivery as the API shows it. */
-export function viewDelivery(delivery: DeliveryRow): DeliveryView {
+export function viewDelivery(numbers: DeliveryNumbers, delivery: DeliveryRow): DeliveryView {
   const { data } = JSON.parse(delivery.body) as { data: Record<string, unknown> };
   return {
-    id: delivery.id,
+    id: numbers.shown(delivery.id),
     webhook_id: delivery.webhook_id,
     org_id: delivery.org_id,
     event: delivery.event,
@@ -119,7 +120,7 @@ export const webhookExample = {
 } satisfies WebhookView;
 
 export const deliveryExample = {
-  id: 4_711,
+  id: 2_718_281_828_459_045,
   webhook_id: webhookExample.id,
   org_id: webhookExample.org_id,
   event: 'test.ping',
