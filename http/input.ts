@@ -1,7 +1,7 @@
 // From a request to an operation's input: path members, query members by their declared type, and the body
 // (docs/api.md#bodies-and-answers).
 import { BodyScan } from '@svc/core/inference/index.ts';
-import { type Operation, parseJson, ServiceError } from '@svc/core/kernel/index.ts';
+import { type Operation, parseJson, refuseDuplicates, ServiceError } from '@svc/core/kernel/index.ts';
 import { type Shape, shapeOf } from '@svc/core/operations/index.ts';
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -113,12 +113,14 @@ function depthOf(value: unknown, limit: number): number {
 
 /**
  * A JSON body; empty is undefined.
- * @throws ServiceError invalid_json with the offset, or beyond 64 levels; request_too_large for more than anybody needs.
+ * @throws ServiceError invalid_json with the offset, for a member given twice, or beyond 64 levels; request_too_large for more than anybody needs.
  */
 export function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (bytes.length > SMALL) new BodyScan(ITEMS_MAX).push(bytes);
-  const value = parseJson(bytes.toString('utf8'));
+  const text = bytes.toString('utf8');
+  const value = parseJson(text);
+  refuseDuplicates(text, value);
   if (depthOf(value, DEPTH_MAX) > DEPTH_MAX) {
     throw new ServiceError('invalid_json', `The body nests deeper than ${DEPTH_MAX} levels.`);
   }

@@ -10,6 +10,7 @@ export {
 export { crc32, equalBytes, hkdfSha256, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
 export { csv } from './csv.ts';
 export { deriveKey, type Walk, walkPage } from './cursor.ts';
+export { duplicateRefused, membersOf, refuseDuplicates } from './duplicates.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford,

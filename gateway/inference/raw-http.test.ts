@@ -2,11 +2,11 @@
 // whatever is answered meanwhile.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useWorld } from '../../test/calls/world.ts';
 
 const LIMIT = 65_536;
-const world = useWorld({ models: { chat: 1 }, env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
+const world = useWorld({ models: { chat: 2, messages: 1 }, env: { SVC_MAX_BODY_BYTES: String(LIMIT) } });
 
 /** Sends all pieces before anything is read; everything that came until the gateway closed. */
 async function exchange(pieces: readonly (string | Buffer)[]): Promise<string> {
@@ -93,4 +93,86 @@ test.each([
   const text = await exchange([head([`${method} ${path} HTTP/1.1`, 'host: a', 'connection: close'])]);
   expect(text).toMatch(/^HTTP\/1\.1 404 /);
   expect(text).toContain(hint);
+});
+
+describe('a member given twice', () => {
+  const sent = async (path: string, text: string, more: object = {}) => {
+    const org = await world().org();
+    const answer = await fetch(`${world().gateway.base_url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${org.live_key}`, 'content-type': 'application/json', ...more },
+      body: text,
+    });
+    return [answer.status, await answer.text()];
+  };
+  const refusedAt = (param: string) => [400, expect.stringContaining(`'${param}' occurs twice`)];
+
+  test.each([
+    ['/v1/chat/completions', '{"role":"user","content":"a","content":"b"}', 'messages[0].content'],
+    [
+      '/v1/messages',
+      '{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}',
+      'messages[0].content[0].text',
+    ],
+    ['/v1/svc/generate', '{"role":"user","role":"system","content":"a"}', 'messages[0].role'],
+  ])('deep in a body is refused with its place: %s', async (path, message, param) => {
+    const { id } = world().model(path === '/v1/messages' ? 'messages' : 'chat');
+    const text = `{"model":"${id}","max_tokens":5,"messages":[${message}]}`;
+    expect(await sent(path, text)).toEqual(refusedAt(param));
+  });
+
+  test('is refused for a model of the sandbox as for others, and by routes of management', async () => {
+    const twice = body.replace('{', '{"model":"sandbox/slow",');
+    expect(await sent('/v1/chat/completions', twice)).toEqual(refusedAt('model'));
+    expect(await sent('/v1/keys', '{"name":"a","scopes":[],"name":"b"}')).toEqual(refusedAt('name'));
+  });
+});
+
+/** One byte more than a connection may carry of a message, or two answers to the question where it ends. */
+const smuggled: readonly [string, readonly string[], string][] = [
+  [
+    'a length and a transfer coding',
+    [`content-length: ${Buffer.byteLength(body)}`, 'transfer-encoding: chunked'],
+    chunked,
+  ],
+  ['two lengths', ['content-length: 5', `content-length: ${Buffer.byteLength(body)}`], body],
+  ['a list of lengths', [`content-length: ${Buffer.byteLength(body)}, 5`], body],
+  ['a signed length', [`content-length: +${Buffer.byteLength(body)}`], body],
+  ['a transfer coding behind chunked', ['transfer-encoding: chunked, identity'], chunked],
+  ['a transfer coding that nobody knows', ['transfer-encoding: xchunked'], chunked],
+  ['a space before the colon', ['transfer-encoding : chunked'], chunked],
+  [
+    'a folded header',
+    ['x-folded: a', ' transfer-encoding: chunked', `content-length: ${Buffer.byteLength(body)}`],
+    body,
+  ],
+  [
+    'a carriage return in a header',
+    [`x-bare: a\rtransfer-encoding: chunked`, `content-length: ${Buffer.byteLength(body)}`],
+    body,
+  ],
+  ['a null in a header', [`x-null: a\0b`, `content-length: ${Buffer.byteLength(body)}`], body],
+  ['a chunk size that is no number', ['transfer-encoding: chunked'], `0x${chunked}`],
+  ['a chunk size with a sign', ['transfer-encoding: chunked'], `-${chunked}`],
+  ['a chunk size beyond all numbers', ['transfer-encoding: chunked'], `${'f'.repeat(17)}\r\n${body}`],
+  ['a chunk that is longer than its size', ['transfer-encoding: chunked'], `5\r\n${body}\r\n0\r\n\r\n`],
+  ['a bare line feed behind a chunk size', ['transfer-encoding: chunked'], chunked.replace('\r\n', '\n')],
+];
+
+test.each(smuggled)('%s is refused, and nothing behind it is served', async (_name, lines, sent) => {
+  const start = ['POST /v1/chat/completions HTTP/1.1', 'host: a', ...lines, await authorization()];
+  const second = head(['GET /healthz HTTP/1.1', 'host: a', 'connection: close']);
+  const text = await exchange([head([...start, 'content-type: application/json']) + sent + second]);
+  expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+});
+
+test.each([
+  ['no host', ['GET /healthz HTTP/1.1']],
+  ['an empty line in the request line', ['GET /healthz HTTP/1.1 x', 'host: a']],
+  ['a version of its own', ['GET /healthz HTTP/1.2', 'host: a']],
+])('a request with %s is refused', async (_name, lines) => {
+  const text = await exchange([head([...lines, 'connection: close'])]);
+  expect(text).toMatch(/^HTTP\/1\.1 (?:400|505) /);
+  expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
 });

@@ -4,10 +4,10 @@ import { createTestDatabase } from '../support/database.ts';
 import { startTestGateway, type TestGateway } from '../support/shared-gateway.ts';
 
 /** Starts a gateway before the tests of the file and stops it after them; call the result inside tests. */
-export function useGateway(): () => TestGateway {
+export function useGateway(env: Readonly<Record<string, string>> = {}): () => TestGateway {
   let gateway: TestGateway | null = null;
   beforeAll(async () => {
-    gateway = await startTestGateway({ database_url: await createTestDatabase() });
+    gateway = await startTestGateway({ database_url: await createTestDatabase(), env });
   });
   afterAll(async () => {
     await gateway?.stop();

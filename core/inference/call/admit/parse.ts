@@ -1,8 +1,13 @@
 // From bytes to a JSON value.
-import { parseJson, ServiceError } from '../../../kernel/index.ts';
+import { parseJson, refuseDuplicates, ServiceError } from '../../../kernel/index.ts';
 
-/** The JSON value of a body whose decoded text is `text`. @throws ServiceError invalid_json with `details.offset`. */
+/**
+ * The JSON value of a body whose decoded text is `text`.
+ * @throws ServiceError invalid_json with `details.offset`, or naming a member that occurs twice.
+ */
 export function parseText(text: string): unknown {
   if (text.length === 0) throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
-  return parseJson(text);
+  const value = parseJson(text);
+  refuseDuplicates(text, value);
+  return value;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, ServiceError } from '../../../kernel/index.ts';
+import { ServiceError } from '../../../kernel/index.ts';
+import { parseText } from './parse.ts';
 import { parseInSlices } from './sliced-json.ts';
 
 /** A turn that never ends, and that counts how often it was offered. */
@@ -25,7 +26,7 @@ async function outcomeOf(read: () => unknown): Promise<unknown> {
 }
 
 const sliced = (text: string) => outcomeOf(() => parseInSlices(Buffer.from(text), endless()));
-const whole = (text: string) => outcomeOf(() => parseJson(text));
+const whole = (text: string) => outcomeOf(() => parseText(text));
 
 /** Enough of `item` for several pieces. */
 const many = (item: (i: number) => string, count = 9_000) =>
@@ -54,6 +55,13 @@ describe('a large text in slices', () => {
     const wanted = (await whole(text)) as { value: unknown };
     expect(JSON.stringify(found.value) === JSON.stringify(wanted.value)).toBe(true);
     expect(found).toEqual(wanted);
+  });
+
+  test('has a member twice as a whole has it, wherever the two stand', async () => {
+    const [first = '', last = ''] = texts.find(([name]) => name === 'members twice') ?? [];
+    expect([first, await sliced(last)]).toEqual(['members twice', { code: 'invalid_json', offset: undefined }]);
+    const far = `{"a":[${many((i) => `{"b":${i}}`)}],"c":{"d":"${long('x')}","e":1,"d":2}}`;
+    expect(await sliced(far)).toEqual({ code: 'invalid_json', offset: undefined });
   });
 
   test('rests between them', async () => {

@@ -1,7 +1,14 @@
 // A large JSON text read in slices. The text is cut at commas; each piece, with brackets put around it that stand for
 // what is open there, is a small document for JSON.parse, whose values are hung into the whole. Long strings are decoded
 // by parts. The result and every refusal are those of JSON.parse over the whole.
-import { type JsonObject, parseJson, ServiceError, secureBytes } from '../../../kernel/index.ts';
+import {
+  duplicateRefused,
+  type JsonObject,
+  membersOf,
+  parseJson,
+  ServiceError,
+  secureBytes,
+} from '../../../kernel/index.ts';
 import { stringEnd } from '../../wire/scan.ts';
 import type { Turn } from './turns.ts';
 
@@ -71,6 +78,7 @@ class SlicedJson {
   async read(): Promise<unknown> {
     const body = this.#body;
     let tokens = 0;
+    let members = 0;
     let at = 0;
     while (at < body.length) {
       const c = body[at] as number;
@@ -90,12 +98,15 @@ class SlicedJson {
           await this.#cut(at, at + 1);
           tokens = 0;
         }
-      } else if (this.#bracket(c)) tokens++;
+      } else if (c === COLON) members++;
+      else if (this.#bracket(c)) tokens++;
       at++;
     }
     await this.#turn.rest();
     // Nothing is put behind the last piece: what is still open there is the fault of the text.
     this.#piece(body.length, '');
+    await this.#turn.rest();
+    if (members !== membersOf(this.#root)) throw duplicateRefused(null);
     return this.#root;
   }
 
