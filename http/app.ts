@@ -11,6 +11,7 @@ import {
   preflightHeaders,
 } from './headers.ts';
 import { PathTable } from './paths.ts';
+import { dropRest } from './rest.ts';
 
 const BODY_MAX = 1_048_576;
 
@@ -196,6 +197,14 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (fault === null) return done();
     reply.header('connection', 'close');
     sendRefusal(app, reply, new ServiceError('invalid_request', fault));
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    // Fastify would close the connection under a client that still sends.
+    if (reply.statusCode === 413 && !request.raw.complete) {
+      reply.removeHeader('connection');
+      dropRest(request.raw);
+    }
+    done();
   });
   app.setErrorHandler((error, request, reply) => sendRefusal(app, reply, refusalOf(error, request.id, log)));
   app.setNotFoundHandler((request, reply) => unknownPath(app, request, reply));

@@ -10,3 +10,4 @@ export { type InputReader, inputReader, parseBody, type RawInput } from './input
 export type { Metrics } from './metrics.ts';
 export type { HttpParts, ManagementRate } from './parts.ts';
 export { takeTurn } from './rate.ts';
+export { dropRest } from './rest.ts';

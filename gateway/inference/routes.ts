@@ -23,11 +23,10 @@ import {
   requestSubjectOf,
   subjectOf,
 } from '@svc/core/limits/index.ts';
-import { credentialOf } from '@svc/http/index.ts';
+import { credentialOf, dropRest } from '@svc/http/index.ts';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { type Body, readBody } from './body.ts';
 import { networkPrefix } from './network.ts';
-import { dropRest } from './rest.ts';
 import { ResponseSink } from './sink.ts';
 
 interface InferenceRoutesDeps {

@@ -12,6 +12,11 @@ import { freshDataDir } from '../support/gateway.ts';
 import { useGateway } from './gateway.ts';
 import { runPython } from './python.ts';
 
+interface Body {
+  readonly error?: { readonly code: string };
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
 const gateway = useGateway({ SVC_MAX_BODY_BYTES: '65536' });
 let python = '';
 beforeAll(async () => {
@@ -21,7 +26,9 @@ beforeAll(async () => {
 /** More than the buffers of both ends of a connection take. */
 const body = `{"model":"sandbox/echo","x":"${'a'.repeat(12_000_000)}"}`;
 const run = promisify(execFile);
-const seen = (status: number, text: string) => [status, JSON.parse(text).error.code];
+/** The code that an answer of REST or of GraphQL has. */
+const codeIn = ({ error, errors }: Body) => error?.code ?? errors?.[0]?.extensions.code;
+const seen = (status: number, text: string) => [status, codeIn(JSON.parse(text) as Body)];
 const refused = [413, 'request_too_large'];
 
 function headers(): Record<string, string> {

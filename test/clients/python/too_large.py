@@ -13,12 +13,16 @@ body = b'{"model":"sandbox/echo","x":"' + b"a" * 12_000_000 + b'"}'
 headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
 
 
+def code(said):
+    return said["errors"][0]["extensions"]["code"] if "errors" in said else said["error"]["code"]
+
+
 def standard_library():
     url = urllib.parse.urlsplit(address)
     connection = http.client.HTTPConnection(url.hostname, url.port)
     connection.request("POST", url.path, body, headers)
     answer = connection.getresponse()
-    return [answer.status, json.load(answer)["error"]["code"]]
+    return [answer.status, code(json.load(answer))]
 
 
 def pieces():
@@ -27,7 +31,7 @@ def pieces():
 
 
 def seen(answer):
-    return [answer.status_code, answer.json()["error"]["code"]]
+    return [answer.status_code, code(answer.json())]
 
 
 print(
