@@ -29,17 +29,22 @@ export interface ChildStart {
   readonly log: string;
   /** The higher, the more it yields to other processes; at most 19. */
   readonly nice?: number;
+  /** The files that it makes are for their owner alone: databases and journals hold what calls and workflows say. */
+  readonly private_files?: boolean;
 }
 
 /** Starts a program. @throws Error when it cannot be started. */
 export async function startChild(name: string, start: ChildStart): Promise<Child> {
   const log = openSync(start.log, 'a', 0o600);
+  const usual = process.umask();
+  if (start.private_files === true) process.umask(0o077);
   const child = spawn(start.program ?? process.execPath, start.args, {
     cwd: start.cwd,
     env: start.env,
     stdio: ['ignore', log, log],
     detached: true,
   });
+  process.umask(usual);
   closeSync(log);
   await new Promise<void>((done, fail) => {
     child.once('spawn', () => done());

@@ -65,7 +65,7 @@ export class Keeper {
   async start(): Promise<void> {
     const { name, child: start } = this.program;
     this.tell('starting', 'is starting');
-    const child = await startChild(name, start).catch((error: Error) => {
+    const child = await startChild(name, { ...start, private_files: true }).catch((error: Error) => {
       throw new StartFailed(`it cannot be started: ${error.message}`);
     });
     this.child = child;

@@ -3,7 +3,6 @@
 import { sha256 } from '../../../../kernel/index.ts';
 import { searchUnits } from '../../../canonical/search-units.ts';
 import { countImages, isContent, isTokens } from '../../../canonical/tasks/inputs.ts';
-import { vectorOfJson } from '../../../canonical/tasks/vectors.ts';
 import type {
   CanonicalAnswer,
   EmbedInput,
@@ -13,6 +12,7 @@ import type {
   RerankTask,
   Task,
   Usage,
+  Vector,
 } from '../../../canonical/types.ts';
 import { type Refusal, refusal } from './faults.ts';
 import { tokensOf, tokensOfBytes } from './tokens.ts';
@@ -47,21 +47,42 @@ function textTokens(input: EmbedInput): number {
   return input.content.reduce((sum, part) => sum + (part.type === 'text' ? tokensOf(part.text) : 0), 0);
 }
 
-/** A unit vector: each word adds 1 or takes 1 away at a few places that its hash names. */
-function vectorOf(text: EmbedInput, dimensions: number): string {
-  const sums = new Array<number>(dimensions).fill(0);
+/** Where the unit vector of `text` is not 0: each word adds 1 or takes 1 away at a few places that its hash names. */
+function placesOf(text: EmbedInput, dimensions: number): [at: number, value: number][] {
+  const sums = new Map<number, number>();
   for (const word of wordsOf(text)) {
     const hash = sha256(word);
     for (let i = 0; i < 16; i += 4) {
       const at = hash.readUInt16LE(i) % dimensions;
-      sums[at] = (sums[at] as number) + ((hash[i + 2] as number) % 2 === 0 ? 1 : -1);
+      sums.set(at, (sums.get(at) ?? 0) + ((hash[i + 2] as number) % 2 === 0 ? 1 : -1));
     }
   }
-  const length = Math.sqrt(sums.reduce((sum, x) => sum + x * x, 0));
+  const places = [...sums].filter(([, sum]) => sum !== 0).sort(([a], [b]) => a - b);
   // Words may cancel out; a vector always points somewhere.
-  if (length === 0) sums[0] = 1;
-  const unit = sums.map((x) => Number((x / (length === 0 ? 1 : length)).toFixed(DIGITS)));
-  return JSON.stringify(unit);
+  if (places.length === 0) return [[0, 1]];
+  const length = Math.sqrt(places.reduce((sum, [, x]) => sum + x * x, 0));
+  return places.map(([at, sum]) => [at, Number((sum / length).toFixed(DIGITS))]);
+}
+
+/**
+ * The vector of `text` in the form that the caller wants. Nearly all of its numbers are 0 and are not made one by one: an
+ * answer may have three million.
+ */
+function vectorOf(text: EmbedInput, { encoding }: EmbedTask, dimensions: number): Vector {
+  const places = placesOf(text, dimensions);
+  if (encoding === 'base64') {
+    const bytes = Buffer.alloc(dimensions * 4);
+    for (const [at, value] of places) bytes.writeFloatLE(value, at * 4);
+    return { form: 'base64', text: bytes.toString('base64'), dimensions };
+  }
+  let numbers = '';
+  let next = 0;
+  for (const [at, value] of places) {
+    numbers += `${'0,'.repeat(at - next)}${value},`;
+    next = at + 1;
+  }
+  numbers += '0,'.repeat(dimensions - next);
+  return { form: 'float', text: `[${numbers.slice(0, -1)}]`, dimensions };
 }
 
 /** Share of the query's words that the document has, less a little for what else it says. */
@@ -83,7 +104,7 @@ function embedded(task: EmbedTask, model: string): CanonicalAnswer | Refusal {
   const image_input_tokens = countImages(task) * IMAGE_TOKENS;
   let tokens = image_input_tokens;
   for (const input of task.input) tokens += textTokens(input);
-  const vectors = task.input.map((input) => vectorOfJson(vectorOf(input, dimensions)));
+  const vectors = task.input.map((input) => vectorOf(input, task, dimensions));
   const usage = usageOf(tokens);
   return {
     candidates: [],
