@@ -10,7 +10,6 @@ export {
 export { crc32, equalBytes, hkdfSha256, hmacSha256, open, seal, sha256, sha256Hex } from './crypto.ts';
 export { csv } from './csv.ts';
 export { deriveKey, type Walk, walkPage } from './cursor.ts';
-export { duplicateRefused, membersOf, refuseDuplicates } from './duplicates.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford,
@@ -26,7 +25,17 @@ export {
   type RequestId,
   ulidMs,
 } from './ids.ts';
-export { canonicalJson, compact, isObject, type JsonObject, parseJson, stringEndIn } from './json.ts';
+export {
+  canonicalJson,
+  compact,
+  duplicateRefused,
+  isObject,
+  type JsonObject,
+  membersOf,
+  parseJson,
+  refuseDuplicates,
+  stringEndIn,
+} from './json.ts';
 export { loadRootKey } from './keyring.ts';
 export { createLog, type Log, openLog, silentLog } from './log.ts';
 export { type Mail, type Mailer, openFileMailer } from './mail.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { membersOf, refuseDuplicates } from './duplicates.ts';
 import type { ServiceError } from './errors.ts';
+import { membersOf, refuseDuplicates } from './json.ts';
 
 function refusedAt(text: string): unknown {
   try {
