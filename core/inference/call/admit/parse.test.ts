@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ServiceError } from '../../../kernel/index.ts';
+import { membersOf, ServiceError } from '../../../kernel/index.ts';
 import { parseText } from './parse.ts';
 
 /** The offset that the refusal of `text` tells. */
@@ -42,4 +42,50 @@ describe('the offset of a fault', () => {
       }),
     );
   });
+});
+
+function refusedAt(text: string): unknown {
+  try {
+    parseText(text);
+  } catch (error) {
+    if (error instanceof ServiceError) return [error.code, error.param];
+    throw error;
+  }
+  return null;
+}
+
+describe('a member that occurs twice', () => {
+  test.each([
+    ['{"model":"a","model":"b"}', 'model'],
+    ['{"model":"a","\\u006dodel":"b"}', 'model'],
+    [
+      '{"messages":[{"role":"user"},{"role":"user","content":"a","x":{},"content":"b"}]}',
+      'messages[1].content',
+    ],
+    ['{"a":[[1,{"b":{"c":1,"d":[],"c":2}}]]}', 'a[0][1].b.c'],
+    ['{"a":{"":1,"":2}}', 'a.'],
+    ['{"a":1,"__proto__":1,"__proto__":2}', '__proto__'],
+    ['{"a":"{\\"b\\":1}","b":"\\\\","c":[":"],"b":2}', 'b'],
+    ['[{"a":1},{"a":1,"a":1}]', '[1].a'],
+  ])('is refused with its place: %s', (text, path) => {
+    expect(refusedAt(text)).toEqual(['invalid_json', path]);
+  });
+
+  test.each([
+    '{}',
+    '[]',
+    '"a:b"',
+    '1',
+    '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}',
+    '{"a":"\\"a\\":1","A":2,"\\u00e4":3,"ä ":4}',
+    ' { "a" : 1 , "b" : [ "x:y" , { "a" : 1 } ] } ',
+    '{"1":1,"0":2,"__proto__":{"a":1},"constructor":3}',
+  ])('is not seen where there is none: %s', (text) => {
+    expect(refusedAt(text)).toBeNull();
+  });
+});
+
+test('members are counted at any depth', () => {
+  const deep = JSON.parse(`${'{"a":['.repeat(20_000)}${']}'.repeat(20_000)}`) as unknown;
+  expect(membersOf(deep)).toBe(20_000);
 });

@@ -59,7 +59,10 @@ describe('a large text in slices', () => {
 
   test('has a member twice as a whole has it, wherever the two stand', async () => {
     const [first = '', last = ''] = texts.find(([name]) => name === 'members twice') ?? [];
-    expect([first, await sliced(last)]).toEqual(['members twice', { code: 'invalid_json', offset: undefined }]);
+    expect([first, await sliced(last)]).toEqual([
+      'members twice',
+      { code: 'invalid_json', offset: undefined },
+    ]);
     const far = `{"a":[${many((i) => `{"b":${i}}`)}],"c":{"d":"${long('x')}","e":1,"d":2}}`;
     expect(await sliced(far)).toEqual({ code: 'invalid_json', offset: undefined });
   });
