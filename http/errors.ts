@@ -1,6 +1,6 @@
 // Turns anything thrown into the body that a caller sees (docs/errors.md). A refusal keeps its code; a database that
 // cannot be reached is 503; everything else is a defect: 500 with the request id and nothing more, logged in full.
-import { isDatabaseFault } from '@svc/core/db/index.ts';
+import { databaseAway, isDatabaseFault } from '@svc/core/db/index.ts';
 import { chatError, type ErrorPlace, type Formats } from '@svc/core/inference/index.ts';
 import { type Log, ServiceError } from '@svc/core/kernel/index.ts';
 
@@ -52,14 +52,7 @@ export function refusalOf(error: unknown, request_id: string, log: Log): Service
   if (error instanceof ServiceError) return error;
   if (isDatabaseFault(error)) {
     log.warn({ error, request_id }, 'the database cannot be asked');
-    return new ServiceError(
-      'service_unavailable',
-      'The service cannot reach its database. Try again shortly.',
-      {
-        details: { component: 'postgres' },
-        retry_after_ms: 1_000,
-      },
-    );
+    return databaseAway();
   }
   const framework = error instanceof Error ? fromFramework(error) : null;
   if (framework !== null) return framework;

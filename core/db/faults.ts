@@ -1,5 +1,6 @@
 // Which errors mean "PostgreSQL cannot be asked now". They become 503 `service_unavailable`, never an
 // authentication fault and never a 500 (docs/errors.md).
+import { ServiceError } from '../kernel/index.ts';
 
 const NETWORK = new Set([
   'ECONNREFUSED',
@@ -26,4 +27,13 @@ export function isDatabaseFault(error: unknown): boolean {
   if (NETWORK.has(code)) return true;
   // 25006: a demoted primary answers "read-only transaction".
   return code.length === 5 && (CLASSES.has(code.slice(0, 2)) || code === '25006');
+}
+
+/** What a caller is told while the database cannot be asked, whatever was to be read there. */
+export function databaseAway(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'The service cannot reach its database. Try again shortly.',
+    { details: { component: 'postgres' }, retry_after_ms: 1_000 },
+  );
 }

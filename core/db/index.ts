@@ -1,6 +1,6 @@
 export { configuredDatabase, type DatabaseAddresses, databaseAddresses, isPrepared } from './address.ts';
 export { checkAddresses } from './direct-store.ts';
-export { isDatabaseFault } from './faults.ts';
+export { databaseAway, isDatabaseFault } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
 export { listMigrations, migrate, migrateLedger } from './migrate.ts';
 export { createPool, type Pool } from './pool.ts';

@@ -2,7 +2,7 @@
 // by a change in this process (`forget`).
 
 import { LRUCache } from 'lru-cache';
-import { isDatabaseFault } from '../db/index.ts';
+import { databaseAway, isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs, ServiceError, sha256Hex } from '../kernel/index.ts';
 import { findGrantFacts } from '../orgs/index.ts';
 import type { Changes } from '../runtime/index.ts';
@@ -141,14 +141,7 @@ class Ring implements KeyRing {
       return facts.status === 'active' ? grantOf(key, facts) : 'org_inactive';
     } catch (error) {
       if (!isDatabaseFault(error)) throw error;
-      throw new ServiceError(
-        'service_unavailable',
-        'Keys cannot be checked at the moment. Try again shortly.',
-        {
-          details: { component: 'postgres' },
-          retry_after_ms: 1_000,
-        },
-      );
+      throw databaseAway();
     }
   }
 

@@ -113,7 +113,7 @@ test('a batch with claims, refusals and a poisoned item decides each claim on it
   ]);
   expect(results.map(({ status }) => status)).toEqual([
     'ok',
-    'refused',
+    'unknown',
     'claimed',
     'ok',
     'insufficient_credits',

@@ -1,6 +1,13 @@
 // The ledger as a running process uses it: batchers for hold, settle, extend and release, the process lease, and the
 // journal that keeps settles when PostgreSQL is away.
-import { createPool, isPrepared, ledgerNaming, ledgerSchemaOf, type Pool } from '../db/index.ts';
+import {
+  createPool,
+  isDatabaseFault,
+  isPrepared,
+  ledgerNaming,
+  ledgerSchemaOf,
+  type Pool,
+} from '../db/index.ts';
 import { type Log, type MicroUsd, monotonicMs, now, type RequestId, Spread } from '../kernel/index.ts';
 import { holdFault, type Item, settleFault } from './batch/batch.ts';
 import { Batcher, type BatcherOptions, patient, type Waiting } from './batch/batcher.ts';
@@ -23,8 +30,9 @@ import type {
   Balance,
   Hold,
   HoldResult,
-  LedgerClient,
   LedgerFigures,
+  LedgerHandle,
+  LedgerOptions,
   Settle,
   SettleResult,
   Subject,
@@ -41,33 +49,14 @@ const ANSWER_MS = 10_000;
 const MAX_BATCH = 512;
 const MAX_HINTS = 200_000;
 
-export interface LedgerOptions {
-  /** The database, and as its parameter `ledger_schema` which of its ledgers. */
-  readonly url: string;
-  readonly process_name: string;
-  /** Directory of the journals; shared by the processes of one machine. */
-  readonly journal_dir: string;
-  readonly log: Log;
-  /** Commit holds synchronously too; without it a crash of PostgreSQL can lose the newest holds. */
-  readonly sync_holds?: boolean;
-  /** Life of the lease without renewal, 60 by default. */
-  readonly lease_seconds?: number;
-  /** How long a hold and a settle wait for PostgreSQL; three seconds and one by default. */
-  readonly patience?: { readonly hold_ms: number; readonly settle_ms: number };
-}
-
-/** What the program that opens the ledger needs beside the calls' view of it. */
-export interface LedgerHandle extends LedgerClient {
-  readonly lease_id: number;
-  /** Settles in the journal that PostgreSQL has not booked. */
-  readonly journaled: number;
-  /** Compares this process's holds in the table with those in memory and releases strays; returns how many. */
-  reconcile(): Promise<number>;
+/** What a hold names, for the log. */
+function namesOf({ request_id, book_id, key_no, project_no }: Item) {
+  return { request_id, book_id, key_no, project_no };
 }
 
 /**
  * Opens the ledger: takes a lease, adopts the journals of dead processes and starts booking them.
- * @throws Error when PostgreSQL cannot be reached or the journal directory cannot be read.
+ * @throws Error when PostgreSQL cannot be reached, unless it `may_be_away`, or the journal directory cannot be read.
  */
 export async function openLedger(options: LedgerOptions): Promise<LedgerHandle> {
   const ledger = new Ledger(options);
@@ -80,6 +69,7 @@ class Ledger implements LedgerHandle {
   private readonly process_name: string;
   private readonly lease_seconds: number;
   private readonly url: string;
+  private readonly may_be_away: boolean;
   private readonly dialect: Dialect;
   private readonly control: Pool;
   private readonly journal: Journal;
@@ -94,13 +84,15 @@ class Ledger implements LedgerHandle {
   private readonly timers: NodeJS.Timeout[] = [];
   private up = true;
   private lapsed: Promise<void> | null = null;
+  /** 0 before the first one. */
   lease_id = 0;
 
   constructor(options: LedgerOptions) {
     this.log = options.log;
     this.process_name = options.process_name;
     this.lease_seconds = options.lease_seconds ?? 60;
-    const { url } = options;
+    const { url, may_be_away = false } = options;
+    this.may_be_away = may_be_away;
     this.control = createPool(url, {
       max: 2,
       application: `svc-ledger ${options.process_name}`,
@@ -155,6 +147,8 @@ class Ledger implements LedgerHandle {
           tell: this.tell,
         }),
       onAnswer: ({ item, late }, { status }) => {
+        if (status === 'unknown')
+          this.log.warn(namesOf(item), 'ledger: a hold for what is not known here yet');
         if (status !== 'ok') this.own.delete(item.request_id);
         // Its caller was told `unavailable`, but the batch was in the air and has been committed.
         else if (late) this.release(item, item.request_id);
@@ -210,9 +204,10 @@ class Ledger implements LedgerHandle {
 
   async open(): Promise<void> {
     try {
-      this.lease_id = await acquireLease(this.control, {
-        process: this.process_name,
-        seconds: this.lease_seconds,
+      await this.renewOnce().catch((error: unknown) => {
+        if (!this.may_be_away || !isDatabaseFault(error)) throw error;
+        // The first answer to a probe takes the lease.
+        this.onHealth(false, error as Error);
       });
       for (const settle of await this.journal.adopt()) this.settles.put(settle, () => {}, true);
     } catch (error) {
@@ -271,12 +266,14 @@ class Ledger implements LedgerHandle {
   }
 
   private async renewOnce(): Promise<void> {
-    if (await renewLease(this.control, this.lease_id)) return;
+    const before = this.lease_id;
+    if (before !== 0 && (await renewLease(this.control, before))) return;
     this.lease_id = await acquireLease(this.control, {
       process: this.process_name,
       seconds: this.lease_seconds,
     });
-    this.log.warn({ lease_id: this.lease_id }, 'ledger: the lease was gone, a new one was taken');
+    if (before !== 0)
+      this.log.warn({ lease_id: this.lease_id }, 'ledger: the lease was gone, a new one was taken');
   }
 
   hold(hold: Hold): Promise<HoldResult> {

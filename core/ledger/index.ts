@@ -7,7 +7,7 @@ export {
   purgeClaims,
   storeAnswer,
 } from './claim-store.ts';
-export { type LedgerHandle, type LedgerOptions, openLedger } from './client.ts';
+export { openLedger } from './client.ts';
 export { ENTRY_KINDS, OTHER_UNITS, type OtherUnit } from './kinds.ts';
 export { sweepOnce } from './lease-store.ts';
 export { openNullLedger } from './null-ledger.ts';
@@ -56,6 +56,8 @@ export type {
   IdempotencyClaim,
   LedgerClient,
   LedgerFigures,
+  LedgerHandle,
+  LedgerOptions,
   Ledgers,
   MeteredUnits,
   OtherUnits,

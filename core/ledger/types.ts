@@ -1,5 +1,5 @@
 // What callers of the ledger hand in and get back.
-import type { MicroUsd, RequestId, Spread } from '../kernel/index.ts';
+import type { Log, MicroUsd, RequestId, Spread } from '../kernel/index.ts';
 import type { OtherUnit } from './kinds.ts';
 
 /** Numbers of the rows that a call touches; they come with the key (core/keys). */
@@ -38,7 +38,9 @@ export type HoldResult =
   | { readonly status: 'budget_exhausted'; readonly scope: 'key' | 'project' }
   /** The idempotency key is taken: the caller looks at its row. Nothing is held. */
   | { readonly status: 'claimed' }
-  /** The book, key or project does not exist, or the values are impossible: a defect of the caller. */
+  /** The ledger has not heard of the book, key or project: it was away when they were made, and their order waits. */
+  | { readonly status: 'unknown' }
+  /** The values are impossible: a defect of the caller. */
   | { readonly status: 'refused'; readonly reason: string }
   /** PostgreSQL did not answer in time; nothing is held, or the reconcile step releases it. */
   | { readonly status: 'unavailable' };
@@ -141,4 +143,30 @@ export interface LedgerClient {
   readonly healthy: boolean;
   readonly figures: LedgerFigures;
   close(): Promise<void>;
+}
+
+export interface LedgerOptions {
+  /** The database, and as its parameter `ledger_schema` which of its ledgers. */
+  readonly url: string;
+  readonly process_name: string;
+  /** Directory of the journals; shared by the processes of one machine. */
+  readonly journal_dir: string;
+  readonly log: Log;
+  /** Commit holds synchronously too; without it a crash of PostgreSQL can lose the newest holds. */
+  readonly sync_holds?: boolean;
+  /** Life of the lease without renewal, 60 by default. */
+  readonly lease_seconds?: number;
+  /** Whether to open it also while it cannot be asked: holds are `unavailable` until it answers. */
+  readonly may_be_away?: boolean;
+  /** How long a hold and a settle wait for PostgreSQL; three seconds and one by default. */
+  readonly patience?: { readonly hold_ms: number; readonly settle_ms: number };
+}
+
+/** What the program that opens the ledger needs beside the calls' view of it. */
+export interface LedgerHandle extends LedgerClient {
+  readonly lease_id: number;
+  /** Settles in the journal that PostgreSQL has not booked. */
+  readonly journaled: number;
+  /** Compares this process's holds in the table with those in memory and releases strays; returns how many. */
+  reconcile(): Promise<number>;
 }

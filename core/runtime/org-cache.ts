@@ -1,7 +1,7 @@
 // What a process remembers of organisations: read on first use, dropped when it changes (`Changes`), and at once by
 // whoever changed it in this process (`forget`).
 import { LRUCache } from 'lru-cache';
-import { isDatabaseFault } from '../db/index.ts';
+import { databaseAway, isDatabaseFault } from '../db/index.ts';
 import { type Id, type Log, ServiceError } from '../kernel/index.ts';
 import type { Changes, Follower } from './changes.ts';
 
@@ -15,7 +15,7 @@ interface OrgCacheParts<T> {
   readonly trust_ms: number;
   /** Most organisations held in memory. */
   readonly max_orgs: number;
-  /** Sentence of the refusal while it cannot be read. */
+  /** Sentence of the refusal where it is there and cannot be read. */
   readonly unreadable: string;
   read(org_id: Id<'org'>): Promise<T>;
   /** As `Follower.polled`. */
@@ -68,7 +68,8 @@ export class OrgCache<T extends object> {
     try {
       return await read(org_id);
     } catch (error) {
-      if (!isDatabaseFault(error)) log.error({ org_id, error }, `${what} cannot be read`);
+      if (isDatabaseFault(error)) throw databaseAway();
+      log.error({ org_id, error }, `${what} cannot be read`);
       throw new ServiceError('service_unavailable', unreadable, {
         details: { component: 'postgres' },
         retry_after_ms: 1_000,

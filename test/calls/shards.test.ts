@@ -28,10 +28,8 @@ const callers = openCallers();
 const orgs = {} as Record<Name, Provisioned>;
 let gateway: GatewayProcess;
 
-beforeAll(async () => {
-  for (const shard of NAMES)
-    orgs[shard] = await provision({ database_url, shards, shard, slug: shard, live_micro_usd: CREDIT });
-  gateway = await startGatewayProcess({
+const startGateway = () =>
+  startGatewayProcess({
     database_url,
     providers: crashProviders(provider),
     env: {
@@ -39,6 +37,11 @@ beforeAll(async () => {
       SVC_LEDGER_SHARDS: shardsVariable([a, { name: 'b', url: proxy.url }]),
     },
   });
+
+beforeAll(async () => {
+  for (const shard of NAMES)
+    orgs[shard] = await provision({ database_url, shards, shard, slug: shard, live_micro_usd: CREDIT });
+  gateway = await startGateway();
 });
 
 afterAll(async () => {
@@ -182,4 +185,40 @@ test('while one ledger is away the others serve, and /readyz names it; then it s
   await expect.poll(async () => (await call('b')).seen.kind, { timeout: 30_000 }).toBe('final');
   await expect.poll(async () => (await balanceOf('b')).held_micro_usd, { timeout: 30_000 }).toBe(0);
   for (const { url } of pool.shards.addresses) expect((await verifyLedger({ url })).findings).toEqual([]);
+});
+
+test('a gateway starts while a ledger is away, serves the others, and takes it in when it answers', async () => {
+  proxy.freeze();
+  await gateway.kill();
+  gateway = await startGateway();
+  expect((await call('main')).seen).toMatchObject({ kind: 'final' });
+  expect((await call('b')).seen).toMatchObject({ kind: 'refused', status: 503, code: 'service_unavailable' });
+  const { project_id } = orgs.b;
+  const early = await api('b', 'POST', '/v1/keys', { name: 'early', project_id, scopes: ['inference'] });
+  expect(early.status).toBe(503);
+  proxy.thaw();
+  await expect.poll(async () => (await call('b')).seen.kind, { timeout: 30_000 }).toBe('final');
+  expect((await verifyLedger({ url: b.url })).findings).toEqual([]);
+});
+
+test('a call with a key that its ledger does not know yet is told to come again', async () => {
+  const { project_id } = orgs.b;
+  const made = await api('b', 'POST', '/v1/keys', { name: 'new', project_id, scopes: ['inference'] });
+  const spend = async () => (await callers.send(gateway.base_url, aCall(made.body.secret))).seen;
+  // As it is until the order of a new key is carried out.
+  const { rows } = await pool.query<{ chain_no: number }>({
+    name: 'test.chain_no',
+    text: 'select chain_no from api_key where id = $1',
+    values: [made.body.id],
+  });
+  const { rowCount } = await pool.shards.at('b').query({
+    name: 'test.unknown_key',
+    text: 'delete from ledger.budget where kind = 1 and subject = $1',
+    values: [rows[0]!.chain_no],
+  });
+  expect(rowCount).toBe(1);
+  expect(await spend()).toMatchObject({ kind: 'refused', status: 503, code: 'service_unavailable' });
+  const ordered = await api('b', 'PATCH', `/v1/keys/${made.body.id}`, { budget: { daily_micro: 1_000_000 } });
+  expect(ordered.status).toBe(200);
+  expect(await spend()).toMatchObject({ kind: 'final' });
 });

@@ -7,6 +7,15 @@ const ASK_MS = 3_000;
 const KEEP_MS = 1_000;
 const DATABASE = 'the database';
 
+/** The refusal of a call whose key the ledger does not know: the order that tells it waits for a shard that was away. */
+export function ledgerUnaware(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'This key is new, and the ledger of its organization does not know it yet. Try again shortly.',
+    { details: { component: 'ledger' }, retry_after_ms: 2_000 },
+  );
+}
+
 /** The refusal of a call that cannot be decided without the database; nothing was held. */
 export function ledgerUnavailable(): ServiceError {
   return new ServiceError(

@@ -40,7 +40,7 @@ const HOLD_RESULTS: Readonly<Record<string, HoldResult>> = {
   k: { status: 'budget_exhausted', scope: 'key' },
   p: { status: 'budget_exhausted', scope: 'project' },
   d: { status: 'claimed' },
-  u: { status: 'refused', reason: 'unknown book, key or project' },
+  u: { status: 'unknown' },
   e: { status: 'refused', reason: 'the hold is not possible' },
 };
 

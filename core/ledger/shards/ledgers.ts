@@ -1,7 +1,7 @@
 // A client for each ledger of the installation. A call goes to that of its organisation; the others know nothing of it.
 import { MAIN, type ShardAddress } from '../../db/index.ts';
-import { type LedgerOptions, openLedger } from '../client.ts';
-import type { LedgerClient, Ledgers } from '../types.ts';
+import { openLedger } from '../client.ts';
+import type { LedgerClient, LedgerOptions, Ledgers } from '../types.ts';
 
 /** `clients` by shard, as one. */
 export function ledgersOf(clients: ReadonlyMap<string, LedgerClient>): Ledgers {
@@ -36,8 +36,9 @@ function journalDirectoryOf(journal_dir: string, shard: string): string {
 }
 
 /**
- * Opens the ledgers at `addresses`, each with its lease, its connections and its journal.
- * @throws Error when one of them cannot be reached; none is left open then.
+ * Opens the ledgers at `addresses`, each with its lease, its connections and its journal. Beside `main` one may be away:
+ * its organisations wait for it, those of the others do not.
+ * @throws Error when `main` cannot be reached or one of them cannot be used; none is left open then.
  */
 export async function openLedgers(
   addresses: readonly ShardAddress[],
@@ -47,7 +48,7 @@ export async function openLedgers(
   try {
     for (const { name, url } of addresses) {
       const journal_dir = journalDirectoryOf(options.journal_dir, name);
-      clients.set(name, await openLedger({ ...options, url, journal_dir }));
+      clients.set(name, await openLedger({ ...options, url, journal_dir, may_be_away: name !== MAIN }));
     }
   } catch (error) {
     await ledgersOf(clients).close();

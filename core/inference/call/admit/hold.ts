@@ -12,7 +12,7 @@ import {
   reserve,
 } from '../../../pricing/index.ts';
 import type { RoutePlan } from '../../../routing/index.ts';
-import { askBefore, ledgerUnavailable } from '../patience.ts';
+import { askBefore, ledgerUnavailable, ledgerUnaware } from '../patience.ts';
 import type { CallDeps, Incoming } from '../types.ts';
 import type { Draft } from './draft.ts';
 
@@ -128,6 +128,7 @@ function holdRefusal(
   incoming: Incoming,
 ): Error {
   if (result.status === 'unavailable') return ledgerUnavailable();
+  if (result.status === 'unknown') return ledgerUnaware();
   if (result.status === 'budget_exhausted') {
     const scope = result.scope as 'key' | 'project';
     return new ServiceError('budget_exhausted', `The ${scope}'s budget is used up until it resets.`, {
