@@ -12,7 +12,6 @@ import {
   shiftClock,
 } from '../../kernel/index.ts';
 import { uuidToUlid } from '../batch/encode.ts';
-import type { LedgerHandle } from '../client.ts';
 import { OTHER_UNITS } from '../kinds.ts';
 import { sweepOnce } from '../lease-store.ts';
 import { readBalance, readEntries, readLots, readMeter } from '../read-store.ts';
@@ -29,7 +28,7 @@ import {
   subjectOf,
   until,
 } from '../testing/testing.ts';
-import type { OtherUnits, Settle } from '../types.ts';
+import type { LedgerHandle, OtherUnits, Settle } from '../types.ts';
 import { verifyLedger } from '../verify/verify.ts';
 import { type Call, Model } from './model.ts';
 import { first, type Step, step } from './steps.ts';
@@ -257,12 +256,15 @@ class Run {
   }
 
   private async sweep(): Promise<void> {
-    await this.owner.query(`update ledger.lease set expires_at = clock_timestamp() - interval '1 second'`);
-    const swept = (await sweepOnce(this.db, 10_000)).filter(({ book_id }) => book_id === this.book);
-    deepStrictEqual(
-      swept.map(({ request_id }) => request_id as string).sort(),
-      [...this.model.holds.keys()].sort(),
-    );
+    const text = `update ledger.lease set expires_at = clock_timestamp() - interval '1 second'`;
+    // In one transaction: the process renews its lease of a second all the time.
+    const all = await this.db.transaction(async (db) => {
+      await db.query({ name: 'model.lapse', text });
+      return sweepOnce(db, 10_000);
+    });
+    const swept = all.filter(({ book_id }) => book_id === this.book);
+    const found = swept.map(({ request_id }) => request_id as string).sort();
+    deepStrictEqual(found, [...this.model.holds.keys()].sort());
     for (const { request_id } of swept) this.model.release(request_id);
   }
 
