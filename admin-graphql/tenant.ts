@@ -50,7 +50,7 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
       if (caller.kind !== 'session') {
         throw new ServiceError(
           'session_required',
-          'Here people ask; API keys use /v1/graphql of the gateway.',
+          'This address is for people with a session; use an API key at /v1/graphql of the gateway.',
         );
       }
       const surface = operationSurface(parts, request, null, caller);

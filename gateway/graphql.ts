@@ -19,7 +19,10 @@ export function bindGraphql(app: FastifyInstance, parts: HttpParts, timeout_ms?:
       const caller = await callerOf(parts, request);
       await takeTurn(parts, request, reply, caller);
       if (caller.kind !== 'key') {
-        throw new ServiceError('permission_denied', 'Sessions ask at the console address; this is for keys.');
+        throw new ServiceError(
+          'permission_denied',
+          'This address is for API keys; use a session at the address of the console.',
+        );
       }
       return createTenantContext(operationSurface(parts, request, reply, caller), null);
     },

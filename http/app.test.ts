@@ -235,7 +235,7 @@ test('a request that does not come whole within five minutes is given up, with a
     socket.once('readable', () => app.server.emit('clientError', late, socket));
   });
   const answer = await talkTo(app, 'POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc');
-  expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not come whole within 300 s/);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not arrive completely within 300 s/);
   await app.close();
 });
 

@@ -109,7 +109,7 @@ function wrongMethod(methods: readonly string[]): ServiceError {
  */
 function framingFault({ httpVersion, rawHeaders, headers }: IncomingMessage): string | null {
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
-    return 'HTTP/1.0 knows no transfer-encoding.';
+    return 'HTTP/1.0 has no transfer-encoding.';
   }
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -127,7 +127,7 @@ const REQUEST_MS = 300_000;
 /** Answers to requests that Node's parser rejects, by error code. */
 const unread: ReadonlyMap<string | undefined, readonly [status: number, message: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, `The headers are larger than ${maxHeaderSize / 1024} KiB.`]],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, `The request did not come whole within ${REQUEST_MS / 1000} s.`]],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, `The request did not arrive completely within ${REQUEST_MS / 1000} s.`]],
 ]);
 
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (\/[^ ?]*)\S* HTTP\/1\.[01]\r?\n/;

@@ -62,9 +62,13 @@ function requireConsole(
   if (SAFE.has(request.method)) return;
   const origin = originOf(request);
   if (origin === null || !proof.origins.includes(origin)) {
-    throw new ServiceError('csrf_failed', 'Writes with a session cookie come from a console page only.', {
-      details: { reason: 'origin' },
-    });
+    throw new ServiceError(
+      'csrf_failed',
+      'Writes with a session cookie are accepted only from a page of the console.',
+      {
+        details: { reason: 'origin' },
+      },
+    );
   }
   if (!checkCsrf(parts.services.root_key, proof.session_id, headerOf(request, 'x-svc-csrf'))) {
     throw new ServiceError('csrf_failed', 'The header x-svc-csrf is missing or not of this session.', {
@@ -80,7 +84,7 @@ function requireConsole(
 export function refuseForeignPage(origins: readonly string[], request: FastifyRequest): void {
   const origin = headerOf(request, 'origin');
   if (origin === null || origins.includes(origin)) return;
-  throw new ServiceError('csrf_failed', 'Sign-in is open to console pages only.', {
+  throw new ServiceError('csrf_failed', 'Sign-in is accepted only from a page of the console.', {
     details: { reason: 'origin' },
   });
 }
@@ -152,9 +156,13 @@ export async function callerOf(
     return options.for_any === true ? caller : withMaker(parts, caller);
   }
   if (cookie !== null) {
-    throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
-      param: 'authorization',
-    });
+    throw new ServiceError(
+      'invalid_request',
+      'Send the session as a cookie or as a bearer token, not both.',
+      {
+        param: 'authorization',
+      },
+    );
   }
   return session(parts, request, { token: credential, by_cookie: false, org_id, passive });
 }
@@ -167,9 +175,13 @@ export async function staffCallerOf(parts: HttpParts, request: FastifyRequest): 
   const cookie = onlyCookie(request, parts.services.sign_in.cookies.staff);
   const bearer = bearerOf(request.raw);
   if (cookie !== null && bearer !== null) {
-    throw new ServiceError('invalid_request', 'Send the session as a cookie or as a bearer, not both.', {
-      param: 'authorization',
-    });
+    throw new ServiceError(
+      'invalid_request',
+      'Send the session as a cookie or as a bearer token, not both.',
+      {
+        param: 'authorization',
+      },
+    );
   }
   const token = cookie ?? bearer;
   if (token === null) throw new ServiceError('authentication_required', 'Sign in as staff.');

@@ -99,7 +99,8 @@ export function openByokCache(options: ByokCacheOptions): ByokCache {
   const cache = new OrgCache<OrgKeys>({
     ...{ changes, log, what: 'provider keys', topic: 'byok', trust_ms: TRUST_MS },
     max_orgs: options.max_orgs ?? 20_000,
-    unreadable: 'Provider keys cannot be read; no call passes without a look at yours. Try again shortly.',
+    unreadable:
+      'Your provider keys cannot be read at the moment, and no call is made without them. Try again shortly.',
     read: async (org_id) => byProvider(await readSealedKeys(db, org_id), options),
     async polled({ began_ms }) {
       if (began_ms < touch_due_ms) return;

@@ -68,7 +68,7 @@ function providerKeys({ services }: Context): ProviderKeys {
 function capableProvider(context: Context, id: string): Provider {
   const provider = context.services.catalog().providers.get(id);
   if (provider !== undefined && provider.byok !== 'no') return provider;
-  throw new ServiceError('not_found', 'There is no such provider that takes keys of its callers.', {
+  throw new ServiceError('not_found', 'There is no such provider, or it does not accept keys of your own.', {
     param: 'provider_id',
   });
 }
@@ -101,14 +101,14 @@ function announce(context: Context, { org_id }: ByokRow): void {
 }
 
 function labelTaken(): ServiceError {
-  return new ServiceError('conflict', 'There is a key of this provider with this label.', { param: 'label' });
+  return new ServiceError('conflict', 'A key for this provider already has this label.', { param: 'label' });
 }
 
 const listByokOperation = operation({
   name: 'byok.list',
   method: 'GET',
   path: '/v1/byok',
-  summary: 'List provider keys of your own, oldest first, and the providers that take them',
+  summary: 'List your own provider keys, oldest first, and the providers that accept them',
   audience: readers,
   input: Type.Object({}),
   output: named(
@@ -149,7 +149,7 @@ const createByokOperation = operation({
   name: 'byok.create',
   method: 'POST',
   path: '/v1/byok',
-  summary: 'Bring a provider key of your own; it is sealed and never shown again',
+  summary: 'Add a provider key of your own; it is stored encrypted and never shown again',
   audience: writers,
   input: Type.Object({
     provider_id: lineOf(64),
@@ -263,7 +263,7 @@ const validateByokOperation = operation({
   name: 'byok.validate',
   method: 'POST',
   path: '/v1/byok/:id/validate',
-  summary: 'Ask the provider whether it takes the key, by a question that costs nothing',
+  summary: 'Ask the provider whether it accepts the key, by a request that costs nothing',
   audience: writers,
   input: Type.Object({ id: idOf('byok') }),
   output: named('ProviderKeyValidated', Type.Object({ validation: ValidationView, key: ByokView })),

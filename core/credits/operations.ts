@@ -143,7 +143,7 @@ export const refillSandboxOperation = operation({
         const reset_ms = Date.parse(day) + DAY_MS - now.getTime();
         throw new ServiceError(
           'rate_limit_exceeded',
-          `The sandbox is refilled ${REFILLS_PER_DAY} times a day.`,
+          `The sandbox balance can be refilled ${REFILLS_PER_DAY} times a day.`,
           {
             details: { limit: 'refills', scope: 'org', limit_value: REFILLS_PER_DAY, reset_ms },
             retry_after_ms: reset_ms,

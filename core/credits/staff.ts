@@ -260,9 +260,13 @@ async function orderGrant(
     ref_id: `grant ${grant.reference}`,
   });
   if (amount_micro_usd !== amount_micro) {
-    throw new ServiceError('idempotency_conflict', 'This reference granted another amount before.', {
-      param: 'reference',
-    });
+    throw new ServiceError(
+      'idempotency_conflict',
+      'This reference was already used to grant another amount.',
+      {
+        param: 'reference',
+      },
+    );
   }
   if (!replay) {
     const after = { amount_micro, reference: grant.reference, environment, lot_id };

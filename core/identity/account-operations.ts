@@ -99,7 +99,8 @@ export const changePasswordOperation = operation({
  * @throws ServiceError invalid_request without a code, invalid_totp, too_many_attempts.
  */
 async function proveFactor(context: Context, person: Person, code: string | undefined): Promise<void> {
-  if (code === undefined) throw invalid('code', 'missing', 'A second factor is in force. Send a code of it.');
+  if (code === undefined)
+    throw invalid('code', 'missing', 'This account has a second factor. Send one of its codes.');
   const attempt = await beginAttempt(context, 'totp', person.id);
   if (!(await takeCode(context, person, code))) {
     await attempt.fail();
@@ -112,7 +113,8 @@ export const enrolTotpOperation = operation({
   name: 'auth.totp.enrol',
   method: 'POST',
   path: '/v1/auth/totp/enrol',
-  summary: 'Begin to set up a second factor, or a new one with a code of the old; it counts once confirmed',
+  summary:
+    'Begin to set up a second factor, or a new one with a code of the old; it is asked for once confirmed',
   audience: proven,
   input: Type.Object({ code: Type.Optional(CodeIn) }),
   output: named(
@@ -150,7 +152,7 @@ export const confirmTotpOperation = operation({
   name: 'auth.totp.confirm',
   method: 'POST',
   path: '/v1/auth/totp/confirm',
-  summary: 'Put the second factor in force with a first code; the answer shows the recovery codes once',
+  summary: 'Confirm the second factor with a first code; the answer shows the recovery codes once',
   audience: proven,
   input: Type.Object({ code: CodeIn }),
   output: named(
@@ -194,7 +196,7 @@ export const disableTotpOperation = operation({
   name: 'auth.totp.disable',
   method: 'POST',
   path: '/v1/auth/totp/disable',
-  summary: 'Take the second factor away, with a code of it; not while an organization asks for one',
+  summary: 'Remove the second factor, with one of its codes; not while an organization requires one',
   audience: proven,
   input: Type.Object({ code: CodeIn }),
   output: SignedIn,
@@ -212,7 +214,7 @@ export const disableTotpOperation = operation({
         details: { org_id: asking.org_id },
       });
     }
-    if (person.totp_secret === null) throw invalid('code', 'unknown', 'There is no second factor.');
+    if (person.totp_secret === null) throw invalid('code', 'unknown', 'This account has no second factor.');
     await proveFactor(context, person, code);
     const made = await context.transaction(async (context) => {
       await lockPerson(context.db, person.id);
@@ -240,7 +242,8 @@ export const recoveryCodesOperation = operation({
   example: { recovery_codes: codesExample },
   async run(context, { code }) {
     const { user_id, org_id } = sessionCaller(context);
-    const nothing = () => new ServiceError('state_conflict', 'There is no second factor to recover from.');
+    const nothing = () =>
+      new ServiceError('state_conflict', 'This account has no second factor, so it has no recovery codes.');
     const found = await ownPerson(context);
     if (found.totp_secret === null) throw nothing();
     await proveFactor(context, found, code);

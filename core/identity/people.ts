@@ -102,7 +102,9 @@ export async function createStaff(
       at: context.now(),
     });
     if (!made)
-      throw new ServiceError('already_exists', 'There is staff with this address.', { param: 'email' });
+      throw new ServiceError('already_exists', 'A member of staff already has this address.', {
+        param: 'email',
+      });
     const hours = ENROLMENT_HOURS;
     const { token } = await openStaffSession(context, {
       staff_id: id,

@@ -72,7 +72,7 @@ export async function createKey(
   wanted: IssueInput,
 ): Promise<{ key: KeyRow; secret: string }> {
   if (project.environment === 'test' && wanted.environment === 'live') {
-    throw invalid('environment', 'enum', 'A test project holds test keys only.');
+    throw invalid('environment', 'enum', 'A test project can only have test keys.');
   }
   const now = wanted.at ?? context.now();
   const { keys } = planLimits(org.plan_id);

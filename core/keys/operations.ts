@@ -197,7 +197,7 @@ export const rotateKeyOperation = operation({
   name: 'keys.rotate',
   method: 'POST',
   path: '/v1/keys/:id/rotate',
-  summary: 'Replace an API key; the old one works on for the grace time',
+  summary: 'Replace an API key; the old one keeps working for the grace time',
   audience,
   input: Type.Object({
     id: idOf('key'),
@@ -227,7 +227,7 @@ export const resumeKeyOperation = operation({
   name: 'keys.resume',
   method: 'POST',
   path: '/v1/keys/:id/resume',
-  summary: 'Lift the budget pause of a key until its window ends',
+  summary: 'Let a key that its budget has stopped call again until the window ends',
   audience,
   input: Type.Object({ id: idOf('key') }),
   output: KeyView,
@@ -241,7 +241,10 @@ export const resumeKeyOperation = operation({
       const book_id = key.environment === 'live' ? org.live_book_id : org.sandbox_book_id;
       const place = { shard: org.shard, book_id };
       if (!(await orderResumption(context, place, { key_no: key.chain_no }))) {
-        throw new ServiceError('state_conflict', 'No hard budget holds this key back in the present window.');
+        throw new ServiceError(
+          'state_conflict',
+          'This key is not stopped by a hard budget in the current window.',
+        );
       }
       await record(context, 'keys.resume', key);
       return key;

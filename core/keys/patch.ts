@@ -92,9 +92,13 @@ export async function patchKey(context: Context, key: KeyRow, input: PatchKeyInp
     });
   }
   if (state === 'rotating' && input.expires_at !== undefined) {
-    throw new ServiceError('state_conflict', 'A rotating key ends with its grace time.', {
-      details: { state },
-    });
+    throw new ServiceError(
+      'state_conflict',
+      'A key that is being rotated expires at the end of its grace time.',
+      {
+        details: { state },
+      },
+    );
   }
   const stored = await updateKey(context.db, next, now);
   if (!isSameBudget(key, next)) await changeBudget(context, org, next);

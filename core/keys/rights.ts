@@ -69,7 +69,7 @@ export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: read
 export function refuseServiceKey(caller: KeyCaller | MemberCaller): void {
   const role = roleBehind(caller);
   if (role === undefined || role === 'owner' || role === 'admin') return;
-  throw new ServiceError('permission_denied', 'Only an owner or admin makes service keys.', {
+  throw new ServiceError('permission_denied', 'Only an owner or admin can make service keys.', {
     param: 'service',
     details: { role: 'owner' },
   });
@@ -109,7 +109,7 @@ export function refuseLongerLife(
 ): void {
   if (caller.kind === 'session' || caller.expires_at === null) return;
   if (ends_at !== null && ends_at.getTime() <= caller.expires_at.getTime()) return;
-  throw new ServiceError('permission_denied', 'A key that expires cannot make a key that lives longer.', {
+  throw new ServiceError('permission_denied', 'A key cannot make a key that expires later than itself.', {
     param,
     details: { expires_at: caller.expires_at.toISOString() },
   });

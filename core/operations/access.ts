@@ -27,7 +27,7 @@ function denied(message: string, details: Record<string, unknown>): ServiceError
 
 function admitKey(audience: Audience, caller: KeyCaller): void {
   if (audience.kind !== 'key') {
-    throw new ServiceError('session_required', 'This route is used from a signed-in session.');
+    throw new ServiceError('session_required', 'This route requires a signed-in session.');
   }
   // That it is a test key is answered before a missing scope.
   if (audience.sandbox === false && caller.environment === 'test') {
@@ -55,7 +55,7 @@ function admitMaker(roles: readonly Role[] | 'any', { maker }: KeyCaller): void 
 
 function admitSession(audience: Audience, caller: SessionCaller, at: Date): void {
   if (audience.kind !== 'key' && audience.kind !== 'session') {
-    throw denied('This is done by staff, not from a session.', { audience: audience.kind });
+    throw denied('Only staff can do this.', { audience: audience.kind });
   }
   const bypasses = audience.kind === 'session' && audience.without_second_factor === true;
   if (caller.barred !== undefined && !bypasses) throw new ServiceError(caller.barred, bars[caller.barred]);
@@ -69,7 +69,7 @@ function admitSession(audience: Audience, caller: SessionCaller, at: Date): void
   if (audience.kind === 'key') {
     // What acts in the live book alone must not be asked for while reading the other one.
     if (audience.sandbox === false && caller.environment === 'test') {
-      throw new ServiceError('sandbox_key_not_allowed', 'This is not done in the test environment.');
+      throw new ServiceError('sandbox_key_not_allowed', 'This is not available in the test environment.');
     }
     return;
   }

@@ -84,7 +84,7 @@ export async function runOnce(
   },
 ): Promise<StoredResult> {
   if (!FORM.test(args.idempotency_key)) {
-    throw new ServiceError('invalid_request', 'Idempotency-Key is 1 to 128 printable ASCII characters.', {
+    throw new ServiceError('invalid_request', 'An Idempotency-Key has 1 to 128 printable ASCII characters.', {
       param: 'Idempotency-Key',
     });
   }

@@ -32,13 +32,13 @@ export function registerJobMetrics(registry: Registry, jobs: Jobs): void {
   registerFigures(registry, [
     counter('svc_job_runs_total', 'Runs of periodic jobs in this process.', () => each(({ runs }) => runs)),
     counter('svc_job_failures_total', 'Runs that failed.', () => each(({ failures }) => failures)),
-    gauge('svc_job_last_success_timestamp_seconds', 'When a job last ended well in this process.', () =>
+    gauge('svc_job_last_success_timestamp_seconds', 'When a job last succeeded in this process.', () =>
       each(({ succeeded_at_ms }) => (succeeded_at_ms === null ? null : succeeded_at_ms / 1_000)),
     ),
     gauge('svc_jobs_leading', '1 in the process that runs the jobs, else 0.', () => Number(jobs.leading)),
     gauge(
       'svc_outbox_waiting',
-      'Facts not yet relayed to webhooks; only where jobs run.',
+      'Events not yet relayed to webhooks; only where jobs run.',
       () => jobs.backlog?.waiting,
     ),
     gauge('svc_outbox_oldest_seconds', 'Age of the oldest of them; only where jobs run.', () =>

@@ -39,7 +39,8 @@ async function scopeOf(context: Context, input: ScopeInput | undefined): Promise
   const project = id !== null && isId('project', id) ? await findProject(context.db, { org_id, id }) : null;
   if (id !== null && project === null) throw notFound();
   if (environment === 'test' && project?.environment !== 'test') {
-    const message = 'In the test environment policies rule test projects only. Name one, or use a live key.';
+    const message =
+      'In the test environment a policy can only be active for a test project. Name one, or use a live key.';
     throw new ServiceError('sandbox_key_not_allowed', message, { param: 'scope' });
   }
   return project?.id ?? null;
@@ -151,15 +152,19 @@ export function rollback(
     const owner = ownerAfter(context, policy, writer);
     const active = await findActive(context.db, org_id, project_id);
     if (active?.name !== input.name) {
-      throw new ServiceError('state_conflict', 'The policy does not rule this scope.', {
+      throw new ServiceError('state_conflict', 'The policy is not active for this scope.', {
         details: { state: 'draft' },
       });
     }
     const target = await targetOf(context, active, project_id, input.version);
     if (target === null) {
-      throw new ServiceError('state_conflict', 'Nothing ruled this scope before; deactivate instead.', {
-        details: { state: 'active' },
-      });
+      throw new ServiceError(
+        'state_conflict',
+        'No other version was active for this scope before; deactivate the policy instead.',
+        {
+          details: { state: 'active' },
+        },
+      );
     }
     if (target.name !== input.name) {
       // Another policy comes back: it must be this writer's too.

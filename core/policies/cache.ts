@@ -68,7 +68,8 @@ export function openPolicyCache({ changes, log, process_name, max_orgs }: Policy
   const cache = new OrgCache<OrgPolicies>({
     ...{ changes, log, what: 'routing policies', topic: 'policy', trust_ms: TRUST_MS },
     max_orgs: max_orgs ?? 20_000,
-    unreadable: 'Routing policies cannot be read; no call passes without them. Try again shortly.',
+    unreadable:
+      'Routing policies cannot be read at the moment, and no call is made without them. Try again shortly.',
     read: (org_id) => readPolicies(db, org_id),
     // What was heard is noted with a snapshot that shows it, so that `gateways` counts this process at once.
     async polled({ began_ms, snapshot, noted }) {

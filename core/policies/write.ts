@@ -47,7 +47,7 @@ export function writeVersion(
     if (!input.fresh && policy === null) throw missing();
     if (input.fresh) {
       if (policy !== null) {
-        throw new ServiceError('already_exists', `There is a policy ${name}; add a version to it.`, {
+        throw new ServiceError('already_exists', `There is already a policy ${name}; add a version to it.`, {
           param: 'name',
         });
       }

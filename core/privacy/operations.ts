@@ -20,7 +20,7 @@ import { DataPolicyPatch, mergeDataPolicy } from './data-policy.ts';
 function refuseOthers(context: Context, { param, roles }: { param: string; roles: readonly Role[] }): void {
   const role = roleBehind(orgCaller(context));
   if (role === undefined || (role !== null && roles.includes(role))) return;
-  const message = `This is changed by ${roles.join(', ')}, or by a key that one of them made.`;
+  const message = `Only ${roles.join(', ')} can change this, or a key that one of them made.`;
   throw new ServiceError('permission_denied', message, { param, details: { role } });
 }
 

@@ -27,7 +27,7 @@ function compiled(pattern: string, param: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch {
     const message =
-      'This is no pattern of RE2 syntax: look-around, back-references and repeats over 1000 are not known to it.';
+      'This is not a pattern in RE2 syntax, which has no look-around, no back-references and no repeats above 1000.';
     throw refusal(param, message);
   }
 }
@@ -52,7 +52,8 @@ export function checkPatterns(patterns: readonly string[], param: string): void 
     const expression = compiled(pattern, `${param}[${at}]`);
     steps += expression.programSize();
     if (steps > STEPS_MAX) {
-      const message = 'With its repeats written out this is too large; repeat less, or shorter parts.';
+      const message =
+        'The pattern is too large once its repeats are expanded; repeat less, or repeat shorter parts.';
       throw refusal(`${param}[${at}]`, message);
     }
     if (matchesNothing(expression)) {

@@ -235,7 +235,7 @@ const dryRunOperation = operation({
   name: 'policies.dry_run',
   method: 'POST',
   path: '/v1/policies/:name/dry-run',
-  summary: 'Show what a call would meet under a policy; nothing is called, held or charged',
+  summary: 'Show how a call would be routed under a policy; nothing is called, held or charged',
   audience: { kind: 'key', scopes: ['manage:policies'], session: ['owner', 'admin', 'developer'] },
   input: Input,
   output: Output,

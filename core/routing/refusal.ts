@@ -101,7 +101,7 @@ function message(models: readonly Model[], choice: Choice): string {
   const missing = missingNames(models);
   const reasons = [...new Set(choice.excluded.map((item) => item.reason))];
   if (missing.length > 0 && reasons.every((reason) => reason === 'status')) {
-    return `No provider of ${model} has a key on this gateway; its operator sets ${missing.join(' or ')}.`;
+    return `No provider of ${model} has a key on this gateway; whoever runs it must set ${missing.join(' or ')}.`;
   }
   const reported = choice.excluded
     .slice(0, 4)

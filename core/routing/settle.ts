@@ -31,7 +31,7 @@ function unlocked(
   if (lock.size === 0) return preferences;
   const left: RoutePreferences = { ...preferences };
   const refuse = (param: string) => {
-    const message = `The routing policy locks ${param}; the request's own was not used.`;
+    const message = `The routing policy locks ${param}; the value in the request was not used.`;
     warnings.push({ code: 'route_locked', param: `svc.route.${param}`, message });
   };
   for (const key of lockable) {
@@ -109,7 +109,7 @@ function withoutBarred(
   if (ruling.barred_fallbacks.length === 0) return preferred;
   return preferred?.filter((id) => {
     if (!ruling.barred_fallbacks.includes(id)) return true;
-    const message = `The routing policy asks more of ${id} than of the model asked for; it is no fallback here.`;
+    const message = `The routing policy requires more of ${id} than of the requested model, so it is not used as a fallback.`;
     warnings.push({ code: 'route_locked', param: 'svc.route.fallback_models', message });
     return false;
   });

@@ -82,8 +82,8 @@ function checkTax(
   const { gstin, tax_status } = next;
   if (isIndia === (tax_status === 'overseas')) {
     const words = isIndia
-      ? 'An organization in India is not overseas.'
-      : 'Outside India the tax status is overseas.';
+      ? 'The tax status of an organization in India cannot be overseas.'
+      : 'The tax status of an organization outside India is overseas.';
     throw invalid('tax_status', 'unsupported', words);
   }
   if (gstin === null) {
@@ -100,7 +100,7 @@ function checkTax(
 function checkAddress(org: Org, address: { state_code?: string } | null): void {
   if (org.billing_country !== 'IN' || address?.state_code === undefined) return;
   if (isStateOfAddress(address.state_code)) return;
-  const words = 'The state is told by the two digits of its GST code: 29 is Karnataka.';
+  const words = 'The state is given by the two digits of its GST code, such as 29 for Karnataka.';
   throw invalid('billing_address.state_code', 'unsupported', words);
 }
 

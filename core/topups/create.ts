@@ -117,7 +117,7 @@ async function priceForSale(context: Context, billing: Billing, amount_minor: nu
   if (amount_minor < min_amount_minor) {
     throw new ServiceError(
       'amount_too_small',
-      `The least amount is ${formatMoney(min_amount_minor, currency)}.`,
+      `The minimum amount is ${formatMoney(min_amount_minor, currency)}.`,
       {
         param: 'amount_minor',
         details: { min_amount_minor, currency },
@@ -129,7 +129,7 @@ async function priceForSale(context: Context, billing: Billing, amount_minor: nu
   if (rail.live && facts.is_demo) {
     throw new ServiceError(
       'service_unavailable',
-      'No supplier is set, so nothing can be sold for real money yet.',
+      'No supplier is configured, so nothing can be sold for real money yet.',
       {
         details: { component: 'supplier' },
       },

@@ -296,7 +296,7 @@ const rotateWebhookOperation = operation({
   name: 'webhooks.rotate',
   method: 'POST',
   path: '/v1/webhooks/:id/rotate',
-  summary: 'Replace the secret of an endpoint; the old one signs beside it for 24 hours',
+  summary: 'Replace the secret of an endpoint; for 24 hours the old one signs too',
   audience: writers,
   input: Type.Object({ id: idOf('webhook') }),
   output: WebhookWithSecret,

@@ -15,7 +15,7 @@ const BODY_MAX = 1_048_576;
 function asPassing(error: unknown, log: Log, request_id: string): unknown {
   if (error instanceof ServiceError || isDatabaseFault(error)) return error;
   log.error({ error, request_id }, 'a callback could not be processed');
-  return new ServiceError('service_unavailable', 'The callback could not be taken now. Send it again.', {
+  return new ServiceError('service_unavailable', 'The callback could not be processed. Send it again.', {
     details: { component: 'booking' },
     retry_after_ms: 1_000,
   });

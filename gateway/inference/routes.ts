@@ -88,7 +88,7 @@ class InferenceRequest {
     const { deps, request } = this;
     if (deps.draining() || deps.calls.ticker.size >= deps.max_calls) {
       return this.fail(
-        new ServiceError('overloaded', 'The gateway takes no new calls at the moment; try again.'),
+        new ServiceError('overloaded', 'The gateway accepts no new calls at the moment; try again.'),
         true,
       );
     }

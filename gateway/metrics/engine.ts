@@ -94,7 +94,7 @@ function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figur
     ),
     gauge(
       'provider_keys_resting',
-      'Keys of the pool that a provider refused or throttled, and that rest.',
+      'Keys of the pool that a provider refused or throttled, and that are not used for a while.',
       () => byLabel('provider', credentials.resting(nowMs())),
     ),
     gauge(

@@ -116,7 +116,10 @@ export function bindMercurius<C extends HasRunner>(app: FastifyInstance, options
       const operation = operationOf(document, running.operation_name);
       if (operation === null) throw noOperation(running.operation_name);
       if (isKind(operation, 'subscription')) {
-        throw new ServiceError('session_required', 'Streams are served to sessions, on the console address.');
+        throw new ServiceError(
+          'session_required',
+          'Subscriptions need a session and are served at the address of the console.',
+        );
       }
       running.cost = costOf(schema, document, operation, variables ?? {});
     });

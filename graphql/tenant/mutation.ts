@@ -28,7 +28,7 @@ interface MutationFacts {
 function idempotencyField(t: Any): Record<string, Any> {
   return {
     idempotencyKey: t.string({
-      description: 'The same key and input within 24 hours answer the first result again.',
+      description: 'Repeating the same key and input within 24 hours returns the first result again.',
     }),
   };
 }

@@ -80,10 +80,10 @@ export function refuseWeakPassword(password: string, about: { email: string; par
   if (length < LENGTH_MIN || length > LENGTH_MAX) {
     throw weak('length', `A password has ${LENGTH_MIN} to ${LENGTH_MAX} characters.`, about.param);
   }
-  if (isCommon(lower)) throw weak('common', 'This password is among the commonest.', about.param);
+  if (isCommon(lower)) throw weak('common', 'This password is among the most common ones.', about.param);
   const local = (about.email.split('@', 1)[0] as string).toLowerCase();
   // A name of one or two letters occurs in too many passwords.
   if (local.length >= 3 && lower.includes(local)) {
-    throw weak('email', 'The password must not hold the name of the e-mail address.', about.param);
+    throw weak('email', 'The password must not contain the name in the e-mail address.', about.param);
   }
 }

@@ -20,7 +20,7 @@ export function ledgerUnaware(): ServiceError {
 export function ledgerUnavailable(): ServiceError {
   return new ServiceError(
     'service_unavailable',
-    'The ledger cannot be reached; no call is made unpaid. Try again.',
+    'The ledger cannot be reached, and no call is made that cannot be charged. Try again.',
     { details: { component: 'ledger' }, retry_after_ms: 1_000 },
   );
 }

@@ -89,7 +89,7 @@ export async function bookedCredit(
   if (found?.result != null) return found.result;
   throw new ServiceError(
     'service_unavailable',
-    'The ledger does not answer. The credit is written down and is booked as soon as it does.',
+    'The ledger does not answer. The credit is recorded and will be booked as soon as it does.',
     { retry_after_ms: 1_000 },
   );
 }

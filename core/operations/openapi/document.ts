@@ -35,7 +35,7 @@ const parameters = {
     name: 'svc-version',
     in: 'header',
     required: false,
-    description: 'The version of the API that the call is written for; the one of the key unless given.',
+    description: 'The version of the API that the call is written for; if absent, the version of the key.',
     schema: { $ref: '#/components/schemas/SvcVersion' },
   },
   Debug: {
@@ -57,7 +57,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'x-api-key',
-    description: 'A key, where clients of Anthropic put it.',
+    description: 'A key, in the header that Anthropic clients use.',
   },
   session_cookie: {
     type: 'apiKey',

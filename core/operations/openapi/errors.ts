@@ -42,7 +42,7 @@ const members: Json = {
   details: {
     type: 'object',
     additionalProperties: true,
-    description: 'Facts of the code, as the table of errors names them.',
+    description: 'Details of this code, as the table of errors names them.',
   },
   doc_url: {
     type: 'string',
@@ -88,7 +88,7 @@ export class ErrorResponses {
       envelope(
         { ...members, request_id: requestId },
         {},
-        'How every refusal reads but on the messages routes.',
+        'The form of every error, except on the messages routes.',
       ),
     );
     const type = {
@@ -100,7 +100,7 @@ export class ErrorResponses {
       envelope(
         { ...members, type },
         { type: { type: 'string', const: 'error' }, request_id: requestId },
-        'How a refusal of the messages routes reads.',
+        'The form of an error on the messages routes.',
       ),
     );
   }

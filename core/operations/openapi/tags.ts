@@ -1,10 +1,10 @@
 // The chapters of the document, in its order.
 
 const tags = {
-  inference: 'Calls of models, in the formats of the clients you have and in our own.',
+  inference: 'Calls to models, in the formats of well-known clients and in one of our own.',
   models: 'The catalog: models, what they can do, what they cost and where they run.',
   keys: 'API keys of your programs: what they may do, spend and how fast.',
-  projects: 'Projects, in which keys and budgets stand together.',
+  projects: 'Projects, which group keys and give them a common budget.',
   orgs: 'Organizations: their data and their data policy.',
   members: 'People of an organization.',
   credits: 'The prepaid balance, its ledger, and top-ups.',
@@ -14,8 +14,8 @@ const tags = {
   usage: 'Sums over calls.',
   limits: 'What plan and keys allow, and what is left of it.',
   policies: 'Routing policies: where calls may go and which endpoint is taken first.',
-  redaction: 'Trying out what redaction would take out of a text.',
-  byok: "Provider keys of your own, by which calls go to your provider's account.",
+  redaction: 'Shows what redaction would remove from a text.',
+  byok: 'Your own provider keys, with which calls are billed to your account at the provider.',
   webhooks: 'Addresses that events are sent to, and the log of deliveries.',
   auth: 'Sign-in of people and their sessions. Programs use keys.',
 } as const;

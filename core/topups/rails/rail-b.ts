@@ -106,7 +106,7 @@ export function openRailB(options: RailBOptions): Rail {
         client.checkout.sessions.create(sessionOf(request), { idempotencyKey: request.topup_id }),
       );
       if (session.url === null)
-        throw new RailError('The rail gave no address to pay at.', { declined: true });
+        throw new RailError('The payment rail returned no address to pay at.', { declined: true });
       return { gateway_ref: session.id, checkout_url: session.url };
     },
     async readCheckout(gateway_ref) {

@@ -26,7 +26,7 @@ export interface Book {
 }
 
 export const Credits = builder.objectRef<Book>('Credits').implement({
-  description: 'What stands in the book of one environment.',
+  description: 'The credits of one environment.',
   fields: (t) => ({
     environment: t.field({ type: EnvironmentEnum, resolve: ({ environment }) => environment }),
     balance: t.field({

@@ -81,7 +81,7 @@ mutation({
   operation: rotateKeyOperation,
   input: rotateKeyOperation.input,
   description:
-    'Replaces a key; the old one works on for the grace time. The answer shows the new secret once.',
+    'Replaces a key; the old one keeps working for the grace time. The answer shows the new secret once.',
   payload: (t) => ({
     key: t.field({ type: Key, description: 'the new one', resolve: ({ answer }: Payload) => answer }),
     secret: t.string({ description: 'shown once', resolve: ({ answer }: Payload) => answer.secret }),
@@ -92,7 +92,7 @@ mutation({
   name: 'resumeKey',
   operation: resumeKeyOperation,
   input: resumeKeyOperation.input,
-  description: 'Lifts the budget pause of a key until its window ends.',
+  description: 'Lets a key that its budget has stopped call again until the window ends.',
   payload: (t) => ({ key: t.field({ type: Key, resolve: ({ answer }: Payload) => answer }) }),
 });
 

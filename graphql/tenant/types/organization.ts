@@ -26,7 +26,7 @@ builder.queryFields((t) => ({
   org: t.field({
     type: Organization,
     nullable: true,
-    description: 'The organization entered; null before one is.',
+    description: 'The current organization; null until one is entered.',
     extensions: { operation: getOrgOperation.name },
     resolve: async (_root, _args, { runner }) => {
       const { caller } = runner;
@@ -37,7 +37,7 @@ builder.queryFields((t) => ({
   orgs: t.field({
     type: [Organization],
     nullable: true,
-    description: "The person's organizations but for those that bar this session; a key has one.",
+    description: "The person's organizations, except those that do not admit this session; a key has one.",
     extensions: { operation: listOrgsOperation.name },
     resolve: async (_root, _args, { runner }) => (await runner.run(listOrgsOperation, {})).data,
   }),

@@ -20,7 +20,10 @@ const POLL_MS = 1_000;
 builder.subscriptionType({});
 
 function noStream(): ServiceError {
-  return new ServiceError('session_required', 'Streams are served to sessions, on the console address.');
+  return new ServiceError(
+    'session_required',
+    'Subscriptions need a session and are served at the address of the console.',
+  );
 }
 
 interface Filter {

@@ -71,7 +71,7 @@ mutation({
   name: 'cancelTopup',
   operation: cancelTopupOperation,
   input: cancelTopupOperation.input,
-  description: 'Gives up a top-up that was not paid; its checkout takes no payment any more.',
+  description: 'Cancels a top-up that was not paid; its checkout accepts no payment any more.',
   payload: (t) => ({
     topup: t.field({ type: Topup, resolve: ({ answer }: { answer: unknown }) => answer as never }),
   }),

@@ -27,7 +27,7 @@ builder.queryField('usage', (t) =>
   t.field({
     type: Usage,
     nullable: true,
-    description: 'Calls, tokens and cost over a range, of which sums add up to each other.',
+    description: 'Calls, tokens and cost over a range; every way of grouping them adds up to the same sums.',
     args: derive.args(t.arg, 'Usage', getUsageOperation.input) as Record<string, never>,
     // A scan of the whole range: more expensive than a page of rows.
     complexity: { field: 50 },

@@ -201,7 +201,7 @@ function mediaOf(answer: EgressResponse, item: Item, late: boolean): Media {
   }
   if (!complete) {
     const reason = late ? 'timeout' : 'cut';
-    refuse('media_fetch_failed', item, 'The media did not arrive whole.', { reason });
+    refuse('media_fetch_failed', item, 'The media was cut off while it was fetched.', { reason });
   }
   const declared = headers['content-type'];
   const media_type = mediaTypeOf(item.type, typeof declared === 'string' ? declared : '', body);
@@ -209,7 +209,7 @@ function mediaOf(answer: EgressResponse, item: Item, late: boolean): Media {
     refuse('invalid_media', item, `What was fetched is not of kind ${item.type}.`, { reason: 'kind' });
   }
   if (media_type.startsWith('text/') && body.length > TEXT_BYTES_MAX) {
-    const message = `A text by address may have ${TEXT_BYTES_MAX} bytes; send a longer one as text.`;
+    const message = `A text given by address may have at most ${TEXT_BYTES_MAX} bytes; send a longer one as text.`;
     refuse('invalid_media', item, message, { reason: 'too_large' });
   }
   return { base64: body.toString('base64'), media_type };

@@ -62,13 +62,16 @@ export const GATEWAY_FAILED: StreamFault = {
 export const CUT = {
   credit: {
     code: 'credit_limit_reached',
-    message: 'The balance allows no longer answer; it was ended here.',
+    message: 'The balance does not pay for a longer answer, so it was ended here.',
   },
   budget: {
     code: 'credit_limit_reached',
-    message: 'The budget of the key or its project allows no longer answer; it was ended here.',
+    message: 'The budget of the key or its project does not allow a longer answer, so it was ended here.',
   },
-  cap: { code: 'cap_enforced', message: 'The provider passed the output cap; the answer was ended here.' },
+  cap: {
+    code: 'cap_enforced',
+    message: 'The provider exceeded the output cap, so the answer was ended here.',
+  },
 } as const;
 
 /** Classes whose provider text helps the caller and reveals nothing about our accounts. */

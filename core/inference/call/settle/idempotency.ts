@@ -46,7 +46,7 @@ export function idempotencyOf(incoming: Incoming, body: unknown): Idempotency | 
   const key = incoming.headers['idempotency-key'];
   if (key === undefined) return null;
   if (!PRINTABLE.test(key)) {
-    throw new ServiceError('invalid_request', 'Idempotency-Key takes 1 to 128 printable ASCII characters.', {
+    throw new ServiceError('invalid_request', 'An Idempotency-Key has 1 to 128 printable ASCII characters.', {
       param: 'Idempotency-Key',
     });
   }
@@ -107,7 +107,7 @@ function openStored(found: Claim, material: Buffer): StoredAnswer {
   const unavailable = () =>
     new ServiceError(
       'idempotency_replay_unavailable',
-      'The call is done and charged; its answer was not kept.',
+      'The call was made and charged, but its answer was not kept.',
       {
         details: { request_id: found.request_id, cost_micro_usd: found.cost_micro_usd },
       },
