@@ -72,7 +72,7 @@ const fires: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SvcPolicyNotReady: { 'svc_operator_conditions_not_true{condition="Ready"}': '1x210' },
 };
 
-/** An installation that is well: some of its calls are refused, and one in a thousand attempts fails. */
+/** A healthy installation: some of its calls are refused, and one in a thousand attempts fails. */
 const well: Readonly<Record<string, string>> = {
   'svc_build_info{program="gateway"}': '1x210',
   'svc_calls_total{status="ok"}': '0+1000x210',
@@ -83,7 +83,7 @@ const well: Readonly<Record<string, string>> = {
   'nodejs_eventloop_lag_p99_seconds{program="gateway"}': '0.02x210',
   'svc_attempts_total{provider="openai",own_key="false",outcome="ok"}': '0+999x210',
   'svc_attempts_total{provider="openai",own_key="false",outcome="error"}': '0+1x210',
-  // One organization's own key is wrong: that is its own affair.
+  // One organization's own key is wrong, which is for that organization to correct.
   'svc_attempts_total{provider="openai",own_key="true",outcome="error"}': '0+5000x210',
   'svc_circuits_open{endpoint_id="ep_1"}': '1x210',
   'svc_provider_keys_resting{provider="openai"}': '0 1 0x208',
@@ -106,10 +106,11 @@ const well: Readonly<Record<string, string>> = {
   'svc_operator_conditions_not_true{condition="Ready"}': '0x210',
 };
 
-/** The alerts that fire after seven hours, by the name of what they were tried on. */
+/** The alerts that fire after seven hours, by the name of the case. */
 const firing = new Map<string, string[]>();
 
-/** Has promtool try all at once. It shows alerts that were not expected, so that none is expected. */
+/** Has promtool evaluate all cases at once. None is expected to alert, because promtool prints the alerts that were not
+ * expected. */
 function tryAll(): void {
   const tried = Object.entries(fires).map(([alert, series]) => {
     const names = new Set(Object.keys(series).map(metricOf));

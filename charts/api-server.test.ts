@@ -1,5 +1,5 @@
-// What the charts render, before a real API server: it takes every object, holds every pod to the restricted profile,
-// and gives the operator the rights that are meant and no others.
+// The rendered charts and a real API server: it accepts every object, admits every pod under the restricted profile, and
+// gives the operator exactly the rights that it should have.
 import {
   createNamespace,
   type KubernetesAccess,
@@ -148,7 +148,7 @@ describe('the operator of two namespaces, by the roles of the chart', () => {
     );
     const { code, stderr } = await runKubectl(access, ['apply', '-f', '-'], asText(roles));
     if (code !== 0) throw new Error(stderr);
-    // The authorizer hears of a role a moment after it was stored.
+    // The authorizer learns of a role a moment after it was stored.
     for (const team of teams) {
       await vi.waitFor(async () => expect(await may('create', 'events', team)).toBe(true), {
         timeout: 30_000,

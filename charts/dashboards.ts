@@ -1,4 +1,4 @@
-// The Grafana dashboards of the chart, `svc/files/dashboards/*.json`: `node charts/dashboards.ts` writes them anew, a test
+// The Grafana dashboards of the chart, `svc/files/dashboards/*.json`: `node charts/dashboards.ts` writes them, a test
 // compares. A panel is a title, a unit and expressions with their legends.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -9,7 +9,7 @@ export const charts = fileURLToPath(new URL('./', import.meta.url));
 export const svc = join(charts, 'svc');
 export const crds = join(charts, 'svc-crds');
 
-/** Sets of values that stand in charts/values, and what they are examples of. */
+/** The sets of values in charts/values, and what they are examples of. */
 export const valueSets = ['minimal', 'production', 'operator-only'] as const;
 export type ValueSet = (typeof valueSets)[number];
 
@@ -22,7 +22,7 @@ interface RenderOptions {
   readonly namespace?: string;
 }
 
-/** Arguments of helm that set `values`, each as JSON, so that nothing is guessed of its type. */
+/** Arguments of helm that set `values`, each as JSON, so that helm does not guess types. */
 function setArgs(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(values).flatMap(([path, value]) => [
     '--set-json',
@@ -30,14 +30,14 @@ function setArgs(values: Readonly<Record<string, unknown>>): string[] {
   ]);
 }
 
-/** What helm says to the chart with a set of values: YAML, or why not. */
+/** What helm renders from the chart with a set of values: YAML, or why it refuses. */
 export function tryRender(values: ValueSet | null, { set = {}, namespace = 'svc' }: RenderOptions = {}) {
   const file = values === null ? [] : ['--values', join(charts, 'values', `${values}.yaml`)];
   const fixed = ['--namespace', namespace, '--kube-version', '1.36.0'];
   return runHelm(['template', 'svc', svc, ...fixed, ...file, ...setArgs(set)]);
 }
 
-/** The YAML of a chart. @throws Error with the words of helm. */
+/** The YAML of a chart. @throws Error with helm's message. */
 export async function render(values: ValueSet, options: RenderOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await tryRender(values, options);
   if (code !== 0) throw new Error(stderr);
@@ -51,7 +51,7 @@ export function objectsOf(text: string): Manifest[] {
     .filter((object) => object !== null);
 }
 
-/** The objects of the chart. @throws Error with the words of helm. */
+/** The objects of the chart. @throws Error with helm's message. */
 export async function renderObjects(values: ValueSet, options: RenderOptions = {}): Promise<Manifest[]> {
   return objectsOf(await render(values, options));
 }
@@ -79,7 +79,7 @@ export const named = (objects: readonly Manifest[], kind: string) =>
 /** The first container of a program's pods. */
 export const containerOf = (object: Manifest): Manifest => podOf(object)?.['spec'].containers[0];
 
-/** The variables of a program's container, with words in the place of secrets and of what the pod says of itself. */
+/** The variables of a program's container, with placeholders for secrets and for fields of the pod. */
 export function environmentOf(objects: readonly Manifest[], program: Manifest): Record<string, string> {
   const container = containerOf(program);
   const shared = (container['envFrom'] ?? []).map(

@@ -1,4 +1,4 @@
-// The chart gives programs settings that they understand, all of them, and starts new pods when one changes.
+// The chart gives programs every setting in a form that they accept, and starts new pods when one changes.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // The table of values in svc/README.md, made of values.yaml (defaults) and values.schema.json (sentences):
-// `node charts/values-table.ts` writes it anew, a test compares.
+// `node charts/values-table.ts` writes it, a test compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

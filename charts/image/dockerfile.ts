@@ -1,5 +1,5 @@
-// Runs the lines of the Dockerfile without Docker: a folder for each stage, COPY and RUN in it. It knows what our
-// Dockerfile uses and refuses the rest, so that what a test proves of the folder holds of the image.
+// Runs the lines of the Dockerfile without Docker: each stage is a folder in which COPY and RUN act. It supports what our
+// Dockerfile uses and refuses everything else, so that what a test shows of the folder is true of the image.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
@@ -28,7 +28,7 @@ export function readStages(text: string): Stage[] {
   return stages;
 }
 
-/** One rule of .dockerignore: whether it takes in, and the paths it is about. */
+/** One rule of .dockerignore: whether it includes or excludes, and which paths. */
 function readRule(line: string): { included: boolean; pattern: RegExp } {
   const included = line.startsWith('!');
   const glob = included ? line.slice(1) : line;
@@ -40,7 +40,7 @@ function readRule(line: string): { included: boolean; pattern: RegExp } {
   return { included, pattern: new RegExp(`^${source}(?:/|$)`) };
 }
 
-/** Whether .dockerignore lets `path` (from the top, forward slashes) into the build; the last rule that fits counts. */
+/** Whether .dockerignore includes `path` (from the top, forward slashes) in the build; the last matching rule decides. */
 export function readIgnore(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')
@@ -54,7 +54,7 @@ export function readIgnore(text: string): (path: string) => boolean {
 function listFiles(root: string, folder: string, isSeen: (path: string) => boolean): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
-    // Never into these, whatever the rules say: a walk through half a gigabyte for nothing.
+    // These are never entered, whatever the rules say: they are half a gigabyte that the build does not need.
     if (entry.name === 'node_modules' || entry.name === '.git') return [];
     if (entry.isDirectory()) return listFiles(root, path, isSeen);
     return isSeen(path) ? [path] : [];
@@ -67,7 +67,7 @@ export interface Build {
   /** Folder for the stages. */
   readonly into: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Is told of every process, so that it does not outlive a test that is killed. */
+  /** Called with every process, so that none outlives a test that is killed. */
   readonly started: (child: ChildProcess) => void;
 }
 
@@ -116,7 +116,7 @@ async function copy(rest: string, folder: string, running: Running): Promise<voi
     if (stage !== undefined) {
       const from = join((await running.stageRoot(stage)) as string, source);
       if (!existsSync(from)) throw new Error(`COPY --from=${stage}: ${source} is not there`);
-      // Hard links: of half a gigabyte nothing is copied, and nothing writes to either side any more.
+      // Hard links, so that half a gigabyte is not copied; nothing writes to either side from here on.
       mkdirSync(target, { recursive: true });
       await run(`cp -al '${from}/.' '${target}'`, folder, running);
     } else copyFromContext(source, target, running);

@@ -38,7 +38,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-image-'));
 const node = join(folder, 'bin/node');
 let svc: string;
 
-/** What a container's programs see of this machine: nothing of npm's, vitest's or ours. */
+/** The environment that programs in a container have: no variables of npm, vitest or ours. */
 function plainEnv(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) =>
@@ -94,7 +94,7 @@ interface Started {
   stop(): Promise<number | null>;
 }
 
-/** A program of the image as its user, in its folder. */
+/** Starts a program of the image as the image's user, in its folder. */
 function start(args: readonly string[], env: Readonly<Record<string, string>>): Started {
   const user = isRoot ? { uid: USER, gid: USER } : {};
   const child = spawn(node, args, {

@@ -77,14 +77,14 @@ export interface FloodOptions {
   readonly other_key: string;
   /** Of the other organisation's calls. */
   readonly model: string;
-  /** Of either kind, as many as are measured; the flood goes on until they have their answers. */
+  /** How many calls of each kind are measured; the flood goes on until all have their answers. */
   readonly calls: number;
   readonly per_second: number;
 }
 
 export interface FloodFigures {
   readonly sent: number;
-  /** Statuses that the hostile caller got, with their number. */
+  /** How often the hostile caller got each status. */
   readonly statuses: Readonly<Record<number, number>>;
   /** Of the other organisation: calls that did not end in 200. */
   readonly failed: number;

@@ -14,7 +14,7 @@ import { provision } from '../support/provision.ts';
 import { aCall, EXACT_MICRO } from './money.ts';
 
 const BALANCE = 1_000_000;
-/** Lease and sweep, once a process is back: what an operator may expect. How long that takes to start is the machine's. */
+/** Time for lease and sweep after a process is back. How long a process takes to start depends on the machine. */
 const HEALED_MS = 25_000;
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -63,7 +63,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 interface Point {
   readonly name: string;
   readonly call: Partial<PlannedCall>;
-  /** Resolves at the point where the process shall die. */
+  /** Resolves at the point of the call at which the process is killed. */
   readonly reached: (provider: Sim, no: number, ended: Promise<unknown>) => Promise<unknown>;
   readonly charged: number;
 }

@@ -10,10 +10,11 @@ import { aCall, allAtOnce, countSeen, EXACT_MICRO, type Money, openMoney, shareG
 
 // Tests that kill a gateway or Redis start their own.
 vi.setConfig({ testTimeout: 120_000 });
-/** Of the gateway that is killed. */
+/** The lease of the gateway that is killed. */
 const LEASE_SECONDS = 4;
 
-/** A Redis that a busy machine keeps waiting is left, as it must be, and limits are shares for a moment: seldom, not thrice. */
+/** A gateway stops waiting for a Redis that a busy machine delays, and applies its share of each limit for a moment. That is
+ * rare, so three attempts are enough. */
 const again = { retry: 2 };
 
 interface KeyLimits {
@@ -151,7 +152,7 @@ test('a refusal says which limit, whose, and when; it is counted and has no row;
     headers: { authorization: `Bearer ${money.live_key}` },
   });
   expect(await counted.json()).toMatchObject({ rejected_24h: { rpm: 1, tpm: 0, concurrency: 0 } });
-  // Rows are written in order: once that of a later call is there, none of the refused one comes.
+  // Rows are written in order: once the row of a later call exists, the refused call will get none.
   const later = await post(origin, money.sandbox_key, { ...small, model: 'sandbox/echo' });
   const ids = [third, later].map(({ headers }) => headers.get('x-svc-request-id'));
   await expect
@@ -189,7 +190,7 @@ test('who leaves while sending its prompt gives its place back', async () => {
   const { port } = new URL(origins[0] as string);
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${money.live_key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"model"`;
   const socket = connect(Number(port), '127.0.0.1', () => socket.write(head));
-  // No other call may come before it: this one would be refused then, and would hold no place.
+  // No other call may come first, or this one would be refused and take no place.
   const headers = { authorization: `Bearer ${money.live_key}` };
   await expect
     .poll(async () => (await fetch(new URL('/v1/limits', origins[0]), { headers })).json())

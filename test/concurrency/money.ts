@@ -15,11 +15,11 @@ export interface Money extends Provisioned {
   readonly provider: Sim;
   readonly gateways: readonly GatewayProcess[];
   readonly callers: Callers;
-  /** Ends the gateways and what they talk to. */
+  /** Stops the gateways, their database and the simulators. */
   close(): Promise<void>;
 }
 
-/** Tokens and price of a call of `crash/exact`: what is held is what it costs. */
+/** Tokens and price of a call of `crash/exact`, whose hold is exactly its cost. */
 export const EXACT_TOKENS = 50;
 export const EXACT_MICRO = 100;
 
@@ -111,7 +111,7 @@ export async function startMoney(args: MoneyOptions & { readonly database_url: s
 
 let last = 0;
 
-/** A call with a number of its own; what is not said is a short plain call that costs exactly its hold. */
+/** A call with a number of its own; without further options a short plain call that costs exactly its hold. */
 export function aCall(key: string, options: Partial<PlannedCall> = {}): PlannedCall {
   return {
     no: ++last,
@@ -171,7 +171,7 @@ async function seenAt({ callers }: Money, origin: string, call: PlannedCall): Pr
   return (await callers.send(origin, call)).seen;
 }
 
-/** How many callers saw the end that `like` names: `final`, or the code of a refusal. */
+/** How many callers saw the result that `like` names: `final`, or the code of a refusal. */
 export function countSeen(seen: readonly Seen[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const one of seen) {

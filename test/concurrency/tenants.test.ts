@@ -1,11 +1,11 @@
-// One organisation against the others: what a caller of expensive bodies takes from everybody else.
+// One organization against the others: how much a caller with expensive bodies slows everybody else down.
 import { expect, test } from 'vitest';
 import { useWorld } from '../calls/world.ts';
 import { flood, quantile, worstBodies } from './flood.ts';
 
 const world = useWorld({ models: { chat: 1 } });
 
-/** Of a machine that runs other tests beside it; each of these bodies once took the process for most of a second. */
+/** A limit for a machine that runs other tests too; each of these bodies once blocked the process for most of a second. */
 const LONGEST_MS = 1_000;
 
 test('six connections that send the worst bodies do not keep another organisation waiting', async () => {

@@ -1,5 +1,5 @@
 // A connection pooler in transaction mode, as PgBouncer before 1.21 is one: a client has a connection of the server for
-// the time of one transaction, and another one for the next. Whatever a session remembers (SET, LISTEN, prepared
+// one transaction, and a different one for the next. Whatever a session remembers (SET, LISTEN, prepared
 // statements by name, advisory locks) is left on a connection that others use. Startup parameters that it does not
 // know are refused.
 import { randomInt } from 'node:crypto';
@@ -11,7 +11,7 @@ export interface Pooler {
   readonly url: string;
   /** Transactions passed on so far. */
   readonly transactions: number;
-  /** Closes every connection of clients and servers; new ones are welcome. */
+  /** Closes every connection of clients and servers; new ones are accepted. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -74,11 +74,11 @@ interface Backend {
 interface Near {
   readonly socket: Socket;
   backend: Backend | null;
-  /** The one of its last transaction; it gets another one where there is one. */
+  /** The connection of its last transaction; for the next it gets a different one if there is any. */
   last: Backend | null;
-  /** What came while it waited for a connection. */
+  /** What it sent while it waited for a connection. */
   waiting: Buffer[];
-  /** Answers that end with ReadyForQuery and have not come. */
+  /** How many answers that end with ReadyForQuery are still expected. */
   pending: number;
 }
 
@@ -157,7 +157,7 @@ class TransactionPooler implements Pooler {
     this.#serve();
   }
 
-  /** Gives idle connections to those who wait, each the one that rested longest and was not its last. */
+  /** Gives idle connections to waiting clients: to each the one that was idle longest and is not its last one. */
   #serve(): void {
     while (this.#queue.length > 0 && this.#idle.length > 0) {
       const near = this.#queue.shift() as Near;
@@ -170,7 +170,7 @@ class TransactionPooler implements Pooler {
       for (const bytes of near.waiting) backend.stream.write(bytes);
       near.waiting = [];
     }
-    // One more than is needed, so that there is another one to change to.
+    // One more than is needed, so that a client can be given a different one.
     if (this.#backends.size + this.#opening >= this.#size || this.#closed) return;
     if (this.#queue.length > 0 || this.#backends.size + this.#opening < 2) void this.#open();
   }
@@ -182,7 +182,7 @@ class TransactionPooler implements Pooler {
     try {
       await client.connect();
     } catch {
-      // The server is away: so are the clients, as with PgBouncer after its time-out.
+      // The server is down, so the clients are disconnected, as PgBouncer does after its timeout.
       for (const near of this.#queue) near.socket.destroy();
       this.#queue = [];
       return;
@@ -206,7 +206,7 @@ class TransactionPooler implements Pooler {
 
   #fromServer(backend: Backend, type: string, bytes: Buffer): void {
     const { near } = backend;
-    // Nobody's: a notification of somebody who had the connection before.
+    // For no client: a notification to one that had the connection before.
     if (near === null) return;
     near.socket.write(bytes);
     if (type !== 'Z') return;
@@ -221,7 +221,7 @@ class TransactionPooler implements Pooler {
   #leave(near: Near): void {
     this.#nears.delete(near);
     this.#queue = this.#queue.filter((one) => one !== near);
-    // A transaction that nobody ends: the server finds out by the end of its connection.
+    // An open transaction that nobody will end: closing the connection makes the server roll it back.
     near.backend?.stream.destroy();
   }
 

@@ -1,5 +1,5 @@
-// A collector on loopback: takes OTLP over HTTP in JSON as the protocol says, refuses what is not that, and keeps what
-// it was sent. It can be away, slow or full.
+// A collector on loopback: accepts OTLP over HTTP in JSON, refuses anything else, and keeps what it was
+// sent. Tests can make it fail or hang.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -22,7 +22,7 @@ export interface SentSpan {
   readonly schema_url: string;
 }
 
-/** The newest cumulative state of a histogram by its attributes. */
+/** The latest cumulative state of a histogram, by its attributes. */
 export interface SentPoint {
   readonly metric: string;
   readonly unit: string;
@@ -37,9 +37,9 @@ export interface Collector {
   readonly url: string;
   readonly spans: readonly SentSpan[];
   points(metric: string): readonly SentPoint[];
-  /** Everything that was sent, as it came. */
+  /** Every body that was sent, unchanged. */
   readonly bodies: readonly string[];
-  /** Faults of the protocol that were found. */
+  /** Violations of the protocol that were found. */
   readonly faults: readonly string[];
   readonly requests: number;
   /** How requests are answered from now on; `hang`: never. */

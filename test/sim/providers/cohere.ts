@@ -1,4 +1,4 @@
-// Cohere's second version: POST /v2/embed and /v2/rerank; and POST /v1/rerank as Jina and Voyage answer it.
+// Version 2 of Cohere's API: POST /v2/embed and /v2/rerank; and POST /v1/rerank as Jina and Voyage answer it.
 import { openai } from './openai/openai.ts';
 import { asked, bytesOf, noFrames, overlap, spelt } from './openai/vectors.ts';
 import { IMAGE_TOKENS, imagesOf, meantBy, partsOf, type Seen, textBytes } from './pictures.ts';
@@ -93,7 +93,7 @@ export const cohereEmbed: Wire = {
 
 const documentsOf = (body: JsonBody) => (body['documents'] ?? []) as string[];
 
-/** Documents by score, best last: a reader that does not sort is found out. */
+/** Documents by score, best last, so that a reader that does not sort is noticed. */
 function ranked(body: JsonBody): { index: number; relevance_score: number }[] {
   const top = Number(body['top_n'] ?? body['top_k'] ?? documentsOf(body).length);
   return documentsOf(body)

@@ -11,7 +11,7 @@ export interface SimTool {
   schema: unknown;
 }
 
-/** What the wire format read from a request. */
+/** A request as read from its wire format. */
 export interface Asked {
   model: string;
   prompt_text_bytes: number;
@@ -30,7 +30,7 @@ export interface Asked {
   candidates: number;
 }
 
-/** A stretch that is delivered at once. */
+/** A part of the answer that is delivered at once. */
 export interface Piece {
   text: string;
   tokens: number;
@@ -59,13 +59,13 @@ export function promptTokensOf({ prompt_text_bytes, images }: Asked): number {
   return Math.ceil(prompt_text_bytes / 4) + 85 * images;
 }
 
-/** What is said to `asked` under `knobs`; the `n`th call. */
+/** The answer to `asked` under `knobs`, for call number `n`. */
 export function say(asked: Asked, knobs: Knobs, n: number): Said {
   const cap = asked.cap === null || knobs.ignore_cap === 1 ? Number.POSITIVE_INFINITY : asked.cap;
   const reasoningTokens = Math.min(knobs.reasoning ?? asked.reasoning, cap);
   const left = cap - reasoningTokens;
   const calls = toolCalls(asked, knobs, n);
-  // A text that was asked for is said before the calls, as models do.
+  // A text that was requested comes before the calls, as models do it.
   const text = calls.length > 0 && knobs.text === null ? noText : spoken(asked, knobs, left);
   const prompt = promptTokensOf(asked);
   const cached = Math.min(knobs.cached, prompt);
@@ -154,7 +154,7 @@ function words(tokens: number, chunks: number | null): Piece[] {
   return cut(Array.from({ length: tokens }, (_, i) => WORDS[i % WORDS.length]).join(''), chunks);
 }
 
-/** Cuts `text` into `chunks` pieces, or one per token; pieces of characters never halve one. */
+/** Cuts `text` into `chunks` pieces, or one per token; no piece ends inside a character. */
 function cut(text: string, chunks: number | null): Piece[] {
   const tokens = tokensOf(text);
   const count = Math.max(1, Math.min(chunks ?? tokens, Math.max(1, text.length)));

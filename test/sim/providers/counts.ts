@@ -1,4 +1,4 @@
-// Counts of a prompt without an answer, as the providers give them: the same prompt counts what its call would.
+// The providers' routes that count a prompt without an answer: the count is what a call with this prompt would report.
 import { anthropic } from './anthropic.ts';
 import { promptTokensOf } from './content.ts';
 import { gemini } from './gemini/gemini.ts';
@@ -7,14 +7,14 @@ import type { JsonBody, Wire, WireError } from './wire.ts';
 
 export interface CountRoute {
   readonly wire: Wire;
-  /** Members that the path stands for; null for a path of others. */
+  /** Members of the request that the path determines; null for a path of another provider. */
   membersOf(url: URL): JsonBody | null;
-  /** The request of the wire that is counted, or what is wrong with it. */
+  /** The request whose prompt is counted, or what is wrong with it. */
   read(body: JsonBody): { body: JsonBody } | { fault: WireError };
   reply(tokens: number): JsonBody;
 }
 
-/** A count that was asked for. */
+/** A request for a count. */
 export interface CountRecord {
   readonly family: Wire['family'];
   readonly body: JsonBody;
@@ -90,7 +90,7 @@ const contents: CountRoute = {
 
 export const countRoutes: readonly CountRoute[] = [messages, items, contents];
 
-/** What `body`, a request of `wire`, counts. */
+/** The number of tokens of `body`, a request of `wire`. */
 export function countOf(wire: Wire, body: JsonBody): number {
   return promptTokensOf(wire.read(body));
 }

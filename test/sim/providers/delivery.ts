@@ -1,4 +1,4 @@
-// Writes an answer to the socket, at the pace and with the misfortunes that the knobs ask for.
+// Writes an answer to the socket, at the pace and with the faults that the knobs ask for.
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
@@ -12,9 +12,9 @@ export interface Delivery {
   readonly knobs: Knobs;
   /** Aborted when the caller has gone or the simulator closes. */
   readonly signal: AbortSignal;
-  /** The request shows `accept-encoding: gzip`, and the knob asks for it. */
+  /** The request has `accept-encoding: gzip`, and the knob asks for compression. */
   readonly gzip: boolean;
-  /** Called just before the bytes that complete the answer are written: a caller may have them, and leave, at once. */
+  /** Called just before the last bytes of the answer are written, because the caller may read them and leave at once. */
   readonly onLast: () => void;
 }
 
@@ -124,7 +124,7 @@ function firstBreak(knobs: Knobs, pieces: number): { kind: BreakKind; after: num
   ];
   let first: { kind: BreakKind; after: number } | null = null;
   for (const { kind, after } of all) {
-    // Later than the last piece is right after it, before the finish.
+    // A fault that is set for after more pieces than there are comes right after the last one, before the finish.
     const due = after === null ? null : Math.min(after, pieces);
     if (due !== null && (first === null || due < first.after)) first = { kind, after: due };
   }
@@ -139,7 +139,7 @@ async function breakOff(
 ): Promise<Outcome> {
   if (kind === 'stall') return await silence(delivery.signal);
   if (kind === 'reset') {
-    // What was written is to arrive before the reset does.
+    // What was written must arrive before the reset.
     await turn();
     resetSocket(delivery.response);
     return 'reset';
@@ -199,7 +199,7 @@ function flushed(zip: Gzip, bytes: Buffer): Promise<void> {
   });
 }
 
-/** Resolves at once, or when the socket takes more; also when it closes (the signal tells of that). */
+/** Resolves when the socket can take more, which may be at once; also when it closes, as the signal shows. */
 function written(response: ServerResponse, bytes: Buffer): Promise<void> | undefined {
   if (response.write(bytes) || response.destroyed) return undefined;
   return new Promise((resolve) => {

@@ -24,7 +24,7 @@ interface Reply {
 
 type Family = 'openai' | 'anthropic';
 
-/** Data of an event of either wire, as far as these tests look. */
+/** The members of an event, in either format, that these tests read. */
 interface Data {
   id?: string;
   model?: string;

@@ -3,14 +3,14 @@
 
 /** Every knob with its default; `null` = off unless named. All values are whole numbers but those of `textKnobs`. */
 export const numberKnobs = {
-  // What is answered.
+  // The content of the answer.
   tokens: 16,
   chunks: null,
   reasoning: null,
   tools: null,
   cached: 0,
   written: 0,
-  // When.
+  // Its timing.
   slow_headers_ms: 0,
   delay_ms: 0,
   chunk_ms: 0,

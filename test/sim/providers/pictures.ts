@@ -9,7 +9,7 @@ const DIMENSIONS = 8;
 const DATA_URL = /^data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const GEMINI_PATH = /^\/v1beta\/models\/([^/:]+):batchEmbedContents$/;
-/** What one image is counted as. */
+/** The number of tokens of one image. */
 export const IMAGE_TOKENS = 120;
 
 /** One part of an input: a text, or an image by what its vector depends on. */
@@ -18,7 +18,7 @@ export interface Seen {
   readonly image?: string;
 }
 
-/** What the vector of an input depends on. */
+/** The text that determines the vector of an input. */
 export function meantBy(parts: readonly Seen[]): string {
   return parts.map(({ text, image }) => text ?? `image ${image}`).join('\n');
 }
@@ -35,7 +35,7 @@ function refused(message: string): WireError {
   return { status: 400, message };
 }
 
-/** Parts of Cohere's `inputs[].content` (`image_url`) or Voyage's (`image_base64`); null for what they refuse. */
+/** Parts of Cohere's `inputs[].content` (`image_url`) or Voyage's (`image_base64`); null if the provider refuses them. */
 export function partsOf(content: unknown): Seen[] | null {
   if (!Array.isArray(content) || content.length === 0) return null;
   const parts: Seen[] = [];
@@ -61,7 +61,7 @@ export function jinaPart(input: JsonBody): Seen | null {
 const voyageInputs = (body: JsonBody) =>
   (body['inputs'] as JsonBody[]).map(({ content }) => partsOf(content) as Seen[]);
 
-/** POST /v1/multimodalembeddings. @see Voyage's reference: usage tells texts, pixels and the total. */
+/** POST /v1/multimodalembeddings. @see Voyage's reference: usage has text tokens, pixels and the total. */
 export const voyagePictures: Wire = {
   ...openai,
   family: 'cohere',
@@ -126,7 +126,7 @@ function isGeminiPart({ text, inlineData }: GeminiPart): boolean {
   );
 }
 
-/** POST …:batchEmbedContents: one vector for each request, of all its parts; no usage is told. */
+/** POST …:batchEmbedContents: one vector for each request, of all its parts; no usage is reported. */
 export const geminiEmbeddings: Wire = {
   ...gemini,
   path: GEMINI_PATH.source,

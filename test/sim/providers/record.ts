@@ -25,12 +25,12 @@ export interface CallRecord {
   bytes_delivered: number;
   /** Output tokens in them. */
   tokens_delivered: number;
-  /** What a whole delivery holds. */
+  /** Output tokens of the whole answer. */
   prompt_tokens: number;
   completion_tokens: number;
-  /** What the answer says it holds (over_report, negative_usage); null = it says nothing, or was not sent. */
+  /** The usage that the answer reports (over_report, negative_usage); null if it reports none or was not sent. */
   reported: { prompt_tokens: number; completion_tokens: number } | null;
-  /** The answer went out to its regular end. */
+  /** The answer was sent completely. */
   finished: boolean;
   /** The caller closed the connection before that. */
   client_gone: boolean;

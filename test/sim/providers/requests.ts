@@ -34,7 +34,7 @@ export function keptHeaders(request: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-/** What is kept of a call, before it is served; `named` are its knobs as they were written. */
+/** The record of a call, made before it is served; `named` are its knobs as they were written. */
 export function recordOf(
   { request, wire, body, key, bytes }: Call,
   knobs: Knobs,

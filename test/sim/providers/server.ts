@@ -100,7 +100,7 @@ class Provider implements Sim {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private readonly running = new Map<CallRecord, AbortController>();
-  /** Failures so far by mark. */
+  /** Number of failures so far, by mark. */
   private readonly failures = new Map<string, number>();
 
   constructor(wires: readonly Wire[], options: SimOptions) {
@@ -109,7 +109,7 @@ class Provider implements Sim {
     this.log = new CallLog(options.log);
     this.server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
       this.take(request, response).catch((error: unknown) => {
-        // A caller that left is no fault of ours; anything else must not pass for a provider's fault.
+        // A caller that left is no error; any other error is a bug of the simulator and must not look like a provider's fault.
         if (!response.destroyed) response.destroy(error as Error);
       });
     });
@@ -193,7 +193,7 @@ class Provider implements Sim {
     await this.serve({ request, response, wire, body, key, bytes: raw.length });
   }
 
-  /** Answers a count; of the knobs those that come before an answer hold. */
+  /** Answers a request for a count; only the knobs that act before an answer apply. */
   private async count(call: Call, route: CountRoute): Promise<void> {
     const { request, response, wire, body, key } = call;
     this.counts.push({ family: wire.family, body, headers: keptHeaders(request), key_hint: key.slice(-4) });
@@ -337,11 +337,11 @@ class Provider implements Sim {
   }
 }
 
-/** Piece frames of a stream; the opening of a tool call is one on the OpenAI wire. */
+/** The frames of a stream that count as pieces; in OpenAI's format the start of a tool call is one. */
 function piecesOf(wire: Wire, body: JsonBody, said: Said): number {
   let pieces = said.reasoning.length + said.text.length;
   for (const tool of said.tools) {
-    // A call is one piece on the Gemini wire.
+    // In Gemini's format a call is one piece.
     if (wire.family === 'gemini') pieces++;
     else pieces += tool.pieces.length + (wire.family === 'openai' ? 1 : 0);
   }

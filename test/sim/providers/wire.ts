@@ -1,4 +1,4 @@
-// What a wire format gives to the delivery: how a request is read and how an answer is framed.
+// What each wire format implements for the delivery: how a request is read and how an answer is framed.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Asked, Said } from './content.ts';
 import type { Knobs } from './knobs.ts';
@@ -26,16 +26,16 @@ export type JsonBody = Record<string, unknown>;
 export interface Wire {
   readonly family: SimFamily;
   readonly path: string;
-  /** Of a wire whose path tells of the call: members that it stands for; null for a path of others. */
+  /** For a format whose path has parameters: the members of the request they stand for; null for another path. */
   membersOf?(url: URL): JsonBody | null;
   /** The key presented, or null. */
   keyOf(headers: IncomingHttpHeaders): string | null;
-  /** What is wrong with a request, as the provider would find it; null when nothing is. */
+  /** What the provider would find wrong with a request; null if nothing is. */
   check(body: JsonBody, headers: IncomingHttpHeaders): WireError | null;
   read(body: JsonBody): Asked;
   lastUserText(body: JsonBody): string;
   idOf(said: Said, knobs: Knobs): string;
-  /** Usage as the answer will tell it; null = it tells none. */
+  /** The usage that the answer will report; null if it reports none. */
   reported(said: Said, knobs: Knobs): { prompt_tokens: number; completion_tokens: number } | null;
   whole(body: JsonBody, said: Said, knobs: Knobs): string;
   frames(body: JsonBody, said: Said, knobs: Knobs): Generator<Frame>;

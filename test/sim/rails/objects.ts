@@ -1,4 +1,4 @@
-// What the simulated rail keeps, in the shapes of the real one as far as the official client and ours look at them.
+// The objects of the simulated rail, with those members of the real ones that the official client and ours read.
 
 export type Metadata = Record<string, string>;
 

@@ -47,7 +47,7 @@ function button(action: string, label: string, is_main = false): string {
   return `<button type="submit" formaction="${action}"${is_main ? ' class="main"' : ''}>${escaped(label)}</button>`;
 }
 
-/** The page of a session as it stands; `alert` is told above the buttons. */
+/** The page of a session in its present state; `alert` is shown above the buttons. */
 export function checkoutPage(session: Session, alert: string | null): string {
   const base = `/c/pay/${session.id}`;
   const head = `<h1>${escaped(money(session))}</h1>\n<p>${escaped(session.description)}</p>`;

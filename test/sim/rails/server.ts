@@ -17,7 +17,7 @@ export interface RailSimOptions {
   readonly keys?: readonly string[];
 }
 
-/** What the next API calls that match do instead of, or beside, working. */
+/** A fault of the next API calls that match. */
 export interface ApiFault {
   /** Beginning of `METHOD /path`. */
   readonly match: string;
@@ -155,7 +155,7 @@ class RailServer {
     if (!is_known) throw new RailRefusal(401, 'Invalid API Key provided.');
   }
 
-  /** Runs a call once per idempotency key; the answer of the first is everybody's. */
+  /** Runs a call once per idempotency key; every repetition gets the answer of the first. */
   private once(
     request: IncomingMessage,
     fingerprint: string,

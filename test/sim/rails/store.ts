@@ -1,4 +1,4 @@
-// The rail's books: sessions, payments, charges, refunds; every change emits the events that the real one would.
+// The rail's data: sessions, payments, charges, refunds. Every change emits the events that the real rail would.
 import { randomBytes } from 'node:crypto';
 import { type Form, mapAt, textAt } from './form.ts';
 import {
@@ -19,7 +19,7 @@ const OPEN_MAX_SECONDS = 24 * 3_600;
 export interface StoreOptions {
   /** Where the checkout pages are. */
   pageUrl(session_id: string): string;
-  /** Gets every event, in the order of the facts. */
+  /** Called with every event, in the order in which things happened. */
   emit(event: RailEvent): void;
 }
 
@@ -41,7 +41,7 @@ export class RailStore {
   readonly charges = new Map<string, Charge>();
   readonly balances = new Map<string, BalanceTransaction>();
   readonly refunds = new Map<string, Refund>();
-  /** Added to what the next payments take: the payer pays another amount than was asked. */
+  /** Added to the amount of the next payments, so that the payer pays another amount than requested. */
   amount_delta = 0;
   private readonly options: StoreOptions;
 
@@ -243,7 +243,7 @@ export class RailStore {
     return session;
   }
 
-  /** The money of a later payment does not come. */
+  /** The money of a later payment does not arrive. */
   bounce(session_id: string): Session {
     const { session, intent } = this.underWay(session_id);
     intent.status = 'requires_payment_method';
@@ -254,7 +254,7 @@ export class RailStore {
     return session;
   }
 
-  /** A second payment on a session that was paid, or on one that is over: the fault of a rail or of a race there. */
+  /** A second payment for a session that was paid or has ended, as a fault or a race at the rail can cause it. */
   payAgain(session_id: string): Session {
     const session = this.session(session_id);
     const intent = this.intentFor(session, 'processing');

@@ -1,8 +1,8 @@
-// Deliveries of the simulated rail: signed, at least once, in no promised order, tried again until a 2xx.
+// Deliveries of the simulated rail: signed, at least once, in no guaranteed order, sent again until answered with 2xx.
 import { createHmac } from 'node:crypto';
 import type { RailEvent } from './objects.ts';
 
-/** Waits between tries; the real rail's are hours. The last one repeats. */
+/** Waits between attempts; the real rail waits hours. The last one repeats. */
 const RETRY_MS = [100, 200, 400, 800, 1_500] as const;
 const TRIES_MAX = 200;
 const PATIENCE_MS = 15_000;
@@ -10,7 +10,7 @@ const PATIENCE_MS = 15_000;
 export interface DeliveryKnobs {
   /** Keep events until they are released. */
   hold: boolean;
-  /** Deliveries of each event beside the first, at the same moment. */
+  /** Additional deliveries of each event, at the same moment. */
   duplicates: number;
   /** Held events are released last first. */
   reverse: boolean;
@@ -22,7 +22,7 @@ export interface DeliveryKnobs {
 export interface Delivery {
   readonly event_id: string;
   readonly type: string;
-  /** Status of each try; 0 without an answer. */
+  /** Status of each attempt; 0 without an answer. */
   readonly codes: number[];
   readonly answers: string[];
   delivered: boolean;
@@ -52,7 +52,7 @@ export class Webhooks {
     return events.length;
   }
 
-  /** Delivers an event once more, as a person does in the rail's dashboard. */
+  /** Delivers an event once more, as a person can in the rail's dashboard. */
   resend(event_id: string, times: number): number {
     const event = this.events.find(({ id }) => id === event_id);
     if (event === undefined) return 0;
@@ -107,7 +107,7 @@ export class Webhooks {
       code = reply.status;
       delivery.answers.push(await reply.text());
     } catch {
-      // Refused, reset or too slow: the next try.
+      // Refused, reset or too slow: try again.
     }
     delivery.codes.push(code);
     delivery.delivered = code >= 200 && code < 300;

@@ -1,4 +1,4 @@
-// What Converse answers with: the events of a stream, or one body.
+// Answers of Converse: the events of a stream, or one body.
 import { type Piece, type Said, signThought } from '../content.ts';
 import type { Knobs } from '../knobs.ts';
 import type { JsonBody } from '../wire.ts';

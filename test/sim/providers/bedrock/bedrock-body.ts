@@ -24,7 +24,7 @@ export function usersText(body: JsonBody): string {
     .join('\n');
 }
 
-/** What the provider would refuse in `body`, in its words; null when nothing. */
+/** The message with which the provider would refuse `body`; null if it accepts it. */
 export function checkBody(body: JsonBody): string | null {
   const turns = conversation(body);
   if (turns.length === 0) return 'The messages field is empty.';
@@ -91,7 +91,7 @@ function checkBlock(block: JsonBody, all: JsonList, names: Set<string>): string 
   return null;
 }
 
-/** What `body` asks of `model`. */
+/** The request in `body` for `model`. */
 export function readBody(body: JsonBody, model: string): Asked {
   const config = (body['inferenceConfig'] as JsonBody | undefined) ?? {};
   const toolConfig = (body['toolConfig'] as JsonBody | undefined) ?? {};
@@ -131,7 +131,7 @@ function choiceOf(choice: JsonBody | undefined): Asked['tool_choice'] {
 
 const COUNTED = ['messages', 'system', 'toolConfig', 'additionalModelRequestFields'];
 
-/** Tokens of a body of `count-tokens`, or what the provider refuses in it: not all of its models can be asked. */
+/** The number of tokens for `count-tokens`, or why the provider refuses: not all of its models can count. */
 export function readCount(body: JsonBody, model: string): number | string {
   const { converse, ...rest } = (body['input'] as JsonBody | undefined) ?? {};
   if (typeof converse !== 'object' || converse === null || Object.keys(rest).length > 0) {

@@ -1,5 +1,6 @@
 // Bedrock's Converse on loopback: checks signatures and bodies as the provider would, answers whole and in its binary
-// event stream, and fails on request. It knows the knobs of test/sim/README.md that its table there names.
+// event stream, and fails on request. It has the knobs that
+// test/sim/README.md lists for it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,9 +18,9 @@ import { type AwsAccount, verifySignature } from './sigv4.ts';
 
 export interface BedrockSimOptions {
   port?: number;
-  /** Accounts whose signatures are taken. */
+  /** Accounts whose signatures are accepted. */
   accounts?: readonly AwsAccount[];
-  /** API keys that are taken as bearer. */
+  /** API keys that are accepted as bearer tokens. */
   api_keys?: readonly string[];
   region?: string;
 }
@@ -310,7 +311,7 @@ function breakAt(knobs: Knobs, pieces: number): 'cut' | 'error' | 'stall' | 'res
   return knobs.reset_mid === 1 && pieces === 2 ? 'reset' : null;
 }
 
-/** The message with a bit of its payload turned over: its checksum does not fit. */
+/** The message with one bit of its payload flipped, so that its checksum is wrong. */
 function damaged(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy[copy.length - 8] = (copy[copy.length - 8] ?? 0) ^ 1;

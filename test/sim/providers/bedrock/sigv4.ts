@@ -27,7 +27,7 @@ function hex(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Each segment encoded once more, as every service but S3 wants it. */
+/** Each segment encoded once more, as every service except S3 requires. */
 function canonicalPath(path: string): string {
   const encode = (segment: string) =>
     encodeURIComponent(segment).replace(
@@ -37,7 +37,7 @@ function canonicalPath(path: string): string {
   return path.split('/').map(encode).join('/');
 }
 
-/** The account that signed `request` for `region`, or what is wrong. */
+/** The account that signed `request` for `region`, or what is wrong with the signature. */
 export function verifySignature(
   request: IncomingMessage,
   body: Buffer,

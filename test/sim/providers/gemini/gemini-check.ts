@@ -1,4 +1,4 @@
-// What the Gemini API refuses: names it does not know anywhere, turns out of order, signatures that are missing.
+// What the Gemini API refuses: unknown names at any depth, turns out of order, missing signatures.
 
 import type { JsonBody, WireError } from '../wire.ts';
 import { partsOf, signCall } from './gemini.ts';
@@ -6,7 +6,7 @@ import { partsOf, signCall } from './gemini.ts';
 type JsonList = JsonBody[];
 
 const known = {
-  // `model` and `stream` are the path's, put in by the server.
+  // `model` and `stream` come from the path; the server adds them.
   body: new Set([
     ...['model', 'stream', 'contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'],
     ...['safetySettings', 'cachedContent', 'labels', 'serviceTier'],
@@ -34,7 +34,7 @@ function unknownName(object: JsonBody, names: ReadonlySet<string>, at: string): 
   return invalid(`Invalid JSON payload received. Unknown name "${name}" at '${at}': Cannot find field.`);
 }
 
-/** What is wrong with a request; null when nothing is. */
+/** What is wrong with a request; null if nothing is. */
 export function checkGemini(body: JsonBody): WireError | null {
   const model = body['model'] as string;
   if (model.startsWith('missing')) {

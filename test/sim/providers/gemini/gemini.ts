@@ -22,7 +22,7 @@ const messages: Record<string, string> = {
   context_length_exceeded:
     'The input token count (1054016) exceeds the maximum number of tokens allowed (1048576).',
 };
-/** A finish of this beginning is a prompt that is not answered. */
+/** A finish that begins with this stands for a prompt that is refused. */
 const BLOCKED = 'BLOCK_';
 
 export const gemini: Wire = {
@@ -162,7 +162,7 @@ export function signCall(name: unknown, args: unknown): string {
 function callPart(said: Said, i: number): JsonBody {
   const { name, pieces } = said.tools[i] as Said['tools'][number];
   const args = JSON.parse(joined(pieces)) as unknown;
-  // The service gives no id.
+  // Gemini gives calls no id.
   return { functionCall: { name, args }, ...(i === 0 && { thoughtSignature: signCall(name, args) }) };
 }
 

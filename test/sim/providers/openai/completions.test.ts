@@ -1,4 +1,4 @@
-// The official client against the simulator's completions path: what it cannot read there is wrong.
+// The official client against the simulator's completions path: it must be able to read every answer.
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sim, startOpenAiSim } from '../index.ts';

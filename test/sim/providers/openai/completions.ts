@@ -28,7 +28,7 @@ function bytesOf(prompt: Prompt): number {
   return typeof prompt === 'string' ? Buffer.byteLength(prompt) : prompt.length * 4;
 }
 
-/** What `echo` gives back of it. */
+/** The text that `echo` puts before the answer. */
 function textOf(prompt: Prompt): string {
   return typeof prompt === 'string' ? prompt : prompt.map((id) => `<${id}>`).join('');
 }
@@ -113,7 +113,7 @@ function head(said: Said, knobs: Knobs): JsonBody {
   return { id, object: 'text_completion', created: Math.floor(Date.now() / 1_000), model: said.model };
 }
 
-/** The form of this path: lists side by side. */
+/** Log probabilities in the form of this path: parallel lists. */
 function logprobsOf(body: JsonBody, tokens: readonly string[], offset: number): JsonBody | null {
   if (body['logprobs'] === undefined || body['logprobs'] === null) return null;
   let at = offset;

@@ -1,4 +1,4 @@
-// POST /v1/embeddings as OpenAI answers it; with members of Jina's or Voyage's own, as they do.
+// POST /v1/embeddings as OpenAI answers it; with the members of Jina or Voyage if the request has theirs.
 
 import { IMAGE_TOKENS, jinaPart, meantBy, type Seen } from '../pictures.ts';
 import type { JsonBody, Wire, WireError } from '../wire.ts';
@@ -28,13 +28,13 @@ function isObjectInput(input: Input): input is JsonBody {
   return typeof input === 'object' && !Array.isArray(input);
 }
 
-/** What the vector of an input depends on. */
+/** The text that determines the vector of an input. */
 function meant(input: Input): string {
   if (isObjectInput(input)) return meantBy([jinaPart(input) as Seen]);
   return typeof input === 'string' ? input : input.join(' ');
 }
 
-/** What is counted of an input as text. */
+/** The text of an input that counts as tokens. */
 function worded(input: Input): string | number[] {
   return isObjectInput(input) ? String(input['text'] ?? '') : input;
 }
@@ -79,7 +79,7 @@ export const openaiEmbeddings: Wire = {
         : `[${spelt(text, dimensionsOf(body)).join(', ')}]`;
       return `{"object": "embedding", "index": ${index}, "embedding": ${vector}}`;
     });
-    // Voyage and Jina tell the total alone.
+    // Voyage and Jina report only the total.
     const own = 'truncation' in body || 'task' in body || given(body).some(isObjectInput);
     const prompt = own ? '' : `"prompt_tokens": ${said.prompt_tokens}, `;
     const usage = knobs.no_usage === 1 ? '' : `, "usage": {${prompt}"total_tokens": ${total}}`;

@@ -1,4 +1,4 @@
-// POST /v1/responses as OpenAI answers it: items, their events in order, and reasoning that only it can open again.
+// POST /v1/responses as OpenAI answers it: items, their events in order, and reasoning that only this simulator can decrypt.
 import { createHash } from 'node:crypto';
 import { type Asked, type Piece, type Said, textBytes } from '../content.ts';
 import type { Knobs } from '../knobs.ts';
@@ -77,12 +77,12 @@ export function contentOf(item: JsonBody): JsonList {
   return Array.isArray(content) ? (content as JsonList) : [];
 }
 
-/** What reasoning looks like outside its provider; it is opened again by `isSealed`. */
+/** Encrypted reasoning, as clients get it; `isSealed` recognises it. */
 function seal(text: string): string {
   return `gAAAAA${Buffer.from(JSON.stringify({ text, hash: hashOf(text) })).toString('base64url')}`;
 }
 
-/** Whether `sealed` is reasoning of this provider, unchanged. */
+/** Whether `sealed` is unchanged reasoning of this provider. */
 export function isSealed(sealed: unknown): boolean {
   if (typeof sealed !== 'string' || !sealed.startsWith('gAAAAA')) return false;
   try {
@@ -113,7 +113,7 @@ function includes(body: JsonBody, name: string): boolean {
   return Array.isArray(body['include']) && body['include'].includes(name);
 }
 
-/** The response before anything is said: what was asked for, told back. */
+/** The response before any output: it repeats the request's options. */
 function begun(body: JsonBody, said: Said, knobs: Knobs): JsonBody {
   const text = (body['text'] as JsonBody | undefined) ?? {};
   const reasoning = (body['reasoning'] as JsonBody | undefined) ?? {};
@@ -190,7 +190,7 @@ function usageOf(said: Said, knobs: Knobs) {
 }
 
 interface SaidItem {
-  /** As it is when it is done. */
+  /** The item when it is complete. */
   item: JsonBody;
   pieces: readonly Piece[];
 }
@@ -225,7 +225,7 @@ function itemsSaid(body: JsonBody, said: Said): SaidItem[] {
   return items;
 }
 
-/** Numbers and writes events; all of one response go through one. */
+/** Numbers and writes the events of one response. */
 class Events {
   private count = 0;
   private readonly bare: boolean;

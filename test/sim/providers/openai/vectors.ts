@@ -1,10 +1,10 @@
-// What the simulators of embeddings and rankings have in common: vectors that depend on the text alone, with numbers
-// spelt in every way that JSON allows, and scores by shared words.
+// Shared by the simulators of embeddings and rankings: vectors that depend only on the text, with numbers written in every
+// way that JSON allows, and scores by the number of shared words.
 import { createHash } from 'node:crypto';
 import type { Asked } from '../content.ts';
 import type { Frame, JsonBody } from '../wire.ts';
 
-/** What is read of a request for vectors or an order: nothing is said but what it costs to read. */
+/** A request for vectors or a ranking: it has no output, only input tokens. */
 export function asked(model: unknown, prompt_text_bytes: number): Asked {
   return {
     model: String(model),
@@ -22,7 +22,7 @@ export function asked(model: unknown, prompt_text_bytes: number): Asked {
   };
 }
 
-/** More digits than a double holds, exponents, trailing zeros: a reader that rounds is found out. */
+/** More digits than a double holds, exponents, trailing zeros, so that a reader that rounds is noticed. */
 const SPELLINGS = [
   (x: number) => `${x.toFixed(4)}123456789012345678`,
   (x: number) => x.toExponential(3),
@@ -30,7 +30,7 @@ const SPELLINGS = [
   (x: number) => String(x),
 ];
 
-/** Numbers of the vector of `text`, as JSON spells them. */
+/** The numbers of the vector of `text`, as JSON. */
 export function spelt(text: string, dimensions: number): string[] {
   const hash = createHash('sha256').update(text).digest();
   return Array.from({ length: dimensions }, (_, i) => {
@@ -39,7 +39,7 @@ export function spelt(text: string, dimensions: number): string[] {
   });
 }
 
-/** The same as a client of base64 gets it. */
+/** The same vector in base64. */
 export function packed(text: string, dimensions: number): string {
   const bytes = Buffer.alloc(dimensions * 4);
   spelt(text, dimensions).forEach((number, i) => {
