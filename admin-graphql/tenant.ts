@@ -64,7 +64,7 @@ export function createTenantApp(parts: HttpParts, listener: TenantListener): Fas
             session_id: caller.session_id,
             ended,
             // A stream has the rights it was opened with. It ends when the person loses the membership, gets another
-            // role, enters another organisation or is barred by this one; the reader may open a new one.
+            // role, enters another organization or is barred by this one; the reader may open a new one.
             async check() {
               const seen = await callerOf(parts, request, { passive: true });
               if (!standsAs(seen, caller))

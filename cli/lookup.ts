@@ -1,8 +1,8 @@
-// Finds organisations and projects by the id or slug that a person typed.
+// Finds organizations and projects by the id or slug that a person typed.
 import { type Context, ServiceError } from '@svc/core/kernel/index.ts';
 import { findOrg, findProject, type Org, type Project } from '@svc/core/orgs/index.ts';
 
-/** The organisation with this id or slug. @throws ServiceError not_found. */
+/** The organization with this id or slug. @throws ServiceError not_found. */
 export async function getOrg(context: Context, id_or_slug: string): Promise<Org> {
   const org = await findOrg(context.db, id_or_slug);
   if (org === null)

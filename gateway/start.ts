@@ -109,7 +109,7 @@ function checksOf({ pool, rate }: Base, { ledgers }: Engine): Check[] {
 }
 
 /**
- * One ledger of several cannot be reached. This is not critical: organisations in the other ledgers can still call.
+ * One ledger of several cannot be reached. This is not critical: organizations in the other ledgers can still call.
  */
 function shardsCheck(ledgers: Ledgers): Check {
   return {

@@ -1,4 +1,4 @@
-// Grants credit to an organisation's book; the ledger records it with the reason.
+// Grants credit to an organization's book; the ledger records it with the reason.
 import { type Environment, microUsd, newUlid } from '@svc/core/kernel/index.ts';
 import { bookedCredit, orderCredit } from '@svc/core/ledger/index.ts';
 import { type Command, DAYS_MAX } from '../command.ts';

@@ -11,7 +11,7 @@ interface Report extends Omit<VerifyReport, 'findings'> {
   readonly findings: readonly (Finding & { readonly shard?: string })[];
 }
 
-/** Verifies all ledgers, or the one that holds the books of an organisation. */
+/** Verifies all ledgers, or the one that holds the books of an organization. */
 async function verifyShards(org: string | null): Promise<Report> {
   const known = shards();
   const found =

@@ -1,4 +1,4 @@
-// Creates an organisation with its books and a default project per environment.
+// Creates an organization with its books and a default project per environment.
 import { createOrg, type PlanId, planIds } from '@svc/core/orgs/index.ts';
 import { type Command, NAME, SLUG, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
@@ -15,7 +15,7 @@ export const command: Command = {
       form: [/^[A-Z]{2}$/, 'two capital letters'],
       required: true,
     },
-    // Organisations that staff create have a contract; those that sign up by themselves start with payg.
+    // Organizations that staff create have a contract; those that sign up by themselves start with payg.
     plan: {
       type: 'text',
       doc: 'plan, enterprise unless given; that one has no limits of its own',

@@ -1,4 +1,4 @@
-// Changes what staff decide about an organisation, and for its people where it is taxed and what it pays in.
+// Changes what staff decide about an organization, and for its people where it is taxed and what it pays in.
 import { now } from '@svc/core/kernel/index.ts';
 import { type OrgStatus, type PlanId, planIds, setOrgStatus, setTerms } from '@svc/core/orgs/index.ts';
 import { changeBilling } from '@svc/core/topups/index.ts';

@@ -1,4 +1,4 @@
-// Creates a project of an organisation.
+// Creates a project of an organization.
 import type { Environment } from '@svc/core/kernel/index.ts';
 import { createProject, lockOrg } from '@svc/core/orgs/index.ts';
 import { type Command, NAME, SLUG } from '../command.ts';

@@ -1,4 +1,4 @@
-// Makes a person a member of an organisation. For a new person, this is the only time that the password is shown.
+// Makes a person a member of an organization. For a new person, this is the only time that the password is shown.
 import { createPerson } from '@svc/core/identity/index.ts';
 import type { Role } from '@svc/core/kernel/index.ts';
 import type { Command } from '../command.ts';

@@ -1,5 +1,5 @@
 // The database of `make up`: embedded unless SVC_DATABASE_URL names one, migrated to this release, and with the demo
-// organisations in it.
+// organizations in it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configuredDatabase, type DatabaseAddresses } from '@svc/core/db/index.ts';
@@ -73,9 +73,9 @@ export async function prepareDatabase(start: Start, url: string): Promise<Demo> 
     return { done: applied.length === 0 ? 'up to date' : `${applied.length} migrations applied` };
   });
   start.interruption.check();
-  const { demo } = await step('demo', 'creating demo organisations', async () => {
+  const { demo } = await step('demo', 'creating demo organizations', async () => {
     const demo = await seedDemo(url, start.dataDir);
-    return { demo, done: demo.fresh ? 'organisations and keys created' : 'organisations and keys as before' };
+    return { demo, done: demo.fresh ? 'organizations and keys created' : 'organizations and keys as before' };
   });
   return demo;
 }

@@ -8,7 +8,7 @@ interface GuideFacts {
   readonly console_url: string | null;
   readonly console_login: { readonly email: string; readonly password: string };
   readonly has_simulated_rail: boolean;
-  /** The credit granted to the live key's organisation, as text. */
+  /** The credit granted to the live key's organization, as text. */
   readonly live_grant: string;
   /** Where programs write their logs. */
   readonly log_dir: string;

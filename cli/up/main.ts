@@ -1,4 +1,4 @@
-// `make up`: starts database, migrations, demo organisations and gateway, in this order, and then everything else in
+// `make up`: starts database, migrations, demo organizations and gateway, in this order, and then everything else in
 // the background. Waits, and stops everything in reverse order. What is printed here is all one must read to make the
 // first call.
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';

@@ -16,7 +16,7 @@ export interface UpBase {
 
 /** What further programs add when they are ready. */
 export interface UpFields {
-  /** GraphQL for organisations, and the console. */
+  /** GraphQL for organizations, and the console. */
   readonly admin_url?: string;
   readonly staff_url?: string;
   /** `host:port` of the workflow server. */

@@ -8,7 +8,7 @@ import { viewDetail } from './view.ts';
 
 /**
  * The details of `ids` that the caller of `context` may see, by id, in two statements, four where content was logged;
- * what is missing, of the wrong shape or another organisation's is not in the map. The caller of this function must
+ * what is missing, of the wrong shape or another organization's is not in the map. The caller of this function must
  * have checked the audience as `requests.get` does.
  */
 export async function readDetails(

@@ -1,4 +1,4 @@
-// New rows reach whoever watches their organisation: each once, late ones too, and nothing is read for nobody.
+// New rows reach whoever watches their organization: each once, late ones too, and nothing is read for nobody.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ async function write(tenant: Tenant, request_id: RequestId): Promise<RequestId> 
 const follow = (tenant: Tenant, ended: AbortController) =>
   feed.follow({ org_id: tenant.org.id, environment: 'live' }, ended.signal);
 
-test('a row is told once to each reader, those from before and of other organisations to none', async () => {
+test('a row is told once to each reader, those from before and of other organizations to none', async () => {
   await write(harness.a, begun(2_000));
   const ended = new AbortController();
   const readers = [await follow(harness.a, ended), await follow(harness.a, ended)];
@@ -88,7 +88,7 @@ test('nothing is read once nobody watches, and places are given back', async () 
   expect(polls - before).toBeLessThanOrEqual(1);
 });
 
-test('a fifty-first stream of an organisation is refused; another organisation has its own fifty', async () => {
+test('a fifty-first stream of an organization is refused; another organization has its own fifty', async () => {
   const ended = new AbortController();
   for (let i = 0; i < 50; i++) await follow(harness.a, ended);
   await expect(follow(harness.a, ended)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });

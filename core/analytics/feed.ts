@@ -1,4 +1,4 @@
-// New rows of organisations, as long as somebody watches. Rows are found by polling, since a NOTIFY would take a lock
+// New rows of organizations, as long as somebody watches. Rows are found by polling, since a NOTIFY would take a lock
 // across all commits. A row appears when its call has ended but carries the time of its start, so the last half minute
 // is read every second and the last quarter of an hour every ten seconds.
 import type { Pool } from '../db/index.ts';
@@ -10,7 +10,7 @@ import { viewRow } from './view.ts';
 export interface RequestFeed {
   /**
    * Rows that become readable from now on, each once, oldest first. Ends with `signal` or `close`.
-   * @throws ServiceError rate_limit_exceeded when the organisation has `streams_max` open in this process.
+   * @throws ServiceError rate_limit_exceeded when the organization has `streams_max` open in this process.
    */
   follow(watch: Watch, signal: AbortSignal): Promise<AsyncGenerator<RowView, void, undefined>>;
   readonly streams: number;
@@ -34,7 +34,7 @@ const NEAR_MS = 30_000;
 const FAR_MS = 15 * 60_000;
 /** Every tenth poll looks back a quarter of an hour. */
 const FAR_EVERY = 10;
-/** Rows of one poll; a busier organisation sees a part of its calls, newest first. */
+/** Rows of one poll; a busier organization sees a part of its calls, newest first. */
 const ROWS_MAX = 200;
 /** Rows that may wait for a slow reader; beyond that the oldest are left out. */
 const QUEUE_MAX = 1_000;
@@ -46,7 +46,7 @@ interface Reader {
   wake: (() => void) | null;
 }
 
-/** One organisation's rows in one environment, polled once for all its readers. */
+/** One organization's rows in one environment, polled once for all its readers. */
 class Channel {
   readonly readers = new Set<Reader>();
   readonly #known = new Set<string>();

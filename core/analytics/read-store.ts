@@ -3,7 +3,7 @@ import { type Db, type Environment, type Id, ulidMs } from '../kernel/index.ts';
 import { ROW_COLUMNS } from './store.ts';
 import type { StoredAttempt, StoredRow } from './types.ts';
 
-/** The rows of `request_ids` that `org_id` has; `environment` null sees both. Ids of other organisations are missing. */
+/** The rows of `request_ids` that `org_id` has; `environment` null sees both. Ids of other organizations are missing. */
 export async function findRows(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment | null; request_ids: readonly string[] },

@@ -104,7 +104,7 @@ export async function dropOldDays(db: Db, at: Date): Promise<number> {
   }
 }
 
-/** One row of an organisation; `environment` null sees both. Null when missing or out of sight. */
+/** One row of an organization; `environment` null sees both. Null when missing or out of sight. */
 export async function findRow(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment | null; request_id: string },

@@ -167,7 +167,7 @@ export async function unsealFrom(db: Db, hour: Date): Promise<void> {
   });
 }
 
-/** Removes the sums of one sealed hour of one organisation; `resumHour` makes them anew in the same transaction. */
+/** Removes the sums of one sealed hour of one organization; `resumHour` makes them anew in the same transaction. */
 export async function dropHour(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment; hour: Date },
@@ -179,7 +179,7 @@ export async function dropHour(
   });
 }
 
-/** Sums one hour of one organisation again from its rows. */
+/** Sums one hour of one organization again from its rows. */
 export async function resumHour(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment; hour: Date },

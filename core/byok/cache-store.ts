@@ -1,4 +1,4 @@
-// SQL of the keys that calls use: what an organisation has, and when a key was used last.
+// SQL of the keys that calls use: what an organization has, and when a key was used last.
 import type { Db, Id } from '../kernel/index.ts';
 import type { ByokRow } from './types.ts';
 
@@ -6,7 +6,7 @@ export type SealedKey = Pick<ByokRow, 'id' | 'provider_id' | 'hint' | 'fallback_
   readonly secret_sealed: Buffer;
 };
 
-/** The keys of an organisation as stored, oldest first. */
+/** The keys of an organization as stored, oldest first. */
 export async function readSealedKeys(db: Db, org_id: Id<'org'>): Promise<SealedKey[]> {
   const { rows } = await db.query<SealedKey>({
     name: 'byok.read_sealed_keys',

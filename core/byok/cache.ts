@@ -20,21 +20,21 @@ export interface OwnKey {
   secret(): string | null;
 }
 
-/** The keys of one organisation by provider, oldest first; empty for most. Immutable. */
+/** The keys of one organization by provider, oldest first; empty for most. Immutable. */
 export type OrgKeys = ReadonlyMap<string, readonly OwnKey[]>;
 
 const none: OrgKeys = new Map();
 
 export interface ByokCache {
   /**
-   * The keys of an organisation; a promise where they must be read first.
+   * The keys of an organization; a promise where they must be read first.
    * @throws ServiceError service_unavailable (from the promise) when they cannot be read: a call that an own key should
    * answer must not be billed to the pool instead.
    */
   keysOf(org_id: Id<'org'>): OrgKeys | Promise<OrgKeys>;
   /** A call was sent with the key. */
   used(id: Id<'byok'>): void;
-  /** Drops an organisation's keys in this process at once. */
+  /** Drops an organization's keys in this process at once. */
   forget(org_id: Id<'org'>): void;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ interface ByokCacheOptions {
   readonly changes: Changes;
   readonly log: Log;
   readonly root_key: Uint8Array;
-  /** Most organisations held in memory. */
+  /** Most organizations held in memory. */
   readonly max_orgs?: number;
 }
 

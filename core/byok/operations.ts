@@ -1,4 +1,4 @@
-// Provider keys of an organisation: list, add, change, delete, validate.
+// Provider keys of an organization: list, add, change, delete, validate.
 import { Type } from 'typebox';
 import { OWN_KEY_FEE_BPS, type Provider } from '../catalog/index.ts';
 import { writeAudit } from '../identity/index.ts';
@@ -41,7 +41,7 @@ declare module '../kernel/operation.ts' {
 
 const session = ['owner', 'admin', 'developer'] as const;
 const readers = { kind: 'key', scopes: ['manage:keys'], session } as const;
-/** Provider keys serve the whole organisation, live calls included, so a test key may not change them. */
+/** Provider keys serve the whole organization, live calls included, so a test key may not change them. */
 const writers = { kind: 'key', scopes: ['manage:keys'], session, sandbox: false } as const;
 const KEYS_MAX = 100;
 
@@ -213,7 +213,7 @@ const patchByokOperation = operation({
   example: { key: byokExample },
   run: (context, { id, label, fallback_to_pool, secret }) =>
     context.transaction(async (context) => {
-      // The lock lets only one label of an organisation be set at a time, as in `byok.create`.
+      // The lock lets only one label of an organization be set at a time, as in `byok.create`.
       if (label !== undefined) await lockOrg(context.db, orgCaller(context).org_id);
       const before = await getKey(context, id, lockByokKey);
       const at = context.now();

@@ -5,7 +5,7 @@ import type { ByokRow } from './types.ts';
 const COLUMNS = `
   id, org_id, provider_id, label, hint, status, fallback_to_pool, created_at, updated_at, last_used_at, validated_at`;
 
-/** The keys of an organisation, oldest first. */
+/** The keys of an organization, oldest first. */
 export async function listByokKeys(db: Db, org_id: Id<'org'>): Promise<ByokRow[]> {
   const { rows } = await db.query<ByokRow>({
     name: 'byok.list',
@@ -15,7 +15,7 @@ export async function listByokKeys(db: Db, org_id: Id<'org'>): Promise<ByokRow[]
   return rows;
 }
 
-/** One key of an organisation; null when it is missing or another's. */
+/** One key of an organization; null when it is missing or another's. */
 export async function findByokKey(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<ByokRow | null> {
   const { rows } = await db.query<ByokRow>({
     name: 'byok.find',
@@ -35,7 +35,7 @@ export async function lockByokKey(db: Db, args: { org_id: Id<'org'>; id: string 
   return rows[0] ?? null;
 }
 
-/** The sealed secret of a key of the organisation; null when it is missing or another's. */
+/** The sealed secret of a key of the organization; null when it is missing or another's. */
 export async function readSealedKey(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Buffer | null> {
   const { rows } = await db.query<{ secret_sealed: Buffer }>({
     name: 'byok.read_sealed',
@@ -45,7 +45,7 @@ export async function readSealedKey(db: Db, args: { org_id: Id<'org'>; id: strin
   return rows[0]?.secret_sealed ?? null;
 }
 
-/** Inserts a key and returns it; null where the organisation has one of that provider and label. */
+/** Inserts a key and returns it; null where the organization has one of that provider and label. */
 export async function insertByokKey(
   db: Db,
   key: Pick<ByokRow, 'id' | 'org_id' | 'provider_id' | 'label' | 'hint' | 'fallback_to_pool'> & {
@@ -70,7 +70,7 @@ export async function insertByokKey(
   return rows[0] ?? null;
 }
 
-/** Whether another key of the organisation at the provider has `label`. */
+/** Whether another key of the organization at the provider has `label`. */
 export async function isLabelTaken(
   db: Db,
   key: Pick<ByokRow, 'id' | 'org_id' | 'provider_id' | 'label'>,

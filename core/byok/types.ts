@@ -1,10 +1,10 @@
-// A provider key of an organisation, and what a process asks the provider about it.
+// A provider key of an organization, and what a process asks the provider about it.
 import type { Provider } from '../catalog/index.ts';
 import type { Id } from '../kernel/index.ts';
 
 export const byokStatuses = ['active', 'rejected'] as const;
 
-/** A key as its organisation sees it: all of it but the secret. */
+/** A key as its organization sees it: all of it but the secret. */
 export interface ByokRow {
   readonly id: Id<'byok'>;
   readonly org_id: Id<'org'>;

@@ -3,7 +3,7 @@ import type { Balance, Entry } from '../ledger/index.ts';
 import { type Currency, decimalOf, minorFor, rateText } from '../topups/index.ts';
 import type { BalanceView, EntryView } from './schema.ts';
 
-/** How a balance is shown: in the currency its organisation pays in, at the mid rate of the day. */
+/** How a balance is shown: in the currency its organization pays in, at the mid rate of the day. */
 interface Display {
   readonly currency: Currency;
   /** Units per US dollar, times 1e8. */

@@ -51,7 +51,7 @@ const entryExample = {
   created_at: '2026-11-21T10:00:01.561Z',
 } as const;
 
-/** The caller's organisation and the book its key acts in. */
+/** The caller's organization and the book its key acts in. */
 async function bookOf(context: Context): Promise<{ org: Org; book_id: number }> {
   const caller = orgCaller(context);
   const org = await findOrg(context.db, caller.org_id);

@@ -1,4 +1,4 @@
-// What staff do with organisations and their credit (docs/sign-in.md#staff): each act and each look at a customer's
+// What staff do with organizations and their credit (docs/sign-in.md#staff): each act and each look at a customer's
 // rows is an entry of the audit log, in the transaction of the act. Reached over the staff listener alone.
 import { Type } from 'typebox';
 import { writeAudit } from '../identity/index.ts';

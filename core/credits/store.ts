@@ -3,7 +3,7 @@ import type { Db, Id } from '../kernel/index.ts';
 
 /**
  * Counts a refill of the sandbox book on UTC day `day`; false once `max` are used up. The row stays locked until the
- * transaction ends, so refills of one organisation take turns.
+ * transaction ends, so refills of one organization take turns.
  */
 export async function countRefill(
   db: Db,

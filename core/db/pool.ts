@@ -37,7 +37,7 @@ interface PoolShards extends Shards {
 interface ShardOptions {
   /** Beside `main`, which is in the pool's own database. */
   readonly shards?: readonly ShardAddress[] | null;
-  /** Which of all take new organisations; all when absent or null. */
+  /** Which of all take new organizations; all when absent or null. */
   readonly open?: readonly string[] | null;
 }
 

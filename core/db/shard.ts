@@ -6,7 +6,7 @@ import type { Db, Shards } from '../kernel/index.ts';
 /** The shard in the product's own database; the only one unless others are configured. */
 export const MAIN = 'main';
 
-/** A ledger by the name that rows of organisations have. */
+/** A ledger by the name that rows of organizations have. */
 export interface ShardAddress {
   readonly name: string;
   readonly url: string;

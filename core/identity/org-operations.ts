@@ -1,4 +1,4 @@
-// Organisations of a person, their members and sessions. The role is the caller's in each.
+// Organizations of a person, their members and sessions. The role is the caller's in each.
 import { Type } from 'typebox';
 import {
   type Context,
@@ -22,13 +22,13 @@ import { sessionCaller, viewSession } from './view.ts';
 const SHOWN_MAX = 1_000;
 const admins = { kind: 'session', roles: ['owner', 'admin'] } as const;
 
-/** The organisations the caller may act in, with the role in each (null for a key). */
+/** The organizations the caller may act in, with the role in each (null for a key). */
 async function openOrgs(context: Context): Promise<OrgView[]> {
   const { caller, db, client_ip } = context;
   const role_of = new Map<string, Role | null>();
   if (caller.kind === 'session') {
     for (const membership of await listMemberships(db, caller.user_id)) {
-      // Organisations that the session may not enter are not listed; the answer of a sign-in names them.
+      // Organizations that the session may not enter are not listed; the answer of a sign-in names them.
       if (barredBy(caller, membership, client_ip) === undefined)
         role_of.set(membership.org_id, membership.role);
     }

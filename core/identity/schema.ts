@@ -44,7 +44,7 @@ const OrgOfSession = named(
   }),
 );
 
-/** Who is signed in, in which organisation and with which role: the first thing a console asks. */
+/** Who is signed in, in which organization and with which role: the first thing a console asks. */
 export const SignedInView = named(
   'SessionState',
   Type.Object({

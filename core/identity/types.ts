@@ -51,7 +51,7 @@ export interface SessionProof {
   readonly token: string;
   /** From `?environment=test`. */
   readonly environment: Environment;
-  /** From `x-svc-org`: another organisation of the person for this one request. */
+  /** From `x-svc-org`: another organization of the person for this one request. */
   readonly org_override: string | null;
   readonly at: Date;
   readonly ip: string | null;

@@ -22,7 +22,7 @@ function ended(): ServiceError {
   return new ServiceError('session_expired', 'The session has ended. Sign in again.');
 }
 
-/** Why a session may not act in an organisation from `ip`; undefined when it may. */
+/** Why a session may not act in an organization from `ip`; undefined when it may. */
 export function barredBy(
   session: Pick<SessionRow, 'two_factor'>,
   membership: Membership | null,
@@ -37,7 +37,7 @@ export function barredBy(
 }
 
 /**
- * The person behind a session token, in the organisation it stands in or the one that `org_override` names.
+ * The person behind a session token, in the organization it stands in or the one that `org_override` names.
  * @throws ServiceError authentication_required for text without the form of a token, session_expired for a token that
  * is not valid, not_found when the person is no member of `org_override`.
  */

@@ -43,7 +43,7 @@ export function viewSession(session: SessionRow, current: string | null): Sessio
 }
 
 /**
- * The answer to a console's first question. `org_id` is the organisation of this request, also where `x-svc-org` names
+ * The answer to a console's first question. `org_id` is the organization of this request, also where `x-svc-org` names
  * it.
  */
 export async function viewSignedIn(

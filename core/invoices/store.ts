@@ -69,7 +69,7 @@ export async function insertInvoice(
   });
 }
 
-/** A document of `org_id`; null when it is missing or another organisation's. */
+/** A document of `org_id`; null when it is missing or another organization's. */
 export async function findInvoice(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Invoice | null> {
   const { rows } = await db.query<Invoice>({
     name: 'invoices.find',

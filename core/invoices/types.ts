@@ -7,7 +7,7 @@ export type InvoiceKind = (typeof invoiceKinds)[number];
 
 /** Who supplies: the platform, later a reseller with an invoicing identity of its own. */
 export interface Supplier {
-  /** `platform`, or the reseller's organisation. */
+  /** `platform`, or the reseller's organization. */
   readonly supplier_id: string;
   readonly legal_name: string;
   readonly address: readonly string[];

@@ -1,4 +1,4 @@
-// Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organisation and
+// Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organization and
 // filter set. A cursor holds no secret. One that fails the check means the first page; it is never an error.
 import { equalBytes, hmacSha256 } from './crypto.ts';
 import type { Context } from './operation.ts';
@@ -29,7 +29,7 @@ function tag(key: Uint8Array, bound: string, payload: Uint8Array): Buffer {
   return hmacSha256(key, Buffer.concat([Buffer.from(`${bound}\n`), payload])).subarray(0, TAG_BYTES);
 }
 
-/** The cursor that continues after the row at `place`; `bound` names the route, organisation and filter set. */
+/** The cursor that continues after the row at `place`; `bound` names the route, organization and filter set. */
 function encodeCursor(key: Uint8Array, bound: string, place: CursorPlace): string {
   const payload = Buffer.from(JSON.stringify([VERSION, 'page', place.at, place.id]));
   return Buffer.concat([payload, tag(key, bound, payload)]).toString('base64url');
@@ -50,7 +50,7 @@ function decodeCursor(key: Uint8Array, bound: string, text: string): CursorPlace
 
 /** One page of a list that is read in the order of its sort key. */
 export interface Walk<Row> {
-  /** Route, organisation and filter set; a cursor that was issued for another value means the first page. */
+  /** Route, organization and filter set; a cursor that was issued for another value means the first page. */
   readonly bound: string;
   /** The cursor that the caller sent. */
   readonly cursor: string | undefined;

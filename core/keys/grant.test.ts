@@ -26,7 +26,7 @@ const keyPolicy = fc.option(
   ) as fc.Arbitrary<OwnDataPolicy>,
 );
 
-test("a key's data policy is never looser than its organisation's or its own", () => {
+test("a key's data policy is never looser than its organization's or its own", () => {
   fc.assert(
     fc.property(orgPolicy, keyPolicy, region, (org, key, where) => {
       const both = combinePolicies(org, key);

@@ -1,4 +1,4 @@
-// Computes what a key allows from its row and from its organisation. Pure.
+// Computes what a key allows from its row and from its organization. Pure.
 import type { Id, KeyCaller } from '../kernel/index.ts';
 import { type GrantFacts, planLimits } from '../orgs/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
@@ -11,7 +11,7 @@ export function statusAt(key: Pick<KeyRow, 'status' | 'expires_at'>, now: Date):
   return key.status;
 }
 
-/** The stricter of the organisation's and the key's preferences; no region in common leaves an empty list. */
+/** The stricter of the organization's and the key's preferences; no region in common leaves an empty list. */
 export function combinePolicies(org: GrantFacts['data_policy'], key: OwnDataPolicy | null): KeyDataPolicy {
   const zdr = org.zdr || key?.zdr === true;
   const own = key?.regions ?? [];
@@ -28,7 +28,7 @@ export function combinePolicies(org: GrantFacts['data_policy'], key: OwnDataPoli
   };
 }
 
-/** The grant behind a key that is not revoked, of an organisation that is active. */
+/** The grant behind a key that is not revoked, of an organization that is active. */
 export function grantOf(key: KeyRow, facts: GrantFacts): KeyGrant {
   const is_live = key.environment === 'live';
   const caller: KeyCaller = {

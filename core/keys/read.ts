@@ -8,7 +8,7 @@ import { sightOf, viewKeys } from './view.ts';
 
 /**
  * The keys of `ids` that the caller of `context` may see, by id, in two statements; what is missing or another
- * organisation's is not in the map. The caller of this function must have checked the audience as `keys.get` does.
+ * organization's is not in the map. The caller of this function must have checked the audience as `keys.get` does.
  */
 export async function readKeys(
   context: Context,
@@ -23,7 +23,7 @@ export async function readKeys(
 /** Beyond the keys that any plan allows; ended ones do not count against it. */
 const KEYS_MAX = 1_000;
 
-/** The keys of the caller's organisation that can be used now, newest first, with their status. */
+/** The keys of the caller's organization that can be used now, newest first, with their status. */
 export async function keysInUse(
   context: Context,
   environment: Environment,

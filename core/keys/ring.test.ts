@@ -157,7 +157,7 @@ test('a look-up that began before a revocation was heard is not remembered', asy
 });
 
 test(
-  'closing an organisation stops all its keys within a second, and reopening lets them in again',
+  'closing an organization stops all its keys within a second, and reopening lets them in again',
   again,
   async () => {
     const ring = await ringOf();

@@ -17,7 +17,7 @@ export async function findKeyByHash(db: Db, hash: Buffer): Promise<KeyRow | null
   return rows[0] ?? null;
 }
 
-/** One key of an organisation; `environment` null sees both. Null when missing or out of sight. */
+/** One key of an organization; `environment` null sees both. Null when missing or out of sight. */
 export async function findKey(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment | null; id: string },
@@ -32,7 +32,7 @@ export async function findKey(
   return rows[0] ?? null;
 }
 
-/** The person who made a key of the organisation; null for one that `svcctl` made for nobody in particular. */
+/** The person who made a key of the organization; null for one that `svcctl` made for nobody in particular. */
 export async function findKeyMaker(
   db: Db,
   args: { org_id: Id<'org'>; key_id: Id<'key'> },
@@ -45,7 +45,7 @@ export async function findKeyMaker(
   return rows[0]?.created_by ?? null;
 }
 
-/** Those of `ids` that are keys of the organisation, in no order; `environment` null sees both. */
+/** Those of `ids` that are keys of the organization, in no order; `environment` null sees both. */
 export async function findKeys(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment | null; ids: readonly string[] },

@@ -28,7 +28,7 @@ export interface KeyGrant {
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
   readonly subject: PlacedSubject;
-  /** Both hold: the key's own, and its plan's over the whole organisation. */
+  /** Both hold: the key's own, and its plan's over the whole organization. */
   readonly limits: { readonly key: KeyLimits; readonly plan: KeyLimits };
   /** Org policy and key policy combined. */
   readonly data_policy: KeyDataPolicy;
@@ -81,7 +81,7 @@ export interface KeyRow {
   readonly revoked_at: Date | null;
 }
 
-/** A key's own data policy: each member may only be stricter than the organisation's. */
+/** A key's own data policy: each member may only be stricter than the organization's. */
 export interface OwnDataPolicy {
   readonly logging?: 'on' | 'off';
   readonly zdr?: boolean;

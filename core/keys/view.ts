@@ -50,7 +50,7 @@ function view(context: Context, key: KeyRow, window: BudgetWindow | undefined): 
   };
 }
 
-/** `keys` of one organisation on the wire in the same order, with the status they have now; one look at the ledger's windows for all. */
+/** `keys` of one organization on the wire in the same order, with the status they have now; one look at the ledger's windows for all. */
 export async function viewKeys(context: Context, keys: readonly KeyRow[]): Promise<KeyView[]> {
   const [first] = keys;
   if (first === undefined) return [];

@@ -38,7 +38,7 @@ interface Event {
   payload: Record<string, unknown>;
 }
 
-/** What the outbox holds for a book's organisation, in order. */
+/** What the outbox holds for a book's organization, in order. */
 async function eventsOf(book: number): Promise<Event[]> {
   const { rows } = await db.query<Event>({
     name: 'test.events',

@@ -25,7 +25,7 @@ export interface NewBook {
   readonly low_mark_micro_usd: MicroUsd | null;
 }
 
-/** Makes a book under the number that its organisation has for it; again it does nothing. */
+/** Makes a book under the number that its organization has for it; again it does nothing. */
 export async function openBook(db: Db, book: NewBook): Promise<void> {
   await db.query({
     name: 'ledger.open_book',

@@ -3,12 +3,12 @@ import { type Environment, ServiceError } from '../kernel/index.ts';
 import type { KeyGrant, KeyRow } from '../keys/index.ts';
 import type { LimitRefusal, LimitSubject, Rates } from './types.ts';
 
-/** The bucket of an organisation's plan, live and test apart. */
+/** The bucket of an organization's plan, live and test apart. */
 export function planSubject(org_id: string, environment: Environment): string {
   return `${org_id}-${environment}`;
 }
 
-/** The buckets of a stored key of an organisation whose plan has `plan_rates`. */
+/** The buckets of a stored key of an organization whose plan has `plan_rates`. */
 export function subjectOfKey(
   key: Pick<KeyRow, 'org_id' | 'environment' | 'chain_no' | 'rpm' | 'tpm' | 'concurrency'>,
   plan_rates: Rates,
@@ -23,7 +23,7 @@ export function subjectOfKey(
   };
 }
 
-/** The buckets of `grant`: its rotation chain under the key's own limits, its organisation under the plan's. */
+/** The buckets of `grant`: its rotation chain under the key's own limits, its organization under the plan's. */
 export function subjectOf(grant: KeyGrant): LimitSubject {
   const { org_id, environment, subject, limits } = grant;
   return {

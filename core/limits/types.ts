@@ -17,7 +17,7 @@ export interface LimitSubject {
   readonly org_id: string;
   readonly key: string;
   readonly key_rates: Rates;
-  /** The organisation under its plan, live and test apart: sandbox traffic never starves live calls. */
+  /** The organization under its plan, live and test apart: sandbox traffic never starves live calls. */
   readonly plan: string;
   readonly plan_rates: Rates;
 }

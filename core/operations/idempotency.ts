@@ -35,7 +35,7 @@ function contextOf(key: AnswerKey): string {
   return `idempotency ${key.org_id} ${key.environment} ${key.path} ${key.key_hash.toString('hex')}`;
 }
 
-/** Whose keys they are: the organisation's; before a person has entered one, the person's own. */
+/** Whose keys they are: the organization's; before a person has entered one, the person's own. */
 function scopeOf(context: Context): Pick<AnswerKey, 'org_id' | 'environment'> {
   const { caller } = context;
   if (caller.kind === 'session' && caller.org_id === null) {
@@ -69,7 +69,7 @@ function firstAnswer(
 }
 
 /**
- * Runs `operation` at most once per (organisation, environment, path, `idempotency_key`) in 24 hours and returns the
+ * Runs `operation` at most once per (organization, environment, path, `idempotency_key`) in 24 hours and returns the
  * first answer again afterwards. `refusalBody` writes the body of a refusal that is kept.
  * @throws ServiceError invalid_request, idempotency_conflict, idempotency_in_progress, and what the operation throws.
  */

@@ -1,4 +1,4 @@
-// SQL of what an organisation's invoices say about it.
+// SQL of what an organization's invoices say about it.
 import type { Db, Id } from '../kernel/index.ts';
 
 export type TaxStatus = 'gst_registered' | 'unregistered' | 'sez' | 'overseas';
@@ -12,12 +12,12 @@ export interface BillingAddress {
   readonly country?: string;
 }
 
-/** Whom an organisation's documents are made out to, and where it is taxed. */
+/** Whom an organization's documents are made out to, and where it is taxed. */
 export interface Billing {
   readonly org_id: Id<'org'>;
   readonly slug: string;
   readonly live_book_id: number;
-  /** Legal name, else the organisation's. */
+  /** Legal name, else the organization's. */
   readonly name: string;
   readonly country: string;
   readonly currency: string;
@@ -27,7 +27,7 @@ export interface Billing {
   readonly email: string | null;
 }
 
-/** The billing facts of an organisation; null when there is none. `tax_status` follows from the fields. */
+/** The billing facts of an organization; null when there is none. `tax_status` follows from the fields. */
 export async function findBilling(db: Db, org_id: Id<'org'>): Promise<Billing | null> {
   const { rows } = await db.query<Billing>({
     name: 'orgs.find_billing',
@@ -44,7 +44,7 @@ export async function findBilling(db: Db, org_id: Id<'org'>): Promise<Billing | 
   return rows[0] ?? null;
 }
 
-/** What can be changed of an organisation's billing facts; null is none. */
+/** What can be changed of an organization's billing facts; null is none. */
 export interface BillingChange {
   readonly legal_name?: string | null;
   readonly billing_currency?: string;

@@ -19,7 +19,7 @@ async function countBooks(): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-test('a new organisation has an empty live book, 100 USD of play credit and a project for each', async () => {
+test('a new organization has an empty live book, 100 USD of play credit and a project for each', async () => {
   const made = await createOrg(context, input);
   const org = (await findOrg(pool, 'acme')) as Org;
   expect(org).toMatchObject({ id: made.id, plan_id: 'payg', status: 'active', billing_currency: 'INR' });
@@ -48,7 +48,7 @@ test('of ten concurrent creations under one slug one succeeds, and the others le
   expect(await countBooks()).toBe(before + 2);
 });
 
-test("the plan bounds projects, a slug is one project's, and another organisation cannot find it", async () => {
+test("the plan bounds projects, a slug is one project's, and another organization cannot find it", async () => {
   const org = (await findOrg(pool, 'acme')) as Org;
   const add = (slug: string) =>
     context.transaction(async (context) =>
@@ -61,7 +61,7 @@ test("the plan bounds projects, a slug is one project's, and another organisatio
   const first = await add('one');
   await expect(add('one')).rejects.toMatchObject({ code: 'already_exists' });
   const others = await Promise.allSettled(['two', 'three', 'four', 'five'].map(add));
-  // Two projects came with the organisation; payg allows five.
+  // Two projects came with the organization; payg allows five.
   expect(others.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
   const other = await createOrg(context, { ...input, slug: 'other' });
   expect(await findProject(pool, { org_id: other.id, id: first.id })).toBeNull();

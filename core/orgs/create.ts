@@ -1,4 +1,4 @@
-// Making organisations and projects; the caller decides who may.
+// Making organizations and projects; the caller decides who may.
 import {
   type Context,
   type Environment,
@@ -19,7 +19,7 @@ export const SANDBOX_CREDIT = microUsd(100_000_000);
 /** Event `credits.low` below 5 USD. */
 const LOW_BALANCE = microUsd(5_000_000);
 
-/** Of a new organisation, and what `null` in a patch resets a member to. */
+/** Of a new organization, and what `null` in a patch resets a member to. */
 export const DEFAULT_DATA_POLICY: OrgDataPolicy = {
   logging: 'off',
   retention_days: 30,
@@ -41,7 +41,7 @@ interface NewOrg {
 }
 
 /**
- * Makes an organisation and a default project per environment in one transaction, which orders its books and the play
+ * Makes an organization and a default project per environment in one transaction, which orders its books and the play
  * credit of 100 USD. @throws ServiceError already_exists when the slug is taken.
  */
 export function createOrg(

@@ -1,4 +1,4 @@
-// The currency that an organisation begins with. Its people may choose another one until they have paid
+// The currency that an organization begins with. Its people may choose another one until they have paid
 // (core/topups/billing.ts).
 
 const EURO =
@@ -15,7 +15,7 @@ const currencies: ReadonlyMap<string, string> = new Map([
   ['JP', 'JPY'],
 ]);
 
-/** The currency that credits are paid in by an organisation in `country` (ISO 3166 alpha-2), as ISO 4217. */
+/** The currency that credits are paid in by an organization in `country` (ISO 3166 alpha-2), as ISO 4217. */
 export function currencyOf(country: string): string {
   return currencies.get(country) ?? 'USD';
 }

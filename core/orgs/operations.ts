@@ -1,4 +1,4 @@
-// Reading the organisation acted in. The list is identity's: it asks what bars a session.
+// Reading the organization acted in. The list is identity's: it asks what bars a session.
 import { type Static, Type } from 'typebox';
 import {
   idOf,
@@ -18,7 +18,7 @@ const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 const audience = { kind: 'key', scopes: 'any', session: roles } as const;
 const Text = nullable(Type.String());
 
-/** An organisation with everything its members may read. */
+/** An organization with everything its members may read. */
 export const OrgView = named(
   'Organization',
   Type.Object({

@@ -1,9 +1,9 @@
-// Which ledger an organisation's books are in: chosen when it is created, and then read from its row.
+// Which ledger an organization's books are in: chosen when it is created, and then read from its row.
 import { type Context, type Db, type Id, type Shards, sha256 } from '../kernel/index.ts';
 import { readShard } from './store.ts';
 
 /**
- * The shard of a new organisation: one of the open shards, evenly distributed and always the same for one
+ * The shard of a new organization: one of the open shards, evenly distributed and always the same for one
  * id. @throws Error where none is open.
  */
 export function placeFor(id: Id<'org'>, { open }: Pick<Shards, 'open'>): string {

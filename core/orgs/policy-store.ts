@@ -1,4 +1,4 @@
-// SQL of an organisation's data policy.
+// SQL of an organization's data policy.
 import type { Db, Id } from '../kernel/index.ts';
 import type { OrgDataPolicy } from './types.ts';
 
@@ -8,7 +8,7 @@ export interface StoredDataPolicy {
   readonly logging_off_at: Date | null;
 }
 
-/** The data policy of an organisation; null when there is none. */
+/** The data policy of an organization; null when there is none. */
 export async function findDataPolicy(db: Db, org_id: Id<'org'>): Promise<StoredDataPolicy | null> {
   const { rows } = await db.query<StoredDataPolicy>({
     name: 'orgs.find_data_policy',
@@ -19,7 +19,7 @@ export async function findDataPolicy(db: Db, org_id: Id<'org'>): Promise<StoredD
 }
 
 /**
- * Replaces the data policy of an organisation (held by `lockOrg`); where it switches logging off, notes when. Keys
+ * Replaces the data policy of an organization (held by `lockOrg`); where it switches logging off, notes when. Keys
  * follow within a second (trigger `org_announces`).
  */
 export async function setDataPolicy(

@@ -1,8 +1,8 @@
-// SQL of organisations and projects.
+// SQL of organizations and projects.
 import type { Db, Environment, Id } from '../kernel/index.ts';
 import type { GrantFacts, Org, OrgDataPolicy, OrgKind, Project, SecuritySettings } from './types.ts';
 
-/** Inserts an organisation and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
+/** Inserts an organization and returns the numbers of its books; null when its slug is taken (`org_slug_once`). */
 export async function insertOrg(
   db: Db,
   org: {
@@ -44,7 +44,7 @@ export async function insertOrg(
   return rows[0] ?? null;
 }
 
-/** The shard of an organisation's books. @throws Error when there is no such organisation. */
+/** The shard of an organization's books. @throws Error when there is no such organization. */
 export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
   const { rows } = await db.query<{ shard: string }>({
     name: 'orgs.read_shard',
@@ -55,7 +55,7 @@ export async function readShard(db: Db, org_id: Id<'org'>): Promise<string> {
   return rows[0].shard;
 }
 
-/** The organisation with this id or slug; null when there is none. */
+/** The organization with this id or slug; null when there is none. */
 export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.find',
@@ -68,7 +68,7 @@ export async function findOrg(db: Db, id_or_slug: string): Promise<Org | null> {
   return rows[0] ?? null;
 }
 
-/** An organisation with everything its members may read. */
+/** An organization with everything its members may read. */
 export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_id' | 'sandbox_book_id'> {
   readonly legal_name: string | null;
   readonly gstin: string | null;
@@ -79,7 +79,7 @@ export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_i
   readonly closed_at: Date | null;
 }
 
-/** The organisations with these ids, oldest first. */
+/** The organizations with these ids, oldest first. */
 export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<OrgRecord[]> {
   const { rows } = await db.query<OrgRecord>({
     name: 'orgs.find_records',
@@ -92,7 +92,7 @@ export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<Or
   return rows;
 }
 
-/** Locks an organisation's row until the transaction ends: counting against plan limits takes turns. */
+/** Locks an organization's row until the transaction ends: counting against plan limits takes turns. */
 export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   const { rows } = await db.query<Org>({
     name: 'orgs.lock',
@@ -105,7 +105,7 @@ export async function lockOrg(db: Db, org_id: Id<'org'>): Promise<Org | null> {
   return rows[0] ?? null;
 }
 
-/** Sets what staff decide about an organisation; what is left out stays. */
+/** Sets what staff decide about an organization; what is left out stays. */
 export async function setTerms(
   db: Db,
   args: { org_id: Id<'org'>; kind?: Org['kind']; plan_id?: string; at: Date },
@@ -118,7 +118,7 @@ export async function setTerms(
   });
 }
 
-/** Sets an organisation's status; null when there is none. Keys follow within a second (trigger). */
+/** Sets an organization's status; null when there is none. Keys follow within a second (trigger). */
 export async function setOrgStatus(
   db: Db,
   args: { org_id: Id<'org'>; status: Org['status']; at: Date },
@@ -133,7 +133,7 @@ export async function setOrgStatus(
   return rowCount === 1;
 }
 
-/** What keys inherit, read for one project of one organisation; null when either is missing. */
+/** What keys inherit, read for one project of one organization; null when either is missing. */
 export async function findGrantFacts(
   db: Db,
   args: { org_id: Id<'org'>; project_id: Id<'project'> },
@@ -150,7 +150,7 @@ export async function findGrantFacts(
   return rows[0] ?? null;
 }
 
-/** Inserts a project and returns its numbers; null when an active one of the organisation holds the slug. */
+/** Inserts a project and returns its numbers; null when an active one of the organization holds the slug. */
 export async function insertProject(
   db: Db,
   project: {
@@ -174,7 +174,7 @@ export async function insertProject(
   return rows[0] ?? null;
 }
 
-/** An active project of `org_id` by id or slug; null when it is missing, archived or another organisation's. */
+/** An active project of `org_id` by id or slug; null when it is missing, archived or another organization's. */
 export async function findProject(db: Db, args: { org_id: Id<'org'>; id: string }): Promise<Project | null> {
   const { rows } = await db.query<Project>({
     name: 'orgs.find_project',
@@ -187,7 +187,7 @@ export async function findProject(db: Db, args: { org_id: Id<'org'>; id: string 
   return rows[0] ?? null;
 }
 
-/** How many active projects an organisation has, both environments. */
+/** How many active projects an organization has, both environments. */
 export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'orgs.count_projects',
@@ -197,7 +197,7 @@ export async function countProjects(db: Db, org_id: Id<'org'>): Promise<number> 
   return rows[0]?.n ?? 0;
 }
 
-/** Active projects of an organisation, oldest first; `environment` and `id` null: all. Plans bound their number. */
+/** Active projects of an organization, oldest first; `environment` and `id` null: all. Plans bound their number. */
 export async function listProjects(
   db: Db,
   args: { org_id: Id<'org'>; environment: Environment | null; id: string | null },
@@ -226,7 +226,7 @@ export async function findProjectId(db: Db, no: number): Promise<Id<'project'> |
   return rows[0]?.id ?? null;
 }
 
-/** Organisations whose id or slug is `q`, then those whose slug begins with it or whose name contains it. Staff only. */
+/** Organizations whose id or slug is `q`, then those whose slug begins with it or whose name contains it. Staff only. */
 export async function searchOrgs(db: Db, args: { q: string; limit: number }): Promise<Org[]> {
   const { rows } = await db.query<Org>({
     name: 'orgs.search',

@@ -1,4 +1,4 @@
-// Organisations and projects as other concepts see them. Columns and wire shapes carry the same names.
+// Organizations and projects as other concepts see them. Columns and wire shapes carry the same names.
 import type { Environment, Id, Role } from '../kernel/index.ts';
 import type { RedactionSettings } from '../redaction/index.ts';
 
@@ -50,7 +50,7 @@ export interface Project {
   readonly created_at: Date;
 }
 
-/** What a key inherits from its organisation and project. */
+/** What a key inherits from its organization and project. */
 export interface GrantFacts {
   readonly status: OrgStatus;
   readonly plan_id: string;
@@ -63,7 +63,7 @@ export interface GrantFacts {
   readonly sandbox_no: number;
 }
 
-/** `settings.security` of an organisation, as far as sign-in reads it. */
+/** `settings.security` of an organization, as far as sign-in reads it. */
 export interface SecuritySettings {
   readonly session_hours?: number;
   readonly require_2fa?: boolean;
@@ -71,7 +71,7 @@ export interface SecuritySettings {
   readonly console_ip_allow?: readonly string[];
 }
 
-/** An organisation as one of its active members sees it. */
+/** An organization as one of its active members sees it. */
 export interface Membership {
   readonly org_id: Id<'org'>;
   readonly slug: string;
@@ -81,7 +81,7 @@ export interface Membership {
   readonly security: SecuritySettings;
 }
 
-/** A person's place in an organisation. */
+/** A person's place in an organization. */
 export interface Member {
   readonly org_id: Id<'org'>;
   readonly user_id: Id<'user'>;

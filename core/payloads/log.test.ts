@@ -88,7 +88,7 @@ test('beyond its bounds calls are not kept, counted, and told of; room given bac
   await log.close();
 });
 
-test('a quiet organisation is not behind a noisy one, whose content takes long to redact', async () => {
+test('a quiet organization is not behind a noisy one, whose content takes long to redact', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   // Each search walks the whole rest before it settles for one letter.
   const slow = { presets: [], patterns: ['a.*b|a'] };
@@ -108,7 +108,7 @@ test('a quiet organisation is not behind a noisy one, whose content takes long t
   await log.close();
 }, 20_000);
 
-test('many of many organisations are all stored, each once', async () => {
+test('many of many organizations are all stored, each once', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const orgs = Array.from({ length: 7 }, () => newId('org'));
   const all = Array.from({ length: 210 }, (_, n) => payload({ org_id: orgs[n % 7] as Id<'org'> }));

@@ -1,5 +1,5 @@
 // The asynchronous writer: content is redacted, encrypted and stored after its call has ended, one payload of an
-// organisation at a time and several organisations in parallel, in bounded memory. Unlike request rows it is never
+// organization at a time and several organizations in parallel, in bounded memory. Unlike request rows it is never
 // spooled, because content must not be stored on a gateway's disk.
 import { isDatabaseFault, type Pool } from '../db/index.ts';
 import { type Id, type Log, monotonicMs, nowMs } from '../kernel/index.ts';
@@ -10,10 +10,10 @@ import type { NewPayload, PayloadLog, PayloadSlot } from './types.ts';
 
 /** Bytes of running calls whose content will be kept, and of ended calls that wait. */
 const WAITING_MAX = 67_108_864;
-/** How many of these may be used by organisations with more than `SMALL`; the rest is reserved for the others. */
+/** How many of these may be used by organizations with more than `SMALL`; the rest is reserved for the others. */
 const SHARED_MAX = 50_331_648;
 const SMALL = 1_048_576;
-/** How many bytes of one organisation may wait; a single call may have more. */
+/** How many bytes of one organization may wait; a single call may have more. */
 const ORG_MAX = 16_777_216;
 /** The size assumed for an answer that has not come yet. */
 const ANSWER_BYTES = 65_536;
@@ -32,7 +32,7 @@ interface PayloadLogOptions {
   readonly root_key: Uint8Array;
 }
 
-/** One organisation's part of the writer. */
+/** One organization's part of the writer. */
 interface Line {
   readonly org_id: string;
   readonly queue: NewPayload[];
@@ -97,7 +97,7 @@ class Writer implements PayloadLog {
     };
   }
 
-  /** Why an organisation may have no `room` more; null: it may. */
+  /** Why an organization may have no `room` more; null: it may. */
   #isFull(line: Line, room: number): 'organization' | 'process' | null {
     if (line.bytes > 0 && line.bytes + room > ORG_MAX) return 'organization';
     const most = line.bytes + room <= SMALL ? WAITING_MAX : SHARED_MAX;
@@ -110,7 +110,7 @@ class Writer implements PayloadLog {
     this.#forget(line);
   }
 
-  /** Forgets an organisation that has nothing waiting any more. */
+  /** Forgets an organization that has nothing waiting any more. */
   #forget({ org_id, bytes, queue, sealing }: Line): void {
     if (bytes === 0 && queue.length === 0 && !sealing) this.#lines.delete(org_id);
   }
@@ -161,7 +161,7 @@ class Writer implements PayloadLog {
 
   async #sealAll(line: Line): Promise<void> {
     while (line.queue.length > 0 && !this.#batch_is_full) {
-      // After everything that the call still has to do, and taking turns with other organisations.
+      // After everything that the call still has to do, and taking turns with other organizations.
       await new Promise((done) => setImmediate(done));
       await this.#sealOne(line, line.queue.shift() as NewPayload);
       this.#store();

@@ -38,7 +38,7 @@ test('days that hold nothing any more are dropped, others and those to come are 
   const org_id = newId('org');
   const old = { request_id: idAt(now - 4 * DAY_MS), org_id, sealed: Buffer.from('x') };
   await insertPayloads(pool, [old, { ...old, request_id: idAt(now) }]);
-  // There is no such organisation: nobody asks for its content to be kept.
+  // There is no such organization: nobody asks for its content to be kept.
   expect(await purgePayloads(pool, new Date(now))).toBe(2);
   const left = await partitions();
   expect(left).toContain('request_payload_default');

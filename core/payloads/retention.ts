@@ -21,7 +21,7 @@ export function voidBefore(
 }
 
 /**
- * Deletes content that has expired or whose organisation has switched logging off; returns how many payloads. An hourly
+ * Deletes content that has expired or whose organization has switched logging off; returns how many payloads. An hourly
  * job.
  */
 export async function purgePayloads(pool: Pool, now: Date): Promise<number> {
@@ -29,7 +29,7 @@ export async function purgePayloads(pool: Pool, now: Date): Promise<number> {
   for (let org_id = await findNextOrg(pool, ''); org_id !== null; org_id = await findNextOrg(pool, org_id)) {
     const policy = await findDataPolicy(pool, org_id);
     const gone = policy === null ? null : voidBefore(policy, now.getTime());
-    // Clocks of two processes may differ by a moment; of an organisation that logs no more everything goes.
+    // Clocks of two processes may differ by a moment; of an organization that logs no more everything goes.
     const is_off = policy === null || policy.data_policy.logging === 'off';
     const before = is_off ? now.getTime() + DAY_MS : Math.max(gone?.erased_ms ?? 0, gone?.expired_ms ?? 0);
     for (let more = true; more; ) {

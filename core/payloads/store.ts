@@ -38,7 +38,7 @@ export async function preparePayloadDays(db: Db, args: { first: string; last: st
   return rows[0]?.made ?? 0;
 }
 
-/** Those of `ids` whose content an organisation has stored. */
+/** Those of `ids` whose content an organization has stored. */
 export async function listStored(
   db: Db,
   args: { org_id: Id<'org'>; request_ids: readonly string[] },
@@ -64,7 +64,7 @@ export async function findSealed(
   return rows[0]?.sealed ?? null;
 }
 
-/** The first organisation behind `after` that has content; null at the end. One look at an index, not at every row. */
+/** The first organization behind `after` that has content; null at the end. One look at an index, not at every row. */
 export async function findNextOrg(db: Db, after: string): Promise<Id<'org'> | null> {
   const { rows } = await db.query<{ org_id: Id<'org'> | null }>({
     name: 'payloads.find_next_org',

@@ -33,11 +33,11 @@ export interface PayloadSlot {
 /** The writer of one process. Bounded: a store that is behind costs payloads, never memory or calls. */
 export interface PayloadLog {
   /**
-   * Space for a call of `org_id` whose request has `bytes`; null while too much waits, of this organisation or in all,
+   * Space for a call of `org_id` whose request has `bytes`; null while too much waits, of this organization or in all,
    * which is counted and logged.
    */
   open(org_id: Id<'org'>, bytes: number): PayloadSlot | null;
-  /** Calls that were not kept although their organisation asked for it. */
+  /** Calls that were not kept although their organization asked for it. */
   readonly dropped: number;
   /** Bytes that wait or may come. */
   readonly waiting_bytes: number;

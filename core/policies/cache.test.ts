@@ -72,7 +72,7 @@ async function msUntil(cache: PolicyCache, wanted: number | string | null): Prom
 const watched = (gate?: (name: string) => Promise<void> | undefined) =>
   watchedPool(pool, 'policies.read_active_texts', gate);
 
-test('an organisation is read once and answered from memory, without a policy too', async () => {
+test('an organization is read once and answered from memory, without a policy too', async () => {
   const { db, looked } = watched();
   const cache = await cacheOf({ db });
   const [first, second] = await Promise.all([cache.policiesOf(other.org_id), cache.policiesOf(other.org_id)]);
@@ -83,7 +83,7 @@ test('an organisation is read once and answered from memory, without a policy to
 });
 
 test(
-  'a change is followed within a second, and of other organisations nothing is dropped',
+  'a change is followed within a second, and of other organizations nothing is dropped',
   again,
   async () => {
     const { db, looked } = watched();
@@ -160,7 +160,7 @@ test('no call passes unruled: a database that is away, and a text that cannot be
   await activate(await newVersion());
 });
 
-test('no more organisations are held than allowed', async () => {
+test('no more organizations are held than allowed', async () => {
   const { db, looked } = watched();
   const cache = await cacheOf({ db, max_orgs: 1 });
   for (const org of [org_id, other.org_id, org_id]) await ruled(cache, org);

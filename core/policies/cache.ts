@@ -11,9 +11,9 @@ const TRUST_MS = 2_000;
 const NOTE_MS = 3_000;
 const PRUNE_MS = 600_000;
 
-/** The active policies of one organisation, immutable. */
+/** The active policies of one organization, immutable. */
 export interface OrgPolicies {
-  /** What rules a call of `project_id`: its own policy, else the organisation's, else null for the default. */
+  /** What rules a call of `project_id`: its own policy, else the organization's, else null for the default. */
   of(project_id: Id<'project'>): ActivePolicy | null;
 }
 
@@ -21,11 +21,11 @@ const none: OrgPolicies = { of: () => null };
 
 export interface PolicyCache {
   /**
-   * The snapshot of an organisation; a promise where it must be read first.
+   * The snapshot of an organization; a promise where it must be read first.
    * @throws ServiceError service_unavailable (from the promise) when it cannot be read: no call passes unruled.
    */
   policiesOf(org_id: Id<'org'>): OrgPolicies | Promise<OrgPolicies>;
-  /** Drops an organisation's snapshot in this process at once. */
+  /** Drops an organization's snapshot in this process at once. */
   forget(org_id: Id<'org'>): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ interface PolicyCacheOptions {
   readonly log: Log;
   /** Name of this process among the gateways that apply policies. */
   readonly process_name: string;
-  /** Most organisations held in memory. */
+  /** Most organizations held in memory. */
   readonly max_orgs?: number;
 }
 

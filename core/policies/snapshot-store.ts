@@ -8,7 +8,7 @@ interface ActiveText {
   readonly yaml: string;
 }
 
-/** The texts that rule the organisation and its projects now. */
+/** The texts that rule the organization and its projects now. */
 export async function readActiveTexts(db: Db, org_id: Id<'org'>): Promise<ActiveText[]> {
   const { rows } = await db.query<ActiveText>({
     name: 'policies.read_active_texts',

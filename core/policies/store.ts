@@ -31,7 +31,7 @@ export interface ActivationRow {
 const ACTIVATION = 'activation_no, project_id, name, version, activated_at, previous_no';
 const VERSION = 'name, version, yaml, content_hash, notices, managed_by, created_at';
 
-/** Serialises the writers of one organisation's policies until the transaction ends: ownership, numbers and scopes. */
+/** Serialises the writers of one organization's policies until the transaction ends: ownership, numbers and scopes. */
 export async function lockPolicies(db: Db, org_id: Id<'org'>): Promise<void> {
   await db.query({
     name: 'policies.lock',
@@ -40,7 +40,7 @@ export async function lockPolicies(db: Db, org_id: Id<'org'>): Promise<void> {
   });
 }
 
-/** The policy `name`, deleted or not; null when the organisation never had it. */
+/** The policy `name`, deleted or not; null when the organization never had it. */
 export async function findPolicy(db: Db, org_id: Id<'org'>, name: string): Promise<PolicyRow | null> {
   const { rows } = await db.query<PolicyRow>({
     name: 'policies.find',
@@ -50,7 +50,7 @@ export async function findPolicy(db: Db, org_id: Id<'org'>, name: string): Promi
   return rows[0] ?? null;
 }
 
-/** How many policies the organisation has. */
+/** How many policies the organization has. */
 export async function countPolicies(db: Db, org_id: Id<'org'>): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'policies.count',
@@ -170,7 +170,7 @@ export async function listVersions(
   return rows;
 }
 
-/** Running activations of the organisation, of `name` alone where it is given. */
+/** Running activations of the organization, of `name` alone where it is given. */
 export async function listActive(
   db: Db,
   org_id: Id<'org'>,
@@ -187,7 +187,7 @@ export async function listActive(
   return rows;
 }
 
-/** The running activation of a scope (`project_id` null: the organisation); null when the default policy rules. */
+/** The running activation of a scope (`project_id` null: the organization); null when the default policy rules. */
 export async function findActive(
   db: Db,
   org_id: Id<'org'>,
@@ -203,7 +203,7 @@ export async function findActive(
   return rows[0] ?? null;
 }
 
-/** One activation of the organisation by its number; null when it went with its policy. */
+/** One activation of the organization by its number; null when it went with its policy. */
 export async function findActivation(
   db: Db,
   org_id: Id<'org'>,

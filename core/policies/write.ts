@@ -11,7 +11,7 @@ import {
   type VersionRow,
 } from './store.ts';
 
-/** A bound on what one organisation can make every listing carry. */
+/** A bound on what one organization can make every listing carry. */
 const POLICIES_MAX = 1_000;
 
 function refuseInvalid(verdict: Verdict): asserts verdict is Verdict & { valid: true } {

@@ -1,4 +1,4 @@
-// A change of an organisation's data policy: a merge patch over the present one. Pure.
+// A change of an organization's data policy: a merge patch over the present one. Pure.
 import { type Static, Type } from 'typebox';
 import { named, nullable, oneOf } from '../kernel/index.ts';
 import { DEFAULT_DATA_POLICY, type OrgDataPolicy } from '../orgs/index.ts';

@@ -1,4 +1,4 @@
-// An organisation's own patterns, run by an engine without backtracking, so that no text can make one take forever.
+// An organization's own patterns, run by an engine without backtracking, so that no text can make one take forever.
 import { RE2JS } from 're2js';
 import { ServiceError } from '../kernel/index.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type Scan } from './types.ts';

@@ -1,4 +1,4 @@
-// The worker is one for all organisations: what one of them has waiting is no matter of the others.
+// The worker is one for all organizations: what one of them has waiting is no matter of the others.
 import { expect, test } from 'vitest';
 import { RedactionPool } from './pool.ts';
 
@@ -7,7 +7,7 @@ const bodyOf = (text: string) => Buffer.from(JSON.stringify([text]));
 const SLOW = { presets: [], patterns: ['a.*b|a'] };
 const slowBody = bodyOf('a'.repeat(1_500));
 
-test('a quiet organisation waits for one body of each noisy one, also where all ask for the same', async () => {
+test('a quiet organization waits for one body of each noisy one, also where all ask for the same', async () => {
   const pool = new RedactionPool();
   const ended: string[] = [];
   const ask = (org_id: string) => pool.redact(SLOW, slowBody, { org_id }).then(() => ended.push(org_id));
@@ -18,7 +18,7 @@ test('a quiet organisation waits for one body of each noisy one, also where all 
   expect(ended.slice(3)).toEqual(Array.from({ length: 2 }, () => ['loud', 'louder']).flat());
 });
 
-test('large bodies under presets make their own organisation wait, not another one', async () => {
+test('large bodies under presets make their own organization wait, not another one', async () => {
   const pool = new RedactionPool();
   const emails = { presets: ['email' as const], patterns: [] };
   const ended: string[] = [];
@@ -31,7 +31,7 @@ test('large bodies under presets make their own organisation wait, not another o
   expect(ended.indexOf('quiet 1')).toBe(1);
 });
 
-test('too much waiting text of one organisation is refused to it alone, until there is room', async () => {
+test('too much waiting text of one organization is refused to it alone, until there is room', async () => {
   const pool = new RedactionPool();
   const settings = { presets: [], patterns: ['one'] };
   const large = Buffer.from(JSON.stringify({ data: 'y'.repeat(34_000_000) }));

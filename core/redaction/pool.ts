@@ -10,9 +10,9 @@ import type { Job, Outcome } from './worker.ts';
 
 /** Presets alone take about a millisecond for so many bytes of text, and a few dozen where they are made to be slow. */
 const OWN_THREAD_MAX = 262_144;
-/** Bytes of one organisation that may wait for the worker; one body may, whatever its size. */
+/** Bytes of one organization that may wait for the worker; one body may, whatever its size. */
 const ORG_MAX = 67_108_864;
-/** Bytes of all organisations that may wait; an organisation without a waiting body may add one in any case. */
+/** Bytes of all organizations that may wait; an organization without a waiting body may add one in any case. */
 const WAITING_MAX = 268_435_456;
 const TIMES: PoolTimes = { patience_ms: 2_000, lost_ms: 6_000 };
 const REDACTORS_MAX = 64;
@@ -51,21 +51,21 @@ interface PoolTimes {
   readonly lost_ms: number;
 }
 
-/** What one organisation has waiting, first come, first served. */
+/** What one organization has waiting, first come, first served. */
 interface Line {
   readonly waiting: Waiting[];
   /** Of what waits and what runs. */
   bytes: number;
 }
 
-/** One worker for all organisations of the process, which take turns there. */
+/** One worker for all organizations of the process, which take turns there. */
 export class RedactionPool {
   readonly #times: PoolTimes;
   #worker: Worker | null = null;
   #running: Waiting | null = null;
   #timer: NodeJS.Timeout | null = null;
   /**
-   * By organisation, the next in turn first, so that large bodies and slow patterns only delay their own organisation.
+   * By organization, the next in turn first, so that large bodies and slow patterns only delay their own organization.
    */
   readonly #lines = new Map<string, Line>();
   /** The line that was served last. */
@@ -77,7 +77,7 @@ export class RedactionPool {
     this.#times = times;
   }
 
-  /** Rejects with service_unavailable where too much of the organisation's text waits already. */
+  /** Rejects with service_unavailable where too much of the organization's text waits already. */
   redact(
     settings: RedactionSettings,
     body: Buffer,
@@ -103,7 +103,7 @@ export class RedactionPool {
     });
   }
 
-  /** The first body of the next organisation in turn; the one served last is now behind all others. */
+  /** The first body of the next organization in turn; the one served last is now behind all others. */
   #first(): Waiting | undefined {
     const served = this.#lines.get(this.#served);
     if (served !== undefined) {
@@ -177,7 +177,7 @@ export class RedactionPool {
 
 /** Whose text it is, and what of it stays. */
 interface RedactionOf {
-  /** Of all that wait, organisations take turns. */
+  /** Of all that wait, organizations take turns. */
   readonly org_id: string;
   /** Paths whose strings stay (`model`, `svc.route`). */
   readonly spared?: readonly string[];
@@ -198,8 +198,8 @@ function redactorOf(settings: RedactionSettings): Redactor {
 }
 
 /**
- * `body`, a JSON text of the organisation that `of` names, without what `settings` names. What is not JSON comes back
- * as it is. A promise where the worker does it, in which each waits for one body of each other organisation at most.
+ * `body`, a JSON text of the organization that `of` names, without what `settings` names. What is not JSON comes back
+ * as it is. A promise where the worker does it, in which each waits for one body of each other organization at most.
  * @throws ServiceError (or rejects) invalid_pattern when the patterns take too long, service_unavailable.
  */
 export function redactBody(

@@ -267,7 +267,7 @@ describe('the presets', () => {
   });
 });
 
-describe('patterns of an organisation', () => {
+describe('patterns of an organization', () => {
   const own = (...patterns: string[]) => new Redactor({ presets: [], patterns });
 
   it('come after the presets and are named by their place', () => {

@@ -1,4 +1,4 @@
-// Removes from a text what the organisation's policy names. Pure, apart from the clock that ends patterns which take
+// Removes from a text what the organization's policy names. Pure, apart from the clock that ends patterns which take
 // too long.
 import { scanApiKeys } from './api-key.ts';
 import { scanPattern } from './custom.ts';

@@ -4,7 +4,7 @@
 export const presets = ['api_key', 'email', 'card', 'aadhaar', 'pan', 'phone'] as const;
 export type Preset = (typeof presets)[number];
 
-/** `data_policy.redact` of an organisation; plain data, so that it can go to another thread. */
+/** `data_policy.redact` of an organization; plain data, so that it can go to another thread. */
 export interface RedactionSettings {
   readonly presets: readonly Preset[];
   /** RE2 syntax. */
@@ -22,7 +22,7 @@ export interface Redacted {
 /** Finds what one preset or pattern means in `text`: start and end of each match in order, flat; null for none. */
 export type Scan = (text: string) => number[] | null;
 
-/** How many patterns an organisation may have, and how long one may be. */
+/** How many patterns an organization may have, and how long one may be. */
 export const PATTERNS_MAX = 20;
 export const PATTERN_LENGTH_MAX = 256;
 /** Characters (UTF-16 units) that are looked at in one call; what lies behind is dropped. */

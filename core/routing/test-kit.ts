@@ -128,7 +128,7 @@ export function run(endpoints: Endpoint[], over: Partial<RouteInput> = {}) {
   const one = model(endpoints);
   return choose({ catalog: catalogOf(one), models: [one] }, input(over));
 }
-/** Health as the calls of one organisation see it, and what is noted of them. */
+/** Health as the calls of one organization see it, and what is noted of them. */
 export function healthOf(health: Health = createHealth(), viewer: Viewer = { org_id: 'org', path: 'chat' }) {
   return {
     ...health,

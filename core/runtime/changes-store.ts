@@ -1,14 +1,14 @@
 // SQL of the announcements that rows changed which processes remember: each of its tables has the transaction and the
-// organisation of a change beside the time, `grant_change` also the key.
+// organization of a change beside the time, `grant_change` also the key.
 import type { Db, Id } from '../kernel/index.ts';
 
-/** What changed: an organisation's keys, its routing policies, or its own provider keys. */
+/** What changed: an organization's keys, its routing policies, or its own provider keys. */
 export type Topic = 'grant' | 'policy' | 'byok';
 
 export interface Change {
   readonly topic: Topic;
   readonly org_id: Id<'org'>;
-  /** The one key that changed; null where everything of the organisation may have. */
+  /** The one key that changed; null where everything of the organization may have. */
   readonly key_id: Id<'key'> | null;
 }
 

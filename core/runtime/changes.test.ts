@@ -34,7 +34,7 @@ async function announce(table: 'grant' | 'policy' | 'byok', org_id: string, repo
   });
 }
 
-/** Follows `topic` and notes the organisations heard of. */
+/** Follows `topic` and notes the organizations heard of. */
 function heardBy(changes: Changes, topic: 'grant' | 'policy' | 'byok'): Set<Id<'org'>> {
   const heard = new Set<Id<'org'>>();
   changes.follow({ topic, changed: ({ org_id }) => heard.add(org_id), missed: () => {} });

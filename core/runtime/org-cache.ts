@@ -1,4 +1,4 @@
-// What a process remembers of organisations: read on first use, dropped when it changes (`Changes`), and at once by
+// What a process remembers of organizations: read on first use, dropped when it changes (`Changes`), and at once by
 // whoever changed it in this process (`forget`).
 import { LRUCache } from 'lru-cache';
 import { databaseAway, isDatabaseFault } from '../db/index.ts';
@@ -13,7 +13,7 @@ interface OrgCacheParts<T> {
   readonly topic: Follower['topic'];
   /** Without an answered poll for this long memory is not believed: each call asks PostgreSQL or is refused. */
   readonly trust_ms: number;
-  /** Most organisations held in memory. */
+  /** Most organizations held in memory. */
   readonly max_orgs: number;
   /** Sentence of the refusal where it is there and cannot be read. */
   readonly unreadable: string;
@@ -45,7 +45,7 @@ export class OrgCache<T extends object> {
   }
 
   /**
-   * What is remembered of an organisation; a promise where it must be read first.
+   * What is remembered of an organization; a promise where it must be read first.
    * @throws ServiceError service_unavailable (from the promise) when it cannot be read.
    */
   of(org_id: Id<'org'>): T | Promise<T> {
@@ -53,7 +53,7 @@ export class OrgCache<T extends object> {
     return (trusted && this.#orgs.get(org_id)) || this.#orgs.forceFetch(org_id, { forceRefresh: !trusted });
   }
 
-  /** Drops an organisation in this process at once: a read under way may have begun before the change. */
+  /** Drops an organization in this process at once: a read under way may have begun before the change. */
   forget(org_id: Id<'org'>): void {
     this.#orgs.delete(org_id);
   }

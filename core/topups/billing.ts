@@ -1,4 +1,4 @@
-// How an organisation's people change where it is taxed and what it pays in (docs/topups.md#billing-facts).
+// How an organization's people change where it is taxed and what it pays in (docs/topups.md#billing-facts).
 
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
@@ -36,7 +36,7 @@ const AddressChange = named(
   ),
 );
 
-/** Members of a change of an organisation, as they stand in its request. Null takes a fact away. */
+/** Members of a change of an organization, as they stand in its request. Null takes a fact away. */
 export const billingMembers = {
   legal_name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 200 }))),
   billing_currency: Type.Optional(oneOf(currencies, 'BillingCurrency')),
@@ -113,7 +113,7 @@ function statusOf(change: Change, now: { gstin: string | null; tax_status: strin
 }
 
 /**
- * Changes the billing facts of an organisation, inside a transaction; documents that were issued stay as they are.
+ * Changes the billing facts of an organization, inside a transaction; documents that were issued stay as they are.
  * @throws ServiceError not_found, conflict, invalid_gstin, invalid_request.
  */
 export async function changeBilling(context: Context, org_id: Id<'org'>, change: Change): Promise<void> {

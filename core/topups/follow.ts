@@ -100,7 +100,7 @@ function receiptText(topup: Topup, number: string): string {
   ].join('\r\n');
 }
 
-/** Whom documents of an organisation go to: its billing address, else its owners; null when there is nobody. */
+/** Whom documents of an organization go to: its billing address, else its owners; null when there is nobody. */
 async function recipientOf(context: Context, org_id: Id<'org'>): Promise<string | null> {
   const { db } = context;
   const email = (await findBilling(db, org_id))?.email ?? null;
@@ -116,7 +116,7 @@ async function recipientOf(context: Context, org_id: Id<'org'>): Promise<string 
 }
 
 /**
- * Sends the receipt of a paid top-up to the organisation's billing address, else to its owners, once: its mail has the
+ * Sends the receipt of a paid top-up to the organization's billing address, else to its owners, once: its mail has the
  * document's id as name, and the document notes that it went. `sent` false: nothing to send, nobody to send to, or no
  * mailer here.
  * @throws ServiceError not_found; whatever the mailer throws.

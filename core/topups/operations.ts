@@ -74,7 +74,7 @@ function shownQuote(quote: Quote) {
   return { ...quote, fees: { rail: quote.fees.rail, items: [...quote.fees.items] } };
 }
 
-/** Top-ups are live rows: a test key of the same organisation finds none. */
+/** Top-ups are live rows: a test key of the same organization finds none. */
 function ownId(context: Context, text: string): { org_id: Id<'org'>; id: Id<'topup'> } {
   const { org_id, environment } = orgCaller(context);
   if (environment !== 'live' || !isId('topup', text)) throw notFound();

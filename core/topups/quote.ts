@@ -32,7 +32,7 @@ export function railOf(country: string): RailName {
   return country === 'IN' ? 'rail-a' : 'rail-b';
 }
 
-/** The currency an organisation pays in. @throws ServiceError currency_not_supported. */
+/** The currency an organization pays in. @throws ServiceError currency_not_supported. */
 export function currencyOf(billing: Pick<Billing, 'country' | 'currency'>): Currency {
   const currency = billing.country === 'IN' ? 'INR' : billing.currency;
   if (isCurrency(currency) && (billing.country === 'IN' || currency !== 'INR')) return currency;

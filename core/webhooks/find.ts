@@ -3,7 +3,7 @@ import { type Context, isId, notFound, orgCaller } from '../kernel/index.ts';
 import type { findWebhook } from './store.ts';
 import type { WebhookRow } from './types.ts';
 
-/** The endpoint `id` of the caller's organisation, read by `find`. @throws ServiceError not_found. */
+/** The endpoint `id` of the caller's organization, read by `find`. @throws ServiceError not_found. */
 export async function getWebhook(
   context: Context,
   id: string,

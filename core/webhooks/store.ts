@@ -7,7 +7,7 @@ const COLUMNS = `
   id, org_id, url, description, events, status, disabled_reason, failing_since, failed_attempts, secret_hint,
   previous_secret_expires_at, created_by, created_at, updated_at, last_delivery_at`;
 
-/** The endpoints of an organisation, oldest first. */
+/** The endpoints of an organization, oldest first. */
 export async function listWebhooks(db: Db, org_id: Id<'org'>): Promise<WebhookRow[]> {
   const { rows } = await db.query<WebhookRow>({
     name: 'webhooks.list',
@@ -17,7 +17,7 @@ export async function listWebhooks(db: Db, org_id: Id<'org'>): Promise<WebhookRo
   return rows;
 }
 
-/** One endpoint of an organisation; null when it is missing or another's. */
+/** One endpoint of an organization; null when it is missing or another's. */
 export async function findWebhook(
   db: Db,
   args: { org_id: Id<'org'>; id: string },
@@ -43,7 +43,7 @@ export async function lockWebhook(
   return rows[0] ?? null;
 }
 
-/** How many endpoints an organisation has. */
+/** How many endpoints an organization has. */
 export async function countWebhooks(db: Db, org_id: Id<'org'>): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
     name: 'webhooks.count',

@@ -68,7 +68,7 @@ function ofUpstream({ calls: { health, credentials, transport } }: Parts): Figur
     gauge('upstream_connections', 'Open connections to providers.', () => transport.connections()),
     gauge(
       'circuits_open',
-      'For how many organisations the circuit of an endpoint is open or half open.',
+      'For how many organizations the circuit of an endpoint is open or half open.',
       () =>
         byLabel(
           'endpoint_id',

@@ -298,7 +298,7 @@ test('a repeated Idempotency-Key makes one key and shows its secret again', asyn
   expect(again.headers['x-svc-idempotent-replay']).toBe('true');
   const other = await post({ ...options, name: 'other' }, a.key, headers);
   expect([other.statusCode, codeOf(other)]).toEqual([422, 'idempotency_conflict']);
-  // Scope is (organisation, environment, path, key): neither the other tenant nor a test key meets it.
+  // Scope is (organization, environment, path, key): neither the other tenant nor a test key meets it.
   const theirs = await post({ ...options, project_id: b.live.id }, b.key, headers);
   expect([theirs.statusCode, theirs.json().id === first.json().id]).toEqual([201, false]);
   expect((await post({ ...options, environment: 'test' }, a.test_key, headers)).statusCode).toBe(201);

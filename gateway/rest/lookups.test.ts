@@ -109,7 +109,7 @@ test('searches are a line of the generation; an insured answer has none and cost
   expect(cost).toMatchObject({ total_micro_usd: 0, lines: [] });
 });
 
-test("a settled call of another organisation is nobody's, with or without its row", async () => {
+test("a settled call of another organization is nobody's, with or without its row", async () => {
   const id = await settledCall(b);
   for (const key of [a.key, a.test_key]) {
     const response = await harness.call('GET', `/v1/generation/${id}`, { key });

@@ -278,7 +278,7 @@ describe('ownership', () => {
   });
 });
 
-test('another organisation sees none of it: same name, other policy, and 404 for the rest', async () => {
+test('another organization sees none of it: same name, other policy, and 404 for the rest', async () => {
   await made('mine', [PRICE, LATENCY]);
   const of_b = (method: 'GET' | 'POST', path: string, body?: unknown) =>
     harness.call(method, `/v1/policies${path}`, { key: b.key, ...(body === undefined ? {} : { body }) });

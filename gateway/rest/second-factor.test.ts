@@ -164,7 +164,7 @@ test('a sign-in that got past the old password does not finish once the password
   expect(seen(await entering)).toEqual([401, 'invalid_credentials']);
 });
 
-test('an organisation that asks for a second factor lets in nobody without one, but to set it up', async () => {
+test('an organization that asks for a second factor lets in nobody without one, but to set it up', async () => {
   const tenant = await harness.makeTenant('guarded');
   const person = await harness.makePerson(tenant, 'owner');
   const token = await harness.signIn(person);

@@ -1,4 +1,4 @@
-// A person with several organisations: what the list shows of one that bars the session, and rotations at once.
+// A person with several organizations: what the list shows of one that bars the session, and rotations at once.
 import type { Id } from '@svc/core/kernel/index.ts';
 import { putMember } from '@svc/core/orgs/index.ts';
 import { expect, test } from 'vitest';
@@ -41,7 +41,7 @@ async function listed(key: string, ip?: string): Promise<{ ids: string[]; tells:
   return { ids: (answer.json().data as { id: string }[]).map(({ id }) => id).sort(), tells };
 }
 
-test('the list shows nothing of an organisation that bars the session, whichever it stands in', async () => {
+test('the list shows nothing of an organization that bars the session, whichever it stands in', async () => {
   const person = await harness.makePerson(b, 'owner');
   await join(person, a);
   const key = await harness.signIn(person);

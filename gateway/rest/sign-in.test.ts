@@ -146,7 +146,7 @@ test('a session ends after 12 idle hours, and after 72 however busy', async () =
   expect(seen(await session(busy))).toEqual([401, 'session_expired']);
 });
 
-test('the strictest organisation says how long a session lasts', async () => {
+test('the strictest organization says how long a session lasts', async () => {
   const person = await harness.makePerson(a, 'viewer');
   const strict = await harness.makeTenant('strict');
   await pool.query({
@@ -220,7 +220,7 @@ test("nobody ends another person's session, nor learns that it is there", async 
   expect((await session(theirs)).statusCode).toBe(200);
 });
 
-test('owners and admins see and end the sessions of their organisation, others do not', async () => {
+test('owners and admins see and end the sessions of their organization, others do not', async () => {
   const target = await harness.signIn(await harness.makePerson(a, 'developer'));
   const { id } = (await session(target)).json().session;
   const path = `/v1/orgs/${a.org.id}/sessions`;
@@ -238,7 +238,7 @@ test('owners and admins see and end the sessions of their organisation, others d
   expect((await call('GET', path, { key: a.key })).json().error.code).toBe('session_required');
 });
 
-test('entering another organisation gives a new token, and x-svc-org lends one for a single request', async () => {
+test('entering another organization gives a new token, and x-svc-org lends one for a single request', async () => {
   const person = await harness.makePerson(a, 'owner');
   const at = new Date();
   await putMember(pool, { org_id: b.org.id, user_id: person.id, role: 'viewer', source: 'invite', at });
@@ -252,7 +252,7 @@ test('entering another organisation gives a new token, and x-svc-org lends one f
   });
   expect(seen(write)).toEqual([403, 'permission_denied']);
   expect((await session(token)).json().org.id).toBe(a.org.id);
-  // The path names the organisation: the role there counts.
+  // The path names the organization: the role there counts.
   expect((await call('GET', `/v1/orgs/${b.org.id}/sessions`, { key: token })).statusCode).toBe(403);
   expect((await call('GET', `/v1/orgs/${b.org.id}`, { key: token })).json()).toMatchObject({
     role: 'viewer',
@@ -303,7 +303,7 @@ test('sessions read live rows unless the test environment is asked for, and cann
   expect((await call('POST', '/v1/credits/sandbox/refill', { key: token })).statusCode).toBe(200);
 });
 
-test('an Idempotency-Key of a session is its organisation’s, and answers again', async () => {
+test('an Idempotency-Key of a session is its organization’s, and answers again', async () => {
   const token = await harness.signIn(await harness.makePerson(a, 'developer'));
   const body = { name: 'once', project_id: a.live.id, scopes: ['inference'] };
   const make = () => call('POST', '/v1/keys', { key: token, body, headers: { 'idempotency-key': 'one' } });

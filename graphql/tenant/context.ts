@@ -53,7 +53,7 @@ class Loaders {
     });
   }
 
-  /** The organisation's projects, read once: the plan limits their number. */
+  /** The organization's projects, read once: the plan limits their number. */
   projects(): Promise<ReadonlyMap<string, ProjectRecord>> {
     this.#projects ??= this.#runner
       .run(listProjectsOperation, {})

@@ -1,5 +1,5 @@
 // In GraphQL a look-up that finds nothing returns null, whether the object does not exist or belongs to another
-// organisation.
+// organization.
 import { ServiceError } from '@svc/core/kernel/index.ts';
 
 /** What `found` resolves with; null when it rejects with not_found. */

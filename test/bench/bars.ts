@@ -47,5 +47,5 @@ export const pairPostgres = { hot: { bar: 35, goal: 25 }, spread: { bar: 100, go
 export const pairsPerSecond = { hot: { bar: 12_000, goal: 20_000 }, spread: { bar: 5_000, goal: 10_000 } };
 /** A routing decision over 1,000 endpoints, in µs. */
 export const routingUs = { bar: 200, goal: 120 };
-/** What another organisation's calls and `/healthz` may take beside one that sends the worst bodies, in ms. */
+/** What another organization's calls and `/healthz` may take beside one that sends the worst bodies, in ms. */
 export const tenantBars = { calls: { bar: 50, goal: 25 }, health: { bar: 100, goal: 25 } };

@@ -158,7 +158,7 @@ async function runTenants(stack: Stack, options: Options, results: Results): Pro
   const found = await measureTenants(stack, options.quick ? 6 : 20);
   results.tenants = found;
   say(
-    `\none organisation's calls, 50 a second, while another sends the worst bodies (${found.bodies}) on six connections`,
+    `\none organization's calls, 50 a second, while another sends the worst bodies (${found.bodies}) on six connections`,
   );
   const head = ['calls p50 ms', 'p99 ms', '/healthz p99 ms', 'calls p99 without them', 'calls failed'];
   const { calls_p50_ms, calls_p99_ms, health_p99_ms, quiet_p99_ms, failed } = found;

@@ -1,4 +1,4 @@
-// What another organisation notices when six connections of one free key send the worst bodies that are allowed.
+// What another organization notices when six connections of one free key send the worst bodies that are allowed.
 import { type FloodFigures, flood, quantile, worstBodies } from '../concurrency/flood.ts';
 import { provision } from '../support/provision.ts';
 import type { Stack } from './stack.ts';

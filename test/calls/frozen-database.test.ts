@@ -40,7 +40,7 @@ let refused: ReturnType<World['model']>;
 beforeAll(async () => {
   refused = world.model('chat');
   const [org, unread] = [await world.org(), await world.org()];
-  // The key and what belongs to its organisation are known by now, its balance is not.
+  // The key and what belongs to its organization are known by now, its balance is not.
   expect((await world.chat(org.live_key, bodyOf('calls/none', 'Hi')).reply).status).toBe(404);
   // The key alone is known by now; policies were never read.
   const headers = { authorization: `Bearer ${unread.live_key}` };
@@ -91,7 +91,7 @@ test('a new call is refused with 503 whether it names a cap or not, and whatever
   expect(world.sim.calls.filter(({ model }) => refused.id.endsWith(model))).toEqual([]);
 });
 
-test('so is the first call of an organisation whose policies were never read', () => {
+test('so is the first call of an organization whose policies were never read', () => {
   expect([got.unread?.status, errorOf(got.unread as Reply)?.['code']]).toEqual([503, 'service_unavailable']);
 });
 

@@ -4,7 +4,7 @@ import { errorOf, type Json, svcOf } from './caller.ts';
 import { bodyOf, grammarFaults, idOf, send, useWorld } from './world.ts';
 
 const world = useWorld();
-/** Play money of a new organisation. */
+/** Play money of a new organization. */
 const PLAY_MICRO = 100_000_000;
 
 interface Want {

@@ -1,5 +1,5 @@
-// A gateway process, a simulator and a scripted upstream behind it, and organisations of known balance. Every test
-// takes models and an organisation of its own, so that tests neither see each other's circuits nor each other's money.
+// A gateway process, a simulator and a scripted upstream behind it, and organizations of known balance. Every test
+// takes models and an organization of its own, so that tests neither see each other's circuits nor each other's money.
 import { rmSync } from 'node:fs';
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import type { Formats } from '@svc/core/inference/index.ts';
@@ -164,7 +164,7 @@ export interface World {
   /** Starts the gateway again, on the same database and data directory, after it has ended. */
   restart(): Promise<void>;
   close(): Promise<void>;
-  /** An organisation with `balance` micro-USD. */
+  /** An organization with `balance` micro-USD. */
   org(balance?: number, keys?: readonly KeyOptions[]): Promise<Org>;
   /** A model of `kind` that no other test uses: its id, and its name upstream. */
   model(kind: Kind): { readonly id: string; readonly upstream: string };

@@ -75,7 +75,7 @@ export interface FloodOptions {
   readonly hostile_key: string;
   readonly connections: number;
   readonly other_key: string;
-  /** Of the other organisation's calls. */
+  /** Of the other organization's calls. */
   readonly model: string;
   /** How many calls of each kind are measured; the flood goes on until all have their answers. */
   readonly calls: number;
@@ -86,7 +86,7 @@ export interface FloodFigures {
   readonly sent: number;
   /** How often the hostile caller got each status. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** Of the other organisation: calls that did not end in 200. */
+  /** Of the other organization: calls that did not end in 200. */
   readonly failed: number;
   readonly calls_ms: readonly number[];
   readonly health_ms: readonly number[];
@@ -98,7 +98,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Floods a gateway while another organisation calls it at an even rate. */
+/** Floods a gateway while another organization calls it at an even rate. */
 export async function flood(options: FloodOptions): Promise<FloodFigures> {
   const { port, bodies, connections, calls, per_second } = options;
   const agent = new Agent({ keepAlive: true });

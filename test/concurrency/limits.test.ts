@@ -45,7 +45,7 @@ beforeAll(async () => {
   open = await shareGateways(2, { SVC_REDIS_URL: redis.url });
 });
 
-/** An organisation whose key has the limits `key`, on gateways that all tests share. */
+/** An organization whose key has the limits `key`, on gateways that all tests share. */
 async function openShared(key: KeyLimits, processes = 2): Promise<Limited> {
   return limited(await open(wanted(key, processes)));
 }

@@ -71,7 +71,7 @@ function startGateways(
 
 /**
  * Starts `processes` gateways that all tests of the file share, for tests that kill none. What it returns opens an
- * organisation of a test's own on the first of them, as many as the test wants.
+ * organization of a test's own on the first of them, as many as the test wants.
  */
 export async function shareGateways(
   processes: number,
@@ -94,7 +94,7 @@ export async function shareGateways(
   };
 }
 
-/** Starts `processes` gateways over an organisation with `balance`; the caller closes it. */
+/** Starts `processes` gateways over an organization with `balance`; the caller closes it. */
 export async function startMoney(args: MoneyOptions & { readonly database_url: string }): Promise<Money> {
   const { database_url } = args;
   const provider = await startCrashProvider();

@@ -8,7 +8,7 @@ const world = useWorld({ models: { chat: 1 } });
 /** A limit for a machine that runs other tests too; each of these bodies once blocked the process for most of a second. */
 const LONGEST_MS = 1_000;
 
-test('six connections that send the worst bodies do not keep another organisation waiting', async () => {
+test('six connections that send the worst bodies do not keep another organization waiting', async () => {
   const { gateway, org } = world();
   const hostile = await org(1_000_000, [{ name: 'free', environment: 'test', rpm: 300, concurrency: 20 }]);
   const other = await org();

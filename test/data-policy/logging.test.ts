@@ -124,7 +124,7 @@ describe('content is not kept', () => {
   }
 
   test.concurrent.each([
-    ['of a new organisation', {}],
+    ['of a new organization', {}],
     ['with ZDR on', { logging: 'on', zdr: true }],
     ['with a retention of no days', { logging: 'on', retention_days: 0 }],
   ] as const)('%s', async (_name, policy) => {
@@ -193,7 +193,7 @@ describe('content goes', () => {
     expect(await storedOf(world(), org)).toBe(0);
   });
 
-  test('after the days of its organisation, not a day earlier', async () => {
+  test('after the days of its organization, not a day earlier', async () => {
     const { org } = await logged({ retention_days: 7 });
     const other = await logged({ retention_days: 30 });
     await purgeIn(6.9);

@@ -1,4 +1,4 @@
-// Organisations with a data policy of their own, changed as a customer would: over REST.
+// Organizations with a data policy of their own, changed as a customer would: over REST.
 import { expect } from 'vitest';
 import type { Json } from '../calls/caller.ts';
 import { eventually, type Org, type World } from '../calls/world.ts';
@@ -9,7 +9,7 @@ export interface Tenant extends Org {
   readonly key_id: string;
 }
 
-/** A request of an organisation's owner key to the management API. */
+/** A request of an organization's owner key to the management API. */
 export async function manage(
   world: World,
   org: Pick<Org, 'live_key'>,
@@ -23,7 +23,7 @@ export async function manage(
   return { status: reply.status, body: (await reply.json()) as Json };
 }
 
-/** Changes an organisation's data policy. */
+/** Changes an organization's data policy. */
 export async function setPolicy(world: World, org: Org, data_policy: object): Promise<Json> {
   const path = `/v1/orgs/${org.org_id}`;
   const { status, body } = await manage(world, org, { method: 'PATCH', path, body: { data_policy } });
@@ -31,7 +31,7 @@ export async function setPolicy(world: World, org: Org, data_policy: object): Pr
   return body['data_policy'] as Json;
 }
 
-/** An organisation under `data_policy`; its key is not known to the gateway yet, so the policy holds from the first call. */
+/** An organization under `data_policy`; its key is not known to the gateway yet, so the policy holds from the first call. */
 export async function tenantUnder(world: World, data_policy: object): Promise<Tenant> {
   const org = await world.org(5_000_000, [{ name: 'owner' }, { name: 'calls' }]);
   await setPolicy(world, org, data_policy);
@@ -47,7 +47,7 @@ export function detailOf(world: World, org: Org, request_id: string): Promise<Js
   });
 }
 
-/** How many payloads an organisation has stored. */
+/** How many payloads an organization has stored. */
 export async function storedOf(world: World, org: Org): Promise<number> {
   const { rows } = await world.db.query<{ n: number }>(
     'select count(*)::int as n from request_payload where org_id = $1',

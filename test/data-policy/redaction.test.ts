@@ -1,4 +1,4 @@
-// What an organisation's policy names never leaves: proven by what the providers were sent.
+// What an organization's policy names never leaves: proven by what the providers were sent.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, saidBy, svcOf } from '../calls/caller.ts';
 import { chunk, endChunks, streamHead, textChunk, usageOf } from '../calls/upstream.ts';
@@ -158,7 +158,7 @@ describe('what the presets name', () => {
     expect(hashes.size).toBe(2);
   });
 
-  test.concurrent('reaches the provider of an organisation without redaction', async () => {
+  test.concurrent('reaches the provider of an organization without redaction', async () => {
     const org = await tenantUnder(world(), {});
     const { id } = world().model('chat');
     const reply = await world().chat(org.key, conversation('chat', id, 'plain', false)).reply;
@@ -184,7 +184,7 @@ test.concurrent('the caller receives the answer as the provider gave it', async 
   expect(saidBy(reply)).toBe(`write to ${EMAIL}`);
 });
 
-describe("an organisation's own patterns", () => {
+describe("an organization's own patterns", () => {
   test.concurrent('are applied before anything leaves', async () => {
     const org = await tenantUnder(world(), { redact: { presets: ['email'], patterns: ['PRJ-\\d+'] } });
     const { id } = world().model('chat');

@@ -25,7 +25,7 @@ async function auditOf(action: string): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
-/** A key of organisation a, made by `user_id`. */
+/** A key of organization a, made by `user_id`. */
 async function keyOf(user_id: string): Promise<string> {
   const made = await harness.makeKey(a);
   await harness.pool.query({

@@ -8,14 +8,14 @@ import { manage, storedOf, tenantUnder } from './policy.ts';
 const world = useWorld({ models: { pair: 16, script: 4, chat: 2 } });
 const idOf = (reply: Reply) => reply.headers['x-svc-request-id'] as string;
 
-/** The ways to ask for zero retention: an organisation, a key of it, a request. */
-const ways = ['organisation', 'key', 'request', 'route'] as const;
+/** The ways to ask for zero retention: an organization, a key of it, a request. */
+const ways = ['organization', 'key', 'request', 'route'] as const;
 
 async function caller(way: (typeof ways)[number]): Promise<{ org: Org; key: string; more: object }> {
-  const org = await tenantUnder(world(), { logging: 'on', zdr: way === 'organisation' });
+  const org = await tenantUnder(world(), { logging: 'on', zdr: way === 'organization' });
   if (way === 'request') return { org, key: org.key, more: { svc: { data_policy: 'zdr' } } };
   if (way === 'route') return { org, key: org.key, more: { svc: { route: { require: { zdr: true } } } } };
-  if (way === 'organisation') return { org, key: org.key, more: {} };
+  if (way === 'organization') return { org, key: org.key, more: {} };
   const options = { project_id: org.project_id, environment: 'live', name: 'zdr', scopes: ['inference'] };
   const body = { ...options, data_policy: { zdr: true } };
   const made = await manage(world(), org, { method: 'POST', path: '/v1/keys', body });
@@ -92,7 +92,7 @@ describe.each(ways)('asked for by the %s', (way) => {
 
   test.concurrent('nothing of its content is stored, neither for the log nor for a retry', async () => {
     const { org, key, more } = await caller(way);
-    const { id } = world().model(way === 'organisation' || way === 'key' ? 'chat' : 'pair');
+    const { id } = world().model(way === 'organization' || way === 'key' ? 'chat' : 'pair');
     const headers = { 'idempotency-key': 'k' };
     const reply = await world().chat(key, bodyOf(id, 'Hi', more), { headers }).reply;
     expect(reply.status).toBe(200);

@@ -155,7 +155,7 @@ const corpus: readonly Case[] = [
     found: (data) => data['request'],
   },
   {
-    name: 'one organisation',
+    name: 'one organization',
     rest: () => `/v1/orgs/${a.org.id}`,
     rows: whole,
     query: '{ org { id slug name kind status planId billingCountry billingCurrency createdAt } }',
@@ -226,7 +226,7 @@ describe('refusals', () => {
     });
   });
 
-  test("another organisation's objects are null in queries and not found in mutations, like those that never were", async () => {
+  test("another organization's objects are null in queries and not found in mutations, like those that never were", async () => {
     for (const [surface, token] of [
       [gateway, a.key],
       [tenant, session],

@@ -53,7 +53,7 @@ const auditOf = (org_id: string) =>
 const grant = `mutation($input: GrantCreditInput!) { grantCredit(input: $input) { __typename
   ... on GrantCreditPayload { seq replay balance { availableMicroUsd } } ... on UserError { code path } } }`;
 
-test('finance finds an organisation, grants credit with a reason, sees it in the ledger, and all of it is in the audit log', async () => {
+test('finance finds an organization, grants credit with a reason, sees it in the ledger, and all of it is in the audit log', async () => {
   const found = await world.ask(staff, finance, '{ staffOrgs(q: "acm") { id slug } }');
   expect(found.data).toEqual({ staffOrgs: [{ id: a.org.id, slug: 'acme' }] });
   const input = {

@@ -1,5 +1,5 @@
 // The live tail: a call that a real gateway serves appears on a stream of the real console listener, once, and on no
-// other organisation's.
+// other organization's.
 import type { AddressInfo } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
 import { rowOf } from '../registry/rows.ts';
@@ -126,7 +126,7 @@ test.concurrent('a stream ends with its session, and its place is free again', a
 });
 
 test.concurrent.each([
-  ['is removed from the organisation', 'delete from org_member where user_id = $1'],
+  ['is removed from the organization', 'delete from org_member where user_id = $1'],
   ['gets another role', `update org_member set role = 'billing' where user_id = $1`],
 ])('a stream ends when its person %s', async (_what, statement) => {
   const person = await harness.makePerson(a, 'developer');
@@ -163,7 +163,7 @@ test('a stream of what the role may not see, or of what is not there, is refused
   expect((await missing.next())?.errors[0]?.extensions['code']).toBe('not_found');
 });
 
-test('an organisation follows at most fifty streams, a fifty-first is told so', async () => {
+test('an organization follows at most fifty streams, a fifty-first is told so', async () => {
   const tokens = await Promise.all(
     [0, 1].map(async () => harness.signIn(await harness.makePerson(b, 'viewer'))),
   );

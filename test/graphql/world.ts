@@ -1,5 +1,5 @@
 // The same operations on three surfaces: REST and mercurius as the gateway serves them, yoga as the console's and the
-// staff listeners do, on one database with two organisations.
+// staff listeners do, on one database with two organizations.
 
 import type { Pages } from '@svc/admin-graphql/pages.ts';
 import { createStaffApp } from '@svc/admin-graphql/staff.ts';

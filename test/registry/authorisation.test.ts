@@ -117,11 +117,11 @@ describe.each(forPeople.map((operation) => [operation.name, operation] as const)
       }
     });
 
-    test('lets nobody in whose organisation is another, none, or suspended', async () => {
+    test('lets nobody in whose organization is another, none, or suspended', async () => {
       const without = await call(homeless);
       const barred = await call(of_suspended);
       if (operation.path.startsWith('/v1/orgs/:id')) {
-        // Not a member of the organisation that the path names: it is not there.
+        // Not a member of the organization that the path names: it is not there.
         for (const token of [homeless, foreigner, of_suspended])
           expect((await call(token)).statusCode).toBe(404);
         return;
@@ -215,7 +215,7 @@ describe.each(keyed.map((operation) => [operation.name, operation] as const))('%
     }
   });
 
-  test('refuses the keys of an organisation that is closed', async () => {
+  test('refuses the keys of an organization that is closed', async () => {
     const response = await request(operation, { key: closed.key });
     expect([response.statusCode, codeOf(response)]).toEqual([403, 'org_inactive']);
   });

@@ -1,4 +1,4 @@
-// Provider keys of an organisation: brought once, sealed, and never read back.
+// Provider keys of an organization: brought once, sealed, and never read back.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type OrgKeys, openByokCache } from '@svc/core/byok/index.ts';

@@ -1,4 +1,4 @@
-// The management surface as the gateway serves it, on a database of its own, with two organisations to keep apart.
+// The management surface as the gateway serves it, on a database of its own, with two organizations to keep apart.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

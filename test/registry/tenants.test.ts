@@ -1,4 +1,4 @@
-// Another organisation's object is a missing one: same status, same body, same headers.
+// Another organization's object is a missing one: same status, same body, same headers.
 import { newRequestId } from '@svc/core/kernel/index.ts';
 import { operations } from '@svc/core/operations/index.ts';
 import type { LightMyRequestResponse } from 'fastify';
@@ -67,7 +67,7 @@ function seen(response: LightMyRequestResponse) {
 
 const addressed = operations.filter((operation) => operation.path.includes(':id'));
 
-test('every operation with an id in its path is covered by an object of the other organisation', () => {
+test('every operation with an id in its path is covered by an object of the other organization', () => {
   expect(addressed.length).toBeGreaterThan(5);
   for (const operation of addressed) {
     expect(theirs[operation.path.slice(0, operation.path.indexOf('/:'))]).toBeDefined();
@@ -75,7 +75,7 @@ test('every operation with an id in its path is covered by an object of the othe
 });
 
 test.each(addressed.map((operation) => [operation.name, operation] as const))(
-  '%s answers for another organisation as for nobody',
+  '%s answers for another organization as for nobody',
   async (_name, operation) => {
     const base = operation.path.slice(0, operation.path.indexOf('/:'));
     const address = (id: string) =>
@@ -87,7 +87,7 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
     const kind = { '/v1/keys': 'key_', '/v1/webhooks': 'wh_', '/v1/byok': 'byok_' }[base] ?? '';
     const missing_id = `${kind}${newRequestId()}`;
     const { audience } = operation;
-    // Whoever of this organisation may do it at home: a key, a person, or each of them.
+    // Whoever of this organization may do it at home: a key, a person, or each of them.
     const callers = [
       ...(audience.kind === 'key' ? [a.key] : []),
       ...(audience.kind === 'session' || (audience.kind === 'key' && audience.session !== undefined)
@@ -105,7 +105,7 @@ test.each(addressed.map((operation) => [operation.name, operation] as const))(
   },
 );
 
-test('a test key finds neither live keys nor live rows of its own organisation', async () => {
+test('a test key finds neither live keys nor live rows of its own organization', async () => {
   for (const path of [`/v1/keys/${a.key_id}`, `/v1/requests/${own_live_row.request_id}`]) {
     expect((await harness.call('GET', path, { key: a.test_key })).statusCode).toBe(404);
     expect((await harness.call('GET', path, { key: a.key })).statusCode).toBe(200);
@@ -142,7 +142,7 @@ test('lists show rows of the caller alone, whatever ids its filters name', async
   }
 });
 
-test('a session of one organisation sees nothing of another in any list', async () => {
+test('a session of one organization sees nothing of another in any list', async () => {
   const lists = [
     '/v1/keys',
     '/v1/requests',
@@ -160,7 +160,7 @@ test('a session of one organisation sees nothing of another in any list', async 
   }
 });
 
-test('a project of another organisation cannot hold a new key', async () => {
+test('a project of another organization cannot hold a new key', async () => {
   const options = { name: 'mine', scopes: ['inference'] };
   const foreign = await harness.call('POST', '/v1/keys', {
     key: a.key,

@@ -47,7 +47,7 @@ const sum = (rows: readonly { cost_micro: number; requests: number }[]) => [
   rows.reduce((total, row) => total + row.cost_micro, 0),
 ];
 
-test('sums over groups and over series are the totals, and no other organisation or environment is in them', async () => {
+test('sums over groups and over series are the totals, and no other organization or environment is in them', async () => {
   for (const group of ['model', 'provider', 'project', 'key', 'byok', 'app', 'tag&tag=team']) {
     const { totals, series, groups, group_series } = await usage(`range=24h&group_by=${group}`);
     const expected = [30, 10 * 1_000 + 10 * 2_000 + (29 * 30) / 2];

@@ -1,4 +1,4 @@
-// An endpoint with a delivery, for walks that need objects of an organisation.
+// An endpoint with a delivery, for walks that need objects of an organization.
 import { now } from '@svc/core/kernel/index.ts';
 import { findSubjectOwner } from '@svc/core/keys/index.ts';
 import { writeEvent } from '@svc/core/ledger/index.ts';

@@ -1,4 +1,4 @@
-// Creates organisations and keys for tests, with the product's own functions.
+// Creates organizations and keys for tests, with the product's own functions.
 import { createPool, type Pool, type ShardAddress } from '@svc/core/db/index.ts';
 import {
   type Context,
@@ -79,11 +79,11 @@ async function withPool<T>(
 }
 
 let credits = 0;
-let organisations = 0;
+let organizations = 0;
 
-/** Where the books of the next organisation are: the ledgers take turns. */
+/** Where the books of the next organization are: the ledgers take turns. */
 function nextShard(pool: Pool): string {
-  return pool.shards.names[organisations++ % pool.shards.names.length] as string;
+  return pool.shards.names[organizations++ % pool.shards.names.length] as string;
 }
 
 /** Credits a book of the ledger at `url` with a grant that does not expire. */
@@ -129,7 +129,7 @@ async function makeKeys(
   return keys;
 }
 
-/** An organisation on a plan without limits, with credit, the requested live keys and a test key. */
+/** An organization on a plan without limits, with credit, the requested live keys and a test key. */
 export function provision(options: {
   readonly database_url: string;
   /** Further ledgers, and the name of the one that holds its books; `main` when absent. */

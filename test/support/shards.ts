@@ -1,6 +1,6 @@
 // Three ledgers in two databases: `main` in the installation's own, `a` beside it in a schema of its own, `b` in a
 // database that holds nothing else. With TEST_SHARDS=3 (`make test SHARDS=3`) every database of a test has them, the
-// organisations of a file are spread over them, and gateways know all three.
+// organizations of a file are spread over them, and gateways know all three.
 import { relative } from 'node:path';
 import { migrateLedger, type ShardAddress, withLedgerSchema } from '@svc/core/db/index.ts';
 import { expect } from 'vitest';

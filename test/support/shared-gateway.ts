@@ -145,7 +145,7 @@ export interface TestGateway extends GatewayProcess, Provisioned {
   readonly database_url: string;
 }
 
-/** An organisation with keys on `database_url`, and a shared gateway that serves it. */
+/** An organization with keys on `database_url`, and a shared gateway that serves it. */
 export async function startTestGateway(
   options: GatewayOptions & {
     readonly live_micro_usd?: number;

@@ -17,7 +17,7 @@ export const namesElsewhere: Readonly<Record<string, string>> = {
   'core/operations/registry.ts': 'operations in the document, by the dialect of their errors',
   'core/analytics/examples.ts': 'an example of a row',
   'core/routing/operations.ts': 'the dialect of a simulated call that names none',
-  'core/orgs/create.ts': "the slug of an organisation's project for tests",
+  'core/orgs/create.ts': "the slug of an organization's project for tests",
 };
 
 /** Names of dialects and families, as the formats declare them. */

@@ -1,4 +1,4 @@
-// Where an organisation is taxed and what it pays in: by its country at first, changed by its people over REST until
+// Where an organization is taxed and what it pays in: by its country at first, changed by its people over REST until
 // they have paid (docs/topups.md#billing-facts).
 import type { Id } from '@svc/core/kernel/index.ts';
 import { createOrg } from '@svc/core/orgs/index.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 const change = (body: object, role = 'owner', org = a) =>
   harness.call('PATCH', `/v1/orgs/${org.org.id}`, { key: tokens.get(role) as string, body });
 
-/** Makes organisation a one of `country`, with nothing known of it. */
+/** Makes organization a one of `country`, with nothing known of it. */
 async function moveTo(country: string, currency: string): Promise<void> {
   await harness.pool.query({
     name: 'test.move_org',
@@ -38,7 +38,7 @@ test.each([
   ['AE', 'AED'],
   ['US', 'USD'],
   ['BR', 'USD'],
-])('an organisation in %s begins with %s', async (billing_country, currency) => {
+])('an organization in %s begins with %s', async (billing_country, currency) => {
   const slug = `of-${billing_country.toLowerCase()}`;
   const made = await createOrg(world.context, { slug, name: slug, billing_country });
   const [row] = await world.rows<{ billing_currency: string }>(
@@ -48,7 +48,7 @@ test.each([
   expect(row?.billing_currency).toBe(currency);
 });
 
-test('owner, admin and billing change it, others do not, and another organisation is not found', async () => {
+test('owner, admin and billing change it, others do not, and another organization is not found', async () => {
   await moveTo('US', 'USD');
   for (const role of ['owner', 'admin', 'billing']) {
     const address = { line1: '1 Main St', city: role, state_code: 'NY', postal_code: '10001' };

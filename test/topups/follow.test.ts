@@ -267,7 +267,7 @@ test('the rate of a quote binds for fifteen minutes, for its amount alone', asyn
   expect(await rows('select 1 from topup_quote')).toEqual([]);
 });
 
-test('an organisation has at most ten top-ups open, however many it asks for at once', async () => {
+test('an organization has at most ten top-ups open, however many it asks for at once', async () => {
   const org = await freshOrg();
   const results = await Promise.allSettled(Array.from({ length: 14 }, () => create(org)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);

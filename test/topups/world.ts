@@ -1,4 +1,4 @@
-// A database, a simulated rail and an organisation that pays in dollars, for tests of money in.
+// A database, a simulated rail and an organization that pays in dollars, for tests of money in.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import {
   type Context,

@@ -18,7 +18,7 @@ afterEach(async () => {
   world.patience();
 });
 
-test('endpoints that never answer, with a long queue each, do not keep another organisation waiting', async () => {
+test('endpoints that never answer, with a long queue each, do not keep another organization waiting', async () => {
   const [hoarder, tenant] = [await freshTenant(), await freshTenant()];
   const tarpit = await startReceiver();
   const held: ServerResponse[] = [];

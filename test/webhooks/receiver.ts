@@ -1,4 +1,4 @@
-// A server of an organisation: verifies what it gets as the documentation says, and answers as a test tells it to.
+// A server of an organization: verifies what it gets as the documentation says, and answers as a test tells it to.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';

@@ -1,4 +1,4 @@
-// A database, an organisation with an owner, and the parts that bring facts to its endpoints.
+// A database, an organization with an owner, and the parts that bring facts to its endpoints.
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import { openEgress } from '@svc/core/egress/index.ts';
 import { createPerson } from '@svc/core/identity/index.ts';
@@ -50,7 +50,7 @@ export interface World {
   readonly pool: Pool;
   readonly mails: Mail[];
   readonly deliverer: Deliverer;
-  /** A new organisation, or one that there is. */
+  /** A new organization, or one that there is. */
   tenant(slug: string, existing?: Id<'org'>): Promise<Tenant>;
   relay(): Promise<number>;
   /** Relays and delivers until nothing is due. */

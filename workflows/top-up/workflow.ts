@@ -28,7 +28,7 @@ export interface TopUpState {
 
 /** Sent when the top-up was paid and booked. */
 export const booked = defineSignal('booked');
-/** Sent when its organisation cancelled it. */
+/** Sent when its organization cancelled it. */
 export const cancelled = defineSignal('cancelled');
 /** Sent when the installation's clock was moved (development). */
 const clockMoved = defineSignal('clock_moved');

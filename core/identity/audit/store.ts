@@ -1,4 +1,4 @@
-// SQL of the audit log: append only, one hash chain per organisation and UTC day.
+// SQL of the audit log: append only, one hash chain per organization and UTC day.
 import type { Db } from '../../kernel/index.ts';
 
 export interface AuditRow {

@@ -17,7 +17,7 @@ const STAFF_HOURS = 8;
 const STAFF_IDLE_HOURS = 0.5;
 
 /**
- * How many hours a session of someone with these memberships lasts: the shortest time that one of the organisations
+ * How many hours a session of someone with these memberships lasts: the shortest time that one of the organizations
  * sets.
  */
 function sessionHours(memberships: readonly Membership[]): number {
@@ -25,7 +25,7 @@ function sessionHours(memberships: readonly Membership[]): number {
   return Math.min(720, Math.max(1, asked.length === 0 ? DEFAULT_HOURS : Math.min(...asked)));
 }
 
-/** The organisation a fresh session stands in: the first that is open and admits the address, else the first. */
+/** The organization a fresh session stands in: the first that is open and admits the address, else the first. */
 function firstOrg(memberships: readonly Membership[], ip: string | null): Id<'org'> | null {
   const admits = ({ org_status, security }: Membership) => {
     const networks = security.console_ip_allow ?? [];

@@ -49,7 +49,7 @@ export async function listSessions(db: Db, user_id: Id<'user'>, at: Date): Promi
   return rows;
 }
 
-/** The living sessions that stand in an organisation, newest first, at most `limit`. */
+/** The living sessions that stand in an organization, newest first, at most `limit`. */
 export async function listOrgSessions(
   db: Db,
   args: { org_id: Id<'org'>; at: Date; limit: number },
@@ -167,7 +167,7 @@ export async function endSession(db: Db, args: { user_id: Id<'user'>; id: string
   return rowCount === 1;
 }
 
-/** Ends one session that stands in an organisation and returns whose it was; null when it is not there. */
+/** Ends one session that stands in an organization and returns whose it was; null when it is not there. */
 export async function endOrgSession(
   db: Db,
   args: { org_id: Id<'org'>; id: string },

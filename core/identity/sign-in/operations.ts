@@ -35,7 +35,7 @@ import { ownSession, sessionCaller, viewSession, viewSignedIn } from '../view.ts
 import { invalidTotp, provePassword, secondFactor, signIn, takeCode } from './sign-in.ts';
 import { beginAttempt } from './throttle.ts';
 
-/** Every signed-in person, also one whose organisation asks for a second factor that is not set up. */
+/** Every signed-in person, also one whose organization asks for a second factor that is not set up. */
 export const anyone = { kind: 'session', roles: 'any', without_second_factor: true } as const;
 
 /** Answers with a session and its new token. */

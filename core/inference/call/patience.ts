@@ -36,7 +36,7 @@ export function askBefore<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * The result of `asked`, which belongs to the caller's organisation. @throws ServiceError what reading it throws, or
+ * The result of `asked`, which belongs to the caller's organization. @throws ServiceError what reading it throws, or
  * service_unavailable when it takes too long.
  */
 export function readBefore<T>(asked: Promise<T>): Promise<T> {

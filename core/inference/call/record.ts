@@ -52,7 +52,7 @@ export function newRecord(incoming: Beginning, received_at_ms: number): CallReco
   };
 }
 
-/** Whose view of endpoint health applies: that of the call's organisation, for the API it used. */
+/** Whose view of endpoint health applies: that of the call's organization, for the API it used. */
 export function viewerOf({ grant, dialect_in }: Pick<CallRecord, 'grant' | 'dialect_in'>): Viewer {
   return { org_id: grant.org_id, path: dialect_in };
 }

@@ -187,7 +187,7 @@ export interface CallDeps {
     }): Promise<boolean>;
   };
   readonly policies: Pick<PolicyCache, 'policiesOf'>;
-  /** Content of calls whose organisation stores it. */
+  /** Content of calls whose organization stores it. */
   readonly payloads: Pick<PayloadLog, 'open'>;
   catalog(): Catalog;
   provider(endpoint: Endpoint): Provider;

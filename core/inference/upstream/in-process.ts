@@ -7,7 +7,7 @@ export interface InProcessCall {
   readonly body: Buffer;
   /** Number of this attempt within its call, from 1. */
   readonly attempt: number;
-  /** Organisation that calls: what one has cached is not shown to another. */
+  /** Organization that calls: what one has cached is not shown to another. */
   readonly org_id: string;
   /** Epoch milliseconds for the expiry of cached prompts; default: the kernel's clock. */
   readonly now_ms?: number;

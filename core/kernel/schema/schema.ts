@@ -154,7 +154,7 @@ export function timeInMs(text: Static<typeof TimeIn>): number {
 }
 
 /**
- * The 404 for every object that does not exist, has a malformed id or belongs to another organisation: the same body
+ * The 404 for every object that does not exist, has a malformed id or belongs to another organization: the same body
  * for all.
  */
 export function notFound(): ServiceError {

@@ -1,4 +1,4 @@
-// A client for each ledger of the installation. A call goes to that of its organisation; the others know nothing of it.
+// A client for each ledger of the installation. A call goes to that of its organization; the others know nothing of it.
 import { MAIN, type ShardAddress } from '../../db/index.ts';
 import { openLedger } from '../client.ts';
 import type { LedgerClient, LedgerOptions, Ledgers } from '../types.ts';

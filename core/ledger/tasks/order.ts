@@ -7,7 +7,7 @@ import type { Budget, Credit, NewBook } from '../store.ts';
 import { applyAfterCommit, applyTasks } from './apply.ts';
 import { type CreditResult, findCredit, insertTask, type Order } from './store.ts';
 
-/** Where a book is: as its organisation's row says. */
+/** Where a book is: as its organization's row says. */
 interface Place {
   readonly shard: string;
   readonly book_id: number;
@@ -43,7 +43,7 @@ async function order(
   });
 }
 
-/** Orders a book under the number that its organisation has for it; first of all orders for it. */
+/** Orders a book under the number that its organization has for it; first of all orders for it. */
 export async function orderBook(context: Context, shard: string, book: NewBook): Promise<void> {
   await order(context, { shard, book_id: book.book_id }, { kind: 'open_book', content: book });
 }

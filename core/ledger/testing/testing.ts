@@ -32,7 +32,7 @@ export async function openOwner(url: string): Promise<Owner> {
 
 let serial = 0;
 
-/** A book of a fresh organisation with `amount` paid, and one key and project (or more) without budgets. */
+/** A book of a fresh organization with `amount` paid, and one key and project (or more) without budgets. */
 export async function makeBook(
   db: Db,
   args: {

@@ -1,4 +1,4 @@
-// When an endpoint is left alone for a while (docs/routing.md#circuits). Failures count by organisation, so that what one
+// When an endpoint is left alone for a while (docs/routing.md#circuits). Failures count by organization, so that what one
 // of them provokes changes nothing for the others: their prompts may be what the provider fails on.
 
 export type Circuit = 'closed' | 'open' | 'half_open';
@@ -16,7 +16,7 @@ const WINDOW_MS = BUCKET_MS * BUCKETS;
 const FAILURES_MIN = 5;
 /** Until a probe may pass. */
 const OPEN_MS = 15_000;
-/** Most organisations that an endpoint's state is kept for one by one; of more, those that came last. */
+/** Most organizations that an endpoint's state is kept for one by one; of more, those that came last. */
 const ORGS_MAX = 256;
 /** The path of faults that any path meets. */
 const EVERY = '';
@@ -56,7 +56,7 @@ class Switch {
   }
 }
 
-/** What one organisation met on one path. */
+/** What one organization met on one path. */
 class Own {
   readonly switch = new Switch();
   private readonly ok = new Uint32Array(BUCKETS);
@@ -136,7 +136,7 @@ class Path {
     return false;
   }
 
-  /** For whom it is open: everybody, or so many organisations that met failures themselves. */
+  /** For whom it is open: everybody, or so many organizations that met failures themselves. */
   openFor(): { readonly everybody: boolean; readonly orgs: number } {
     let orgs = 0;
     for (const { switch: own } of this.orgs.values()) if (own.opened_at !== null) orgs++;
@@ -151,8 +151,8 @@ class Path {
 }
 
 /**
- * The circuits of one endpoint. It is left alone by an organisation that met five failures that were more than half of
- * its last 30 s, and by everybody when a second organisation met that too. After 15 s one probe passes.
+ * The circuits of one endpoint. It is left alone by an organization that met five failures that were more than half of
+ * its last 30 s, and by everybody when a second organization met that too. After 15 s one probe passes.
  */
 export class Circuits {
   private readonly paths = new Map<string, Path>([[EVERY, new Path()]]);
@@ -204,7 +204,7 @@ export class Circuits {
   }
 
   /**
-   * For whom a path is open or half open: `everybody`, or that many organisations, at the path where most met failures.
+   * For whom a path is open or half open: `everybody`, or that many organizations, at the path where most met failures.
    */
   openFor(): { readonly everybody: boolean; readonly orgs: number } {
     let everybody = false;

@@ -105,7 +105,7 @@ test('what is remembered of an endpoint between two looks is what a fresh look f
         const figures = health.figures('e', now);
         if (figures === null) continue;
         const kept = { ...figures };
-        // Another organisation's look, and one of a moment that was not looked at, make it forget nothing.
+        // Another organization's look, and one of a moment that was not looked at, make it forget nothing.
         expect({ ...health.figures('e', now) }).toEqual(kept);
         expect(figures.circuit).toBe(health.circuit('e', now));
         expect(figures.circuit_ms > 0).toBe(figures.circuit === 'open');
@@ -185,7 +185,7 @@ test('who watches hears once when a circuit opens, widens and closes, and reads 
   expect([health.resting(T + 29_999), health.resting(T + 30_000)]).toEqual([['f'], []]);
 });
 
-describe('failures of one organisation', () => {
+describe('failures of one organization', () => {
   const a = { org_id: 'a', path: 'chat' };
   const b = { org_id: 'b', path: 'chat' };
   const c = { org_id: 'c', path: 'messages' };

@@ -78,7 +78,7 @@ export interface Health {
   missing(endpoint_id: string, now_ms: number): boolean;
   /** Ids of the endpoints whose provider did not know their model, the last time not ten minutes ago. */
   withoutModel(now_ms: number): string[];
-  /** Endpoints with an open or half-open circuit, and for whom it is open: everybody, or so many organisations. */
+  /** Endpoints with an open or half-open circuit, and for whom it is open: everybody, or so many organizations. */
   open(): { readonly endpoint_id: string; readonly everybody: boolean; readonly orgs: number }[];
   /** Ids of the endpoints that asked to be left alone for now. */
   resting(now_ms: number): string[];

@@ -1,4 +1,4 @@
-// The organisation that the caller has entered, and its projects.
+// The organization that the caller has entered, and its projects.
 import { listOrgsOperation } from '@svc/core/identity/index.ts';
 import {
   getOrgOperation,

@@ -93,7 +93,7 @@ describe.concurrent('a provider that refuses an own key', () => {
     expect((await world().chat(theirs.live_key, bodyOf(one.id, 'Hi')).reply).status).toBe(200);
   });
 
-  test('is followed by the next key of the organisation', async () => {
+  test('is followed by the next key of the organization', async () => {
     const org = await world().org();
     const { id, upstream } = model('s');
     const [bad, good] = [await bring(org, 'own-s'), await bring(org, 'own-s')];
@@ -204,7 +204,7 @@ describe.concurrent('a stream with an own key', () => {
   });
 });
 
-test('an AWS key of a caller signs the calls of its organisation, and a wrong one is told as refused', async () => {
+test('an AWS key of a caller signs the calls of its organization, and a wrong one is told as refused', async () => {
   const [mine, theirs] = [await world().org(), await world().org()];
   const { id } = model('aws');
   const secret = `${account.access_key_id}:${account.secret}:${account.session_token}`;

@@ -70,7 +70,7 @@ describe.concurrent.each(ways)('$name', ({ path, kind, provider, body, list }) =
     expect(await attemptsOf(reply)).toEqual([{ pool_id: 'byok', key_hint: own.hint, outcome: 'ok' }]);
   });
 
-  test('of an organisation without a key, and with the setting for none, is answered and billed by the pool', async () => {
+  test('of an organization without a key, and with the setting for none, is answered and billed by the pool', async () => {
     const [bare, owner] = await Promise.all([world().org(), world().org()]);
     const { id, upstream } = model(kind);
     await bring(owner, provider);

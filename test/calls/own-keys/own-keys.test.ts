@@ -240,7 +240,7 @@ describe.concurrent('a request that names things of an account', () => {
 });
 
 describe.concurrent('whose key it is', () => {
-  test('of two organisations at once, and one without, each call carries its own', async () => {
+  test('of two organizations at once, and one without, each call carries its own', async () => {
     const orgs = await Promise.all([world().org(), world().org(), world().org()]);
     const { id, upstream } = model('a');
     const own = [await bring(orgs[0] as Org, 'own-a'), await bring(orgs[1] as Org, 'own-a')];

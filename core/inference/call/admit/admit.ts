@@ -96,7 +96,7 @@ export async function admit(deps: CallDeps, incoming: Incoming, record: CallReco
 }
 
 /**
- * The policies and own keys of the caller's organisation; a promise only when one of them must be read first.
+ * The policies and own keys of the caller's organization; a promise only when one of them must be read first.
  * @throws ServiceError service_unavailable (from the promise).
  */
 export function scopeOf(deps: CallDeps, { org_id }: Incoming['grant']): Scope | Promise<Scope> {

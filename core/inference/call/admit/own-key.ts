@@ -47,7 +47,7 @@ export function ownKeyRequired(param: string): ServiceError {
   });
 }
 
-/** Whether the organisation has a key at a provider that serves `model`. */
+/** Whether the organization has a key at a provider that serves `model`. */
 export function hasOwnKey(keys: OrgKeys, model: Model | null): boolean {
   if (keys.size === 0 || model === null) return false;
   return model.endpoints.some(({ provider, byok }) => byok !== undefined && keys.has(provider));

@@ -1,4 +1,4 @@
-// The one gate between the incoming bytes and everything that looks at them: what the organisation's data policy
+// The one gate between the incoming bytes and everything that looks at them: what the organization's data policy
 // names is removed before anything is read, hashed, routed, stored or sent. Both lanes see only redacted text.
 import { type RedactedBody, redactBody } from '../../../redaction/index.ts';
 import type { Incoming } from '../types.ts';
@@ -9,7 +9,7 @@ const HEADERS = ['x-svc-metadata', 'x-svc-app', 'x-title'];
 type RedactionSettings = NonNullable<Incoming['grant']['data_policy']['redact']>;
 
 /**
- * `incoming` with body and headers redacted; the same object when its organisation redacts nothing, which costs one
+ * `incoming` with body and headers redacted; the same object when its organization redacts nothing, which costs one
  * look-up.
  * @throws ServiceError (or rejects) invalid_pattern, service_unavailable: then the request must
  * not continue.

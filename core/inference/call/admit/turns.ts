@@ -1,5 +1,5 @@
-// Whose large body is read now. One at a time, organisations taking turns, and between its slices the process belongs to
-// everybody else: a caller of large bodies delays its own organisation.
+// Whose large body is read now. One at a time, organizations taking turns, and between its slices the process belongs to
+// everybody else: a caller of large bodies delays its own organization.
 
 /** A slice may run so long; what cannot be divided may take longer. */
 const SLICE_MS = 4;
@@ -45,7 +45,7 @@ type Waiting = (turn: Turn) => void;
 
 /** The bodies of a process that wait to be read in slices. */
 export class Turns {
-  /** By organisation, the next in turn first. */
+  /** By organization, the next in turn first. */
   readonly #lines = new Map<string, Waiting[]>();
   #busy = false;
 

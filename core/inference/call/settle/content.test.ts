@@ -1,4 +1,4 @@
-// What of a request its organisation's log keeps.
+// What of a request its organization's log keeps.
 import { expect, test } from 'vitest';
 import { chat } from '../../formats/openai-chat/caller/index.ts';
 import { storedText } from './content.ts';

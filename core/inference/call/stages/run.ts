@@ -18,7 +18,7 @@ const NOTHING = { output_bytes: 0, content_events: 0 };
 export interface Run {
   readonly call: Call;
   readonly terms: Terms;
-  /** Passes the content to the organisation's log at the end; null when it is not logged. */
+  /** Passes the content to the organization's log at the end; null when it is not logged. */
   readonly keepContent: ContentKeeper | null;
 }
 
