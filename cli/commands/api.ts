@@ -143,13 +143,13 @@ function listOperations(operations: readonly ApiOperation[]): Result {
 
 export const command: Command = {
   positionals: [
-    { name: 'OPERATION', doc: 'its name, e.g. keys.list; without one, all are listed' },
+    { name: 'OPERATION', doc: 'name of the operation, e.g. keys.list; without one, all are listed' },
     { name: 'MEMBER', doc: 'name=text or name:=json, for path, query and body', many: true },
   ],
   flags: {
-    key: { type: 'text', doc: 'API key; the live demo key of `make up` unless given', value: 'KEY' },
+    key: { type: 'text', doc: 'API key; default: the live demo key of `make up`', value: 'KEY' },
     sandbox: { type: 'switch', doc: 'use the sandbox demo key' },
-    'base-url': { type: 'text', doc: 'gateway to call; the one of `make up` unless given', value: 'URL' },
+    'base-url': { type: 'text', doc: 'gateway to call; default: the one of `make up`', value: 'URL' },
   },
   example: 'svcctl api keys.create name=ci \'scopes:=["inference"]\' project_id=prj_…',
   async run(input) {

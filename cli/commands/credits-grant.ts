@@ -13,7 +13,7 @@ const GRANT_MAX = 1_000_000_000_000_000;
 export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
-    environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
+    environment: { type: 'text', doc: 'default: live', choices: ['live', 'test'] },
     'amount-micro': {
       type: 'integer',
       doc: 'micro-USD (1 USD is 1000000)',
@@ -23,13 +23,13 @@ export const command: Command = {
     },
     reason: {
       type: 'text',
-      doc: 'why, for those who read the ledger later',
+      doc: 'the reason, which the ledger keeps',
       length_max: 500,
       required: true,
     },
     'expires-days': {
       type: 'integer',
-      doc: 'days until what is left lapses; never unless given',
+      doc: 'days until what is left of it expires; default: never',
       min: 1,
       max: DAYS_MAX,
     },

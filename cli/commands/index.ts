@@ -13,16 +13,20 @@ function listed(name: string, summary: string, load: () => Promise<{ command: Co
 }
 
 export const commands: readonly Listed[] = [
-  listed('status', 'what runs, and whether it can serve', () => import('./status.ts')),
-  listed('doctor', 'whether this machine has what is needed, and where', () => import('./doctor.ts')),
-  listed('config', 'every setting with its value, secrets masked', () => import('./config.ts')),
-  listed('migrate', 'bring the database to this release', () => import('./migrate.ts')),
-  listed('org create', 'make an organization', () => import('./org-create.ts')),
+  listed('status', 'show what is running and whether it is ready', () => import('./status.ts')),
+  listed('doctor', 'show which tools this machine has, and where', () => import('./doctor.ts')),
+  listed('config', 'show every setting with its value, secrets masked', () => import('./config.ts')),
+  listed('migrate', 'migrate the database to this release', () => import('./migrate.ts')),
+  listed('org create', 'create an organization', () => import('./org-create.ts')),
   listed('org set', 'suspend, close or reopen an organization', () => import('./org-set.ts')),
-  listed('project create', 'make a project', () => import('./project-create.ts')),
-  listed('key create', 'make an API key and show its secret', () => import('./key-create.ts')),
-  listed('user create', 'make a person a member of an organization', () => import('./user-create.ts')),
-  listed('staff create', 'make a member of staff', () => import('./staff-create.ts')),
+  listed('project create', 'create a project', () => import('./project-create.ts')),
+  listed('key create', 'create an API key and show its secret', () => import('./key-create.ts')),
+  listed(
+    'user create',
+    'create a user, or make one a member of an organization',
+    () => import('./user-create.ts'),
+  ),
+  listed('staff create', 'create a member of staff', () => import('./staff-create.ts')),
   listed(
     'audit verify',
     'recompute the audit log and say whether it is whole',
@@ -47,5 +51,9 @@ export const commands: readonly Listed[] = [
     'move the clock of a development installation',
     () => import('./dev-clock-advance.ts'),
   ),
-  listed('dev clock reset', 'return to the clock of the machine', () => import('./dev-clock-reset.ts')),
+  listed(
+    'dev clock reset',
+    'set the clock back to that of the machine',
+    () => import('./dev-clock-reset.ts'),
+  ),
 ];

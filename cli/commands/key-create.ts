@@ -26,21 +26,21 @@ function expiry(input: Input, at: Date): Date | null {
 export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
-    project: { type: 'text', doc: 'id or slug; the default project of the environment unless given' },
-    environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
+    project: { type: 'text', doc: 'id or slug; default: the default project of the environment' },
+    environment: { type: 'text', doc: 'default: live', choices: ['live', 'test'] },
     scopes: {
       type: 'text',
-      doc: `with commas between, of ${scopes.join(' ')}; inference unless given`,
+      doc: `with commas between, of ${scopes.join(' ')}; default: inference`,
       value: 'A,B',
     },
     name: { ...NAME, doc: 'name that people see' },
     rpm: { type: 'integer', doc: 'requests per minute', min: 1, max: INT4_MAX },
     tpm: { type: 'integer', doc: 'tokens per minute', min: 1, max: INT4_MAX },
     concurrency: { type: 'integer', doc: 'calls at once', min: 1, max: INT4_MAX },
-    'daily-budget-micro': { type: 'integer', doc: 'micro-USD per UTC day, 0 spends nothing' },
+    'daily-budget-micro': { type: 'integer', doc: 'micro-USD per UTC day; 0 allows no spending' },
     'expires-days': {
       type: 'integer',
-      doc: 'days until it ends; never unless given',
+      doc: 'days until it expires; default: never',
       min: 1,
       max: DAYS_MAX,
     },

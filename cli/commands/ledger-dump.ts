@@ -6,7 +6,7 @@ import type { Command } from '../command.ts';
 import { shards } from '../installation.ts';
 
 export const command: Command = {
-  positionals: [{ name: 'DIR', doc: 'folder to write to, made when it is missing', required: true }],
+  positionals: [{ name: 'DIR', doc: 'folder to write to; created if it does not exist', required: true }],
   example: 'svcctl ledger dump backup/ledger-2026-11-21',
   async run(input) {
     const dir = resolve(input.positionals[0] as string);

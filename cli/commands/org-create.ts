@@ -18,13 +18,13 @@ export const command: Command = {
     // Organizations that staff create have a contract; those that sign up by themselves start with payg.
     plan: {
       type: 'text',
-      doc: 'plan, enterprise unless given; that one has no limits of its own',
+      doc: 'plan; default: enterprise, which has no limits of its own',
       value: 'enterprise',
       choices: planIds,
     },
     shard: {
       type: 'text',
-      doc: 'ledger for its books; one of those that are open unless given',
+      doc: 'ledger for its books; default: one of those that are open',
       value: 'NAME',
     },
   },

@@ -10,8 +10,8 @@ export const command: Command = {
   flags: {
     org: { type: 'text', doc: 'id or slug', value: 'ORG', required: true },
     slug: { ...SLUG, doc: 'short name, unique in the organization', required: true },
-    name: { ...NAME, doc: 'name that people see; the slug unless given' },
-    environment: { type: 'text', doc: 'live unless given', choices: ['live', 'test'] },
+    name: { ...NAME, doc: 'name that people see; default: the slug' },
+    environment: { type: 'text', doc: 'default: live', choices: ['live', 'test'] },
   },
   example: 'svcctl project create --org acme --slug chatbot',
   async run(input) {

@@ -20,7 +20,7 @@ export const command: Command = {
     email: { type: 'text', doc: 'address to sign in with', required: true },
     roles: {
       type: 'text',
-      doc: `with commas between, of ${staffRoles.join(' ')}; super unless given`,
+      doc: `with commas between, of ${staffRoles.join(' ')}; default: super`,
       value: 'A,B',
     },
   },

@@ -109,7 +109,7 @@ ${calls(facts)}
 
 ${clients(facts)}
 
-# The money: recompute every balance, lot, hold and hash; what runs, and how it is
+# The money: recompute every balance, lot, hold and hash; show what is running
 npx svcctl ledger verify
 npx svcctl status
 
