@@ -1,6 +1,5 @@
 // Changes what staff decide about an organization, and for its people where it is taxed and what it pays in.
-import { now } from '@svc/core/kernel/index.ts';
-import { type OrgStatus, type PlanId, planIds, setOrgStatus, setTerms } from '@svc/core/orgs/index.ts';
+import { changeTerms, type OrgStatus, type PlanId, planIds } from '@svc/core/orgs/index.ts';
 import { changeBilling } from '@svc/core/topups/index.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { staffContext } from '../context.ts';
@@ -66,19 +65,19 @@ export const command: Command = {
       throw new UsageError('nothing to set: name a flag beside --org');
     return withDatabase(async (pool) => {
       const context = await staffContext(pool);
+      const terms = {
+        ...(status === null ? {} : { status }),
+        ...(kind === null ? {} : { kind }),
+        ...(plan_id === null ? {} : { plan_id }),
+      };
       const org = await getOrg(context, input.get('org'));
       await context.transaction(async (context) => {
-        const at = now();
-        const terms = { ...(kind === null ? {} : { kind }), ...(plan_id === null ? {} : { plan_id }) };
-        if (Object.keys(terms).length > 0) await setTerms(context.db, { org_id: org.id, ...terms, at });
-        if (status !== null) await setOrgStatus(context.db, { org_id: org.id, status, at });
+        await changeTerms(context, org.id, terms);
         const change = { ...billing, ...(billing_address === null ? {} : { billing_address }) };
         if (Object.keys(change).length > 0) await changeBilling(context, org.id, change);
       });
       const set = {
-        ...(status === null ? {} : { status }),
-        ...(kind === null ? {} : { kind }),
-        ...(plan_id === null ? {} : { plan_id }),
+        ...terms,
         ...billing,
         ...(billing_address === null ? {} : { billing_address }),
       };

@@ -1,4 +1,4 @@
-export { changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
+export { actorOf, changesOf, verifyAudit, writeAudit } from './audit/audit.ts';
 export { isSamePerson } from './email.ts';
 export { identityOperations, staffListenerOperations } from './operations.ts';
 export { listOrgsOperation } from './org-operations.ts';

@@ -8,6 +8,7 @@ import {
   type StaffRole,
   secureText,
 } from '../kernel/index.ts';
+import { writeEvent } from '../ledger/index.ts';
 import { putMember } from '../orgs/index.ts';
 import { writeAudit } from './audit/audit.ts';
 import { getEmailKey } from './email.ts';
@@ -50,7 +51,11 @@ export async function createPerson(
     const person = made ? { id, email } : await findPersonByEmail(context.db, email_key);
     if (person === null) throw new Error('a person is neither new nor there');
     const source = role === 'owner' ? 'owner' : 'invite';
-    await putMember(context.db, { org_id, user_id: person.id, role, source, at });
+    const added = await putMember(context.db, { org_id, user_id: person.id, role, source, at });
+    if (added) {
+      const payload = { user_id: person.id, email: person.email, role, source };
+      await writeEvent(context.db, { org_id, topic: 'member.added', payload, at });
+    }
     const target = { type: 'user', id: person.id, display: person.email };
     await writeAudit(context, { action: 'members.add', org_id, target, after: { role } });
     return { id: person.id, email: person.email, password: made ? password : null };

@@ -13,6 +13,7 @@ import {
 } from '../kernel/index.ts';
 import { orderBudget } from '../ledger/index.ts';
 import { findProject, lockOrg, type Org, type Project, planLimits } from '../orgs/index.ts';
+import { writeKeyEvent } from './events.ts';
 import { statusAt } from './grant.ts';
 import {
   CURRENT_SVC_VERSION,
@@ -113,6 +114,7 @@ export async function createKey(
     at: now,
   });
   await applyBudget(context, org, key);
+  await writeKeyEvent(context, 'key.created', key);
   return { key, secret };
 }
 
@@ -200,7 +202,7 @@ export async function rotateKey(
     at: now,
   });
   if (grace_seconds === 0) {
-    await revokeKey(context.db, { org_id: old.org_id, id: old.id, at: now });
+    await endKey(context, old);
   } else {
     const grace_ends = now.getTime() + grace_seconds * 1000;
     await beginGrace(context.db, {
@@ -210,7 +212,15 @@ export async function rotateKey(
       at: now,
     });
   }
+  await writeKeyEvent(context, 'key.rotated', key);
   return { key, secret };
+}
+
+/** Revokes `key` (held by `lockKey`); one that was revoked before stays as it is. */
+export async function endKey(context: Context, key: KeyRow): Promise<KeyRow> {
+  const revoked = await revokeKey(context.db, { org_id: key.org_id, id: key.id, at: context.now() });
+  if (key.status !== 'revoked') await writeKeyEvent(context, 'key.revoked', revoked);
+  return revoked;
 }
 
 /** Sets the budget of a whole chain, rows and ledger alike. */

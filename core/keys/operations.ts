@@ -17,10 +17,10 @@ import {
 } from '../kernel/index.ts';
 import { orderResumption } from '../ledger/index.ts';
 import { findOrg } from '../orgs/index.ts';
-import { issueKey, rotateKey } from './issue.ts';
+import { endKey, issueKey, rotateKey } from './issue.ts';
 import { patchKey } from './patch.ts';
 import { CreateKeyInput, KeyView, KeyWithSecret, keyExample, keyStatuses, PatchKeyInput } from './schema.ts';
-import { findKey, listKeys, lockKey, revokeKey } from './store.ts';
+import { findKey, listKeys, lockKey } from './store.ts';
 import type { KeyRow } from './types.ts';
 import { sightOf, viewKey, viewKeys } from './view.ts';
 
@@ -184,7 +184,7 @@ export const deleteKeyOperation = operation({
   async run(context, { id }) {
     const revoked = await context.transaction(async (context) => {
       const key = await getRow(context, id, lockKey);
-      const revoked = await revokeKey(context.db, { org_id: key.org_id, id: key.id, at: context.now() });
+      const revoked = await endKey(context, key);
       await record(context, 'keys.revoke', key);
       context.afterCommit(() => context.services.key_ring.forget(key.id));
       return revoked;

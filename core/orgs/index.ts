@@ -23,6 +23,6 @@ export {
   readShard,
   searchOrgs,
   setOrgStatus,
-  setTerms,
 } from './store.ts';
+export { changeTerms } from './terms.ts';
 export type { GrantFacts, Member, Membership, Org, OrgDataPolicy, OrgStatus, Project } from './types.ts';

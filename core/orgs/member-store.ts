@@ -34,19 +34,21 @@ export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Memb
   return rows;
 }
 
-/** Makes a person an active member; one who is a member already gets `role`. */
+/** Makes a person an active member; one who is a member already gets `role`. Whether the person was none before. */
 export async function putMember(
   db: Db,
   member: { org_id: Id<'org'>; user_id: Id<'user'>; role: Role; source: Member['source']; at: Date },
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const { rows } = await db.query<{ added: boolean }>({
     name: 'orgs.put_member',
     text: `
       insert into org_member (org_id, user_id, role, source, joined_at, updated_at)
       values ($1, $2, $3, $4, $5, $5)
-      on conflict (org_id, user_id) do update set role = $3, status = 'active', updated_at = $5`,
+      on conflict (org_id, user_id) do update set role = $3, status = 'active', updated_at = $5
+      returning xmax = 0 as added`,
     values: [member.org_id, member.user_id, member.role, member.source, member.at],
   });
+  return rows[0]?.added === true;
 }
 
 /** The members of an organisation, longest first. */

@@ -1,6 +1,7 @@
 // Which version rules a scope: activation, deactivation, rollback. Each runs under the organisation's policy lock, so
 // that ownership, the running activation and its successor are decided on one state.
 import { type Context, type Id, isId, notFound, orgCaller, ServiceError } from '../kernel/index.ts';
+import { writeEvent } from '../ledger/index.ts';
 import { findProject } from '../orgs/index.ts';
 import { actorOf, ownerAfter, type Writer, writerOf } from './ownership.ts';
 import {
@@ -74,12 +75,16 @@ async function displace(context: Context, active: ActivationRow | null, name: st
 async function start(
   context: Context,
   to: { project_id: Id<'project'> | null; name: string; version: number; previous_no: number | null },
+  reason: 'activated' | 'rolled_back',
 ): Promise<void> {
   const { org_id } = orgCaller(context);
   const at = context.now();
   await endActivation(context.db, { org_id, project_id: to.project_id, at });
   const row = { ...to, activated_at: at, activated_by: actorOf(context) };
   await insertActivation(context.db, org_id, row);
+  const { name, version, project_id } = to;
+  const payload = { name, version, scope: { project_id }, state: 'active', reason };
+  await writeEvent(context.db, { org_id, topic: 'policy.activated', payload, at });
 }
 
 /**
@@ -102,7 +107,8 @@ export function activate(
     await displace(context, active, input.name, writer);
     if (active?.name !== input.name || active.version !== input.version) {
       const previous_no = active?.activation_no ?? null;
-      await start(context, { project_id, name: input.name, version: input.version, previous_no });
+      const to = { project_id, name: input.name, version: input.version, previous_no };
+      await start(context, to, 'activated');
     }
     await conclude(context, input.name, owner);
     return version;
@@ -171,7 +177,7 @@ export function rollback(
       ownerAfter(context, await findPolicy(context.db, org_id, target.name), writer);
     }
     const { name, version, previous_no } = target;
-    await start(context, { project_id, name, version, previous_no });
+    await start(context, { project_id, name, version, previous_no }, 'rolled_back');
     await conclude(context, input.name, owner);
     return getVersion(context, name, version);
   });

@@ -9,9 +9,9 @@ const { a, b, call, pool } = harness;
 const GSTIN = '29ABCDE1234F1Z5';
 const NETWORK = '203.0.113.0/24';
 
-function join(person: Person, tenant: Tenant): Promise<void> {
+async function join(person: Person, tenant: Tenant): Promise<void> {
   const member = { org_id: tenant.org.id, user_id: person.id, role: 'viewer', source: 'invite' } as const;
-  return putMember(pool, { ...member, at: new Date() });
+  await putMember(pool, { ...member, at: new Date() });
 }
 
 async function guard(org_id: Id<'org'>, security: object): Promise<void> {

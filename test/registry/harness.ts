@@ -98,9 +98,9 @@ function defectLog(defects: unknown[]): Log {
   return log;
 }
 
-/** Starts everything once per test file; ended after the file. */
-export async function startHarness(): Promise<Harness> {
-  const url = await createTestDatabase();
+/** Starts everything once per test file, on a new database or that at `url`; ended after the file. */
+export async function startHarness(options: { url?: string } = {}): Promise<Harness> {
+  const url = options.url ?? (await createTestDatabase());
   const defects: unknown[] = [];
   const log = defectLog(defects);
   const pool = createPool(url, { max: 6 });

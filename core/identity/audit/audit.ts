@@ -23,13 +23,15 @@ interface AuditEntry {
   readonly actor?: Actor;
 }
 
+/** Who did something, as the audit log and webhooks name it. */
 interface Actor {
   readonly type: AuditRow['actor_type'];
   readonly id: string | null;
   readonly display: string;
 }
 
-function actorOf(caller: Caller): Actor {
+/** `caller` as an actor. */
+export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case 'key':
       return { type: 'key', id: caller.key_id, display: caller.key_id };

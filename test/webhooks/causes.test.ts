@@ -1,0 +1,110 @@
+// Every event that an endpoint can subscribe to is made to happen, and arrives with the `data` that docs/webhooks.md lists.
+import { readFileSync } from 'node:fs';
+import { newRequestId } from '@svc/core/kernel/index.ts';
+import { holdOf, journalDirectory, openTestLedger, settleOf } from '@svc/core/ledger/testing/testing.ts';
+import { changeTerms } from '@svc/core/orgs/index.ts';
+import type { eventTypes } from '@svc/core/webhooks/events.ts';
+import { expect, test } from 'vitest';
+import { startHarness } from '../registry/harness.ts';
+import { atFileEnd } from '../support/ends.ts';
+import { events as rail, startWorld as startMoneyIn } from '../topups/world.ts';
+import { startReceiver } from './receiver.ts';
+import { startWorld } from './world.ts';
+
+const money = await startMoneyIn();
+const world = await startWorld({ url: money.url });
+const harness = await startHarness({ url: money.url });
+const { org, live, key } = await harness.makeTenant('subscriber');
+const tenant = await world.tenant('subscriber', org.id);
+const receiver = await startReceiver();
+const hook = await tenant.hook(receiver.url, ['*']);
+
+const { dir, remove } = journalDirectory();
+const ledger = await openTestLedger(money.url, dir);
+atFileEnd(async () => {
+  await ledger.close();
+  remove();
+});
+
+async function send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) {
+  const reply = await harness.call(method, path, { key, body });
+  expect(reply.statusCode, reply.body).toBeLessThan(300);
+  return reply.json();
+}
+
+function newKey(budget?: object): Promise<{ id: string }> {
+  return send('POST', '/v1/keys', { name: 'new', project_id: live.id, scopes: ['inference'], budget });
+}
+
+/** A call of the key `id`: its hold, and its settle where the hold is granted. */
+async function call(id: string, micro_usd: number): Promise<void> {
+  const [row] = await world.rows<{ key_no: number }>('select key_no from api_key where id = $1', [id]);
+  const subject = { book_id: org.live_book_id, key_no: row?.key_no ?? 0, project_no: live.live_no };
+  const request_id = newRequestId();
+  const { status } = await ledger.hold(holdOf(subject, micro_usd, request_id));
+  if (status === 'ok') await ledger.settle(settleOf(subject, request_id, micro_usd));
+}
+
+/** Asks for 25 dollars; `fate` is what the rail reports of it. */
+async function topUp(fate: Parameters<typeof rail.completed>[1]): Promise<void> {
+  await money.deliver(rail.completed(await money.topup(org), fate));
+}
+
+/** In the order in which they are made to happen; the organisation begins without credit. */
+const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
+  'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
+  'topup.failed': () => topUp({ type: 'checkout.session.async_payment_failed', status: 'unpaid' }),
+  'topup.completed': () => topUp({}),
+  'invoice.issued': () => topUp({}),
+  'key.created': () => newKey(),
+  'key.rotated': async () => send('POST', `/v1/keys/${(await newKey()).id}/rotate`, { grace_seconds: 60 }),
+  'key.revoked': async () => send('DELETE', `/v1/keys/${(await newKey()).id}`),
+  'policy.activated': async () => {
+    await send('POST', '/v1/policies', { name: 'cheap', yaml: 'sort: price\n' });
+    await send('POST', '/v1/policies/cheap/activate', { version: 1 });
+  },
+  'member.added': () => harness.makePerson({ ...harness.a, org }, 'viewer'),
+  'budget.threshold': async () => call((await newKey({ daily_micro: 1_000 })).id, 600),
+  'budget.exhausted': async () => call((await newKey({ daily_micro: 1_000 })).id, 2_000),
+  'credits.low': async () => call((await newKey()).id, 46_000_000),
+  'credits.exhausted': async () => call((await newKey()).id, 46_000_000),
+  'plan.changed': () => changeTerms(harness.context, org.id, { plan_id: 'scale' }),
+  'org.closed': () => changeTerms(harness.context, org.id, { status: 'closed' }),
+};
+
+/** Names of the members of `data` that the documentation lists. */
+function documented(event: string): string[] {
+  const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').map((line) => line.split('|'));
+  const row = rows.find(([, events, data]) => data !== undefined && events?.includes(`\`${event}\``));
+  return [...(row?.[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
+}
+
+test('the catalog lists what happens here and nothing else', async () => {
+  const { data } = await tenant.run<{ data: { name: string }[] }>('webhooks.events');
+  expect(data.map(({ name }) => name).sort()).toEqual(Object.keys(causes).sort());
+});
+
+test('what changes nothing is no event', async () => {
+  const { id } = await newKey();
+  await send('DELETE', `/v1/keys/${id}`);
+  await send('POST', '/v1/policies', { name: 'steady', yaml: 'sort: latency\n' });
+  await send('POST', '/v1/policies/steady/activate', { version: 1 });
+  await world.drain();
+  const before = receiver.received.length;
+  await send('DELETE', `/v1/keys/${id}`);
+  await send('POST', '/v1/policies/steady/activate', { version: 1 });
+  await changeTerms(harness.context, org.id, { plan_id: 'enterprise', status: 'active' });
+  await world.drain();
+  expect(receiver.received.slice(before)).toEqual([]);
+});
+
+test.for(Object.entries(causes))('%s comes with what the documentation lists', async ([event, cause]) => {
+  const before = receiver.received.length;
+  await cause();
+  await world.drain();
+  const come = receiver.verified(hook.secret).slice(before);
+  const found = come.find(({ type }) => type === event);
+  expect(found, `only ${come.map(({ type }) => type).join(', ')} came`).toBeDefined();
+  expect(Object.keys(found?.data ?? {}).sort()).toEqual(documented(event).sort());
+});
