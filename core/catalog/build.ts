@@ -235,6 +235,10 @@ interface Make {
   readonly today: string;
 }
 
+function hidden(hide: readonly string[]): { hide?: readonly string[] } {
+  return hide.length === 0 ? {} : { hide };
+}
+
 function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): EndpointDraft {
   const provider = make.providers.get(file.provider) as Provider;
   // The sandbox stands in no file.
@@ -270,6 +274,7 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
     cancel_billing: file.cancel_billing ?? said?.cancel_billing ?? 'unknown',
     hidden_reasoning: model.reasoning?.hidden ?? false,
     flags: flagsOf(said?.flags ?? [], file.flags ?? []),
+    ...hidden(flagsOf(said?.hide ?? [], file.hide ?? [])),
     missing: make.missing(provider),
   };
 }

@@ -58,6 +58,8 @@ const provider = Type.Object(
     kind: Type.Optional(Type.String()),
     base_url: Type.Optional(Type.String({ maxLength: 512 })),
     flags: Type.Optional(words),
+    /** Members of its answers that no caller gets. */
+    hide: Type.Optional(words),
     cancel_billing: Type.Optional(oneOf(...cancelBillings)),
     api_key_env: Type.Optional(oneOrMany(variable)),
     api_key_file: Type.Optional(oneOrMany(Type.String({ minLength: 1, maxLength: 1024 }))),
@@ -99,6 +101,7 @@ const endpoint = Type.Object(
     capabilities: Type.Optional(capabilities),
     cancel_billing: Type.Optional(oneOf(...cancelBillings)),
     flags: Type.Optional(words),
+    hide: Type.Optional(words),
   },
   closed,
 );

@@ -40,10 +40,10 @@ test('the page lists every shipped provider with its variable, and marks those w
   }
 });
 
-test('the page lists every preset with its address, variable, billing, parameters and flags', () => {
+test('the page lists every preset with its address, variable, billing, parameters, flags and hidden members', () => {
   const words = (list: readonly string[]) => list.map((word) => `\`${word}\``).join(', ') || '–';
   for (const name of presetNames) {
-    const { base_url, api_key_env, cancel_billing, parameters, flags } = presets[name];
+    const { base_url, api_key_env, cancel_billing, parameters, flags, hide = [] } = presets[name];
     const variable = api_key_env === undefined ? '–' : `\`${api_key_env}\``;
     const cells = [
       `\`${name}\``,
@@ -52,6 +52,7 @@ test('the page lists every preset with its address, variable, billing, parameter
       cancel_billing,
       words(parameters),
       words(flags),
+      words(hide),
     ];
     expect(page).toContain(`| ${cells.join(' | ')} |`);
   }

@@ -167,6 +167,8 @@ export interface Endpoint {
   /** Billed reasoning tokens that the stream does not show. */
   readonly hidden_reasoning: boolean;
   readonly flags: readonly string[];
+  /** Top-level members of its answers that no caller gets; absent: none beyond those named `__…`. */
+  readonly hide?: readonly string[];
   /** Why a live key cannot use it now (name of the missing variable), or null. */
   readonly missing: string | null;
 }

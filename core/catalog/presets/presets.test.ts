@@ -63,6 +63,16 @@ test('what the file says goes before the preset, at the provider and at the endp
   });
 });
 
+test('members of answers that a preset hides can be shown, and others hidden', () => {
+  expect(built('preset: llamacpp').endpoint?.hide).toEqual(['timings']);
+  expect(built('preset: llamacpp', ', hide: [system_info]').endpoint?.hide).toEqual([
+    'timings',
+    'system_info',
+  ]);
+  expect(built('preset: llamacpp', ', hide: ["-timings"]').endpoint).not.toHaveProperty('hide');
+  expect(built('preset: llamacpp, hide: [a]').endpoint?.hide).toEqual(['a']);
+});
+
 test('keys in a file replace the variable of the preset', () => {
   expect(built('preset: groq, api_key_file: /run/key').provider).toMatchObject({
     api_key_env: [],

@@ -13,6 +13,8 @@ export interface Preset {
   readonly api_key_env?: string;
   readonly cancel_billing: CancelBilling;
   readonly flags: readonly string[];
+  /** Members of its answers that no caller gets. */
+  readonly hide?: readonly string[];
   /** Wire parameters beyond the common ones that all its endpoints take. */
   readonly parameters: readonly string[];
 }
@@ -44,6 +46,7 @@ export const presets: { readonly [N in PresetName]: Preset } = {
     cancel_billing: 'stops_all',
     // Of several answers at once it tells the usage of one.
     flags: [...LOCAL, 'max_tokens_only', 'completions_path', 'usage_of_one_choice'],
+    hide: ['timings'],
     parameters: ['top_k', 'min_p'],
   },
   tgi: {

@@ -40,6 +40,8 @@ export interface Target {
   /** Capabilities that both the model and the endpoint have. */
   capabilities: TargetCapabilities;
   flags: readonly string[];
+  /** Top-level members of its answers that no caller gets. */
+  hide?: readonly string[];
 }
 
 /** An HTTP request to a provider, without credentials; the transport adds them. */

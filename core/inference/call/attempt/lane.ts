@@ -72,6 +72,7 @@ export function targetOf(endpoint: Endpoint): Target {
       region: endpoint.region,
       capabilities: endpoint.capabilities,
       flags: endpoint.flags,
+      ...(endpoint.hide === undefined ? {} : { hide: endpoint.hide }),
       ...(endpoint.kind === undefined ? {} : { kind: endpoint.kind }),
       ...(endpoint.tokenizer === undefined ? {} : { tokenizer: endpoint.tokenizer }),
     };

@@ -15,6 +15,7 @@ import { TOOL_DROPPED } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalAnswer, CanonicalRequest, ReplyEnd, ReplyMeta } from '../../../canonical/types.ts';
 import { isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
+import { heldBack } from '../../../wire/private.ts';
 import {
   changeMembers,
   duplicated,
@@ -207,8 +208,9 @@ class Whole implements RawWhole {
   readonly #body: Buffer;
   readonly #top: TopLevel;
   readonly #usage: JsonObject | undefined;
+  readonly #hide: readonly string[] | undefined;
 
-  constructor(body: Buffer) {
+  constructor(body: Buffer, { hide }: Pick<Target, 'hide'> = {}) {
     const top = scanObject(body);
     const content = top === null ? undefined : memberOf(top, 'content');
     if (top === null || content === undefined || duplicated(top) !== null) {
@@ -218,6 +220,7 @@ class Whole implements RawWhole {
     this.#body = body;
     this.#top = top;
     this.#usage = usage;
+    this.#hide = hide;
     this.usage = readUsage(usage);
     this.stop = readStop({
       stop_reason: parsed(body, top, 'stop_reason'),
@@ -232,7 +235,12 @@ class Whole implements RawWhole {
 
   finish(meta: ReplyMeta, end: ReplyEnd): Buffer {
     const top = this.#top;
+    const left = heldBack(
+      top.members.map(({ name }) => name),
+      this.#hide,
+    );
     const changes: Record<string, string | null> = {
+      ...left,
       id: `"${meta.request_id}"`,
       model: JSON.stringify(meta.model),
       ...withMissing.message(top),
@@ -285,10 +293,10 @@ export const messagesRawLane: RawLane = {
   // Edits that the endpoint does not perform are performed here, on the canonical form.
   serves: (target, request) => editsContext(request, target),
   request: rawRequest,
-  whole: (body, request) =>
-    request.svc.reasoning === 'exclude' ? new AssembledWhole(body, request) : new Whole(body),
-  relay: (meta, request) =>
+  whole: (body, request, target) =>
+    request.svc.reasoning === 'exclude' ? new AssembledWhole(body, request) : new Whole(body, target),
+  relay: (meta, request, target) =>
     meta.reasoning === 'exclude'
       ? canonicalRelay(new AnthropicDecoder(request), new MessagesWriter(meta))
-      : new MessagesRelay(meta),
+      : new MessagesRelay(meta, target.hide),
 };

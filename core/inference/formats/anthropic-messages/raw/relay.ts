@@ -10,8 +10,8 @@ import { TRUNCATED } from '../../../canonical/truncated.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault } from '../../../canonical/types.ts';
 import { isCharged } from '../../../canonical/usage.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
-import { hasLine, own } from '../../../wire/frames.ts';
-import { Rest } from '../../../wire/rest.ts';
+import { eventEnd, Frames, hasLine, own } from '../../../wire/frames.ts';
+import { heldBack, shownOf } from '../../../wire/private.ts';
 import {
   changeMembers,
   type Edit,
@@ -21,8 +21,7 @@ import {
   startsWith,
   stringEnd,
 } from '../../../wire/scan.ts';
-import { EVENT_BYTES_MAX } from '../../../wire/sse.ts';
-import { BLANK_LINE, eventOf, isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
+import { eventOf, isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
 import { textBytes } from '../../../wire/text-bytes.ts';
 import {
   blockStop,
@@ -46,7 +45,6 @@ import {
 import { withMissing } from './missing.ts';
 
 const LF = 10;
-const CR = 13;
 const EMPTY = Buffer.alloc(0);
 /** `"}}`, followed by an index or padding that some providers add. */
 const CLOSING_MAX = 64;
@@ -71,9 +69,8 @@ interface Block {
 export class MessagesRelay implements Relay {
   readonly state: RelayState = newRelayState();
   readonly #meta: ReplyMeta;
-  readonly #rest = new Rest();
-  /** The last byte of the previous read was a CR. */
-  #after_cr = false;
+  readonly #hide: readonly string[] | undefined;
+  readonly #frames = new Frames();
   #started = false;
   #block: Block | null = null;
   #prefix: Buffer = EMPTY;
@@ -82,28 +79,24 @@ export class MessagesRelay implements Relay {
   #stop_event: Buffer | null = null;
   #over = false;
 
-  constructor(meta: ReplyMeta) {
+  /** `hide` are members of its events that the caller does not get. */
+  constructor(meta: ReplyMeta, hide?: readonly string[]) {
     this.#meta = meta;
+    this.#hide = hide;
   }
 
   push(bytes: Buffer): Buffer {
     if (this.#over || this.state.fault !== null || this.state.finished) return EMPTY;
-    const b = this.#after_cr || bytes.includes(CR) ? this.#plainLines(bytes) : bytes;
-    if (this.#rest.length > 0 && !this.#rest.blankLineWith(b)) {
-      this.#keep(b);
-      return EMPTY;
-    }
-    return this.#events(this.#rest.take(b));
+    const b = this.#frames.take(bytes);
+    return b === null ? EMPTY : this.#events(b);
   }
 
   close(): Buffer {
     if (this.#over || this.state.fault !== null) return EMPTY;
     let out: Buffer = EMPTY;
-    if (this.#rest.length > 0 && !this.state.finished) {
-      // A server that omits the last blank line has still sent its last event, if that is complete.
-      const tail = this.#rest.take(BLANK_LINE);
-      if (isWholeEvent(tail)) out = this.#events(tail);
-    }
+    // A server that omits the last blank line has still sent its last event, if that is complete.
+    const tail = this.state.finished ? null : this.#frames.end();
+    if (tail !== null && isWholeEvent(tail)) out = this.#events(tail);
     const { state } = this;
     if (state.stop === null && !state.finished && state.fault === null) {
       state.fault = { ...TRUNCATED };
@@ -140,24 +133,7 @@ export class MessagesRelay implements Relay {
     return this.#over ? '' : PING;
   }
 
-  #keep(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    if (this.#rest.length + bytes.length > EVENT_BYTES_MAX) throw new ProtocolFault('an event passes 8 MiB');
-    this.#rest.add(bytes);
-  }
-
-  /** `bytes` with every line end as LF; two reads may split a CR LF pair. */
-  #plainLines(bytes: Buffer): Buffer {
-    const out = Buffer.allocUnsafe(bytes.length);
-    let n = 0;
-    for (const byte of bytes) {
-      if (byte !== LF || !this.#after_cr) out[n++] = byte === CR ? LF : byte;
-      this.#after_cr = byte === CR;
-    }
-    return out.subarray(0, n);
-  }
-
-  /** Handles every whole event of `b` and keeps the rest. */
+  /** Handles the events of `b`, all whole. */
   #events(b: Buffer): Buffer {
     const pieces: Buffer[] = [];
     let copied = 0;
@@ -169,9 +145,7 @@ export class MessagesRelay implements Relay {
         at = known;
         continue;
       }
-      const blank = b.indexOf(BLANK_LINE, at);
-      if (blank < 0) break;
-      const to = blank + 2;
+      const to = eventEnd(b, at);
       const piece = this.#event(b, at, to);
       if (piece !== null) {
         if (at > copied) pieces.push(b.subarray(copied, at));
@@ -182,7 +156,6 @@ export class MessagesRelay implements Relay {
     }
     if (copied === 0 && at === b.length) return b;
     if (at > copied) pieces.push(b.subarray(copied, at));
-    if (this.state.fault === null && !this.state.finished && at < b.length) this.#keep(b.subarray(at));
     if (pieces.length === 0) return EMPTY;
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
@@ -216,11 +189,13 @@ export class MessagesRelay implements Relay {
     if (!isObject(data) || typeof data['type'] !== 'string') return EMPTY;
     const { type } = data;
     // The official clients rely on the event line, so an event without one gets it.
-    const plain = read.plain && read.event === type ? null : eventOf(type, read.data);
+    const text = shownOf(read.data, data, this.#hide);
+    const same = read.plain && read.event === type && text === read.data;
+    const plain = same ? null : eventOf(type, text);
     if (!this.#started && NEEDS_START.has(type)) throw new ProtocolFault(`${type} before message_start`);
     switch (type) {
       case 'message_start':
-        return this.#start(data, read.data);
+        return this.#start(data, text);
       case 'content_block_start':
         this.#blockStart(data);
         return this.#released(plain, b, from, to);
@@ -267,7 +242,8 @@ export class MessagesRelay implements Relay {
     const member = top === null ? undefined : memberOf(top, 'message');
     const inner = member === undefined ? null : scanObject(body, member.from);
     if (inner === null) throw new ProtocolFault('message_start without a message');
-    const changes: Record<string, string> = {
+    const changes: Record<string, string | null> = {
+      ...heldBack(Object.keys(message as JsonObject), this.#hide),
       id: `"${this.#meta.request_id}"`,
       model: JSON.stringify(this.#meta.model),
       ...withMissing.message(inner),

@@ -92,7 +92,8 @@ export class ChunkRelay<C extends HeldChoice> implements Relay, LineSink {
     const { request_id, model, created, include_usage } = meta;
     const { object } = form;
     const id = JSON.stringify(request_id);
-    this.#ours = { object, id, model: JSON.stringify(model), include_usage, created };
+    const { hide } = target;
+    this.#ours = { object, id, model: JSON.stringify(model), include_usage, created, hide };
   }
 
   get done(): boolean {

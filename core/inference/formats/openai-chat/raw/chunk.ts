@@ -1,6 +1,7 @@
 // Rewrites one chunk of a provider with the caller's dialect: our id and model, usage as the caller asked for it, and
 // the order of the grammar when a compatible server strays from it. Everything else keeps its bytes.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import { heldBack } from '../../../wire/private.ts';
 import {
   changeMembers,
   duplicated,
@@ -39,6 +40,8 @@ export interface Ours {
   include_usage: boolean;
   /** That of the first chunk. */
   created: number;
+  /** Members of the endpoint's chunks that no caller gets. */
+  hide?: readonly string[] | undefined;
 }
 
 /** A chunk: its bytes, and where its members are in them. */
@@ -48,6 +51,7 @@ export class Chunk {
   readonly top: TopLevel;
   readonly edits: Edit[];
   readonly choices: { from: number; to: number }[];
+  readonly #left: Readonly<Record<string, null>>;
 
   /** `carry` are members waiting for a chunk with choices. */
   constructor(value: JsonObject, bytes: Buffer, ours: Ours, carry: ReadonlyMap<string, string>) {
@@ -60,7 +64,9 @@ export class Chunk {
       top = scanObject(this.bytes) as TopLevel;
     }
     this.top = top;
+    this.#left = heldBack(Object.keys(value), ours.hide);
     const changes: Record<string, string | null> = {
+      ...this.#left,
       id: ours.id,
       model: ours.model,
       svc: null,
@@ -106,7 +112,8 @@ export class Chunk {
   strays(): [string, string][] {
     const strays: [string, string][] = [];
     for (const { name, from, to } of this.top.members) {
-      if (!STANDARD.has(name)) strays.push([name, this.bytes.toString('utf8', from, to)]);
+      if (!STANDARD.has(name) && !(name in this.#left))
+        strays.push([name, this.bytes.toString('utf8', from, to)]);
     }
     return strays;
   }

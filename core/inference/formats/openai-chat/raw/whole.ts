@@ -4,6 +4,7 @@ import { svcText } from '../../../caller/svc.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop, Usage } from '../../../canonical/types.ts';
 import { hasCounts, hasNoOthers, isCharged } from '../../../canonical/usage.ts';
+import { heldBack } from '../../../wire/private.ts';
 import {
   changeMembers,
   duplicated,
@@ -124,7 +125,10 @@ export function rawWhole(body: Buffer, request: CanonicalRequest, target: Target
     ),
     tool_calls: choices.reduce((sum, { message }) => sum + (isObject(message) ? callCount(message) : 0), 0),
     service_tier: typeof tier === 'string' ? tier : null,
-    finish: (meta, end) => finish(body, value, meta, end, keepsUsage(value['usage'], usage, { end, target })),
+    finish(meta, end) {
+      const keep = keepsUsage(value['usage'], usage, { end, target });
+      return finish(body, value, meta, { end, keep, hide: target.hide });
+    },
   };
 }
 
@@ -162,8 +166,16 @@ function finishEdits(body: Buffer, choice: TopLevel): Edit[] {
   return changeMembers(choice, { finish_reason: JSON.stringify(chatFinish(raw, { refusal: false, calls })) });
 }
 
-function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd, keep: boolean): Buffer {
-  const changes: Record<string, string> = {
+interface Ending {
+  readonly end: ReplyEnd;
+  /** The provider's usage object stays. */
+  readonly keep: boolean;
+  readonly hide: readonly string[] | undefined;
+}
+
+function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, { end, keep, hide }: Ending): Buffer {
+  const changes: Record<string, string | null> = {
+    ...heldBack(Object.keys(value), hide),
     id: JSON.stringify(meta.request_id),
     model: JSON.stringify(meta.model),
     svc: svcText(meta, end),
@@ -179,7 +191,7 @@ function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, end: ReplyEnd,
 
 function editsOf(
   body: Buffer,
-  changes: Record<string, string>,
+  changes: Record<string, string | null>,
   meta: ReplyMeta,
   end: ReplyEnd,
   odd: boolean,

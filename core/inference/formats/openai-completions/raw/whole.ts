@@ -4,6 +4,7 @@ import { svcText } from '../../../caller/svc.ts';
 import { type RawWhole, StreamErrorFault, type Target } from '../../../canonical/contract.ts';
 import type { CanonicalRequest, ReplyEnd, ReplyMeta, Stop } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
+import { heldBack } from '../../../wire/private.ts';
 import {
   changeMembers,
   duplicated,
@@ -36,7 +37,7 @@ export function rawCompletionWhole(body: Buffer, request: CanonicalRequest, targ
     service_tier: typeof tier === 'string' ? tier : null,
     finish(meta, end) {
       const keep = keepsUsage(value['usage'], usage, { end, target });
-      return finish(body, value, meta, { end, keep });
+      return finish(body, value, meta, { end, keep, hide: target.hide });
     },
   };
 }
@@ -62,6 +63,7 @@ interface Ending {
   readonly end: ReplyEnd;
   /** The upstream's usage object stays. */
   readonly keep: boolean;
+  readonly hide: readonly string[] | undefined;
 }
 
 function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, ending: Ending): Buffer {
@@ -72,10 +74,16 @@ function finish(body: Buffer, value: JsonObject, meta: ReplyMeta, ending: Ending
   return splice(text, editsOf(text, value, meta, ending) ?? []);
 }
 
-function editsOf(body: Buffer, value: JsonObject, meta: ReplyMeta, { end, keep }: Ending): Edit[] | null {
+function editsOf(
+  body: Buffer,
+  value: JsonObject,
+  meta: ReplyMeta,
+  { end, keep, hide }: Ending,
+): Edit[] | null {
   const top = scanObject(body);
   if (top === null || duplicated(top) !== null) return null;
-  const changes: Record<string, string> = {
+  const changes: Record<string, string | null> = {
+    ...heldBack(Object.keys(value), hide),
     id: JSON.stringify(meta.request_id),
     model: JSON.stringify(meta.model),
     svc: svcText(meta, end),

@@ -10,6 +10,7 @@ import { newRelayState } from '../../../canonical/relay-state.ts';
 import type { ReplyEnd, ReplyMeta, StreamFault, Warning } from '../../../canonical/types.ts';
 import { ProtocolFault } from '../../../wire/fault.ts';
 import { eventEnd, Frames, hasLine, own } from '../../../wire/frames.ts';
+import { shownOf } from '../../../wire/private.ts';
 import { memberOf, scanObject, splice, startsWith, stringEnd } from '../../../wire/scan.ts';
 import { isWholeEvent, readLines } from '../../../wire/sse-lines.ts';
 import { textBytes } from '../../../wire/text-bytes.ts';
@@ -72,7 +73,7 @@ export class ResponsesRelay implements Relay {
   constructor(meta: ReplyMeta, target: Target) {
     this.#meta = meta;
     this.#target = target;
-    this.#ours = oursOf(meta);
+    this.#ours = oursOf(meta, target);
     this.#numbering = new Numbering(this.#ours.exclude);
   }
 
@@ -189,15 +190,14 @@ export class ResponsesRelay implements Relay {
     }
     if (!isObject(data)) throw new ProtocolFault('an event is not an object');
     const type = nonEmpty(data['type']) ?? read.event ?? '';
-    const { error } = data;
-    if (type === 'error' || (error !== undefined && error !== null)) {
+    if (type === 'error' || (data['error'] ?? null) !== null) {
       this.state.fault = responseFault(data);
       return EMPTY;
     }
     if (!this.#started && type !== 'response.created' && type.startsWith('response.')) {
       throw new ProtocolFault(`${type} before response.created`);
     }
-    const text = this.#rewritten(type, data, read.data);
+    const text = this.#rewritten(type, data, shownOf(read.data, data, this.#ours.hide));
     if (text === null) return EMPTY;
     if (!this.#ours.exclude && typeof data['sequence_number'] === 'number') {
       this.#numbering.next = data['sequence_number'] + 1;

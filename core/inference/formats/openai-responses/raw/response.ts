@@ -1,7 +1,9 @@
 // Makes a provider's `Response` object the caller's: with our id, model and svc, with the caller's values where only
 // hashes were sent, and with reasoning state only for callers who asked for it.
 import { isObject, type JsonObject } from '../../../../kernel/index.ts';
+import type { Target } from '../../../canonical/contract.ts';
 import type { ReplyMeta } from '../../../canonical/types.ts';
+import { heldBack } from '../../../wire/private.ts';
 import {
   changeMembers,
   type Edit,
@@ -28,6 +30,8 @@ export interface Ours {
   readonly sealed: boolean;
   /** Reasoning items are not passed on. */
   readonly exclude: boolean;
+  /** Members of the endpoint's answers that no caller gets. */
+  readonly hide: readonly string[] | undefined;
 }
 
 const ECHOED = ['metadata', 'user', 'safety_identifier', 'prompt_cache_key'];
@@ -48,7 +52,7 @@ const FIXED = {
 };
 
 /** The gateway's members in the answers to a call. */
-export function oursOf(meta: ReplyMeta): Ours {
+export function oursOf(meta: ReplyMeta, { hide }: Pick<Target, 'hide'>): Ours {
   const text = repeatedText(meta);
   const read = (): JsonObject => JSON.parse(`{${text}}`) as JsonObject;
   const members = read();
@@ -63,6 +67,7 @@ export function oursOf(meta: ReplyMeta): Ours {
     repeated: read,
     sealed: !exclude && meta.echo?.encrypted_reasoning === true,
     exclude,
+    hide,
   };
 }
 
@@ -73,7 +78,12 @@ export function responseEdits(
   ours: Ours,
   more: Readonly<Record<string, string>> = {},
 ): Edit[] {
-  const changes: Record<string, string> = {
+  const left = heldBack(
+    top.members.map(({ name }) => name),
+    ours.hide,
+  );
+  const changes: Record<string, string | null> = {
+    ...left,
     ...missing(top, ours),
     id: ours.id,
     model: ours.model,

@@ -17,7 +17,7 @@ import { responseStateOf, svcOf, usageText } from '../caller/response.ts';
 import { parseResponse } from '../upstream/decode.ts';
 import { stopOf } from '../words/stop.ts';
 import { readUsage } from '../words/usage.ts';
-import { measure, oursOf, responseEdits } from './response.ts';
+import { measure, type Ours, oursOf, responseEdits } from './response.ts';
 
 /** @throws StreamErrorFault for an error, ProtocolFault when `body` is no response otherwise */
 export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Target): RawWhole {
@@ -37,7 +37,7 @@ export function rawWhole(body: Buffer, _request: CanonicalRequest, target: Targe
     service_tier: typeof tier === 'string' ? tier : null,
     finish(meta, end) {
       const own = ownUsage(value['usage'], usage, { end, target });
-      return finish(body, value, meta, { end, stop, own });
+      return finish(body, value, oursOf(meta, target), endMembers(meta, { end, stop, own }));
     },
   };
 }
@@ -82,11 +82,9 @@ export function endMembers(
 function finish(
   body: Buffer,
   value: JsonObject,
-  meta: ReplyMeta,
-  how: { end: ReplyEnd; stop: Stop | null; own: boolean },
+  ours: Ours,
+  members: Readonly<Record<string, string>>,
 ): Buffer {
-  const ours = oursOf(meta);
-  const members = endMembers(meta, how);
   const top = scanObject(body);
   if (top !== null && duplicated(top) === null) return splice(body, responseEdits(body, top, ours, members));
   // The scan is not certain, or a key occurs twice: the parsed value is written.
