@@ -45,6 +45,14 @@ const ai = {
     })(model),
 };
 
+const tools = {
+  get_weather: tool({
+    description: WEATHER,
+    inputSchema: City,
+    execute: async ({ city }) => `rain in ${city}`,
+  }),
+};
+
 describe.each(families)('before %s', (family) => {
   const at = () => gateway().served(family);
 
@@ -222,14 +230,6 @@ describe.each(families)('before %s', (family) => {
   });
 
   describe.each(Object.entries(ai))('AI SDK, %s', (_, provider) => {
-    const tools = {
-      get_weather: tool({
-        description: WEATHER,
-        inputSchema: City,
-        execute: async ({ city }) => `rain in ${city}`,
-      }),
-    };
-
     test('several steps with tools, whole and streamed', async () => {
       const options = {
         ...{ model: provider(at(), at().tools), prompt: 'How is the weather?', maxOutputTokens: 400 },
@@ -308,6 +308,25 @@ describe.each(families)('before %s', (family) => {
       expect(River.parse(await model.invoke('Describe a river.'))).toBeDefined();
     });
   });
+});
+
+// Not over the SDK's chats of OpenAI, which have no place for it, nor of the sandbox, whose models that call tools do not
+// reason, nor of an upstream of responses, which tells it when asked.
+const reasoning = families.filter((family) => family !== 'sandbox' && family !== 'responses');
+describe.each(reasoning)('reasoning of %s', (family) => {
+  test.each(['responses', 'messages', 'compatible'] as const)(
+    'is shown beside a call by %s',
+    async (name) => {
+      const at = gateway().served(family);
+      const streamed = streamText({
+        ...{ model: ai[name](at, at.tools), prompt: 'How is the weather? sim: reasoning=4' },
+        ...{ maxOutputTokens: 400, maxRetries: 0, tools, stopWhen: stepCountIs(3), onError: () => {} },
+      });
+      const steps = await streamed.steps;
+      expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
+      expect(steps[0]?.reasoningText).toMatch(/\w/);
+    },
+  );
 });
 
 test('vectors by the AI SDK and by the official client', async () => {

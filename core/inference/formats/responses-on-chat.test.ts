@@ -87,18 +87,14 @@ describe('responses on openai_chat', () => {
     });
   });
 
-  test('plain reasoning is raw text, and goes back only where the endpoint takes it', () => {
+  test('plain reasoning is a summary, and goes back only where the endpoint takes it', () => {
     const { output } = read('deepseek-reasoning');
-    expect(output[0]).toMatchObject({
-      type: 'reasoning',
-      summary: [],
-      content: [{ type: 'reasoning_text' }],
-    });
+    expect(output[0]).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text' }] });
     expect(losses(openaiChat, next(output), chatTarget())).toEqual(['hint:reasoning_signature_dropped']);
     const to = chatTarget([], ['reasoning_content_in']);
     expect(losses(openaiChat, next(output), to)).toEqual([]);
     expect(encode(openaiChat, next(output), to).messages[1].reasoning_content).toBe(
-      output[0].content[0].text,
+      output[0].summary[0].text,
     );
   });
 

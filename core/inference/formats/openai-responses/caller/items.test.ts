@@ -145,11 +145,11 @@ describe('reasoning', () => {
     ]);
   });
 
-  test('raw text of a model with open weights is content, not a summary', () => {
+  test('raw text of a model with open weights is a summary, which every client shows', () => {
     expect(outputOf([{ type: 'reasoning', text: 'hm', kind: 'full', format: 'unknown' }])).toEqual([
       {
-        ...{ id: `rs_${meta.request_id}_0`, type: 'reasoning', summary: [] },
-        content: [{ type: 'reasoning_text', text: 'hm' }],
+        ...{ id: `rs_${meta.request_id}_0`, type: 'reasoning' },
+        summary: [{ type: 'summary_text', text: 'hm' }],
       },
     ]);
   });

@@ -64,24 +64,14 @@ function nameText(flat: string, { namespaces = {} }: Pick<ReplyMeta, 'namespaces
   return `,"namespace":${JSON.stringify(own.namespace)},"name":${JSON.stringify(own.name)}`;
 }
 
-/** A reasoning item: visible text as one summary, raw reasoning text as content. */
-export function reasoningItem(
-  id: string,
-  text: string,
-  facts: { raw: boolean; encrypted: string | null },
-): string {
-  const { raw, encrypted } = facts;
-  const json = JSON.stringify(text);
-  const summary = text === '' || raw ? '' : `{"type":"summary_text","text":${json}}`;
-  const inner = text === '' ? '' : `{"type":"reasoning_text","text":${json}}`;
-  const content = raw ? `,"content":[${inner}]` : '';
+/**
+ * A reasoning item with its visible text as one summary, which every client shows. Raw text of models with open weights
+ * too: as `content` most clients pass over it.
+ */
+export function reasoningItem(id: string, text: string, encrypted: string | null): string {
+  const summary = text === '' ? '' : `{"type":"summary_text","text":${JSON.stringify(text)}}`;
   const sealed = encrypted === null ? '' : `,"encrypted_content":${JSON.stringify(encrypted)}`;
-  return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${summary}]${content}${sealed}}`;
-}
-
-/** Raw reasoning text comes from models with open weights; any other visible text is a summary. */
-export function isRaw(part: Extract<Part, { type: 'reasoning' }>): boolean {
-  return part.kind === 'full' && part.format === 'unknown';
+  return `{"id":${JSON.stringify(id)},"type":"reasoning","summary":[${summary}]${sealed}}`;
 }
 
 /** An item of this family, unchanged, for an answer that is sent again; null when `part` is none. */

@@ -12,7 +12,6 @@ export type OpenMessage = Place & {
 export type OpenThought = Place & {
   kind: 'reasoning';
   part: ReasoningPart;
-  raw: boolean;
   stream: TextStream | null;
 };
 export type OpenCall = Place & {

@@ -107,6 +107,14 @@ export function readInput(
   return { messages, paths: order.map(pathOf) };
 }
 
+/** Reasoning of which nothing is known any more. */
+const THOUGHT: ReasoningPart = { type: 'reasoning', text: '', kind: 'summary', format: 'unknown' };
+
+/** Whether `id` is one of a reasoning item: a conversation goes on without, unlike without any other item. */
+export function isThought(id: unknown): boolean {
+  return typeof id === 'string' && id.startsWith('rs_');
+}
+
 function readItem(item: JsonObject, path: string, turns: Turns): void {
   const type = optionalString(item['type'], `${path}.type`) ?? (present(item['role']) ? 'message' : null);
   switch (type) {
@@ -123,6 +131,7 @@ function readItem(item: JsonObject, path: string, turns: Turns): void {
     case 'item_reference':
     case null:
       if (type === null && !present(item['id'])) fail(`${path}.type`, `'${path}.type' is required.`);
+      if (isThought(item['id'])) return turns.say([{ ...THOUGHT }], path);
       return unsupported(path, 'Nothing is stored here to refer to; send the items themselves.', {
         reason: 'stateless',
       });

@@ -37,6 +37,16 @@ describe('what needs a stored conversation', () => {
     });
   });
 
+  test('reasoning that is only referred to is left out, as clients that count on a store refer to it', () => {
+    const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' };
+    const result = { type: 'function_call_output', call_id: 'c1', output: 'ok' };
+    const { messages } = read({ input: [user, { type: 'item_reference', id: 'rs_1' }, call, result] });
+    expect(messages[1]?.content.map((part) => [part.type, 'text' in part ? part.text : null])).toEqual([
+      ['reasoning', ''],
+      ['tool_call', null],
+    ]);
+  });
+
   test('store true is told, background false is nothing', () => {
     expect(read({ store: true }).warnings.map(({ code }) => code)).toEqual(['store_ignored']);
     expect(read({ store: false, background: false }).warnings).toEqual([]);

@@ -9,7 +9,6 @@ import {
   callItem,
   ItemIds,
   type ItemStatus,
-  isRaw,
   logprobTexts,
   messageItem,
   ownItem,
@@ -110,7 +109,7 @@ class Output {
     this.#thought = own;
     this.#last = () => {
       const encrypted = this.#encrypted ? encryptedContent(own, this.#model) : null;
-      return reasoningItem(id, own.text, { raw: isRaw(own), encrypted });
+      return reasoningItem(id, own.text, encrypted);
     };
   }
 
@@ -119,7 +118,7 @@ class Output {
     const call_id = this.#calls.take(part);
     if (part.signature !== undefined && this.#encrypted) {
       const encrypted = callEnvelope(part, call_id, this.#model);
-      this.items.push(reasoningItem(this.#id('rs'), '', { raw: false, encrypted }));
+      this.items.push(reasoningItem(this.#id('rs'), '', encrypted));
     }
     const id = this.#id(part.kind === 'custom' ? 'ctc' : 'fc');
     const text = part.arguments === '' && part.kind === 'function' ? '{}' : part.arguments;

@@ -21,7 +21,6 @@ import {
   callItem,
   ItemIds,
   type ItemStatus,
-  isRaw,
   messageItem,
   ownItem,
   phaseOf,
@@ -242,11 +241,10 @@ export class ResponsesWriter implements StreamWriter {
       kind: 'reasoning',
       ...place,
       part: { ...part, text: '' },
-      raw: isRaw(part),
       stream: null,
     };
     this.#open = thought;
-    const item = reasoningItem(place.id, '', { raw: thought.raw, encrypted: null });
+    const item = reasoningItem(place.id, '', null);
     const out = before + this.#added(place, item);
     return part.text === '' ? out : out + this.#think(thought, part.text);
   }
@@ -283,10 +281,8 @@ export class ResponsesWriter implements StreamWriter {
     if (!this.#encrypted) return '';
     const place = this.#place('rs');
     const encrypted = callEnvelope(part, call_id, this.#model);
-    const empty = reasoningItem(place.id, '', { raw: false, encrypted: null });
-    return (
-      this.#added(place, empty) + this.#done(place, reasoningItem(place.id, '', { raw: false, encrypted }))
-    );
+    const empty = reasoningItem(place.id, '', null);
+    return this.#added(place, empty) + this.#done(place, reasoningItem(place.id, '', encrypted));
   }
 
   // ---- it goes on ----
@@ -330,7 +326,7 @@ export class ResponsesWriter implements StreamWriter {
     if (open.stream?.over === true) return '';
     let out = '';
     if (open.stream === null) {
-      open.stream = new TextStream(open.raw ? 'reasoning' : 'summary', { ...open, at: 0 });
+      open.stream = new TextStream('summary', { ...open, at: 0 });
       out = this.#events(open.stream.added());
     }
     return out + this.#more(open.stream, text);
@@ -380,7 +376,7 @@ export class ResponsesWriter implements StreamWriter {
         return messageItem(open.id, status, open.parts, open.phase);
       case 'reasoning': {
         const encrypted = this.#encrypted ? encryptedContent(open.part, this.#model) : null;
-        return reasoningItem(open.id, open.stream?.text ?? '', { raw: open.raw, encrypted });
+        return reasoningItem(open.id, open.stream?.text ?? '', encrypted);
       }
       case 'call':
         return callItem(open.part, { ...open, status, text: open.stream.text, meta: this.#meta });

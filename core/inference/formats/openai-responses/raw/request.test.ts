@@ -86,7 +86,8 @@ describe('raw request of responses', () => {
     const foreign = `{"type":"reasoning","id":"rs_4","summary":[],"encrypted_content":"${wrapped}"}`;
     const message =
       '{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"b"}]}';
-    const items = [user, good, bare, empty, foreign, message, user];
+    const referred = '{"type":"item_reference","id":"rs_5"} , {"id":"rs_6"}';
+    const items = [user, good, bare, empty, foreign, referred, message, user];
     const { text } = send(`{"model":"acme/fast-1","input":[ ${items.join(' , ')} ]}`);
     expect(text).toContain(`"input":[${[user, good, message, user].join(',')}]`);
     const kept = send(`{"model":"acme/fast-1","input":[ ${[user, good, message].join(' , ')} ]}`);

@@ -15,6 +15,7 @@ import {
   type TopLevel,
 } from '../../../wire/scan.ts';
 import { rejectsSampling, takes } from '../../openai-chat/words/fields.ts';
+import { isThought } from '../caller/read-items.ts';
 import { asksEncrypted, ENCRYPTED, RESPONSES_PATH } from '../upstream/encode.ts';
 import { isForeign } from '../upstream/losses.ts';
 
@@ -108,9 +109,17 @@ function ownInput(body: Buffer, top: TopLevel): Edit[] {
   return [{ from: input.from, to: input.to, text: `[${texts.join(',')}]` }];
 }
 
+/** Whether `item` is a reference to reasoning, which the provider has not stored. */
+function isReferred(body: Buffer, item: TopLevel): boolean {
+  const id = valueText(body, item, 'id');
+  return id !== null && isThought(JSON.parse(id));
+}
+
 function isUnreadable(body: Buffer, from: number): boolean {
   const item = scanObject(body, from);
-  if (item === null || valueText(body, item, 'type') !== '"reasoning"') return false;
+  if (item === null) return false;
+  const type = valueText(body, item, 'type');
+  if (type !== '"reasoning"') return (type === null || type === '"item_reference"') && isReferred(body, item);
   const text = valueText(body, item, 'encrypted_content');
   const state: unknown = text === null ? null : JSON.parse(text);
   return typeof state !== 'string' || state === '' || isWrapped(state);
