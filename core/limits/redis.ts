@@ -1,25 +1,14 @@
 // Limits shared by all gateway processes through Redis. When Redis does not answer, each process keeps to its share of
 // every limit (limit ÷ processes last seen) in its own memory, so that limits stay bounded and calls are still
 // admitted.
-import { Redis } from 'ioredis';
 import { type Log, newUlid, nowMs } from '../kernel/index.ts';
-import { requestsOf } from './bucket.ts';
-import {
-  gaugesOf,
-  inTime,
-  type Keys,
-  keysOf,
-  limitArgs,
-  refusalOf,
-  rejectedKey,
-  type Scripts,
-} from './exchange.ts';
+import { type Connection, faultOf, type Link, linkTo } from './connect.ts';
+import { gaugesOf, inTime, type Keys, keysOf, limitArgs, refusalOf, rejectedKey } from './exchange.ts';
 import { type MemoryLimitStore, openMemoryLimits } from './memory.ts';
 import { countedHours, RejectionCounts, sumRejections } from './rejections.ts';
-import { BEAT, ENTER, LOOK, RENEW, SPEND } from './scripts.ts';
+import { SharedSlot } from './shared-slot.ts';
 import { shareOf } from './subject.ts';
 import {
-  type Gauges,
   isRefusal,
   type LimitName,
   type LimitRefusal,
@@ -40,6 +29,9 @@ const ASSUMED_PROCESSES = 2;
 const PROCESSES = 'svc:limits:processes';
 /** Counts of refusals are kept in Redis a little longer than the 24 hours that are shown. */
 const REJECTED_SECONDS = 26 * 3_600;
+/** What Redis answers to a login that it does not accept. */
+const isRefusedBy = (fault: string) =>
+  /^(WRONGPASS|NOAUTH|NOPERM|ERR (?:.*AUTH|invalid password))/.test(fault);
 
 interface RedisLimitsOptions {
   readonly url: string;
@@ -49,7 +41,8 @@ interface RedisLimitsOptions {
 }
 
 class RedisLimits implements LimitStore {
-  readonly #redis: Redis & Scripts;
+  readonly #link: Link;
+  readonly #redis: Connection;
   readonly #log: Log;
   readonly #lease_ms: number;
   readonly #process = newUlid();
@@ -61,27 +54,18 @@ class RedisLimits implements LimitStore {
   #processes = ASSUMED_PROCESSES;
   #lost = true;
   #closed = false;
+  /** What Redis was last said to be lost for. */
+  #reported = '';
+  /** The key on which it was lost: in a cluster the node of that key must answer before limits are exact again. */
+  #lost_key: string | null = null;
 
   constructor({ url, log, lease_ms = 15_000 }: RedisLimitsOptions) {
     this.#log = log;
     this.#lease_ms = lease_ms;
-    this.#redis = new Redis(url, {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      enableAutoPipelining: true,
-      maxRetriesPerRequest: 0,
-      connectTimeout: 2_000,
-      retryStrategy: (tries) => Math.min(100 * tries, BEAT_MS),
-    }) as Redis & Scripts;
-    // Each lost connection is logged once, by `#lose`.
-    this.#redis.on('error', () => {});
+    this.#link = linkTo(url);
+    this.#redis = this.#link.redis;
     this.#redis.on('ready', () => void this.#beat());
-    this.#redis.on('close', () => this.#lose('the connection closed'));
-    this.#redis.defineCommand('svcEnter', { numberOfKeys: 6, lua: ENTER });
-    this.#redis.defineCommand('svcSpend', { numberOfKeys: 2, lua: SPEND });
-    this.#redis.defineCommand('svcLook', { numberOfKeys: 5, lua: LOOK });
-    this.#redis.defineCommand('svcBeat', { numberOfKeys: 1, lua: BEAT });
-    this.#redis.defineCommand('svcRenew', { numberOfKeys: 2, lua: RENEW });
+    this.#redis.on('close', () => this.#lose(this.#link.fault() ?? 'the connection closed'));
     this.#timers = [
       setInterval(() => void this.#beat(), BEAT_MS).unref(),
       setInterval(() => void this.#renew(), lease_ms / RENEWALS).unref(),
@@ -100,14 +84,15 @@ class RedisLimits implements LimitStore {
     return this.#lost;
   }
 
-  get redis(): Scripts {
+  get redis(): Connection {
     return this.#redis;
   }
 
+  /** @throws Error when the address is of another form than what it leads to. */
   async start(): Promise<void> {
-    await this.#redis
-      .connect()
-      .catch((error: Error) => this.#log.warn({ reason: error.message }, 'no Redis'));
+    await this.#link.open().catch((error: unknown) => this.#report(this.#link.fault() ?? faultOf(error)));
+    const misfit = await this.#link.misfit();
+    if (misfit !== null) throw new Error(misfit);
     await this.#beat();
   }
 
@@ -161,8 +146,8 @@ class RedisLimits implements LimitStore {
   }
 
   /** Called by a slot whose call to Redis failed. */
-  failed(error: unknown): void {
-    this.#lose((error as Error).message);
+  failed(error: unknown, { running: [key] }: Keys): void {
+    this.#lose(faultOf(error), key);
   }
 
   /** A place in this process's own store for a call that runs already. */
@@ -201,7 +186,7 @@ class RedisLimits implements LimitStore {
         ),
       );
     } catch (error) {
-      this.#lose((error as Error).message);
+      this.failed(error, keys);
       return this.#enterLocally(subject);
     }
     const [refused, ...levels] = answer;
@@ -234,28 +219,53 @@ class RedisLimits implements LimitStore {
     return slot;
   }
 
-  #lose(reason: string): void {
+  #lose(reason: string, key: string | null = null): void {
     if (this.#lost || this.#closed) return;
     this.#lost = true;
+    this.#lost_key = key;
     // Calls that run already count against this process's share.
     for (const slot of this.#running) slot.moveHere();
+    this.#report(reason);
+  }
+
+  /** Logged once, and again when Redis says something else, as that a password is wrong. */
+  #report(reason: string): void {
+    if (reason === this.#reported || this.#closed) return;
+    this.#reported = reason;
     this.#log.warn({ reason, processes: this.#processes }, 'Redis is lost: limits are kept by local share');
   }
 
   async #beat(): Promise<void> {
-    if (this.#closed || this.#redis.status !== 'ready') return;
+    if (this.#closed) return;
+    if (this.#redis.status !== 'ready') {
+      const fault = this.#link.fault();
+      if (this.#lost && fault !== null && isRefusedBy(fault)) this.#report(fault);
+      return;
+    }
     try {
+      if (this.#lost) await this.#ask();
       this.#processes = Math.max(1, await inTime(this.#redis.svcBeat(PROCESSES, this.#process, PROCESS_MS)));
     } catch (error) {
-      this.#lose((error as Error).message);
+      const reason = faultOf(error);
+      if (this.#lost) this.#report(reason);
+      else this.#lose(reason, PROCESSES);
       return;
     }
     this.#sendRejected();
-    if (!this.#lost) return;
-    await this.#renew(true);
+    if (!this.#lost || !(await this.#renew(true))) return;
     this.#lost = false;
+    this.#lost_key = null;
+    this.#reported = '';
     for (const slot of this.#running) slot.moveBack();
     this.#log.info({ processes: this.#processes }, 'limits are kept in Redis');
+  }
+
+  /** @throws Error while what Redis was lost for is not over. */
+  async #ask(): Promise<void> {
+    const misfit = await this.#link.misfit();
+    if (misfit !== null) throw new Error(misfit);
+    await this.#link.askAll();
+    if (this.#lost_key !== null) await inTime(this.#redis.exists(this.#lost_key));
   }
 
   #sendRejected(): void {
@@ -268,133 +278,41 @@ class RedisLimits implements LimitStore {
   }
 
   /**
-   * Lengthens the leases of all running calls; `back`: also for a Redis that came back empty, which then knows what is
-   * running.
+   * Lengthens the leases of all running calls, and returns whether Redis took it; `back`: also for a Redis that came back
+   * empty, which then knows what is running.
    */
-  async #renew(back = false): Promise<void> {
-    if ((this.#lost && !back) || this.#running.size === 0) return;
+  async #renew(back = false): Promise<boolean> {
+    if (this.#lost && !back) return false;
     const groups = new Map<string, { keys: Keys; ids: string[] }>();
     for (const { keys, id } of this.#running) {
       const group = groups.get(keys.running[0]);
       if (group === undefined) groups.set(keys.running[0], { keys, ids: [id] });
       else group.ids.push(id);
     }
-    const sent = [...groups.values()].map(({ keys, ids }) =>
-      inTime(this.#redis.svcRenew(...keys.running, this.#lease_ms, ...ids)),
-    );
-    await Promise.all(sent).catch((error: unknown) => this.failed(error));
-  }
-}
-
-class SharedSlot implements LimitSlot {
-  readonly keys: Keys;
-  readonly id: string;
-  readonly #store: RedisLimits;
-  readonly #subject: LimitSubject;
-  gauges: Gauges;
-  /** Its place in this process's store while Redis is lost. */
-  #local: LimitSlot | null;
-  #debited = 0;
-  #left = false;
-
-  constructor(
-    store: RedisLimits,
-    of: { subject: LimitSubject; keys: Keys; id: string; gauges: Gauges; local: LimitSlot | null },
-  ) {
-    this.#store = store;
-    this.#subject = of.subject;
-    this.keys = of.keys;
-    this.id = of.id;
-    this.gauges = of.gauges;
-    this.#local = of.local;
-  }
-
-  weigh(bytes: number): void {
-    const requests = requestsOf(bytes);
-    if (requests === 0) return;
-    if (this.#store.lost) {
-      this.moveHere();
-      this.#local?.weigh(bytes);
-      return;
-    }
-    this.#take('requests', requests, true).catch((error: unknown) => this.#store.failed(error));
-  }
-
-  async spend(tokens: number): Promise<LimitRefusal | null> {
-    let refusal: LimitRefusal | null;
-    if (this.#store.lost) refusal = await this.#spendHere(tokens);
-    else {
+    const sent = [...groups.values()].map(async ({ keys, ids }) => {
       try {
-        refusal = await this.#spendShared(tokens);
+        await inTime(this.#redis.svcRenew(...keys.running, this.#lease_ms, ...ids));
+        return true;
       } catch (error) {
-        this.#store.failed(error);
-        refusal = await this.#spendHere(tokens);
+        this.failed(error, keys);
+        return false;
       }
-    }
-    if (refusal === null) this.#debited += tokens;
-    else this.#store.refused(this.#subject, refusal.limit);
-    return refusal;
-  }
-
-  settle(tokens: number): void {
-    const difference = tokens - this.#debited;
-    this.#debited = tokens;
-    if (difference === 0) return;
-    if (this.#store.lost) this.#local?.settle(tokens);
-    else this.#take('tokens', difference, true).catch((error: unknown) => this.#store.failed(error));
-  }
-
-  leave(): void {
-    if (this.#left) return;
-    this.#left = true;
-    this.#local?.leave();
-    this.#local = null;
-    this.#store.forget(this, this.keys, this.id);
-  }
-
-  moveHere(): void {
-    if (!this.#left) this.#local ??= this.#store.adopt(this.#subject);
-  }
-
-  moveBack(): void {
-    this.#local?.leave();
-    this.#local = null;
-  }
-
-  async #spendHere(tokens: number): Promise<LimitRefusal | null> {
-    this.moveHere();
-    if (this.#local === null) return null;
-    const refusal = await this.#local.spend(tokens);
-    this.gauges = this.#local.gauges;
-    return refusal;
-  }
-
-  async #spendShared(tokens: number): Promise<LimitRefusal | null> {
-    const [refused, ...levels] = await this.#take('tokens', tokens, false);
-    const tokens_now = gaugesOf(this.#subject, ['', '', ...levels]).tokens;
-    this.gauges = { requests: this.gauges.requests, tokens: tokens_now };
-    if (refused === '') return null;
-    return refusalOf(this.#subject, refused, {
-      levels: ['', '', ...levels],
-      units: tokens,
-      gauges: this.gauges,
     });
-  }
-
-  #take(kind: 'requests' | 'tokens', units: number, whatever: boolean): Promise<[string, string, string]> {
-    const limit = kind === 'requests' ? 'rpm' : 'tpm';
-    const { key_rates, plan_rates } = this.#subject;
-    const limits = limitArgs([key_rates[limit], plan_rates[limit]]);
-    return inTime(this.#store.redis.svcSpend(...this.keys[kind], ...limits, units, whatever ? 1 : 0));
+    return (await Promise.all(sent)).every(Boolean);
   }
 }
 
 /**
- * The store of an installation with several gateway processes. Never throws: without Redis it starts with its local
- * share.
+ * The store of an installation with several gateway processes. Without Redis, or with a password that it refuses, it starts
+ * with its local share. @throws Error when the address has none of the forms, or another one than what it leads to.
  */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<LimitStore> {
   const store = new RedisLimits(options);
-  await store.start();
+  try {
+    await store.start();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   return store;
 }

@@ -1,6 +1,6 @@
 // A real server of the Redis protocol for a test: Valkey, or Redis where the machine has it. It writes nothing to
 // disk, so a restarted server has lost all its data.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { type Engine, startEngine, toolPath, untilAnswer } from './engine.ts';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
+  /** What it was started with beside the usual. */
+  readonly args: readonly string[];
   /** Sends SIGKILL. */
   kill(): Promise<void>;
   /** Starts a server on the same port, without the data; a running one is killed first. */
@@ -21,7 +23,7 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** Resolves when the server on `port` answers PING with PONG. */
+/** Resolves when the server on `port` answers PING, or asks for a password. */
 function ping(port: number): Promise<void> {
   return new Promise((done, fail) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
@@ -30,21 +32,32 @@ function ping(port: number): Promise<void> {
     socket.on('error', fail);
     socket.on('data', (reply) => {
       socket.destroy();
-      if (reply.toString().startsWith('+PONG')) done();
+      if (/^(\+PONG|-NOAUTH)/.test(reply.toString())) done();
       else fail(new Error(`PING answered ${reply}`));
     });
   });
 }
 
+interface RedisOptions {
+  readonly port?: number;
+  readonly args?: readonly string[];
+  /** Lines of a configuration file, which a Sentinel writes to. */
+  readonly config?: readonly string[];
+}
+
 /** Starts a server; the caller stops it, for instance with `atFileEnd(() => redis.stop())`. */
-export async function startRedis(options: { readonly port?: number } = {}): Promise<TestRedis> {
+export async function startRedis({ args = [], config, ...options }: RedisOptions = {}): Promise<TestRedis> {
   const program = await toolPath('valkey-server');
   const port = options.port ?? (await freePort());
   const dir = mkdtempSync(join(tmpdir(), 'svc-redis-'));
+  const file = join(dir, 'server.conf');
+  if (config !== undefined) writeFileSync(file, config.map((line) => `${line}\n`).join(''));
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, ...args];
+  const unsaved = ['--save', '', '--appendonly', 'no'];
   const start = async (): Promise<Engine> => {
     const engine = startEngine(
       program,
-      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir],
+      config === undefined ? [...settings, ...unsaved] : [file, ...settings],
       dir,
     );
     await untilAnswer(engine, () => ping(port));
@@ -53,7 +66,7 @@ export async function startRedis(options: { readonly port?: number } = {}): Prom
   let engine = await start();
   return {
     url: `redis://127.0.0.1:${port}`,
-    port,
+    ...{ port, args },
     kill: () => engine.kill(),
     async restart() {
       await engine.kill();
