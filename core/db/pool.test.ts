@@ -1,4 +1,5 @@
 // A connection that the server ends while a transaction holds it: PostgreSQL restarts, or an operator ends a session.
+import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../test/support/database.ts';
 import { atFileEnd } from '../../test/support/ends.ts';
@@ -58,4 +59,34 @@ test('a session that ends during a single statement of a role fails that stateme
   await endSession(rows[0]!.pid);
   expect(isDatabaseFault(await failed)).toBe(true);
   expect((await acting.query({ name: 'test.one', text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
+});
+
+/** A message of PostgreSQL's protocol: its letter, the length of what follows, and that. */
+function message(letter: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(letter), length, body]);
+}
+
+test('a server that ends in the moment in which a connection is ready fails what waited for it, and not the process', async () => {
+  const fatal = 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+  const said = [
+    message('R', Buffer.alloc(4)),
+    message('Z', Buffer.from('I')),
+    message('E', Buffer.from(fatal)),
+  ];
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat(said)));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  const dying = `postgres://nobody:nothing@127.0.0.1:${port}/none`;
+  for (const role of [undefined, 'svc_runtime']) {
+    const pool = createPool(dying, role === undefined ? {} : { role });
+    await expect(pool.transaction(async () => {})).rejects.toThrow();
+    await expect(pool.query({ name: 'test.one', text: 'select 1' })).rejects.toThrow();
+    await pool.end();
+  }
+  await new Promise((done) => server.close(done));
 });

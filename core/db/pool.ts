@@ -111,6 +111,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
   });
   // An idle connection that the server closes is no fault of any caller; the next query opens a new one.
   pool.on('error', () => {});
+  // Nobody listens yet where a server says in one breath that a new connection is ready and that it ends.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   const { role } = options;
   const at = { named: ledgerNaming(ledgerSchemaOf(url)), prepared: isPrepared(url) };
   const db = bind(role === undefined ? (statement) => pool.query(statement) : actingAs(pool, role), at);
