@@ -119,6 +119,7 @@ export function aCall(key: string, options: Partial<PlannedCall> = {}): PlannedC
     model: 'crash/exact',
     stream: false,
     behaviour: 'ok',
+    habit: 'once',
     leave_after_ms: null,
     key,
     gateway: 0,

@@ -1,4 +1,5 @@
-// One caller: sends a planned call and reports what its eyes saw, no more.
+// One caller: sends a planned call, once or as often as its habit is, and reports what its eyes saw, no more.
+import { ulidMs } from '@svc/core/kernel/index.ts';
 import { Pool } from 'undici';
 import { type PlannedCall, promptOf } from './plan.ts';
 
@@ -17,9 +18,20 @@ export type Seen =
   | { readonly kind: 'left'; readonly request_id: string | null }
   | { readonly kind: 'lost'; readonly request_id: string | null };
 
-export interface Witness {
+/** What a caller reports of its call. */
+export interface Sent {
   readonly call: PlannedCall;
+  /** How it ended for the caller. */
   readonly seen: Seen;
+  /** Request ids of all tries. */
+  readonly ids: readonly string[];
+  /** What another try saw beside or after the end: of the same call, so it must be the same answer. */
+  readonly again: Seen | null;
+  /** A busy machine brought the retry long after the answer, or before the call that it repeats: it is a new call. */
+  readonly late: boolean;
+}
+
+export interface Witness extends Sent {
   /** The gateway that had the call was not killed in its round, so that whatever it owes has to come. */
   readonly spared: boolean;
   /** PostgreSQL was killed in its round: a hold may have been lost, and an extension not decided. */
@@ -27,8 +39,8 @@ export interface Witness {
 }
 
 export interface Callers {
-  /** Sends `call` to the gateway at `origin`. Rejects only when an event of the answer is not JSON. */
-  send(origin: string, call: PlannedCall): Promise<Pick<Witness, 'call' | 'seen'>>;
+  /** Sends `call` to the gateway at `origin`, which a caller that asks again asks for anew. Rejects only when an event of the answer is not JSON. */
+  send(origin: string | (() => string), call: PlannedCall): Promise<Sent>;
   close(): Promise<void>;
 }
 
@@ -96,9 +108,14 @@ function bodyOf(call: PlannedCall): string {
   });
 }
 
-async function exchange(pool: Pool, call: PlannedCall): Promise<Seen> {
+interface Try {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly leave_after_ms: number | null;
+}
+
+async function exchange(pool: Pool, call: PlannedCall, how: Try): Promise<Seen> {
   const leave = new AbortController();
-  const timer = call.leave_after_ms === null ? null : setTimeout(() => leave.abort(), call.leave_after_ms);
+  const timer = how.leave_after_ms === null ? null : setTimeout(() => leave.abort(), how.leave_after_ms);
   let request_id: string | null = null;
   let status = 0;
   let text = '';
@@ -107,7 +124,7 @@ async function exchange(pool: Pool, call: PlannedCall): Promise<Seen> {
     const reply = await pool.request({
       path: call.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages',
       method: 'POST',
-      headers: { authorization: `Bearer ${call.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${call.key}`, 'content-type': 'application/json', ...how.headers },
       body: bodyOf(call),
       signal: leave.signal,
     });
@@ -129,22 +146,83 @@ async function exchange(pool: Pool, call: PlannedCall): Promise<Seen> {
   return { kind: leave.signal.aborted ? 'left' : 'lost', request_id };
 }
 
-/** Callers with their own connections; nothing is retried. */
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** How long a caller with a key asks for its answer: a lease lapses, and the sweeper comes, within that. */
+const PATIENCE_MS = 20_000;
+const BETWEEN_MS = 150;
+/** Error codes after which a caller with a key asks again. */
+const FOR_NOW = new Set(['idempotency_in_progress', 'service_unavailable', 'overloaded']);
+/** A client asks again so much later, as official ones do at the earliest; its first connection is still there. */
+const GIVES_UP_MS = 375;
+/** How long an answer that was sent is kept for such a client, less a margin. */
+const KEPT_MS = 1_000;
+
+/** When the gateway began a call, in milliseconds since 1970; 0 where the caller has no id. */
+const begunMs = ({ request_id }: Seen): number => (request_id === null ? 0 : ulidMs(request_id));
+
+function idsOf(all: readonly Seen[]): string[] {
+  return all.map(({ request_id }) => request_id).filter((id) => id !== null);
+}
+
+/** Asks with an Idempotency-Key until there is an answer, and then once more. */
+async function sendKeyed(pool: () => Pool, call: PlannedCall): Promise<Sent> {
+  const deadline = performance.now() + PATIENCE_MS;
+  const headers = { 'idempotency-key': `crash-${call.no}` };
+  const all: Seen[] = [];
+  let { leave_after_ms } = call;
+  for (;;) {
+    const seen = await exchange(pool(), call, { headers, leave_after_ms });
+    all.push(seen);
+    leave_after_ms = null;
+    const { kind } = seen;
+    const waits = kind === 'lost' || kind === 'left' || (kind === 'refused' && FOR_NOW.has(seen.code));
+    if (waits && performance.now() < deadline) {
+      await pause(BETWEEN_MS);
+      continue;
+    }
+    const again = kind === 'final' ? await exchange(pool(), call, { headers, leave_after_ms }) : null;
+    return { call, seen, again, late: false, ids: idsOf(again === null ? all : [...all, again]) };
+  }
+}
+
+/** Asks as an official client does whose first try takes too long, although it is still connected. */
+async function sendAsClient(pool: Pool, call: PlannedCall): Promise<Sent> {
+  const tries = (count: number) =>
+    exchange(pool, call, { headers: { 'x-stainless-retry-count': String(count) }, leave_after_ms: null });
+  let ended_ms = Number.POSITIVE_INFINITY;
+  const earlier = tries(0).finally(() => {
+    ended_ms = Date.now();
+  });
+  await pause(GIVES_UP_MS);
+  const [first, second] = await Promise.all([earlier, tries(1)]);
+  const arrived_ms = begunMs(second);
+  const late = arrived_ms > ended_ms + KEPT_MS || begunMs(first) > arrived_ms;
+  const [seen, again] = second.kind === 'final' ? [second, first] : [first, second];
+  return { call, seen, again, late, ids: idsOf([first, second]) };
+}
+
+/** Callers with their own connections; only those with a habit ask more than once. */
 export function openCallers(): Callers {
   const pools = new Map<string, Pool>();
+  const poolOf = (wanted: string | (() => string)): Pool => {
+    const origin = typeof wanted === 'string' ? wanted : wanted();
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    const limits = { headersTimeout: 60_000, bodyTimeout: 60_000 };
+    const pool = new Pool(origin, { connections: 512, pipelining: 1, ...limits });
+    pools.set(origin, pool);
+    return pool;
+  };
   return {
     async send(origin, call) {
-      let pool = pools.get(origin);
-      if (pool === undefined) {
-        pool = new Pool(origin, {
-          connections: 512,
-          pipelining: 1,
-          headersTimeout: 60_000,
-          bodyTimeout: 60_000,
-        });
-        pools.set(origin, pool);
-      }
-      return { call, seen: await exchange(pool, call) };
+      if (call.habit === 'keyed') return sendKeyed(() => poolOf(origin), call);
+      if (call.habit === 'retries') return sendAsClient(poolOf(origin), call);
+      const seen = await exchange(poolOf(origin), call, {
+        headers: {},
+        leave_after_ms: call.leave_after_ms,
+      });
+      return { call, seen, ids: idsOf([seen]), again: null, late: false };
     },
     close: async () => {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));

@@ -7,7 +7,7 @@ test('ten rounds of kill -9 under load lose no charge, double none and invent no
   timeout: 300_000,
 }, async () => {
   const lines: string[] = [];
-  const report = await runCrash({ rounds: 10, seed: SEED, progress: (line) => lines.push(line) });
+  const report = await runCrash({ rounds: 10, seed: SEED, calls: 300, progress: (line) => lines.push(line) });
   expect(report.faults, `seed ${SEED}\n${lines.join('\n')}`).toEqual([]);
   expect(report.rounds).toHaveLength(10);
   expect(report.charged_micro_usd).toBeGreaterThan(0);

@@ -4,8 +4,18 @@ import { join } from 'node:path';
 import type { Draw } from './draw.ts';
 import type { World } from './world.ts';
 
-export const faultKinds = ['gateway', 'postgres', 'settling', 'both'] as const;
+export const faultKinds = ['gateway', 'postgres', 'settling', 'both', 'worker'] as const;
 export type FaultKind = (typeof faultKinds)[number];
+
+/** Whether a fault of `kind` kills PostgreSQL: holds that it acknowledged in its last moments may be lost. */
+export function killsPostgres(kind: FaultKind): boolean {
+  return kind !== 'gateway' && kind !== 'worker';
+}
+
+/** Whether a fault of `kind` kills a gateway. */
+export function killsGateway(kind: FaultKind): boolean {
+  return kind !== 'postgres' && kind !== 'worker';
+}
 
 export interface PlannedFault {
   readonly kind: FaultKind;
@@ -55,6 +65,12 @@ export async function strike(
   sabotage?: (world: World, fault: PlannedFault) => void,
 ): Promise<void> {
   await pause(fault.delay_ms);
+  if (fault.kind === 'worker') {
+    await world.killWorker();
+    await pause(fault.away_ms);
+    sabotage?.(world, fault);
+    return world.startWorker();
+  }
   if (fault.kind === 'gateway') {
     await world.killGateway(fault.gateway);
     await pause(fault.away_ms / 4);
@@ -71,5 +87,5 @@ export async function strike(
   }
   sabotage?.(world, fault);
   await world.startPostgres();
-  if (fault.kind !== 'postgres') await world.startGateway(fault.gateway);
+  if (killsGateway(fault.kind)) await world.startGateway(fault.gateway);
 }

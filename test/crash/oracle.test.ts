@@ -16,8 +16,16 @@ const charge = (options: Partial<Charge> = {}): Charge => ({
 
 const witness = (seen: Seen): Witness => ({
   seen,
-  ...{ spared: true, holds_at_risk: false },
-  call: { no: 1, model: 'crash/full', behaviour: 'ok', over_report: 0, key: 'k' } as PlannedCall,
+  ids: seen.request_id === null ? [] : [seen.request_id],
+  ...{ spared: true, holds_at_risk: false, again: null, late: false },
+  call: {
+    no: 1,
+    model: 'crash/full',
+    behaviour: 'ok',
+    over_report: 0,
+    key: 'k',
+    habit: 'once',
+  } as PlannedCall,
 });
 const budgetRefusal: Seen = { kind: 'refused', request_id: OTHER, status: 402, code: 'budget_exhausted' };
 const final: Seen = { kind: 'final', request_id: ID, cost_micro_usd: 100 };
@@ -30,6 +38,7 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
     books: [{ book_id: 1, available: 1_000 - charged, held: 0, credited: 1_000, charged }],
     windows: [{ kind: 1, subject: 1, spent: charged, held: 0, hard_cap: 150 }],
     holds: 0,
+    top_ups: [],
   };
   const verified = { ok: true, books: 1, entries: 0, meters: 0, findings: [], more: 0 };
   const witnesses = seen.map(witness);
@@ -39,10 +48,11 @@ function faultsOf(seen: readonly Seen[], charges: readonly Charge[], served: Ser
     state,
     verified: [verified],
     round: {
-      before: { charges: new Map(), books: [], windows: [], holds: 0 },
+      before: { charges: new Map(), books: [], windows: [], holds: 0, top_ups: [] },
       seen: [...witnesses, { ...witness(budgetRefusal), call: { key: 'k' } as PlannedCall }],
       holds_may_be_lost: false,
       budget_keys: ['k'],
+      top_ups: [],
     },
   });
 }

@@ -3,9 +3,11 @@
 import type { VerifyReport } from '@svc/core/ledger/index.ts';
 import type pg from 'pg';
 import { ulidOf } from '../support/books.ts';
-import type { Witness } from './caller.ts';
+import type { Seen, Witness } from './caller.ts';
 import { MAX_TOKENS } from './plan.ts';
 import type { Served } from './provider.ts';
+import { judgeTopUps, judgeTries } from './repeats.ts';
+import type { TopUp } from './worker-process.ts';
 
 /** One metered call as the ledger has it. */
 export interface Charge {
@@ -42,6 +44,14 @@ export interface LedgerState {
   readonly books: readonly BookState[];
   readonly windows: readonly WindowState[];
   readonly holds: number;
+  readonly top_ups: readonly Booked[];
+}
+
+/** A top-up as a book has it. */
+export interface Booked {
+  readonly reference: string;
+  readonly book_id: number;
+  readonly amount: number;
 }
 
 /** Several ledgers as one: no book, key or request id is in two. */
@@ -51,6 +61,7 @@ export function together(states: readonly LedgerState[]): LedgerState {
     books: states.flatMap(({ books }) => books),
     windows: states.flatMap(({ windows }) => windows),
     holds: states.reduce((sum, { holds }) => sum + holds, 0),
+    top_ups: states.flatMap(({ top_ups }) => top_ups),
   };
 }
 
@@ -76,6 +87,9 @@ export async function readLedger(client: pg.Client, schema: string): Promise<Led
     const windows = await client.query<WindowState>(
       `select kind, subject, spent, held, case when hard then cap end as hard_cap from ${schema}.win`,
     );
+    const topUps = await client.query<Booked>(
+      `select ref_id as reference, book_id, amount from ${schema}.entry where ref_type = 'topup'`,
+    );
     const holds = await client.query<{ n: number }>(`select count(*)::int as n from ${schema}.hold`);
     return {
       charges: new Map(
@@ -84,6 +98,7 @@ export async function readLedger(client: pg.Client, schema: string): Promise<Led
       books: books.rows,
       windows: windows.rows,
       holds: (holds.rows[0] as { n: number }).n,
+      top_ups: topUps.rows,
     };
   } finally {
     await client.query('rollback');
@@ -171,6 +186,14 @@ function judgeCharge(charge: Charge): string | null {
   return null;
 }
 
+/** Whether a try of a call ended without an id and may have been charged. */
+function isNameless({ call, seen, again, spared }: Witness): boolean {
+  const unknown = (one: Seen | null) =>
+    (one?.kind === 'lost' || one?.kind === 'left') && one.request_id === null;
+  // What was asked on another connection is a call of its own where the gateway of the first was killed.
+  return unknown(seen) || (call.habit === 'retries' && !spared && unknown(again));
+}
+
 /**
  * Charges whose request id no caller knows: each must be the price of a call that ended without an id, and that
  * the provider served; each such call explains one charge.
@@ -180,9 +203,7 @@ function judgeStrangers(
   witnesses: readonly Witness[],
   served: ReadonlyMap<number, Served>,
 ): string[] {
-  const nameless = witnesses.filter(
-    ({ seen }) => (seen.kind === 'lost' || seen.kind === 'left') && seen.request_id === null,
-  );
+  const nameless = witnesses.filter(isNameless);
   const open = new Map<number, number>();
   let left = 0;
   let owing = 0;
@@ -280,6 +301,8 @@ export interface Round {
   readonly holds_may_be_lost: boolean;
   /** Secrets of the keys with a hard budget. */
   readonly budget_keys: readonly string[];
+  /** Top-ups that were acknowledged, in this round and before. */
+  readonly top_ups: readonly TopUp[];
 }
 
 export interface Evidence {
@@ -296,11 +319,15 @@ export function judge({ witnesses, served, state, verified, round }: Evidence): 
   const faults: string[] = [];
   const known = new Set<string>();
   for (const witness of witnesses) {
-    const { request_id } = witness.seen;
+    const { call, ids } = witness;
+    for (const id of ids) known.add(id);
+    const charged = ids
+      .map((id) => state.charges.get(id))
+      .find((charge) => charge !== undefined && charge.cost > 0);
+    const request_id = charged?.request_id ?? witness.seen.request_id;
+    faults.push(...judgeTries(witness, state.charges, round.seen));
     if (request_id === null) continue;
-    known.add(request_id);
     const charge = state.charges.get(request_id);
-    const { call } = witness;
     const bounded =
       round.budget_keys.includes(call.key) ||
       state.books.some(({ book_id, credited }) => book_id === charge?.book_id && credited <= POOR_MAX_MICRO);
@@ -315,15 +342,19 @@ export function judge({ witnesses, served, state, verified, round }: Evidence): 
   }
   const strangers = [...state.charges.values()].filter((charge) => !known.has(charge.request_id));
   faults.push(...judgeStrangers(strangers, witnesses, served), ...judgeBooks(state), ...judgeWindows(state));
-  faults.push(...judgeOverruns(state, round), ...judgeReached(round));
+  faults.push(...judgeOverruns(state, round), ...judgeReached(round), ...judgeTopUps(state, round.top_ups));
   for (const finding of verified.flatMap(({ findings }) => findings))
     faults.push(`ledger verify: ${finding.check} of book ${finding.book_id}: ${finding.message}`);
   return faults;
 }
 
-/** Whether nothing is under way any more: no holds, and every cost that a caller saw is booked. */
-export function isQuiet(witnesses: readonly Witness[], state: LedgerState): boolean {
-  if (state.holds > 0) return false;
+/** Whether nothing is under way any more: no holds, and every cost that a caller saw and every top-up is booked. */
+export function isQuiet(
+  witnesses: readonly Witness[],
+  state: LedgerState,
+  top_ups: readonly TopUp[],
+): boolean {
+  if (state.holds > 0 || state.top_ups.length < top_ups.length) return false;
   return witnesses.every(
     ({ seen }) => seen.kind !== 'final' || seen.cost_micro_usd === 0 || state.charges.has(seen.request_id),
   );

@@ -5,6 +5,10 @@ import { type Sim, startProviderSim } from '../sim/providers/index.ts';
 const INPUT_MICRO = 3;
 const OUTPUT_MICRO = 2;
 
+/** A provider key that an organisation brings: of its calls a share of the list cost is charged. */
+export const OWN_SECRET = 'sk-crash-own-0001';
+const OWN_SHARE = 0.05;
+
 export interface Served {
   /** Times the call reached a provider; above 1 after a failover or a retry. */
   readonly attempts: number;
@@ -21,11 +25,13 @@ export function servedBy(sim: Sim): Map<number, Served> {
     const before = served.get(Number(call.mark));
     const { prompt_tokens, completion_tokens } = call.reported ?? call;
     const input = call.model === 'exact' ? 0 : prompt_tokens * INPUT_MICRO;
+    const list = input + completion_tokens * OUTPUT_MICRO;
+    const cost = call.key_hint === OWN_SECRET.slice(-4) ? Math.floor(list * OWN_SHARE + 0.5) : list;
     const keeps = before?.finished === true && !call.finished;
     served.set(Number(call.mark), {
       attempts: (before?.attempts ?? 0) + 1,
       finished: before?.finished === true || call.finished,
-      cost_micro_usd: keeps ? before.cost_micro_usd : input + completion_tokens * OUTPUT_MICRO,
+      cost_micro_usd: keeps ? before.cost_micro_usd : cost,
     });
   }
   return served;
@@ -38,15 +44,17 @@ export function startCrashProvider(): Promise<Sim> {
 
 /**
  * The providers file that points the models of the plan at the simulator. `crash/exact` prices output alone, so
- * that a call costs what was held for it; `crash/full` bills to the end whoever leaves, so that it is drained.
+ * that a call costs what was held for it; `crash/full` bills to the end whoever leaves, so that it is drained;
+ * `crash/own` takes keys of callers.
  */
 export function crashProviders(sim: Sim): string {
-  const provider = (id: string, kind: 'openai' | 'anthropic') => `
+  const provider = (id: string, kind: 'openai' | 'anthropic', byok = 'no') => `
   - id: ${id}
     name: ${id}
     kind: ${kind}
     base_url: ${sim.url}/v1
     api_key_env: CRASH_API_KEY
+    byok: ${byok}
     regions: [local]
     data_policy: { trains: false, retention_days: 0, zdr: true }`;
   const endpoint = (id: string, options: { upstream?: string; billing?: string; input?: string } = {}) => `
@@ -62,11 +70,11 @@ export function crashProviders(sim: Sim): string {
     max_output: 8192
     endpoints:${endpoints}`;
   return `version: 1
-providers:${provider('crash', 'openai')}${provider('crash-two', 'openai')}${provider('crash-a', 'anthropic')}
+providers:${provider('crash', 'openai')}${provider('crash-two', 'openai')}${provider('crash-a', 'anthropic')}${provider('crash-own', 'openai', 'capable')}
 models:${model('chat', endpoint('crash'))}${model('messages', endpoint('crash-a'))}${model(
     'failover',
     endpoint('crash') + endpoint('crash-two'),
-  )}${model('full', endpoint('crash', { billing: 'bills_full' }))}${model(
+  )}${model('full', endpoint('crash', { billing: 'bills_full' }))}${model('own', endpoint('crash-own'))}${model(
     'exact',
     endpoint('crash', { upstream: 'exact', input: '0' }),
   )}

@@ -2,10 +2,19 @@
 import { verifyLedger } from '@svc/core/ledger/index.ts';
 import { type Callers, openCallers, type Witness } from './caller.ts';
 import { type Draw, drawFrom } from './draw.ts';
-import { type FaultKind, faultKinds, type PlannedFault, planFault, strike } from './faults.ts';
+import {
+  type FaultKind,
+  faultKinds,
+  killsGateway,
+  killsPostgres,
+  type PlannedFault,
+  planFault,
+  strike,
+} from './faults.ts';
 import { isQuiet, judge, type LedgerState, readLedger, together } from './oracle.ts';
 import { planCall } from './plan.ts';
 import { servedBy } from './provider.ts';
+import type { TopUp } from './worker-process.ts';
 import { openWorld, type SourceEdit, type World } from './world.ts';
 
 export interface CrashOptions {
@@ -47,6 +56,10 @@ export interface CrashReport {
 /** Lease, sweeper and journal replay have all had their turn by then. */
 const QUIET_MS_MAX = 40_000;
 
+/** Top-ups of a round, each of so much at most. */
+const TOP_UPS = 6;
+const TOP_UP_MAX_MICRO = 2_000;
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function callAll(
@@ -61,15 +74,17 @@ async function callAll(
     sabotage: CrashOptions['sabotage'];
   },
 ): Promise<Witness[]> {
-  const plans = Array.from({ length: args.calls }, (_, i) => planCall(args.draw, args.first + i, world.keys));
+  const plans = Array.from({ length: args.calls }, (_, i) =>
+    planCall(args.draw, args.first + i, world.plan_keys),
+  );
   const witnesses: Witness[] = [];
   let struck: Promise<void> | null = null;
   const worker = async (): Promise<void> => {
     for (let call = plans.shift(); call !== undefined; call = plans.shift()) {
       const origin = world.origin(call.gateway);
-      const killed = args.fault.kind !== 'postgres' && origin === world.address(args.fault.gateway);
-      const sent = await callers.send(origin, call);
-      witnesses.push({ ...sent, spared: !killed, holds_at_risk: args.fault.kind !== 'gateway' });
+      const killed = killsGateway(args.fault.kind) && origin === world.address(args.fault.gateway);
+      const sent = await callers.send(() => world.origin(call.gateway), call);
+      witnesses.push({ ...sent, spared: !killed, holds_at_risk: killsPostgres(args.fault.kind) });
       if (witnesses.length === args.fault.after_ends) {
         struck = strike(world, args.fault, args.sabotage);
         struck.catch(() => {});
@@ -81,16 +96,34 @@ async function callAll(
   return witnesses;
 }
 
+/** Books what was paid in a round: each top-up is asked for until it is acknowledged, and once more. */
+async function topUp(world: World, draw: Draw, round: number): Promise<TopUp[]> {
+  const wanted = Array.from({ length: TOP_UPS }, (_, n) => ({
+    ...draw.pick(world.books),
+    reference: `paid-${round}-${n}`,
+    amount_micro_usd: draw.int(1, TOP_UP_MAX_MICRO),
+    after_ms: draw.int(0, 400),
+  }));
+  await Promise.all(
+    wanted.map(async ({ after_ms, ...one }) => {
+      await pause(after_ms);
+      while (!(await world.topUp(one))) await pause(100);
+      await world.topUp(one);
+    }),
+  );
+  return wanted.map(({ after_ms: _, ...one }) => one);
+}
+
 async function untilQuiet(
   world: World,
-  witnesses: readonly Witness[],
+  seen: { readonly witnesses: readonly Witness[]; readonly top_ups: readonly TopUp[] },
   ms_max = QUIET_MS_MAX,
 ): Promise<{ state: LedgerState; ms: number }> {
   const start = performance.now();
   for (;;) {
     const state = together(await world.withLedgers(readLedger));
     const ms = performance.now() - start;
-    if (isQuiet(witnesses, state) || ms > ms_max) return { state, ms };
+    if (isQuiet(seen.witnesses, state, seen.top_ups) || ms > ms_max) return { state, ms };
     await pause(100);
   }
 }
@@ -118,6 +151,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const world = await openWorld({ mutate, shards, ...(edit === undefined ? {} : { edit }) });
   const callers = openCallers();
   const witnesses: Witness[] = [];
+  const top_ups: TopUp[] = [];
   const rounds: RoundReport[] = [];
   try {
     for (let round = 1; round <= options.rounds; round++) {
@@ -127,20 +161,25 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
       const fault = planFault(draw, calls, kind);
       const before = together(await world.withLedgers(readLedger));
       await world.tightenBudgets();
-      const seen = await callAll(world, callers, {
-        draw,
-        first: witnesses.length,
-        calls,
-        in_flight: options.in_flight ?? 200,
-        fault,
-        sabotage: options.sabotage,
-      });
+      const [seen, paid] = await Promise.all([
+        callAll(world, callers, {
+          draw,
+          first: witnesses.length,
+          calls,
+          in_flight: options.in_flight ?? 200,
+          fault,
+          sabotage: options.sabotage,
+        }),
+        topUp(world, drawFrom(options.seed + round), round),
+      ]);
       witnesses.push(...seen);
-      const { state, ms } = await untilQuiet(world, witnesses, options.quiet_ms_max);
+      top_ups.push(...paid);
+      const { state, ms } = await untilQuiet(world, { witnesses, top_ups }, options.quiet_ms_max);
       const verified = await Promise.all(world.ledgers.map(({ url }) => verifyLedger({ url })));
       const served = servedBy(world.provider);
-      const judged = { before, seen, holds_may_be_lost: kind !== 'gateway', budget_keys: world.budget_keys };
-      const faults = judge({ witnesses, served, state, verified, round: judged });
+      const { budget_keys } = world;
+      const judged = { before, seen, holds_may_be_lost: killsPostgres(kind), budget_keys, top_ups };
+      const faults = [...world.died, ...judge({ witnesses, served, state, verified, round: judged })];
       const report: RoundReport = { round, fault, seen: tally(seen), quiet_ms: ms, faults };
       rounds.push(report);
       options.progress?.(describe(report));

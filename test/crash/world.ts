@@ -12,28 +12,35 @@ import {
   type ShardAddress,
   withLedgerSchema,
 } from '@svc/core/db/index.ts';
+import { loadRootKey } from '@svc/core/kernel/index.ts';
 import pg from 'pg';
 import type { Sim } from '../sim/providers/index.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
+import { ENTRY, type GatewayProcess, startGatewayProcess } from '../support/gateway.ts';
 import { startTestPostgres } from '../support/postgres.ts';
 import { type Provisioned, provision } from '../support/provision.ts';
-import { crashProviders, startCrashProvider } from './provider.ts';
+import type { PlanKeys } from './plan.ts';
+import { crashProviders, OWN_SECRET, startCrashProvider } from './provider.ts';
+import { startWorkerProcess, type TopUp, type WorkerProcess } from './worker-process.ts';
 
-/** Short, so that a round can wait for the sweeper: a dead process's holds are free after it. */
-export const LEASE_SECONDS = 2;
+/**
+ * Short, so that a round can wait for the sweeper: a dead process's holds are free after it. Not so short that a busy
+ * machine keeps a living gateway from renewing it, whose holds the worker would then take away.
+ */
+export const LEASE_SECONDS = 5;
 export const RICH_MICRO = 100_000_000;
 export const POOR_MICRO = 150_000;
 /** What a key with a hard budget may spend in a round: a few dozen calls, so that every round reaches it. */
 export const BUDGET_MICRO = 8_000;
 
-/** One place of the gateway's sources, changed as it is loaded. */
+/** One place of the product's sources, changed as it is loaded. */
 export interface SourceEdit {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** The gateway with an edit of its sources. */
+const WORKER = new URL('worker.ts', import.meta.url).pathname;
+/** A program with an edit of its sources. */
 const EDITED = new URL('../mutations/product/edited.ts', import.meta.url).pathname;
 
 export interface World {
@@ -41,8 +48,9 @@ export interface World {
   readonly database_url: string;
   /** The ledgers, each one an address with its schema. */
   readonly ledgers: readonly ShardAddress[];
-  /** Secrets of the keys that calls are sent with. */
-  readonly keys: readonly string[];
+  readonly plan_keys: PlanKeys;
+  /** The live books, each in its ledger. */
+  readonly books: readonly Pick<TopUp, 'shard' | 'book_id'>[];
   /** Secrets of those with a hard daily budget. */
   readonly budget_keys: readonly string[];
   /** Lets each of them spend a little more than it has spent. */
@@ -53,10 +61,16 @@ export interface World {
   origin(gateway: 0 | 1): string;
   killGateway(gateway: 0 | 1): Promise<void>;
   startGateway(gateway: 0 | 1): Promise<void>;
+  /** Asks the worker once to book a top-up; whether it has acknowledged that. */
+  topUp(wanted: TopUp): Promise<boolean>;
+  killWorker(): Promise<void>;
+  startWorker(): Promise<void>;
   killPostgres(): Promise<void>;
   startPostgres(): Promise<void>;
   /** Runs `work` on a fresh connection to each ledger. */
   withLedgers<T>(work: (client: pg.Client, schema: string) => Promise<T>): Promise<T[]>;
+  /** Gateways that ended although nobody killed them, each with its last words. */
+  readonly died: readonly string[];
   /** Directory of a gateway's journal. */
   dataDir(gateway: 0 | 1): string;
   output(): string;
@@ -68,7 +82,7 @@ export interface WorldOptions {
   readonly mutate?: readonly string[];
   /** Ledgers: one, or three in two databases with organisations in each. */
   readonly shards?: 1 | 3;
-  /** An edit of the gateway's sources. */
+  /** An edit of the sources of gateways and worker. */
   readonly edit?: SourceEdit;
 }
 
@@ -104,7 +118,10 @@ async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): 
   const rich = (slug: string, shard: string) =>
     provision({
       ...{ database_url, slug, shards, shard, live_micro_usd: RICH_MICRO },
-      keys: [{ name: 'plain' }, { name: 'second' }, { name: 'budget', daily_budget_micro: BUDGET_MICRO }],
+      keys: [
+        ...[{ name: 'plain' }, { name: 'second' }, { name: 'client' }],
+        { name: 'budget', daily_budget_micro: BUDGET_MICRO },
+      ],
     });
   const poor = (slug: string, shard: string) =>
     provision({ database_url, slug, shards, shard, live_micro_usd: POOR_MICRO });
@@ -117,6 +134,16 @@ async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): 
     made.push({ ...(await rich('rich-b', 'b')), shard: 'b' }, { ...(await poor('poor-b', 'b')), shard: 'b' });
   }
   return made;
+}
+
+/** Gives the organisation of `key` a provider key of its own. */
+async function bringOwnKey(origin: string, key: string): Promise<void> {
+  const answer = await fetch(`${origin}/v1/byok`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ provider_id: 'crash-own', label: 'own', secret: OWN_SECRET }),
+  });
+  if (answer.status !== 201) throw new Error(`no own key: ${answer.status} ${await answer.text()}`);
 }
 
 /** Brings the world up. The caller closes it. */
@@ -134,7 +161,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const shards = options.shards === 3 ? await makeShards(postgres) : [];
   const ledgers = [{ name: 'main', url: database_url }, ...shards];
   const made = await makeOrgs(database_url, shards);
-  const keys = made.flatMap(({ keys }) => keys.map((key) => key.secret));
+  const keys = made.flatMap(({ keys }) => keys);
+  const client = keys.find(({ name }) => name === 'client')?.secret as string;
+  const all = keys.filter(({ name }) => name !== 'client').map(({ secret }) => secret);
   const budgets = made.flatMap(({ keys, live_book_id, shard }) =>
     keys.filter(({ name }) => name === 'budget').map((key) => ({ ...key, book_id: live_book_id, shard })),
   );
@@ -148,24 +177,49 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     for (const statement of options.mutate ?? []) await client.query(inLedgerSchema(statement, schema));
   });
   const gateways: (GatewayProcess | null)[] = [null, null];
+  const died: string[] = [];
   const ports = [await freePort(), await freePort()];
   const providers = crashProviders(provider);
   const dataDir = (gateway: 0 | 1) => join(dir, `gateway-${gateway}`);
 
+  const ledger_shards = shards.map(({ name, url }) => `${name}=${url}`).join(' ');
+  /** `entry`, and what its environment needs so that it runs with the edit. */
+  const edited = (entry: string) =>
+    options.edit === undefined
+      ? { entry, env: {} }
+      : { entry: EDITED, env: { CRASH_ENTRY: entry, CRASH_EDIT: JSON.stringify(options.edit) } };
+  let worker: WorkerProcess | null = null;
+  const startWorker = async (): Promise<void> => {
+    const { entry, env } = edited(WORKER);
+    worker = await startWorkerProcess(entry, {
+      ...{ SVC_DATABASE_URL: database_url, SVC_DATA_DIR: join(dir, 'worker') },
+      ...{ SVC_LEDGER_SHARDS: ledger_shards, ...env },
+    });
+  };
+  const killWorker = async (): Promise<void> => {
+    const running = worker;
+    worker = null;
+    await running?.kill();
+  };
   const startGateway = async (gateway: 0 | 1): Promise<void> => {
-    gateways[gateway] = await startGatewayProcess({
+    const { entry, env } = edited(ENTRY);
+    const running = await startGatewayProcess({
       database_url,
       providers,
       data_dir: dataDir(gateway),
       name: `crash-${gateway}`,
       port: ports[gateway] as number,
-      ...(options.edit === undefined ? {} : { entry: EDITED }),
+      entry,
       env: {
-        CRASH_API_KEY: 'sk-crash',
-        ...(options.edit === undefined ? {} : { CRASH_EDIT: JSON.stringify(options.edit) }),
+        ...{ CRASH_API_KEY: 'sk-crash', SVC_MASTER_KEY_FILE: join(dir, 'keyring.json'), ...env },
         SVC_LEDGER_LEASE_SECONDS: String(LEASE_SECONDS),
-        SVC_LEDGER_SHARDS: shards.map(({ name, url }) => `${name}=${url}`).join(' '),
+        SVC_LEDGER_SHARDS: ledger_shards,
       },
+    });
+    gateways[gateway] = running;
+    void running.ended.then(() => {
+      if (gateways[gateway] === running)
+        died.push(`gateway ${gateway} ended: ${running.output().slice(-2_000)}`);
     });
   };
   const killGateway = async (gateway: 0 | 1): Promise<void> => {
@@ -173,13 +227,20 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     gateways[gateway] = null;
     await running?.kill();
   };
-  await Promise.all([startGateway(0), startGateway(1)]);
+  // Made before two gateways would make it at once.
+  loadRootKey(join(dir, 'keyring.json'));
+  await Promise.all([startWorker(), startGateway(0), startGateway(1)]);
+  await bringOwnKey(`http://127.0.0.1:${ports[0]}`, client);
 
   return {
     provider,
     database_url,
     ledgers,
-    keys,
+    plan_keys: { all, client },
+    books: made.map(({ shard, live_book_id }) => ({ shard, book_id: live_book_id })),
+    topUp: (wanted) => worker?.book(wanted) ?? Promise.resolve(false),
+    killWorker,
+    startWorker,
     origin: (gateway) => {
       const up = gateways[gateway] === null && gateways[1 - gateway] !== null ? 1 - gateway : gateway;
       return `http://127.0.0.1:${ports[up]}`;
@@ -214,13 +275,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       postgres ??= await start();
     },
     withLedgers,
+    died,
     dataDir,
     output: () =>
       gateways
         .map((gateway, i) => `gateway ${i}:\n${gateway?.output().slice(-2_000) ?? '(not running)'}`)
         .join('\n'),
     close: async () => {
-      await Promise.all([killGateway(0), killGateway(1)]);
+      await Promise.all([killGateway(0), killGateway(1), killWorker()]);
       await provider.close();
       await postgres?.stop();
       for (const each of [dir, server_dir]) rmSync(each, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The gateway with one place of its sources changed as they are loaded: CRASH_EDIT is a `SourceEdit`.
+// The program CRASH_ENTRY with one place of its sources changed as they are loaded: CRASH_EDIT is a `SourceEdit`.
 import { registerHooks } from 'node:module';
 import type { SourceEdit } from '../../crash/world.ts';
 
@@ -17,7 +17,7 @@ registerHooks({
   },
 });
 
-await import('../../../gateway/main.ts');
+await import(process.env['CRASH_ENTRY'] ?? '');
 process.once('exit', () => {
   if (!edited) process.stderr.write(`${file} was never loaded\n`);
 });

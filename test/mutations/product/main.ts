@@ -5,7 +5,7 @@ import { runCrash } from '../../crash/run.ts';
 import { type Mutation, mutations } from './mutations.ts';
 
 /** What was lost never comes: twice what a sound round takes at most is enough to wait. */
-const QUIET_MS_MAX = 12_000;
+const QUIET_MS_MAX = 15_000;
 const AT_A_TIME = 3;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });

@@ -209,4 +209,66 @@ export const mutations: readonly Mutation[] = [
     broken: { mutate: ["update ledger.lease set expires_at = 'infinity'"] },
     said: /holds are left/,
   },
+  {
+    name: 'the job that sweeps does nothing',
+    kinds: ['gateway'],
+    broken: source(
+      'core/operations/jobs.ts',
+      'const swept = await sweepOnce(ledger);',
+      'const swept: Awaited<ReturnType<typeof sweepOnce>> = []; void ledger;',
+    ),
+    said: /holds are left/,
+  },
+  {
+    name: 'a claim that another call has holds nobody back',
+    broken: sql(
+      'hold_run',
+      'where not exists (select from ledger.idempotency x',
+      'where false and not exists (select from ledger.idempotency x',
+    ),
+    said: /keyed, and/,
+  },
+  {
+    name: "a client's own retry is a call of its own",
+    kinds: ['worker'],
+    broken: source(
+      `${CALL}/answer/drained.ts`,
+      'if (buckets.size === 0 || count === undefined || !(Number(count) >= 1)) return null;',
+      'return null;',
+    ),
+    said: /retries, and/,
+  },
+  {
+    name: "a call with an organisation's own key costs more than its share",
+    kinds: ['gateway'],
+    broken: source('core/catalog/build.ts', 'OWN_KEY_FEE_BPS = 500', 'OWN_KEY_FEE_BPS = 600'),
+    said: /cost \d+ instead of \d+/,
+  },
+  {
+    name: 'a top-up credits less than was paid',
+    kinds: ['worker'],
+    broken: source(
+      'core/ledger/tasks/apply.ts',
+      'const terms = { ...task.content,',
+      'const terms = { ...task.content, amount_micro_usd: (task.content.amount_micro_usd - 1 || 1) as never,',
+    ),
+    said: /top-up paid-\S+ credited/,
+  },
+  {
+    name: 'a top-up that is carried out again is credited again',
+    kinds: ['worker'],
+    broken: {
+      ...source(
+        'core/ledger/tasks/apply.ts',
+        'else await finishCredit(db, { task_no, result, at: now() });',
+        '',
+      ),
+      mutate: [
+        patch('ledger.credit', 'if found then return; end if;', ''),
+        'drop index ledger.entry_moves_once_per_reference',
+        'alter table ledger.lot drop constraint lot_lot_id_key',
+      ],
+    },
+    said: /is in the ledger twice/,
+  },
 ];
