@@ -74,7 +74,7 @@ export const mutations: readonly Mutation[] = [
       COST,
       'cost_micro_usd: microUsd(s.left() ? 0 : end.cost.total_micro_usd),',
     ),
-    said: /was not charged|callers left calls/,
+    said: /was not charged|callers left calls|the ledger has 0$/m,
   },
   {
     name: 'a settle of nothing',
