@@ -170,7 +170,7 @@ describe('the operator of two namespaces, by the roles of the chart', () => {
     return stdout.trim() === 'yes';
   }
 
-  test('reads and marks policies of its teams, and reads the Secret it was told of', async () => {
+  test('reads and marks policies of its teams, and reads the Secret that they name', async () => {
     for (const team of teams) {
       expect(await may('watch', 'routingpolicies.svc.dev', team)).toBe(true);
       expect(await may('patch', 'routingpolicies.svc.dev --subresource=status', team)).toBe(true);

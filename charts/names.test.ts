@@ -20,14 +20,14 @@ test.each([
 const renderAs = (release: string) =>
   runHelm(['template', release, svc, '--values', join(charts, 'values/minimal.yaml')]);
 
-test('of a release with dots Services have names that a Service may have', async () => {
+test('Services of a release with dots in its name have valid names', async () => {
   const { stdout } = await renderAs('llm.eu.1');
   const services = objectsOf(stdout).filter(({ kind }) => kind === 'Service');
   expect(services.map(({ metadata }) => metadata.name)).toContain('llm-eu-1-svc-gateway');
   for (const { metadata } of services) expect(metadata.name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
 });
 
-test('a release that begins with a digit is told what to set', async () => {
+test('the error for a release that begins with a digit says what to set', async () => {
   const { code, stderr } = await renderAs('1llm');
   expect(code).not.toBe(0);
   expect(stderr.replaceAll('\n', ' ')).toContain('fullnameOverride: the release 1llm begins with a digit');

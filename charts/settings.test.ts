@@ -22,7 +22,7 @@ import {
 
 describe('settings', () => {
   test.each(['minimal', 'production'] as const)(
-    'programs of %s understand what they are given',
+    'programs of %s accept the settings that they are given',
     async (values) => {
       const objects = await renderObjects(values);
       const servers = programs(objects).filter(({ metadata }) => metadata.name !== 'svc-operator');
@@ -41,7 +41,7 @@ describe('settings', () => {
     },
   );
 
-  test('every setting can be given through the chart, but for the clock of development', async () => {
+  test('every setting can be set through the chart, except the development clock', async () => {
     const set = {
       'postgres.existingSecret.directKey': 'direct-url',
       trustedProxies: ['10.0.0.0/8'],
@@ -69,7 +69,7 @@ describe('settings', () => {
     expect([...used].filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('the operator understands its flags', async () => {
+  test('the operator accepts the flags that the chart gives it', async () => {
     for (const values of ['production', 'operator-only'] as const) {
       const set = { 'operator.allowedBaseUrls': ['https://other.example'] };
       const operator = find(await renderObjects(values, { set }), 'Deployment', 'svc-operator');
@@ -80,7 +80,7 @@ describe('settings', () => {
     }
   });
 
-  test('the key ring that README.md tells how to make is one', () => {
+  test('the key ring that README.md describes is valid', () => {
     const command = /^printf .*keyring\.json$/m.exec(readText('svc/README.md'))?.[0];
     const folder = mkdtempSync(join(tmpdir(), 'svc-key-ring-'));
     try {

@@ -42,7 +42,7 @@ describe('rendering', () => {
     expect(code, stdout).toBe(0);
   });
 
-  test('versions of both charts are that of the product', () => {
+  test('both charts have the version of the product', () => {
     const { version } = JSON.parse(readText('../package.json')) as { version: string };
     for (const chart of ['svc', 'svc-crds']) {
       expect(readText(chart, 'Chart.yaml')).toContain(`\nappVersion: ${version}\n`);
@@ -189,7 +189,7 @@ describe('safety', () => {
     }
   });
 
-  test('pods end later than their calls may last', async () => {
+  test('pods are given more time to end than their calls may take', async () => {
     const set = { 'gateway.drainSeconds': 1200, 'gateway.preStopSeconds': 20, 'worker.stopSeconds': 90 };
     const objects = await renderObjects('production', { set });
     const grace = (kind: string, name: string) =>
@@ -216,7 +216,7 @@ describe('safety', () => {
     expect(knowing.map(({ metadata }) => metadata.name)).toEqual(['svc-gateway']);
   });
 
-  test('migrations go before everything and use nothing of the release', async () => {
+  test('migrations run before everything else and use no object of the release', async () => {
     const job = find(await renderObjects('production'), 'Job', 'svc-migrations');
     expect(job.metadata['annotations']['helm.sh/hook']).toBe('pre-install,pre-upgrade');
     expect(podOf(job)?.['spec'].serviceAccountName).toBeUndefined();
@@ -225,7 +225,7 @@ describe('safety', () => {
     expect(url.valueFrom.secretKeyRef).toEqual({ name: 'svc-postgres', key: 'owner-url' });
   });
 
-  test('behind a pooler programs have the direct address too, and so have migrations without one of their own', async () => {
+  test('behind a pooler programs get the direct address too, and so do migrations that have no address of their own', async () => {
     const set = { 'postgres.existingSecret.directKey': 'direct-url' };
     for (const values of ['minimal', 'production'] as const) {
       const objects = await renderObjects(values, { set });
@@ -279,7 +279,7 @@ describe('safety', () => {
     }
   });
 
-  test('every program stands under the policy that lets nothing pass and one of its own', async () => {
+  test('every program is under the NetworkPolicy that allows nothing and one of its own', async () => {
     const objects = await renderObjects('production');
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
     const labels = (program: Manifest) => podOf(program)?.metadata['labels'];
@@ -295,7 +295,7 @@ describe('safety', () => {
     }
   });
 
-  test('a persistent journal is a claim per pod that nothing deletes by itself', async () => {
+  test('a persistent journal is a volume claim per pod that nothing deletes automatically', async () => {
     const gateway = find(await renderObjects('production'), 'StatefulSet', 'svc-gateway')['spec'];
     expect(gateway.volumeClaimTemplates[0].metadata.name).toBe('data');
     expect(gateway.persistentVolumeClaimRetentionPolicy).toEqual({

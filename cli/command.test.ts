@@ -44,7 +44,7 @@ test.each([
   ['credits grant', [...grant, '--reason', 'r'.repeat(501)], '--reason takes 1 to 500 characters'],
   ['credits grant', [...grant, '--reason', 'a\nb'], '--reason takes 1 to 500 characters on one line'],
   ['credits grant', [...grant, '--expires-days', '5000000'], '--expires-days takes an integer from 1 to'],
-  // A balance is told in numbers that end at 2^53: two such grants, and nobody could read it any more.
+  // A balance is reported as a number below 2^53: after two such grants nobody could read it any more.
   ['credits grant', [...grant, '--amount-micro', huge], '--amount-micro takes an integer from 1 to'],
   ['key create', ['--org', 'acme', '--rpm', '3000000000'], '--rpm takes an integer from 1 to 2147483647'],
   ['key create', ['--org', 'acme', '--tpm', '3000000000'], '--tpm takes an integer from 1 to 2147483647'],

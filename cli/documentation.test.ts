@@ -1,4 +1,4 @@
-// Every `svcctl` line that the documentation tells to type is one that the command line takes.
+// Every `svcctl` command in the documentation is one that the command line accepts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readConfig } from '@svc/core/kernel/index.ts';
 import { NODE_FLAGS } from '@svc/test/support/entry.ts';
@@ -30,7 +30,7 @@ function linesOf(file: string): Line[] {
 const files = ['README.md', ...readdirSync(`${root}docs`, { recursive: true }).map((name) => `docs/${name}`)];
 const lines = files.filter((file) => file.endsWith('.md')).flatMap(linesOf);
 
-test('the documentation has such lines', () => {
+test('the documentation has commands of svcctl', () => {
   expect(lines.length).toBeGreaterThan(15);
 });
 

@@ -1,4 +1,4 @@
-// What leaves the service of an error of the executor, told by running it.
+// What callers see of an error of the GraphQL executor.
 import { newRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import {
   execute,
@@ -54,7 +54,7 @@ async function ask(text: string, variableValues: Record<string, unknown> = {}) {
   };
 }
 
-test('a value that its type does not hold is a defect of ours: masked and told to the log', async () => {
+test('a value that its type does not allow is a defect of ours: masked and logged', async () => {
   for (const field of ['money', 'count', 'color']) {
     const { shown, defects } = await ask(`{ ${field} }`);
     expect(shown).toEqual([[field, 'internal', 'Something went wrong on our side.']]);

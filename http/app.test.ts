@@ -46,7 +46,7 @@ test('every answer carries the three request ids, equal to the one in its body',
   }
 });
 
-test('a wrong method is told the right ones, an unknown path is told so, whatever their body', async () => {
+test('a wrong method is answered with the right ones, an unknown path with 404, whatever the body', async () => {
   const wrong = await harness.call('PUT', '/v1/keys', { key: a.key, body: '{' });
   expect([wrong.statusCode, codeOf(wrong), wrong.headers.allow]).toEqual([
     405,

@@ -108,7 +108,7 @@ function bindOne(scope: FastifyInstance, parts: HttpParts, operation: Operation)
         reply.headers(consoleHeaders(origin));
       } else if (cross_origin && origin !== undefined) reply.headers(crossOriginHeaders);
       const caller = await authenticate(parts, operation, request);
-      // Payment rails are not rate limited: one that is told to wait would give up on its callback.
+      // Payment rails are not rate limited: one that is refused for its rate would give up on its callback.
       if (operation.audience.kind !== 'signed') await takeTurn(parts, request, reply, caller);
       admit(operation.audience, caller, now());
       callers.set(request, caller);

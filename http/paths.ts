@@ -1,4 +1,4 @@
-// Which paths exist and with which methods, to tell a wrong method (405 with Allow) from an unknown path (404).
+// Which paths exist and with which methods, to distinguish a wrong method (405 with Allow) from an unknown path (404).
 
 interface KnownPath {
   readonly methods: readonly string[];

@@ -44,7 +44,7 @@ test.each([
 });
 
 test.each(['{"name": ^True}', '{"name": ^undefined, "url": 1}', '{"a":[1, ^NaN]}', '{"a":1^'])(
-  'a body that is no JSON is told where: %s',
+  'the error for a body that is not JSON says where: %s',
   async (marked) => {
     const answer = await harness.call('POST', '/v1/webhooks', { key: a.key, body: marked.replace('^', '') });
     const offset = marked.indexOf('^');
@@ -59,12 +59,12 @@ test.each(['{"name": ^True}', '{"name": ^undefined, "url": 1}', '{"a":[1, ^NaN]}
   },
 );
 
-test('a body that is null is told so in a sentence', async () => {
+test('the error for a body that is null is a sentence that says so', async () => {
   const answer = await harness.call('POST', '/v1/webhooks', { key: a.key, body: 'null' });
   expect([answer.statusCode, answer.json().error.message]).toEqual([400, 'The body must not be null.']);
 });
 
-test('a compressed body is told that it is, and not that it is no JSON', async () => {
+test('the error for a compressed body says that it is compressed, not that it is no JSON', async () => {
   const answer = await harness.app.inject({
     method: 'POST',
     url: '/v1/webhooks',

@@ -229,7 +229,7 @@ describe('ownership', () => {
       ]),
     ).not.toBe('');
     await takeOver(org, 'drifts', '/activate', { version: 2 });
-    // Suspended and reported: told, not touched.
+    // Suspended or Report: reported, not changed.
     await kubectl(access, ['annotate', 'rp', 'drifts', '-n', team(0), 'svc.dev/suspend=true']);
     await sync(team(0), 'drifts');
     expect((await routed(org)).policy).toBe('drifts/2');
@@ -285,7 +285,7 @@ describe('ownership', () => {
 });
 
 describe('credentials', () => {
-  test('a missing and a refused key are told, mended at the next look, and never shown', async () => {
+  test('a missing and a refused key are reported, corrected at the next look, and never shown', async () => {
     const org = await world.org();
     await kubectl(access, ['delete', 'secret', SECRET, '-n', team(1), '--ignore-not-found']);
     const at = { namespace: team(1), name: 'locked' };

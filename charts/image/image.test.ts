@@ -163,7 +163,7 @@ async function asRuntime(url: string): Promise<string> {
   return address.href;
 }
 
-test('the image runs as nobody in particular, who has no right to write to it', async () => {
+test('the image runs as an unprivileged user who may not write to it', async () => {
   expect(dockerfile).toMatch(/^USER 10001:10001$/m);
   const attempt = start(['-e', 'require("node:fs").writeFileSync("core/x.ts", "")'], {});
   expect(await attempt.ended).not.toBe(0);

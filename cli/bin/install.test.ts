@@ -50,7 +50,7 @@ test('an empty tree is installed', () => {
   expect(wantsToInstall('run')).toBe(true);
 });
 
-test('a full install serves what runs, not the other way round', () => {
+test('a full installation also serves a smaller level, not the other way round', () => {
   stamp('all');
   expect(wantsToInstall('run')).toBe(false);
   stamp('run');

@@ -20,7 +20,7 @@ test('a POST puts into the query what the document says and the rest into the bo
   });
 });
 
-test('a missing path member and a malformed member are said', () => {
+test('a missing path member and a malformed member are reported', () => {
   const operation = { method: 'GET', path: '/v1/keys/{id}', members: [] };
   expect(() => requestFor(operation, parseMembers([]))).toThrow('id= is needed');
   expect(() => parseMembers(['name'])).toThrow('name=text or name:=json');

@@ -119,7 +119,7 @@ test('a refusal is one JSON object with its code, and exit code 1', async () => 
   });
 });
 
-test('an unknown flag, an unknown command and a missing flag end with 2 and say what was meant', async () => {
+test('an unknown flag, an unknown command and a missing flag end with exit code 2 and a suggestion', async () => {
   const cases: [string[], string][] = [
     [['org', 'create', '--slugg', 'a'], "Unknown option '--slugg'"],
     [['org', 'destroy'], 'there are: org create, org set'],
@@ -138,7 +138,7 @@ test('the development clock moves only in a development installation', async () 
   expect(err).toContain('Only a development installation');
 });
 
-test('without an installation the way to start one is said', async () => {
+test('without an installation the error says how to start one', async () => {
   const child = spawn(process.execPath, [`${root}cli/main.ts`, 'migrate'], {
     env: { ...bare, SVC_DATA_DIR: '/nonexistent' },
   });

@@ -30,7 +30,7 @@ async function findings(): Promise<Map<string, Finding>> {
   return new Map((json as { findings: Finding[] }).findings.map((one) => [one.name, one]));
 }
 
-test('doctor tells of every tool where it is, or how to get it, and installs none', async () => {
+test('doctor shows where every tool is, or how to get it, and installs none', async () => {
   const found = await findings();
   for (const name of toolNames)
     expect(found.get(name)).toMatchObject({ state: 'note', detail: expect.stringContaining('make tools') });

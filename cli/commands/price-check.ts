@@ -22,7 +22,7 @@ function verdictOf(metered: Metered, { exact, cost }: Recomputed): { ok: boolean
   return { ok: true, sentence };
 }
 
-/** A request id does not tell the organization, so the call is looked for in one ledger after another. */
+/** A request id does not identify the organization, so the call is looked for in one ledger after another. */
 async function findMeter({ shards }: Pool, id: RequestId): Promise<Metered | null> {
   for (const name of shards.names) {
     const metered = await readMeter(shards.at(name), id);

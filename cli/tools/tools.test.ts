@@ -235,7 +235,7 @@ const untilBuilds = (log: string, count: number) =>
     })
     .toBe(count);
 
-test('processes that want a tool at once install it once, and all of them get it', async () => {
+test('processes that need a tool at the same time install it once, and all of them get it', async () => {
   const { tool, log, letGo } = buildable();
   const waits: string[] = [];
   const others = [ensureElsewhere(tool), ensureElsewhere(tool)];
@@ -251,7 +251,7 @@ test('processes that want a tool at once install it once, and all of them get it
   await untilBuilds(log, 1);
 });
 
-test('an install that is killed leaves no tool and no lock: whoever waited installs it', async () => {
+test('an installation that is killed leaves no tool and no lock, and the next process that waits installs the tool', async () => {
   const { tool, log, letGo } = buildable();
   const { child } = ensureElsewhere(tool);
   await untilBuilds(log, 1);
@@ -263,7 +263,7 @@ test('an install that is killed leaves no tool and no lock: whoever waited insta
   expect(await here).toMatchObject({ where: 'cache' });
 });
 
-test('an install that is called off ends its compiler and leaves nothing', async () => {
+test('an installation that is cancelled ends its compiler and leaves nothing', async () => {
   const { tool, log } = buildable();
   const ended = new AbortController();
   const here = ensure(tool, { ...options, signal: ended.signal });

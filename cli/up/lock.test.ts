@@ -8,7 +8,7 @@ import { dropLock, startOf, takeLock } from './lock.ts';
 const dir = mkdtempSync(join(tmpdir(), 'svc-lock-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test('the second taker is told who has the lock, until it is given back', () => {
+test('whoever asks for a taken lock learns who has it, until it is released', () => {
   const path = join(dir, 'a.lock');
   expect(takeLock(path)).toBeNull();
   expect(takeLock(path)).toMatchObject({ pid: process.pid });

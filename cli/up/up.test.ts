@@ -174,7 +174,7 @@ function workflowOf(file: UpFile, topup_id: string): Promise<Record<string, unkn
   return json(`${file.temporal_ui_url}/api/v1/namespaces/svc/workflows/topup-${topup_id}`);
 }
 
-test('every program comes up behind the first call, works, and comes up again with what it knew', async () => {
+test('every program starts after the first call, works, and keeps its data over a restart', async () => {
   const port = String(await freePort());
   const first = up({ SVC_PORT: port });
   await first.line('Logs are in');
@@ -262,7 +262,7 @@ test('every program comes up behind the first call, works, and comes up again wi
   expect(await again.ended).toBe(0);
 }, 240_000);
 
-test('without a workflow server calls work, and what is missing is said with what to do', async () => {
+test('without a workflow server calls work, and the output says what is missing and what to do', async () => {
   const started = up({ SVC_TEMPORAL_BIN: '/nonexistent' });
   await started.line('Logs are in');
   expect(await firstCall(fileNow())).toBe(200);
@@ -278,7 +278,7 @@ test('without a workflow server calls work, and what is missing is said with wha
   expect(await started.ended).toBe(0);
 }, 120_000);
 
-test('a port in use is said with the variable to change, and nothing stays behind', async () => {
+test('a port in use is reported with the variable to change, and no process is left running', async () => {
   const { createServer } = await import('node:http');
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));
@@ -313,7 +313,7 @@ test('Ctrl-C while further programs are starting stops them, too', async () => {
   expect(all.filter(({ pid }) => startOf(pid) !== null)).toEqual([]);
 }, 120_000);
 
-test('when the database dies, that is said and the rest is stopped', async () => {
+test('when the database dies, that is reported and the other programs are stopped', async () => {
   const started = up({});
   await started.line('rails      ready');
   const file = fileNow();
@@ -323,7 +323,7 @@ test('when the database dies, that is said and the rest is stopped', async () =>
   expect(running(file)).toEqual([]);
 }, 120_000);
 
-test('what a killed start left running ends with it, and the next one starts on its data', async () => {
+test('processes of a killed start end too, and the next start continues with its data', async () => {
   const killed = up({});
   await killed.line('rails      ready');
   const file = fileNow();
@@ -337,7 +337,7 @@ test('what a killed start left running ends with it, and the next one starts on 
   expect(await next.ended).toBe(0);
 }, 120_000);
 
-test('a configuration fault is told before anything is started', async () => {
+test('an error in the configuration is reported before anything is started', async () => {
   const refused = up({ SVC_PROT: '8080' });
   expect(await refused.ended).toBe(1);
   expect(refused.output()).toContain('SVC_PROT: unknown setting');

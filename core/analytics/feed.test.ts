@@ -50,7 +50,7 @@ async function write(tenant: Tenant, request_id: RequestId): Promise<RequestId> 
 const follow = (tenant: Tenant, ended: AbortController) =>
   feed.follow({ org_id: tenant.org.id, environment: 'live' }, ended.signal);
 
-test('a row is told once to each reader, those from before and of other organizations to none', async () => {
+test('each reader gets a row once, and none of earlier rows or of other organizations', async () => {
   await write(harness.a, begun(2_000));
   const ended = new AbortController();
   const readers = [await follow(harness.a, ended), await follow(harness.a, ended)];
@@ -64,7 +64,7 @@ test('a row is told once to each reader, those from before and of other organiza
   for (const reader of readers) expect(await reader.next()).toEqual({ done: true, value: undefined });
 });
 
-test('the row of a call that began minutes ago is told once it is written', async () => {
+test('readers get the row of a call that began minutes ago as soon as it is written', async () => {
   const ended = new AbortController();
   const reader = await follow(harness.a, ended);
   const id = await write(harness.a, begun(5 * 60_000));
@@ -72,7 +72,7 @@ test('the row of a call that began minutes ago is told once it is written', asyn
   ended.abort();
 });
 
-test('nothing is read once nobody watches, and places are given back', async () => {
+test('nothing is read when nobody watches any more, and the places are free again', async () => {
   const ended = new AbortController();
   const reader = await follow(harness.a, ended);
   const id = await write(harness.a, begun(0));

@@ -200,7 +200,7 @@ test('a call that was taken for lost and was settled after all has its own row, 
   }
 });
 
-test('rows wait on disk while the database is away, tell the lag, and go in when it is back', async () => {
+test('rows wait on disk while the database is down, report the lag, and are stored when it is back', async () => {
   let gone = true;
   const dir = directory();
   const log = await logOn(
@@ -255,7 +255,7 @@ test('memory is bounded: beyond ten thousand rows the oldest go to disk, and non
   expect(log.lost).toBe(0);
 });
 
-test('a row the database refuses costs itself, not its neighbours', async () => {
+test('a row that the database refuses is lost alone, without its neighbours', async () => {
   const log = await logOn(pool);
   const rows = [
     row(),

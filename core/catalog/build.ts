@@ -208,7 +208,7 @@ function contextLength(model: MergedModel, endpoint: FileEndpoint): number {
   return Math.min(endpoint.context_length ?? model.context_length, model.context_length);
 }
 
-/** Where a file does not tell the largest answer, the context is its only bound. */
+/** Where a file does not name the largest answer, the context is its only bound. */
 function maxOutput(model: MergedModel, endpoint: FileEndpoint): number {
   const context = contextLength(model, endpoint);
   return Math.min(endpoint.max_output ?? model.max_output ?? context, context);

@@ -195,7 +195,7 @@ test('sandbox models are free for live keys and cost 2:1 at their two endpoints 
   expect(findModel(catalog, 'nobody/nothing', 'test')).toBe(null);
 });
 
-test('keys come from variables and files as they are when asked, and what is missing is told by name', async () => {
+test('keys are read from variables and files each time they are needed, and a missing one is reported by name', async () => {
   const keys = join(dir, 'keys');
   const named = { api_key_env: ['ACME_API_KEY'], api_key_file: [keys] };
   expect(credentialOf(named)).toEqual([]);
@@ -211,7 +211,7 @@ test('keys come from variables and files as they are when asked, and what is mis
   ).toBe(null);
 });
 
-test('a retired model is not active, a deprecated one is told', async () => {
+test('a retired model is not active, a deprecated one is reported', async () => {
   const old = acme('2.50').replace(
     'max_output: 16384',
     'max_output: 16384\n    deprecated_at: 2020-01-01\n    retires_at: 2021-01-01',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readSecretVariable } from '../kernel/index.ts';
 import type { Provider } from './types.ts';
 
-/** Trimmed lines of the file at `path`; none when it cannot be read, which `missingOf` tells by name. */
+/** Trimmed lines of the file at `path`; none when it cannot be read, which `missingOf` reports by name. */
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8')

@@ -40,7 +40,7 @@ const faults = (...texts: string[]) =>
     ),
   );
 
-test('each fault is told with path, line and reason, all of a file at once', () => {
+test('each error is reported with path, line and reason, all errors of a file at once', () => {
   const broken = good
     .replace('kind: openai', 'kind: openapi')
     .replace('"2.50"', '2.5')
@@ -64,7 +64,7 @@ test('a price with a seventh place, without output or with an unknown kind is re
   ]);
 });
 
-test('YAML that cannot be read is told with its line, and aliases and doubled keys are refused', () => {
+test('YAML that cannot be read is reported with its line, and aliases and duplicate keys are refused', () => {
   expect(faults(good.replace('name: Acme\n', 'name: Acme\n    name: Again\n'))[0]).toMatch(/^5 \$: YAML: /);
   expect(faults('version: 1\nproviders: [\n')[0]).toMatch(/^\d \$: YAML: /);
   expect(faults('version: 1\nproviders: &a []\nmodels: *a\n')).toEqual(['1 $: YAML aliases are not allowed']);
@@ -178,7 +178,7 @@ test('a model of embeddings or rankings stands alone, and only where its provide
   ]);
 });
 
-test('a search of the web that is listed without a price is told when the file is loaded', () => {
+test('a web search that is listed without a price is reported when the file is loaded', () => {
   const listing = (words: string, price = '') =>
     mergeFiles(
       [

@@ -4,7 +4,7 @@ import type { Catalog, Model } from './types.ts';
 /** The date of a version, as vendors write it behind a name. */
 const DATE = /[-@](?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 const LATEST = /-latest$/;
-/** What tells the versions of one model apart: a month, a day. */
+/** What distinguishes the versions of one model: a month, a day. */
 const VERSION = /-(\d{4,8})$/;
 /** No id is longer. */
 const NAME_MAX = 200;

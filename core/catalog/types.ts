@@ -142,11 +142,11 @@ export interface Endpoint {
   readonly family: string;
   /** What holds of that format. */
   readonly wire: WireFacts;
-  /** Of its provider; tells the wire within family `embed_rerank`. */
+  /** The kind of its provider; decides the format within family `embed_rerank`. */
   readonly kind?: string;
   /** Absent: it generates text. */
   readonly task?: ModelTask;
-  /** Name of the model's tokenizer, where the file tells it. */
+  /** Name of the model's tokenizer, where the file has it. */
   readonly tokenizer?: string;
   readonly upstream_model: string;
   readonly region: string;
@@ -187,9 +187,9 @@ export interface Model {
   readonly deprecated_at: string | null;
   readonly retires_at: string | null;
   readonly endpoints: readonly Endpoint[];
-  /** Name of the tokenizer, where the file tells it. */
+  /** Name of the tokenizer, where the file has it. */
   readonly tokenizer?: string;
-  /** Format of signed reasoning that this model reads back, where the file tells it. */
+  /** Format of signed reasoning that this model reads back, where the file has it. */
   readonly reasoning_format?: string;
 }
 

@@ -38,7 +38,7 @@ test('codes by time are those of RFC 6238', () => {
   expect(totpCode(secret, 20_000_000_000_000)).toBe('353130');
 });
 
-test('a code holds for its step and one either side, and tells which step it was', () => {
+test('a code is valid in its time step and one either side, and the check returns which step it was', () => {
   const code = totpCode(secret, 300_000);
   expect(stepOfCode(secret, code, 299_999)).toBe(10);
   expect(stepOfCode(secret, code, 270_000)).toBe(10);
@@ -184,7 +184,7 @@ test('one person has one address, whatever its case or script', () => {
   }
 });
 
-test('easy passwords are refused with the reason, long ones of any kind taken', () => {
+test('easy passwords are refused with the reason, long ones of any kind accepted', () => {
   const reasonOf = (password: string) => {
     try {
       refuseWeakPassword(password, { email: 'asha@acme.example', param: 'new_password' });
@@ -221,7 +221,7 @@ test('a password is argon2id with the decided parameters, and its Unicode form d
   expect(needsRehash(stored.replace('m=19456', 'm=9728'))).toBe(true);
 });
 
-test('of more passwords at once than the queue holds, the rest are told to wait, and none is lost', async () => {
+test('when more passwords are checked at once than the queue holds, the rest are refused with a time to wait, and none is lost', async () => {
   const stored = await hashPassword('a long enough one');
   const tries = Array.from({ length: 4 + 64 + 5 }, () => checkPassword(stored, 'a long enough one'));
   const results = await Promise.allSettled(tries);

@@ -39,7 +39,7 @@ const claimOf = (key: string) => ({
   fingerprint: sha256(`body of ${key}`),
 });
 
-test('of ten calls with one idempotency key one is held, and the others are told that it is claimed', async () => {
+test('of ten calls with one idempotency key one is held, and the others learn that the key is claimed', async () => {
   const book = await makeBook(db, { amount: 1_000 });
   const idempotency = claimOf('one of ten');
   const holds = Array.from({ length: 10 }, () => ({ ...holdOf(subjectOf(book), 10), idempotency }));

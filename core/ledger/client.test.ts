@@ -93,7 +93,7 @@ test('of 1,000 concurrent holds on a balance for 300 exactly 300 are granted', a
   expect(await readBalance(db, book)).toMatchObject({ available_micro_usd: 0, held_micro_usd: 3_000 });
 });
 
-test('a hard budget is used to the last micro-dollar and not beyond, a soft one is only told', async () => {
+test('a hard budget is used to the last micro-dollar and not beyond, exceeding a soft one is only reported', async () => {
   const book = await makeBook(db, { amount: 10_000, keys: [901, 902], projects: [901] });
   await setBudget(db, { book_id: book, subject: { key_no: 901 }, cap_micro_usd: microUsd(55), hard: true });
   await setBudget(db, { book_id: book, subject: { key_no: 902 }, cap_micro_usd: microUsd(55), hard: false });

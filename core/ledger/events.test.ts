@@ -88,7 +88,7 @@ test('thresholds fire once each, by the settle that reaches them', async () => {
   expect(percents(await eventsOf(book))).toEqual([50, 80, 100, 80, 100]);
 });
 
-test('one settle that passes several thresholds tells each of them', async () => {
+test('one settle that passes several thresholds emits an event for each of them', async () => {
   const book = await makeBook(db, { amount: 1_000 });
   const { key_no } = subjectOf(book);
   await setBudget(db, {
@@ -212,7 +212,7 @@ test('credits.exhausted fires with the first refusal of a UTC day', async () => 
   expect(await count()).toBe(2);
 });
 
-test('one turn of the expiry takes all lots that have ended, however many there are', async () => {
+test('one run of the expiry takes all lots that have ended, however many there are', async () => {
   const ended = {
     kind: 'grant',
     granted: true,

@@ -121,7 +121,7 @@ test('while PostgreSQL does not answer, holds are unavailable, settles are journ
   proxy.close();
 });
 
-test('a hold that nobody in its process knows is released by the own-hold check', async () => {
+test('a hold that its own process no longer knows is released when that process checks its holds', async () => {
   const ledger = await openTestLedger(url, journal.dir);
   const book = await makeBook(db, { amount: 1_000 });
   const known = holdOf(subjectOf(book), 40);
@@ -137,7 +137,7 @@ test('a hold that nobody in its process knows is released by the own-hold check'
   await ledger.close();
 });
 
-test('holds of a process whose lease has lapsed are swept, told with their book, and charged late when settled', async () => {
+test('holds of a process whose lease has lapsed are swept, reported with their book, and charged late when settled', async () => {
   const ledger = await openTestLedger(url, journal.dir, { lease_seconds: 1 });
   const book = await makeBook(db, { amount: 1_000 });
   const hold = holdOf(subjectOf(book), 100);
@@ -183,7 +183,7 @@ test('after a start of PostgreSQL the sweeper waits one lease time', async () =>
   await ledger.close();
 });
 
-test('settles that wait for a locked book do not keep the holds of another waiting, whoever has the turn', async () => {
+test('settles that wait for a locked book do not delay the holds of another book', async () => {
   const ledger = await openTestLedger(url, journal.dir);
   const locked = subjectOf(await makeBook(db, { amount: 10_000 }));
   const free = subjectOf(await makeBook(db, { amount: 10_000 }));

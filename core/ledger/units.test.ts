@@ -162,7 +162,7 @@ test('kinds of units have the numbers of the table', async () => {
   expect(rows).toEqual(OTHER_UNITS.map((name, i) => ({ kind: i + 1, name })));
 });
 
-test('what was metered is told as usage, insurance apart', () => {
+test('what was metered is reported as usage, insurance separately', () => {
   const units = { ...UNITS, other: { search_units: 2, requests: 0, insured: 1 } };
   expect(meteredUsage({ units, estimated: true })).toEqual({
     usage: { ...UNITS, search_units: 2, requests: 0, source: 'estimate' },

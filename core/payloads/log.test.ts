@@ -40,7 +40,7 @@ async function sealedOf(request_id: RequestId): Promise<Buffer | null> {
   return rows[0]?.sealed ?? null;
 }
 
-test('what is handed over is sealed for its request and no other, in a partition of its day', async () => {
+test('content is encrypted for its request and no other, in the partition of its day', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const one = payload({ redact: { presets: ['email'], patterns: [] } });
   hand(log, one);
@@ -62,7 +62,7 @@ test('what is handed over is sealed for its request and no other, in a partition
   await log.close();
 });
 
-test('beyond its bounds calls are not kept, counted, and told of; room given back is room again', async () => {
+test('beyond its bounds calls are not kept, but counted and reported; released room can be used again', async () => {
   const reported: object[] = [];
   const warn = (facts: object) => reported.push(facts);
   const log = openPayloadLog({ db: pool, log: { ...silentLog, warn } as Log, root_key });
@@ -88,7 +88,7 @@ test('beyond its bounds calls are not kept, counted, and told of; room given bac
   await log.close();
 });
 
-test('a quiet organization is not behind a noisy one, whose content takes long to redact', async () => {
+test('a quiet organization does not wait for a noisy one whose content takes long to redact', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   // Each search walks the whole rest before it settles for one letter.
   const slow = { presets: [], patterns: ['a.*b|a'] };
@@ -108,7 +108,7 @@ test('a quiet organization is not behind a noisy one, whose content takes long t
   await log.close();
 }, 20_000);
 
-test('many of many organizations are all stored, each once', async () => {
+test('the contents of many organizations are all stored, each once', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const orgs = Array.from({ length: 7 }, () => newId('org'));
   const all = Array.from({ length: 210 }, (_, n) => payload({ org_id: orgs[n % 7] as Id<'org'> }));
@@ -124,7 +124,7 @@ test('many of many organizations are all stored, each once', async () => {
   await log.close();
 });
 
-test('one that cannot be read, or redacted, is dropped alone', async () => {
+test('content that cannot be read, or redacted, is dropped alone', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   const fails = payload({
     texts: () => {
@@ -142,7 +142,7 @@ test('one that cannot be read, or redacted, is dropped alone', async () => {
   await log.close();
 });
 
-test('one that PostgreSQL refuses is dropped alone, and not those of others beside it', async () => {
+test('content that PostgreSQL refuses is dropped alone, not that of others in the same batch', async () => {
   const log = openPayloadLog({ db: pool, log: silentLog, root_key });
   // No text of PostgreSQL's holds a NUL.
   const refused = payload({ org_id: 'org_\u0000' as Id<'org'> });
@@ -164,7 +164,7 @@ test('content larger than four megabytes leaves nothing but its place', async ()
   await log.close();
 });
 
-test('while PostgreSQL is away content waits within its bounds, and goes in when it is back', async () => {
+test('while PostgreSQL is down content waits within its bounds, and is stored when it is back', async () => {
   let away = true;
   const flaky = {
     ...pool,

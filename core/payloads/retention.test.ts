@@ -31,7 +31,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name).sort();
 }
 
-test('days that hold nothing any more are dropped, others and those to come are not', async () => {
+test('partitions of days without content are dropped, others and those of coming days are not', async () => {
   const now = Date.now();
   await preparePayloadDays(pool, { first: day(now - 5 * DAY_MS), last: day(now + DAY_MS) });
   expect(await partitions()).toHaveLength(8);
@@ -46,7 +46,7 @@ test('days that hold nothing any more are dropped, others and those to come are 
   expect(left).toContain(`request_payload_${day(now - DAY_MS).replaceAll('-', '')}`);
 });
 
-test('content is void from the moment logging is off, and from the millisecond its days are over', () => {
+test('content cannot be read from the moment logging is off, and from the millisecond its days are over', () => {
   const redact = { presets: [], patterns: [] };
   const policy = { retention_days: 2, zdr: false, no_train: false, regions: [], redact };
   const on = { data_policy: { ...policy, logging: 'on' as const }, logging_off_at: null };

@@ -72,7 +72,7 @@ async function msUntil(cache: PolicyCache, wanted: number | string | null): Prom
 const watched = (gate?: (name: string) => Promise<void> | undefined) =>
   watchedPool(pool, 'policies.read_active_texts', gate);
 
-test('an organization is read once and answered from memory, without a policy too', async () => {
+test('the policies of an organization are read once and then kept in memory, also where there are none', async () => {
   const { db, looked } = watched();
   const cache = await cacheOf({ db });
   const [first, second] = await Promise.all([cache.policiesOf(other.org_id), cache.policiesOf(other.org_id)]);
@@ -149,7 +149,7 @@ test('a read that began before a change was heard is not remembered', async () =
   expect(await ruled(cache)).toBe(version);
 });
 
-test('no call passes unruled: a database that is away, and a text that cannot be read, refuse it', async () => {
+test('no call is made without its policy: it is refused while the database is down or the text cannot be read', async () => {
   const away = createPool(nowhere, { max: 1 });
   const cache = await cacheOf({ db: away, url: nowhere });
   expect(await ruled(cache)).toBe('service_unavailable');
@@ -160,7 +160,7 @@ test('no call passes unruled: a database that is away, and a text that cannot be
   await activate(await newVersion());
 });
 
-test('no more organizations are held than allowed', async () => {
+test('no more organizations are kept in memory than allowed', async () => {
   const { db, looked } = watched();
   const cache = await cacheOf({ db, max_orgs: 1 });
   for (const org of [org_id, other.org_id, org_id]) await ruled(cache, org);

@@ -28,7 +28,7 @@ describe('rules', () => {
     expect(ask(document, { model: 'other/medium' }).actions.max_attempts).toBeUndefined();
   });
 
-  test('without a matching rule the defaults alone speak', () => {
+  test('without a matching rule only the defaults apply', () => {
     const ruling = ask({ sort: 'price', defaults: { max_attempts: 1 }, rules: [] });
     expect([ruling.rule, ruling.actions.sort, ruling.actions.max_attempts]).toEqual(['-', 'price', 1]);
   });

@@ -1,4 +1,4 @@
-// How many tokens a text has, as far as an endpoint's own answers tell: no tokenizer, and no text is kept.
+// How many tokens a text has, as far as an endpoint's own answers show: no tokenizer, and no text is kept.
 import { LRUCache } from 'lru-cache';
 
 /** Fewer observations say nothing yet. */

@@ -67,7 +67,7 @@ test('one attempt is kept for the pool where it may follow, and all are for own 
   expect(owned(keys(true), 1)).toEqual([true]);
 });
 
-test('a key without fallback keeps the call off every pool; the reason is told', () => {
+test('a key without fallback keeps the call off every pool; the reason is reported', () => {
   const all = [capable('a'), endpoint('c')];
   const choice = run(all, { own_keys: of('a') });
   expect([plan(choice), drops(choice)]).toEqual([['a+k'], ['c:byok']]);
@@ -205,7 +205,7 @@ test('whatever keys there are: own before pool, no pool against a preference, an
   );
 });
 
-test('a call that may not use its own keys is told to wait for the pool, and one that may for whichever comes first', () => {
+test('a refused call learns the shortest wait among the keys that it may use: its own, those of the pool, or both', () => {
   const all = [capable('a')];
   const wait = (own_keys: OwnKeys, preferences: RouteInput['preferences']) =>
     refusal(all, { own_keys, preferences, rests: () => 9_000 }).retry_after_ms;

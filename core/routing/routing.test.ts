@@ -300,7 +300,7 @@ test('where waiting can help the refusal is 503 and says so', () => {
   );
 });
 
-test('the wait told is that of the first endpoint that can be tried again', () => {
+test('the wait in the refusal is that of the first endpoint that can be tried again', () => {
   const health = healthOf();
   for (let i = 0; i < 5; i++) health.failed('ep_a', 'server', 1_000_000);
   health.rest('ep_b', 7_500, 1_000_000);

@@ -107,14 +107,14 @@ const patterns: { readonly [field: string]: RegExp } = {
   reserve: /^\d+$/,
 };
 
-test.each(['hit', 'miss', '-'] as const)('aff tells %s, and no affinity at all reads -', (state) => {
+test.each(['hit', 'miss', '-'] as const)('aff is %s, and - without any affinity', (state) => {
   const facts = { attempts: null, winner: null, reserve_micro_usd: 1 };
   const affinity = { kind: 'prefix', state, key: null, ttl_ms: 0 } as const;
   expect(parse(lineOf(route({ affinity }), facts)).map.get('aff')).toBe(state);
   expect(parse(lineOf(route(), facts)).map.get('aff')).toBe('-');
 });
 
-test('a route over ten thousand endpoints is told as fast as it is cut', () => {
+test('a route over ten thousand endpoints is written once, not anew for each item that is cut', () => {
   const excluded = Array.from({ length: 10_000 }, (_, i) => {
     return { endpoint_id: `ep_${i}`, provider: 'p', reason: 'region' as const };
   });
@@ -128,7 +128,7 @@ test('a route over ten thousand endpoints is told as fast as it is cut', () => {
   expect(items.length).toBeGreaterThan(40);
 });
 
-test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut', () => {
+test('any route fits 1,024 ASCII bytes, parses back, and says how much was cut', () => {
   const id = fc.integer({ min: 0, max: 99 }).map((n) => `ep_${String(n).padStart(26, '0')}`);
   const excluded = fc.record({
     endpoint_id: id,
@@ -174,7 +174,7 @@ test('any route fits 1,024 ASCII bytes, parses back, and tells how much was cut'
   );
 });
 
-test('what is stored tells every exclusion that the line has no room for, and counts those beyond five hundred', () => {
+test('the stored route has every exclusion that the line has no room for, and counts those beyond five hundred', () => {
   const excluded = Array.from({ length: 700 }, (_, i) => {
     return { endpoint_id: `ep_${i}`, provider: 'p', reason: 'region' as const };
   });

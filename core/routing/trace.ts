@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { nullable, oneOf } from '../kernel/index.ts';
 import type { RoutePlan } from './types.ts';
 
-/** Exclusions that a route tells one by one; the others are counted. Each takes about 60 bytes of its row. */
+/** Exclusions that a route lists one by one; the others are counted. Each takes about 60 bytes of its row. */
 const EXCLUDED_MAX = 500;
 
 const Count = Type.Integer({ minimum: 0 });
@@ -95,7 +95,7 @@ const BYTES_MAX = 1_024;
 /** More items than this never fit: each has at least 8 bytes. */
 const ITEMS_MAX = 128;
 
-/** A list that can be cut from its end; tells how many items are not shown. */
+/** A list that can be cut from its end; says how many items are not shown. */
 class Cut {
   shown: number;
   private readonly total: number;

@@ -96,7 +96,7 @@ test('who fails to write what follows from a change tries again, and keeps nobod
   await vi.waitFor(() => expect([tries.filter(Boolean).length, tries.at(-1)]).toEqual([3, false]), patience);
 });
 
-test('who ended following is told no more', async () => {
+test('a follower that has ended gets no more changes', async () => {
   const changes = await changesOf({ url: nowhere });
   const heard = new Set<string>();
   const unfollow = changes.follow({

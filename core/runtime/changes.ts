@@ -14,7 +14,7 @@ const ANSWER_MS = 5_000;
 const FIRST_SNAPSHOT = '1:1:';
 const topics: readonly Topic[] = ['grant', 'policy', 'byok'];
 
-/** Someone who remembers. What it is told may be told twice. */
+/** Something that keeps a copy in memory. It may get the same change twice. */
 export interface Follower {
   readonly topic: Topic;
   changed(change: Change): void;

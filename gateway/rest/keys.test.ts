@@ -41,7 +41,7 @@ test('a new key is shown with its secret once, works at once, and has its settin
   expect((await harness.call('GET', `/v1/keys/${key.id}`, { key: a.key })).json()).toEqual(read);
 });
 
-test('every fault of a body is told, with its path and reason', async () => {
+test('every fault of a body is reported, with its path and reason', async () => {
   const response = await post({
     project_id: 5,
     scopes: ['inference', 'everything'],

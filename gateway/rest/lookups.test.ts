@@ -166,7 +166,7 @@ const chosen = {
   reserve_micro: 9,
 };
 
-test('requests are found by every filter, with lag told, and in full by id', async () => {
+test('requests are found by every filter, with the lag, and completely by id', async () => {
   const tenant = await harness.makeTenant('filters');
   const rows = [
     rowOf(tenant, { model: 'm/one', cost_micro: 10 }),

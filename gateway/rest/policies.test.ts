@@ -81,7 +81,7 @@ describe('versions', () => {
     expect(bodyOf(await post('/once/versions', { yaml: PRICE })).version).toBe(3);
   });
 
-  test('an invalid text is refused with its place, and by validate told as data', async () => {
+  test('an invalid text is refused with its place, and validate returns the same as data', async () => {
     const yaml = 'rules:\n  - match: {models: acme}\n';
     const refused = await post('', { name: 'broken', yaml });
     expect([refused.statusCode, codeOf(refused)]).toEqual([400, 'invalid_policy']);

@@ -30,7 +30,7 @@ function cookieOf(response: LightMyRequestResponse): string {
   return String(response.headers['set-cookie']).split(';', 1)[0] as string;
 }
 
-test('a bearer sign-in shows the token once and sets no cookie; the session tells who and where', async () => {
+test('a bearer sign-in shows the token once and sets no cookie; the session says who and where', async () => {
   const person = await harness.makePerson(a, 'owner');
   const answer = await login(person);
   expect(answer.statusCode).toBe(200);

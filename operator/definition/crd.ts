@@ -10,7 +10,7 @@ function text(description: string, more: Schema = {}): Schema {
   return { type: 'string', description, ...more };
 }
 
-/** What is told apart by keys: a rule either denies or acts. In CEL, because it says so in words. */
+/** What depends on which keys are there: a rule either denies or acts. In CEL, because it says so in words. */
 function withRuleChecks(policy: Schema): Schema {
   const { rules, ...properties } = policy['properties'] as { readonly rules: Schema };
   const { not: _, ...rule } = rules['items'] as { readonly not: Schema; readonly properties: object };

@@ -21,7 +21,7 @@ function isTrue(finding: Finding | undefined): boolean {
   return finding?.status === 'True';
 }
 
-/** Ready is what the first condition in the way says; `wants_active` tells whether Activated can be in the way. */
+/** Ready is what the first condition in the way says; `wants_active` says whether Activated can be in the way. */
 function readyOf(findings: Findings, wants_active: boolean): Finding {
   const { Accepted, Synced, Activated } = findings;
   const wanted = wants_active ? [Accepted, Synced, Activated] : [Accepted, Synced];

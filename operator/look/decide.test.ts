@@ -102,7 +102,7 @@ describe('steps', () => {
     expect(reasons(done)).toEqual(['True Valid', 'True Stored', 'False NotRequested']);
   });
 
-  test('an invalid text is told at its place, and what rules goes on', () => {
+  test('an invalid text is reported at its place, and the active version stays active', () => {
     const verdict = {
       ...{ valid: false, path: 'rules[2].match', message: 'x; expected y' },
       ...{ faults: [{ code: 'invalid' }], notices: [] },
@@ -127,7 +127,7 @@ describe('steps', () => {
     }
   });
 
-  test('a refused step is told where it belongs', () => {
+  test('a refused step is reported in the condition it belongs to', () => {
     const fault = { status: 404, code: 'not_found', message: 'no', managed_by: null, retry_after_ms: null };
     const step = { do: 'activate', version: 2, take_over: false } as const;
     const there = object({ scope: { kind: 'Project', projectId: 'prj_x' } });
@@ -152,7 +152,7 @@ describe('drift', () => {
     expect(stepOf(decide(seen({ object: edited, policy: taken })))?.do).toBe('activate');
   });
 
-  test('is only told with Report, or while suspended', () => {
+  test('is only reported with Report, or while suspended', () => {
     const edited = { ...settled, observedGeneration: 1 };
     const reported = decide(seen({ object: object({ driftPolicy: 'Report' }, edited), policy: taken }));
     expect(concluded(reported).findings.Synced.reason).toBe('Drifted');
@@ -234,7 +234,7 @@ describe('a silent service', () => {
     expect(late && reasons(late)).toEqual(['True R', 'False ServiceUnavailable', 'True R']);
   });
 
-  test('is told at once for a generation that was not synced, without a good word about it', () => {
+  test('is reported at once for a generation that was not synced, which is not called Ready', () => {
     const edited = object(
       {},
       {

@@ -1,4 +1,4 @@
-// What an object may point the operator at. The API is asked only for what is told here; no address is called.
+// What an object may point the operator at. The API is asked only for what a test lists; no address is called.
 import { expect, test } from 'vitest';
 import type { KubernetesApi } from '../cluster/kubernetes.ts';
 import { openMetrics } from '../metrics.ts';
@@ -25,7 +25,7 @@ function object(spec: Partial<RoutingPolicySpec>, name = 'agents'): RoutingPolic
   };
 }
 
-/** An API whose every object is `answer`; tells what was asked. */
+/** An API that returns `answer` for every object and records what was asked. */
 function api(answer: object): KubernetesApi & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
@@ -90,7 +90,7 @@ test.each([
   }
 });
 
-test('a name that no policy can have is told, and one of its own helps', () => {
+test('a name that no policy can have is reported, and policyName is a way out', () => {
   expect(policyNameOf(object({}))).toBe('team-a-agents');
   expect(() => policyNameOf(object({}, 'my.agents'))).toThrow('spec.policyName');
   expect(() => policyNameOf(object({}, 'a'.repeat(60)))).toThrow('at most 63');

@@ -46,5 +46,5 @@ export function decideStuck(
   message: string,
 ): Release | null {
   if (!wait.namespace_ends || wait.waited_ms < PATIENCE_MS) return null;
-  return { kind: 'free', orphaned: `its namespace ends and the service cannot be told: ${message}` };
+  return { kind: 'free', orphaned: `its namespace ends and the service cannot be reached: ${message}` };
 }

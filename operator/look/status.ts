@@ -50,7 +50,7 @@ export function statusPatch(
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
   return {
     ...after,
-    // Of the last sync that had something to tell: a time that changes by itself would be a write each resync.
+    // Of the last sync that changed something: a time that changes by itself would be a write each resync.
     ...(is_synced ? { lastSyncedAt: `${parts.now.toISOString().slice(0, 19)}Z` } : {}),
     ...Object.fromEntries(removed.map((name) => [name, null])),
   };

@@ -163,7 +163,7 @@ test('a stream of what the role may not see, or of what is not there, is refused
   expect((await missing.next())?.errors[0]?.extensions['code']).toBe('not_found');
 });
 
-test('an organization follows at most fifty streams, a fifty-first is told so', async () => {
+test('an organization follows at most fifty streams, a fifty-first is refused', async () => {
   const tokens = await Promise.all(
     [0, 1].map(async () => harness.signIn(await harness.makePerson(b, 'viewer'))),
   );

@@ -49,7 +49,7 @@ test('a price that changes by the hour or on a coming day is refused, because a 
   expect(() => priceOf(host('openai', 'gpt-nothing'), date)).toThrow('no price of openai gpt-nothing');
 });
 
-test('models of embeddings stand with what their text costs, and none whose price the package does not know', async () => {
+test('models of embeddings have the price of their text, and none is listed whose price the package does not know', async () => {
   const { models } = await readFiles([committedCatalog], { formats });
   const vectors = [...models.values()].filter(({ modalities }) => modalities?.out.includes('embedding'));
   expect(vectors.length).toBeGreaterThanOrEqual(10);

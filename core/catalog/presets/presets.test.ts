@@ -39,7 +39,7 @@ test('a preset fills in name, kind, address, key, billing, flags and parameters'
   });
 });
 
-test('what the file says goes before the preset, at the provider and at the endpoint', () => {
+test('the file overrides the preset, at the provider and at the endpoint', () => {
   const said =
     'preset: groq, name: Mine, base_url: "https://g.example/v1", api_key_env: MY_KEY, cancel_billing: stops';
   const own = built(
@@ -80,7 +80,7 @@ test('keys in a file replace the variable of the preset', () => {
   });
 });
 
-test('without a preset name, kind and address are required, and an unknown preset is told with the known ones', () => {
+test('without a preset name, kind and address are required, and the error for an unknown preset lists the known ones', () => {
   expect(() => built('name: X')).toThrow(/3: providers\[0\]\.kind: is required, or a preset/);
   expect(() => built('name: X')).toThrow(/providers\[0\]\.base_url: is required, or a preset/);
   expect(() => built('preset: grok')).toThrow(/providers\[0\]\.preset: expected one of vllm, ollama/);

@@ -44,7 +44,7 @@ export const presets: { readonly [N in PresetName]: Preset } = {
     kind: 'openai',
     base_url: 'http://localhost:8080/v1',
     cancel_billing: 'stops_all',
-    // Of several answers at once it tells the usage of one.
+    // Of several answers at once it reports the usage of one.
     flags: [...LOCAL, 'max_tokens_only', 'completions_path', 'usage_of_one_choice'],
     hide: ['timings'],
     parameters: ['top_k', 'min_p'],

@@ -42,7 +42,7 @@ const parameters = {
     name: 'x-svc-debug',
     in: 'header',
     required: false,
-    description: '`1`: the answer tells in `x-svc-*` headers how it was routed, trial by trial.',
+    description: '`1`: `x-svc-*` headers of the answer say how it was routed, attempt by attempt.',
     schema: { type: 'string', enum: ['1'] },
   },
 };

@@ -30,7 +30,7 @@ export function errorTable(): ErrorRow[] {
   return rows;
 }
 
-/** What an error tells on every surface, wherever it stands in the envelope. */
+/** The members of an error on every surface, wherever the envelope has them. */
 const members: Json = {
   message: { type: 'string', description: 'One sentence for people; it may change.' },
   type: { $ref: '#/components/schemas/ErrorType' },

@@ -1,4 +1,4 @@
-// The corpus of the grammar: what is a policy, and where and how a text is told that it is none.
+// The corpus of the grammar: what is a policy, and which error at which place a text gets that is none.
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
@@ -210,7 +210,7 @@ test('brackets without end, or keys without end, are refused and end no process'
   }
 });
 
-test('a fault tells the line and column of the part, or of the parent where it is missing', () => {
+test('an error has the line and column of the part, or of its parent where the part is missing', () => {
   const text = 'version: 1\nrules:\n  - name: a\n    match: {}\n  - name: b\n    sort: fast\n';
   const verdict = judge(text);
   expect(verdict).toEqual({
@@ -255,14 +255,14 @@ describe('notices', () => {
     expect(notices(`defaults: ${executed}`)).toEqual([]);
   });
 
-  test('a rule behind one that matches everything is told', () => {
+  test('a rule behind one that matches everything is reported', () => {
     expect(notices('rules: [{name: all, match: {}}, {match: {stream: true}}]')).toEqual([
       'rules[1]: never reached: rule all matches every call',
     ]);
     expect(notices('rules: [{match: {}, continue: true}, {match: {stream: true}}]')).toEqual([]);
   });
 
-  test('a glob without a model, another name and a doubled sort are told', () => {
+  test('a glob without a model, another name and a duplicate sort are reported', () => {
     expect(notices('rules: [{match: {models: ["nobody/*"]}}]')[0]).toContain('matches no model');
     expect(notices('policy: a', 'b')).toEqual(['policy: the text names the policy a; it is stored as b']);
     expect(notices('sort: price\ndefaults: {sort: latency}')).toEqual([
@@ -387,7 +387,7 @@ test('a mapping of thousands of keys is judged about as quickly as a list of as 
   expect(quickest(`policy: {${names}}`) / quickest(`policy: [${names}]`)).toBeLessThan(5);
 });
 
-test('a doubled key is told where it stands again', () => {
+test('a duplicate key is reported at its second place', () => {
   const verdict = judge('rules:\n  - match: {}\n    sort: price\n    sort: latency\n');
   expect(verdict).toMatchObject({ faults: [{ path: '$', line: 4, column: 5 }] });
 });

@@ -131,7 +131,7 @@ test('latency, throughput and success are of the last five minutes and unknown w
   expect(seen(T + 301_000)).toEqual({ ttft_ms: null, tokens_per_s: null, success: null });
 });
 
-test('an endpoint without its model counts as failing for ten minutes, or until it answers, and is told once in them', () => {
+test('an endpoint without its model counts as failing for ten minutes, or until it answers, and is reported once in that time', () => {
   const health = healthOf();
   const minute = 60_000;
   const well = { ttft_ms: 5, duration_ms: 1_000, output_tokens: 100 };

@@ -15,7 +15,7 @@ const MISSING_MS = 600_000;
 /** Fewer tokens than this measure framing, not speed. */
 const TOKENS_MIN = 16;
 
-/** Faults that tell about the request, not about the endpoint. */
+/** Faults that are due to the request, not to the endpoint. */
 const callersFaults: ReadonlySet<string> = new Set([
   'client',
   'content_filter',

@@ -1,4 +1,4 @@
-// Looks up any object by its id, whose prefix tells its type.
+// Looks up any object by its id, whose prefix names its type.
 import { isId, isRequestId, ServiceError } from '@svc/core/kernel/index.ts';
 import { getOrgOperation } from '@svc/core/orgs/index.ts';
 import { getTopupOperation } from '@svc/core/topups/index.ts';

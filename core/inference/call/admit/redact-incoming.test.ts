@@ -36,7 +36,7 @@ test('tags are content, whatever they are named', async () => {
   }
 });
 
-test('what is taken out of a header is told like what is taken out of the body', async () => {
+test('what is redacted in a header is reported like what is redacted in the body', async () => {
   const settings = { presets: ['email'], patterns: [] };
   const asked = incoming('{"n":1}', settings, { 'x-svc-metadata': '{"who":"a@b.co"}' });
   const { headers, redacted } = await redactIncoming(asked);

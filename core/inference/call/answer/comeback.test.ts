@@ -63,7 +63,7 @@ test('who is awaited: a client that counts its retries, for as long as it pauses
   }
 });
 
-test('what was said meanwhile is told to the retry in order, and the rest as it comes', () => {
+test('the retry gets what was sent meanwhile in order, and the rest as it comes', () => {
   const { drained, first, sink, reported } = setUp();
   first.leave();
   expect(sink.gone).toBe(false);

@@ -163,7 +163,7 @@ function replyMeta(
   return {
     request_id: incoming.request_id,
     base_url: deps.base_url,
-    // The caller's own word for the model, as its vendor's client expects; a fallback is told by its id.
+    // The caller's own word for the model, as its vendor's client expects; a fallback is named by its id.
     model: isNameOf(request.model, planned.endpoint.model_id) ? request.model : planned.endpoint.model_id,
     created: Math.floor(deps.clock.nowMs() / 1_000),
     provider: planned.endpoint.provider,
