@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runProgram } from '@svc/cli/tools/program.ts';
+import { runCommand } from '@svc/cli/tools/program.ts';
 import { resolveTool } from '@svc/cli/tools/tools.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -141,7 +141,7 @@ function metricOf(name: string): string {
 
 describe('alerts', () => {
   test('promtool finds nothing wrong with them', async () => {
-    const { code, output } = await runProgram(promtool, {
+    const { code, output } = await runCommand(promtool, {
       args: ['check', 'rules', join(scratch, 'alerts.yaml')],
     });
     expect(code, output).toBe(0);

@@ -182,7 +182,7 @@ export function isKind(
  * What `work` resolves with. @throws ServiceError deadline_exceeded after `ms`; statements already running are not
  * cancelled.
  */
-export async function within<T>(work: PromiseLike<T> | T, ms: number): Promise<T> {
+export async function withTimeLimit<T>(work: PromiseLike<T> | T, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {
     timer = setTimeout(() => {

@@ -2,7 +2,7 @@
 // nothing.
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { runProgram } from './program.ts';
+import { runCommand } from './program.ts';
 import { toolsDirectory } from './python.ts';
 import type { Tool } from './table.ts';
 
@@ -50,7 +50,7 @@ function isExecutable(path: string): boolean {
 /** The version that the program at `path` prints, or its output when no version is found in it. */
 export async function askVersion(tool: Tool, path: string): Promise<{ version: string } | { fault: string }> {
   if (tool.version === null) return { version: 'unknown' };
-  const { output } = await runProgram(path, { args: tool.version.args, limit_ms: VERSION_LIMIT_MS });
+  const { output } = await runCommand(path, { args: tool.version.args, limit_ms: VERSION_LIMIT_MS });
   // The exit code is ignored: some programs print their version and then exit with 1 because no server is running.
   const version = tool.version.pattern.exec(output)?.[1];
   return version === undefined ? { fault: output || 'no output' } : { version };

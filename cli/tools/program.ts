@@ -22,7 +22,7 @@ export interface Ended {
 }
 
 /** Runs `program` until it ends. A program that cannot be started or takes too long has an exit code other than 0. */
-export function runProgram(program: string, run: Run): Promise<Ended> {
+export function runCommand(program: string, run: Run): Promise<Ended> {
   const child = spawn(program, run.args, {
     ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
     ...(run.env === undefined ? {} : { env: run.env }),

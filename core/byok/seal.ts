@@ -1,5 +1,5 @@
 // How a provider key is stored and what is shown of it (docs/secrets.md).
-import { deriveKey, open, seal } from '../kernel/index.ts';
+import { deriveKey, seal, unseal } from '../kernel/index.ts';
 
 const TAIL = 4;
 /** Four characters would reveal too much of a shorter secret. */
@@ -16,7 +16,7 @@ export function sealProviderKey(root_key: Uint8Array, byok_id: string, secret: s
 
 /** What `sealProviderKey` sealed. @throws Error when key ring, row or bytes differ. */
 export function openProviderKey(root_key: Uint8Array, byok_id: string, sealed: Uint8Array): string {
-  return open(deriveKey(root_key, 'byok secret'), sealed, bindingOf(byok_id)).toString();
+  return unseal(deriveKey(root_key, 'byok secret'), sealed, bindingOf(byok_id)).toString();
 }
 
 /** The part of a secret that may be shown: its last four characters, or nothing of a short one. */

@@ -35,7 +35,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
 }
 
 /** Decrypts what `seal` returned. @throws Error when the key, the context or any byte differs. */
-export function open(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
   cipher.setAAD(Buffer.from(context));
   cipher.setAuthTag(sealed.subarray(12, 28));

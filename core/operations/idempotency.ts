@@ -5,11 +5,11 @@ import {
   canonicalJson,
   deriveKey,
   type Operation,
-  open,
   orgCaller,
   ServiceError,
   seal,
   sha256,
+  unseal,
 } from '../kernel/index.ts';
 import { type AnswerKey, claimAnswer, freeAnswer, storeAnswer } from './store.ts';
 
@@ -102,7 +102,8 @@ export async function runOnce(
     expires_at: new Date(at.getTime() + KEPT_MS),
     abandoned_before: new Date(at.getTime() - ABANDONED_MS),
   });
-  if (stored !== null) return firstAnswer(stored, fingerprint, (body) => open(sealing, body, contextOf(key)));
+  if (stored !== null)
+    return firstAnswer(stored, fingerprint, (body) => unseal(sealing, body, contextOf(key)));
   const keep = (status: number, body: string) => ({
     started_at: at,
     status,

@@ -1,7 +1,7 @@
 // The stored form of content: JSON, deflated, encrypted under a key of the key ring and bound to its request.
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import { deriveKey, open, seal } from '../kernel/index.ts';
+import { deriveKey, seal, unseal } from '../kernel/index.ts';
 import type { Payload, PayloadTexts } from './types.ts';
 
 const deflate = promisify(deflateRaw);
@@ -37,6 +37,6 @@ export async function openPayload(
   request_id: string,
   sealed: Buffer,
 ): Promise<Payload> {
-  const plain = await inflate(open(keyOf(root_key), sealed, bindingOf(request_id)));
+  const plain = await inflate(unseal(keyOf(root_key), sealed, bindingOf(request_id)));
   return JSON.parse(plain.toString()) as Payload;
 }

@@ -1,7 +1,7 @@
 // Secrets of endpoints and the signatures made with them (Standard Webhooks 1.0).
 // @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 import { Webhook } from 'standardwebhooks';
-import { deriveKey, open, seal, secureBytes } from '../kernel/index.ts';
+import { deriveKey, seal, secureBytes, unseal } from '../kernel/index.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
@@ -27,7 +27,7 @@ export function sealSecret(root_key: Uint8Array, webhook_id: string, secret: str
 
 /** The secret that `sealSecret` sealed. @throws Error when key, endpoint or bytes differ. */
 export function openSecret(root_key: Uint8Array, webhook_id: string, sealed: Uint8Array): string {
-  return open(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
+  return unseal(deriveKey(root_key, 'webhook secret'), sealed, bindingOf(webhook_id)).toString();
 }
 
 /** A replaced secret, and until when it signs together with its successors. */

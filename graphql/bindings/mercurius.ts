@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import mercurius from 'mercurius';
 import { refusalError, shownError, withExtensions } from '../errors.ts';
-import { type Cost, costOf, documentLimits, isKind, limits, operationOf, within } from '../limits.ts';
+import { type Cost, costOf, documentLimits, isKind, limits, operationOf, withTimeLimit } from '../limits.ts';
 import type { Runner } from '../run.ts';
 import { answerType, readParams } from './params.ts';
 
@@ -82,7 +82,7 @@ async function run(
   const running: Running = { ...context, operation_name: params.operationName, cost: null };
   const { query, variables, operationName } = params;
   const work = app.graphql(query, running as never, variables, operationName ?? undefined);
-  const result = (await within(work, timeout_ms)) as ExecutionResult;
+  const result = (await withTimeLimit(work, timeout_ms)) as ExecutionResult;
   const { data, errors } = result;
   const { cost } = running;
   return send(reply, 200, {

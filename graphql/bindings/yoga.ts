@@ -14,7 +14,15 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { refusalError, shownError, withExtensions } from '../errors.ts';
-import { type Cost, costOf, documentLimits, limits, operationOf, refuseNesting, within } from '../limits.ts';
+import {
+  type Cost,
+  costOf,
+  documentLimits,
+  limits,
+  operationOf,
+  refuseNesting,
+  withTimeLimit,
+} from '../limits.ts';
 import type { SurfaceRequest } from '../run.ts';
 
 /** What the route knows about a request and yoga passes on to resolvers. */
@@ -129,7 +137,9 @@ function executionPlugin<C>(options: EndpointOptions<C>): Plugin<ServerContext<C
       try {
         const cost = price(args as Args);
         setExecuteFn((given: Parameters<typeof executeFn>[0]) =>
-          within(executeFn(given), timeout_ms).catch((error: unknown) => refusedBefore(error, surface)),
+          withTimeLimit(executeFn(given), timeout_ms).catch((error: unknown) =>
+            refusedBefore(error, surface),
+          ),
         );
         return {
           onExecuteDone({ result, setResult }) {

@@ -32,7 +32,7 @@ export function endPrograms(signal: NodeJS.Signals): void {
  * Runs Node with `args` until it ends. With `live` the output is shown as it comes; otherwise it is kept to report a
  * failure.
  */
-export function runProgram(
+export function runNode(
   args: readonly string[],
   options: { readonly live?: boolean; readonly limit_minutes: number; readonly env?: NodeJS.ProcessEnv },
 ): Promise<Outcome> {

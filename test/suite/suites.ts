@@ -12,7 +12,7 @@ import {
 } from './counts.ts';
 import { leftovers } from './leftovers.ts';
 import { root } from './parts.ts';
-import { runProgram } from './program.ts';
+import { runNode } from './program.ts';
 
 /** Time limits far above what a suite needs, so that a run that hangs ends and says where. */
 const LIMIT_MINUTES = { check: 5, all: 45, most: 45, kubernetes: 20 } as const;
@@ -28,7 +28,7 @@ function check(name: string, args: readonly string[]): Suite {
   return {
     name,
     async run() {
-      const { code, output } = await runProgram(args, { limit_minutes: LIMIT_MINUTES.check });
+      const { code, output } = await runNode(args, { limit_minutes: LIMIT_MINUTES.check });
       return { counts: oneCheck(name, code), output: code === 0 ? '' : output };
     },
   };
@@ -45,7 +45,7 @@ export function consoleSuite(built: boolean): Suite {
   return {
     name: 'console',
     async run() {
-      const { code, output } = await runProgram(
+      const { code, output } = await runNode(
         ['console/build.ts', '--quiet', ...(built ? [] : ['--documents'])],
         { limit_minutes: LIMIT_MINUTES.check },
       );
@@ -66,7 +66,7 @@ async function vitest(
 ): Promise<{ code: number; report: string }> {
   const report = join(root, `.cache/test/vitest-${part}${again ? '-again' : ''}.json`);
   rmSync(report, { force: true });
-  const { code } = await runProgram(
+  const { code } = await runNode(
     [
       ...['node_modules/vitest/vitest.mjs', 'run', '--mode', part],
       ...(again ? ['--maxWorkers=1'] : []),

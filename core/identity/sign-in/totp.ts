@@ -1,6 +1,6 @@
 // Second factors: time-based codes (RFC 6238: SHA-1, 6 digits, 30 s, one step either side) and recovery codes.
 import { Secret, TOTP } from 'otpauth';
-import { deriveKey, hmacSha256, open, seal, secureBytes, secureText } from '../../kernel/index.ts';
+import { deriveKey, hmacSha256, seal, secureBytes, secureText, unseal } from '../../kernel/index.ts';
 
 const PERIOD_S = 30;
 const WINDOW = 1;
@@ -67,7 +67,7 @@ export function sealTotp(root_key: Uint8Array, owner_id: string, secret: Uint8Ar
 
 /** What `sealTotp` sealed. @throws Error when the key ring is another one. */
 export function openTotp(root_key: Uint8Array, owner_id: string, sealed: Uint8Array): Buffer {
-  return open(deriveKey(root_key, 'totp'), sealed, `totp ${owner_id}`);
+  return unseal(deriveKey(root_key, 'totp'), sealed, `totp ${owner_id}`);
 }
 
 /** Ten recovery codes of 50 bits, `xxxxx-xxxxx`. */

@@ -2,7 +2,7 @@
 // the text that waits for it and the time that anybody waits are bounded. When it is too busy the answer is null, and
 // the caller estimates.
 import { Worker } from 'node:worker_threads';
-import type { Job, Outcome, Tokenizer } from './worker.ts';
+import type { CountResult, Job, Tokenizer } from './worker.ts';
 
 /** Limit on UTF-16 units, and on questions, that wait for the worker. */
 const WAITING_MAX = 16_777_216;
@@ -104,7 +104,7 @@ class WorkerCounter implements TokenCounter {
   #started(): Worker {
     if (this.#worker !== null) return this.#worker;
     const worker = new Worker(new URL('./worker.ts', import.meta.url));
-    worker.on('message', ({ id, tokens, exact }: Outcome) => {
+    worker.on('message', ({ id, tokens, exact }: CountResult) => {
       if (this.#running?.job.id !== id) return;
       this.#ended(tokens === null ? null : { tokens, exact });
       this.#next();

@@ -15,7 +15,7 @@ export interface Job {
 }
 
 /** `tokens` is null when there was not enough time or the tokenizer failed. */
-export interface Outcome {
+export interface CountResult {
   readonly id: number;
   readonly tokens: number | null;
   readonly exact: boolean;
@@ -34,7 +34,7 @@ async function counterOf(tokenizer: Tokenizer): Promise<Count> {
   return countTokens as Count;
 }
 
-async function run({ id, tokenizer, texts, patience_ms }: Job): Promise<Outcome> {
+async function run({ id, tokenizer, texts, patience_ms }: Job): Promise<CountResult> {
   const count = await counterOf(tokenizer);
   const end_at = monotonicMs() + patience_ms;
   let tokens = 0;
@@ -52,6 +52,6 @@ async function run({ id, tokenizer, texts, patience_ms }: Job): Promise<Outcome>
 parentPort?.on('message', (job: Job) => {
   run(job).then(
     (outcome) => parentPort?.postMessage(outcome),
-    () => parentPort?.postMessage({ id: job.id, tokens: null, exact: false } satisfies Outcome),
+    () => parentPort?.postMessage({ id: job.id, tokens: null, exact: false } satisfies CountResult),
   );
 });

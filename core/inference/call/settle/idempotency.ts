@@ -5,11 +5,11 @@ import {
   canonicalJson,
   hkdfSha256,
   isObject,
-  open,
   type RequestId,
   ServiceError,
   seal,
   sha256,
+  unseal,
 } from '../../../kernel/index.ts';
 import type { Claim, IdempotencyClaim } from '../../../ledger/index.ts';
 import type { CanonicalAnswer, ReplyEnd, ReplyMeta } from '../../canonical/types.ts';
@@ -114,7 +114,7 @@ function openStored(found: Claim, material: Buffer): StoredAnswer {
     );
   if (found.sealed_answer === null) throw unavailable();
   try {
-    const plain = open(sealingKey(material, found.request_id), found.sealed_answer, found.request_id);
+    const plain = unseal(sealingKey(material, found.request_id), found.sealed_answer, found.request_id);
     return JSON.parse(plain.toString()) as StoredAnswer;
   } catch {
     // Encrypted with another API key, which has been rotated since; nobody can decrypt it now.
