@@ -57,7 +57,7 @@ function groupText({ title, features }: (typeof groups)[number]): string {
     .map(({ name, note }) => `- *${name}*: ${note}`);
   const parts = [
     `## ${title}`,
-    'How it is said:',
+    'How a request says it:',
     table(['', ...DIALECTS.map((dialect) => DIALECT_HEADS[dialect])], said),
     'What the provider gets:',
     table(['', ...FAMILIES.map((family) => `\`${family}\``)], sent),
@@ -67,9 +67,9 @@ function groupText({ title, features }: (typeof groups)[number]): string {
 }
 
 const INTRO = `# Compatibility
-Every API of this gateway reaches every kind of provider. This page tells what of a request gets there and what of an
-answer comes back. It is written by \`node test/fidelity/write.ts\` from the data of the tests in \`test/fidelity\`, which run
-every cell.
+Every API of this gateway reaches every kind of provider. This page lists what of a request reaches the provider and what of
+its answer comes back. \`node test/fidelity/write.ts\` writes it from the data of the tests in \`test/fidelity\`, which test every
+cell.
 
 | dialect | route |
 | --- | --- |
@@ -83,20 +83,20 @@ The family of a provider is the API that it speaks ([providers](providers.md)): 
 servers), \`openai_responses\`, \`anthropic_messages\`, \`gemini\`, \`bedrock_converse\`. The sandbox takes everything as it is.
 
 **Where both speak one API** – chat at \`openai_chat\`, responses at \`openai_responses\`, messages at \`anthropic_messages\` –
-your own bytes go up and the provider's come down, unknown fields and long numbers digit by digit; replaced are the
-model, \`svc\`, the output cap, and ids of people and caches, which leave as HMACs. The tables below are about all other
-pairs. Completions go up as they are where the endpoint has a route for them; elsewhere the prompt becomes a message of
-the user, and ${linked('completion_as_chat')} is told.
+the provider gets your own bytes and you get the provider's, with unknown fields and every digit of long numbers. Only the
+model, \`svc\`, the output cap, and ids of users and caches are replaced; such ids are sent as HMACs. The tables below are about
+all other pairs. Completions are passed on unchanged where the endpoint has a route for them; elsewhere the prompt becomes a
+user message, and the answer has the warning ${linked('completion_as_chat')}.
 
 | sign | meaning |
 | --- | --- |
-| ✓ | means the same; a word beside it says by what |
-| ≈ \`code\` | the call is made without it, and a warning tells so |
-| ✗ \`code\` | the endpoint is left out; the call is refused where no other is left |
+| ✓ | the provider gets it with the same meaning; a note says in which form |
+| ≈ \`code\` | the call is made without it, and a warning says so |
+| ✗ \`code\` | the endpoint is not used; if no other is left, the call is refused |
 | listed | on endpoints whose catalog entry lists it |
-| – | the dialect has no word for it |
+| – | the dialect has no field for it |
 
-What happens is yours to choose with \`svc.compat\` (native: \`compat\`; header \`x-svc-compat\`):
+You choose what happens with \`svc.compat\` (native: \`compat\`; header \`x-svc-compat\`):
 
 | class of loss | \`strict\` | \`warn\` (default) | \`drop\` |
 | --- | --- | --- | --- |
@@ -104,9 +104,9 @@ What happens is yours to choose with \`svc.compat\` (native: \`compat\`; header 
 | behaviour: the answer may differ in quality | refused | dropped, warning | dropped |
 | content: words, tools or the form of the answer would vanish | refused | endpoint left out | dropped, warning |
 
-Refused is 400 \`unsupported_parameter\` with the field in \`param\`; an endpoint that loses nothing is preferred to a refusal.
-Warnings are \`{code, param, message}\` in \`svc.warnings\` (native: \`warnings\`), the first twenty of them, then
-\`{code: "more", count}\`; header \`x-svc-warnings\` lists the codes.`;
+A refusal is 400 \`unsupported_parameter\` with the field in \`param\`; an endpoint that loses nothing is tried before a call is
+refused. Warnings are \`{code, param, message}\` in \`svc.warnings\` (native: \`warnings\`): the first twenty of them, then
+\`{code: "more", count}\`. The header \`x-svc-warnings\` lists the codes.`;
 
 function answersText(): string {
   const shown = contents.map((content) => [
@@ -130,15 +130,15 @@ function answersText(): string {
   const families = FAMILIES.map((family) => `\`${family}\``);
   return [
     '## Answers',
-    'A stream and a whole answer say the same. First the families that give it, then where each dialect shows it:',
+    'A stream and a whole answer have the same content. The first columns say which families give it, the others where each dialect shows it:',
     table(['', ...families, ...DIALECTS], shown),
-    'How an answer ended, as providers say it:',
+    'Why an answer ended, as providers report it:',
     table(['', ...families], reported),
-    '… and as callers hear it:',
+    '… and as callers get it:',
     table(['', ...DIALECTS], heard),
-    `A tool call ends with the dialect's own word for it; a refusal of an OpenAI model is \`stop\` with \`refusal\` in chat, and stop
-reason \`refusal\` in messages. Where the messages dialect names the stop sequence and the provider did not, it is told if
-there was only one.`,
+    `An answer that ends with tool calls has the dialect's own stop reason for that. A refusal of an OpenAI model is \`stop\` with
+\`refusal\` in chat, and stop reason \`refusal\` in messages. The messages dialect names the stop sequence; if the provider did not
+report it, it is named only where the request had a single one.`,
     '## Usage',
     table(
       ['', 'chat, completions', 'responses', 'messages', 'native'],
@@ -169,13 +169,13 @@ there was only one.`,
         ],
       ],
     ),
-    `Gemini tells no cache writes, Bedrock no reasoning: both are 0. How long a cache write lives
-(\`cache_creation\`) is in whole answers of the messages dialect; its streams end with an event that has no such key.`,
+    `Gemini reports no cache writes and Bedrock no reasoning tokens: both are 0. How long a cache write lives
+(\`cache_creation\`) is in whole answers of the messages dialect only; the last event of its streams has no such key.`,
   ].join('\n\n');
 }
 
 const TURNS = `## Reasoning across turns
-What a provider signed comes back to it byte for byte when you send the turn back as you got it:
+If you send a turn back as you got it, the provider gets what it signed back byte for byte:
 
 | dialect | where the signature travels |
 | --- | --- |
@@ -184,10 +184,10 @@ What a provider signed comes back to it byte for byte when you send the turn bac
 | messages | \`signature\` of a \`thinking\` block, \`data\` of \`redacted_thinking\`; of a call an empty \`thinking\` block before it |
 | native | \`signature\`, \`data\` of the part |
 
-State of another family than the dialect's own is wrapped (\`svc1.…\`); it is opaque, keep it as it is. A signature goes only to
-endpoints of the format that made it: Anthropic models by their own API and on Bedrock share one, OpenAI responses and
-Gemini have one each. Elsewhere it stays behind with ${linked('reasoning_signature_dropped')}. Chat at \`openai_chat\` sends your own bytes,
-also what your history holds of other providers' reasoning; servers known to refuse it (flag \`no_reasoning_in\`) get none.`;
+State of a family other than the dialect's own is wrapped (\`svc1.…\`); it is opaque, so send it back unchanged. A signature is sent
+only to endpoints of the format that made it: Anthropic models share one format on their own API and on Bedrock, OpenAI responses
+and Gemini have one each. Elsewhere it is left out with the warning ${linked('reasoning_signature_dropped')}. Chat at \`openai_chat\` sends your
+own bytes, including reasoning of other providers in your history; servers known to refuse that (flag \`no_reasoning_in\`) get none.`;
 
 function lossesText(): string {
   const rows = Object.entries(meanings).map(([code, { class: kind, text }]) => [

@@ -59,7 +59,7 @@ const tier: Feature = {
     chat: { lost: [TIER], gone: ['flex'], listed: { wire: { service_tier: 'flex' } } },
     responses: { lost: [TIER], gone: ['flex'], listed: { wire: { service_tier: 'flex' } } },
   },
-  note: 'Charged is the tier that the provider reports.',
+  note: 'The tier that the provider reports is charged.',
 };
 
 const beta: Feature = {
@@ -73,7 +73,7 @@ const beta: Feature = {
     bedrock_converse: lost('hint:beta_ignored', { gone: ['shiny'] }),
   },
   raw: { messages: { lost: ['hint:beta_ignored'] } },
-  note: 'Endpoints of Anthropic models that list a beta get it.',
+  note: 'It is sent to endpoints of Anthropic models that list the beta.',
 };
 
 const prediction: Feature = {
@@ -93,7 +93,7 @@ const prediction: Feature = {
 const CONTENT = 'content:unsupported_parameter';
 
 const searching: Feature = {
-  name: 'a search of the web that is no tool of the list',
+  name: 'web search by an option of the request',
   says: { chat: asked('`web_search_options`', { web_search_options: {} }) },
   at: {
     openai_chat: lost(CONTENT),
@@ -111,7 +111,7 @@ const searching: Feature = {
 };
 
 const search: Feature = {
-  name: 'options that change what the answer is made of',
+  name: 'options that change the content of the answer',
   says: {
     chat: asked('`moderation`', { ...tools.chat, moderation: {} }),
     responses: asked('`max_tool_calls`, `moderation` …', { ...tools.responses, max_tool_calls: 2 }),
@@ -135,7 +135,7 @@ const search: Feature = {
 const KEPT = 'hint:context_edit_dropped';
 
 const keeping: Feature = {
-  name: 'earlier reasoning that shall stay',
+  name: 'keeping earlier reasoning',
   says: {
     messages: asked('`context_management` of `clear_thinking_20251015`, `keep: all`', {
       context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
@@ -152,12 +152,12 @@ const keeping: Feature = {
     messages: { lost: [KEPT], gone: ['context_management'] },
   },
   note:
-    'Edits that remove (`clear_tool_uses_20250919`, `clear_thinking_20251015`) are done by Anthropic where the endpoint lists the ' +
-    'beta, and here everywhere else, with four bytes for a token; the answer names them in `applied_edits`. Other edits are ' +
-    'refused with their place.',
+    'Edits that remove (`clear_tool_uses_20250919`, `clear_thinking_20251015`) are made by Anthropic where the endpoint lists the ' +
+    'beta, and by the gateway everywhere else, which counts four bytes as a token; the answer names them in `applied_edits`. Other edits are ' +
+    'refused with their path.',
 };
 
 export const account: Group = {
-  title: 'Whose call it is, and settings of one provider',
+  title: 'End user, metadata and options of one provider',
   features: [user, metadata, tier, beta, prediction, searching, search, keeping],
 };

@@ -77,7 +77,7 @@ const audio: Feature = {
     gemini: exact(contents({ inlineData: { mimeType: 'audio/wav', data: 'UklG' } })),
     bedrock_converse: lost('content:audio_unsupported'),
   },
-  note: 'At `bedrock_converse` models that list audio take it.',
+  note: 'At `bedrock_converse` it is sent to models that list audio.',
 };
 
 const flac: Feature = {

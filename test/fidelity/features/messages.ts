@@ -162,7 +162,7 @@ const begun = [
 const PREFILL = 'content:prefill_unsupported';
 
 const prefill: Feature = {
-  name: 'an answer to go on with (last turn is the model’s)',
+  name: 'an answer to continue (the last turn is the model’s)',
   says: {
     chat: asked('last role `assistant`', { messages: begun }),
     responses: asked('last role `assistant`', { input: begun }),
@@ -187,7 +187,7 @@ const prefill: Feature = {
 };
 
 const unknown: Feature = {
-  name: 'a field this page does not name',
+  name: 'a field that this page does not list',
   says: {
     chat: asked('any', { shade: 'blue' }),
     responses: asked('any', { shade: 'blue' }),
@@ -201,11 +201,11 @@ const unknown: Feature = {
     gemini: lost('behaviour:unknown_parameter_dropped', { gone: ['shade'] }),
     bedrock_converse: lost('behaviour:unknown_parameter_dropped', { gone: ['shade'] }),
   },
-  note: 'The native dialect has versions instead: it refuses a field that it does not know.',
+  note: 'The native dialect refuses a field that it does not know; it has versions instead.',
 };
 
 const emptyText: Feature = {
-  name: 'an empty text beside others',
+  name: 'an empty text among others',
   says: {
     chat: asked('part `text`', turn(text(''), text('Hi'))),
     messages: asked('block `text`', turn(text(''), text('Hi'))),

@@ -5,7 +5,7 @@ import { asked, type Feature, type Group } from '../types.ts';
 const named = { name: 'place', schema: SCHEMA, strict: true };
 
 const schema: Feature = {
-  name: 'answer by a JSON schema',
+  name: 'answer that follows a JSON schema',
   says: {
     chat: asked('`response_format`', { response_format: { type: 'json_schema', json_schema: named } }),
     responses: asked('`text.format`', { text: { format: { type: 'json_schema', ...named } } }),
@@ -27,14 +27,14 @@ const schema: Feature = {
       },
     }),
   },
-  note: 'Endpoints of models that keep to no schema are left out (`capability`).',
+  note: 'Endpoints of models that cannot follow a schema are not used (`capability`).',
 };
 
 const INSTRUCTED = 'behaviour:json_object_as_instruction';
 const instruction = 'Answer with one JSON object and nothing else.';
 
 const json: Feature = {
-  name: 'answer as some JSON',
+  name: 'answer as any JSON',
   says: {
     chat: asked('`response_format`', { response_format: { type: 'json_object' } }),
     responses: asked('`text.format`', { text: { format: { type: 'json_object' } } }),
@@ -69,7 +69,7 @@ const MODALITY = 'content:modality_unsupported';
 const spoken = { modalities: ['text', 'audio'] };
 
 const speech: Feature = {
-  name: 'answer as sound or picture',
+  name: 'answer as audio or image',
   says: {
     chat: asked('`modalities`', spoken),
     native: asked('`output.modalities`', { output: spoken }),
@@ -120,7 +120,7 @@ const several: Feature = {
     gemini: exact({ generationConfig: { candidateCount: 2 } }),
     bedrock_converse: lost(CANDIDATES),
   },
-  note: 'They are never made of several calls that you would pay for.',
+  note: 'The gateway never makes several calls for them, which you would have to pay for.',
 };
 
 const cap: Feature = {

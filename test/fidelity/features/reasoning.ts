@@ -67,7 +67,7 @@ const off: Feature = {
     gemini: exact({ generationConfig: { thinkingConfig: { thinkingBudget: 0 } } }),
     bedrock_converse: exact({ additionalModelRequestFields: { thinking: { type: 'disabled' } } }),
   },
-  note: 'A model that cannot stop reasoning gets its lowest effort, and `reasoning_not_disabled` is told.',
+  note: 'A model that cannot stop reasoning gets its lowest effort, and the answer has the warning `reasoning_not_disabled`.',
 };
 
 const SIGNATURE = 'c2lnbmVkIGJ5IGNsYXVkZQ==';
@@ -119,7 +119,7 @@ const signed: Feature = {
       ],
     }),
   },
-  note: 'A signature goes only to the format that made it; see “Reasoning across turns”.',
+  note: 'A signature is sent only to endpoints of the format that made it; see “Reasoning across turns”.',
 };
 
 const unsigned: Feature = {
@@ -166,12 +166,12 @@ const breakpoint: Feature = {
   at: {
     openai_chat: {
       wire: { messages: [{ content: 'Long.' }] },
-      as: 'caches by itself',
+      as: 'caches automatically',
       listed: { wire: { messages: [{ content: [{ prompt_cache_breakpoint: { mode: 'explicit' } }] }] } },
     },
     openai_responses: {
       wire: { input: [{}] },
-      as: 'caches by itself',
+      as: 'caches automatically',
       listed: { wire: { input: [{ content: [{ prompt_cache_breakpoint: { mode: 'explicit' } }] }] } },
     },
     anthropic_messages: exact({ messages: [{ content: [marked] }] }),
@@ -193,22 +193,22 @@ const key: Feature = {
   at: {
     openai_chat: exact({ prompt_cache_key: 'hmac-of-key' }, { gone: ['tenant-7'], as: 'as HMAC' }),
     openai_responses: exact({ prompt_cache_key: 'hmac-of-key' }, { gone: ['tenant-7'], as: 'as HMAC' }),
-    anthropic_messages: { gone: ['tenant-7', 'hmac'], as: 'for routing alone' },
-    gemini: { gone: ['tenant-7', 'hmac'], as: 'for routing alone' },
-    bedrock_converse: { gone: ['tenant-7', 'hmac'], as: 'for routing alone' },
+    anthropic_messages: { gone: ['tenant-7', 'hmac'], as: 'for routing only' },
+    gemini: { gone: ['tenant-7', 'hmac'], as: 'for routing only' },
+    bedrock_converse: { gone: ['tenant-7', 'hmac'], as: 'for routing only' },
   },
 };
 
 const retention: Feature = {
-  name: 'retention of a cache that works by itself',
+  name: 'retention of an automatic cache',
   says: {
     chat: asked('`prompt_cache_retention`', { prompt_cache_retention: '24h' }),
     responses: asked('`prompt_cache_retention`', { prompt_cache_retention: '24h' }),
     native: asked('`cache.ttl`', { cache: { ttl: '24h' } }),
   },
   at: {
-    openai_chat: { as: 'caches by itself', listed: { lost: [HINT] } },
-    openai_responses: { as: 'caches by itself', listed: { lost: [HINT] } },
+    openai_chat: { as: 'caches automatically', listed: { lost: [HINT] } },
+    openai_responses: { as: 'caches automatically', listed: { lost: [HINT] } },
     anthropic_messages: exact(
       { cache_control: { type: 'ephemeral', ttl: '1h' } },
       { as: 'longest lifetime' },

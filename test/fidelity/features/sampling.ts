@@ -49,7 +49,7 @@ const temperature = sampling({
     gemini: config({ temperature: 0.5 }),
     bedrock_converse: exact({ inferenceConfig: { temperature: 0.5 } }),
   },
-  note: 'Models that refuse sampling fields (flag `rejects_sampling`) get none, and `sampling_dropped` is told.',
+  note: 'Models that refuse sampling fields (flag `rejects_sampling`) get none, and the answer has the warning `sampling_dropped`.',
 });
 
 const hot = sampling({

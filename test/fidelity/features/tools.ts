@@ -40,7 +40,7 @@ const strict: Feature = {
       listed: { wire: { toolConfig: { tools: [{ toolSpec: { strict: true } }] } } },
     }),
   },
-  note: 'At `gemini` all tools must be strict, or `strict_dropped` is told.',
+  note: 'At `gemini` all tools must be strict, or the answer has the warning `strict_dropped`.',
 };
 
 interface Choice {
@@ -102,7 +102,7 @@ const choices = [
     },
   }),
   choice({
-    name: 'choice of tools: some call',
+    name: 'choice of tools: at least one call',
     says: {
       chat: 'required',
       responses: 'required',
@@ -118,7 +118,7 @@ const choices = [
     },
   }),
   choice({
-    name: 'choice of tools: this one',
+    name: 'choice of tools: one named tool',
     says: {
       chat: { type: 'function', function: { name: 'look' } },
       responses: { type: 'function', name: 'look' },
@@ -184,7 +184,7 @@ const serial: Feature = {
       additionalModelRequestFields: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
     }),
   },
-  note: 'At `bedrock_converse` this holds for models of Anthropic; of others `parallel_dropped` is told.',
+  note: 'At `bedrock_converse` this is so for models of Anthropic; for others the answer has the warning `parallel_dropped`.',
 };
 
 const run = { type: 'custom', name: 'run', description: 'Runs.' };
@@ -215,7 +215,7 @@ const lark = { syntax: 'lark', definition: 'start: "a"' };
 const GRAMMAR = 'content:custom_tool_grammar';
 
 const grammar: Feature = {
-  name: 'tool whose text keeps to a grammar',
+  name: 'tool whose text follows a grammar',
   says: {
     chat: asked('`custom.format`', {
       tools: [{ type: 'custom', custom: { name: 'run', format: { type: 'grammar', grammar: lark } } }],
@@ -236,7 +236,7 @@ const grammar: Feature = {
 const UNLISTED = 'behaviour:server_tool_dropped';
 
 const search: Feature = {
-  name: 'a search of the web',
+  name: 'web search',
   says: {
     responses: asked('`web_search`', { tools: [{ type: 'web_search' }] }),
     messages: asked('`web_search_20250305`', {
@@ -263,7 +263,7 @@ const search: Feature = {
 };
 
 const sites: Feature = {
-  name: 'sites that a search is held to',
+  name: 'web search restricted to sites',
   says: {
     responses: asked('`filters.allowed_domains`', {
       tools: [{ type: 'web_search', filters: { allowed_domains: ['a.example'] } }],
