@@ -106,7 +106,7 @@ export const settings = {
   base_url: setting('SVC_BASE_URL', 'public address of the gateway; unset: http://host:port', null, address),
   database_url: setting(
     'SVC_DATABASE_URL',
-    'PostgreSQL to use instead of the embedded one; a pooler in transaction mode is one too',
+    'PostgreSQL to use instead of the embedded one; it may be a pooler in transaction mode',
     null,
     optional,
     true,
@@ -120,25 +120,25 @@ export const settings = {
   ),
   database_connections: setting(
     'SVC_DATABASE_CONNECTIONS',
-    'connections of a program to its database at most, beside the few with a purpose of their own',
+    'maximum number of connections of a program to its database, besides a few that each have one purpose',
     8,
     count(2, 1_000),
   ),
   ledger_connections: setting(
     'SVC_LEDGER_CONNECTIONS',
-    'connections of a program to each ledger at most, beside those of calls',
+    'maximum number of connections of a program to each ledger, besides those for calls',
     4,
     count(1, 1_000),
   ),
   lookup_connections: setting(
     'SVC_LOOKUP_CONNECTIONS',
-    'connections of a gateway or admin program for keys and policies that are not in memory',
+    'maximum number of connections of a gateway or admin program that look up keys and policies',
     4,
     count(2, 1_000),
   ),
   ledger_shards: setting<readonly { readonly name: string; readonly url: string }[] | null>(
     'SVC_LEDGER_SHARDS',
-    'further ledgers beside `main`, each name=address, with spaces between; ?ledger_schema= names the schema there',
+    'further ledgers besides `main`, each name=address, with spaces between; ?ledger_schema= names the schema there',
     null,
     shardList,
     true,
@@ -173,7 +173,7 @@ export const settings = {
   log_level: setting('SVC_LOG_LEVEL', 'debug, info, warn or error', 'info', oneOf(LOG_LEVELS)),
   log: setting(
     'SVC_LOG',
-    'calls: a line for each call that ended; quiet: none, everything else as ever',
+    'calls: a line for each finished call; quiet: none, everything else as before',
     'calls',
     oneOf(['calls', 'quiet']),
   ),
@@ -181,7 +181,7 @@ export const settings = {
   ledger_sync_holds: setting('SVC_LEDGER_SYNC_HOLDS', 'commit holds synchronously too', false, flag),
   ledger_lease_seconds: setting(
     'SVC_LEDGER_LEASE_SECONDS',
-    'life of a process lease without renewal',
+    'how long the lease of a process lasts without renewal',
     60,
     count(1, 3600),
   ),
@@ -205,7 +205,7 @@ export const settings = {
   ),
   otlp_sample_percent: setting(
     'SVC_OTLP_SAMPLE_PERCENT',
-    'how many of a hundred calls are traced, of those whose caller names no trace',
+    'percentage of calls that are traced, of those whose caller sends no trace context',
     100,
     count(0, 100),
   ),
@@ -218,19 +218,19 @@ export const settings = {
   ),
   max_calls: setting(
     'SVC_MAX_CALLS',
-    'calls that run at once in one gateway process',
+    'maximum number of calls that run at once in one gateway process',
     4_000,
     count(1, 100_000),
   ),
   management_rpm: setting(
     'SVC_MANAGEMENT_RPM',
-    'requests a minute of one key or session beside inference; 0: no limit',
+    'requests per minute of one key or session to everything except inference; 0: no limit',
     600,
     count(0, 1_000_000),
   ),
   public_rpm: setting(
     'SVC_PUBLIC_RPM',
-    'requests a minute of one address on public routes; 0: no limit',
+    'requests per minute of one address to public routes; 0: no limit',
     60,
     count(0, 1_000_000),
   ),
@@ -242,7 +242,7 @@ export const settings = {
   ),
   trusted_proxies: setting<readonly string[] | null>(
     'SVC_TRUSTED_PROXIES',
-    'addresses or networks whose X-Forwarded-For is believed, with commas between',
+    'addresses or networks whose X-Forwarded-For is trusted, with commas between',
     null,
     list(isNetwork, 'addresses or networks like 10.0.0.0/8, with commas between'),
   ),
@@ -294,7 +294,7 @@ export const settings = {
   ),
   graphql_persisted_only: setting(
     'SVC_GRAPHQL_PERSISTED_ONLY',
-    'sessions may send the documents of the console alone',
+    'with a session only the documents of the console may be sent',
     false,
     flag,
   ),
