@@ -36,24 +36,28 @@ export function searchesSold({ tools }: Pick<CanonicalRequest, 'tools'>, target:
 export const FLAGS = {
   max_tokens_only: 'the output cap is always called `max_tokens`',
   no_developer_role: 'role `developer` is sent as `system`',
-  no_stream_options: 'takes no `stream_options`; its streams tell usage unasked',
+  no_stream_options: '`stream_options` is not sent; the server reports usage in every stream without it',
   no_message_names: '`name` of a message is left out',
-  no_reasoning_in: 'reasoning in the history is left out, also where the client sends back what it was given',
+  no_reasoning_in:
+    'reasoning in the history is left out, even where the client only sends back what it received',
   reasoning_content_in: 'reasoning in the history is sent as `reasoning_content`',
   reasoning_in: 'reasoning in the history is sent as `reasoning`',
   reasoning_object: 'the reasoning preference is sent as `reasoning: {effort}` or `{max_tokens}`',
-  user_field: 'the hash of the end user goes up as `user`',
-  no_user_field: 'no field for the end user',
-  no_cache_key: 'no `prompt_cache_key`',
-  random_seed: '`seed` is called `random_seed`',
+  user_field: 'the hash of the end user is sent as `user`',
+  no_user_field: 'no field for the end user is sent',
+  no_cache_key: '`prompt_cache_key` is not sent',
+  random_seed: '`seed` is sent as `random_seed`',
   tool_id_9: 'ids of tool calls are nine letters or digits',
-  reasoning_outside_completion: 'reasoning tokens are told beside `completion_tokens`',
-  cached_outside_prompt: 'cached tokens are told beside `prompt_tokens`',
-  write_outside_prompt: 'cache writes are told beside `prompt_tokens`',
+  reasoning_outside_completion:
+    '`completion_tokens` does not include the reasoning tokens, which are reported beside it',
+  cached_outside_prompt: '`prompt_tokens` does not include the cached tokens, which are reported beside it',
+  write_outside_prompt:
+    '`prompt_tokens` does not include the tokens written to a cache, which are reported beside it',
   usage_of_one_choice:
-    'of several answers the usage of one is reported: the text of all is counted in its place',
-  rejects_sampling: '`temperature`, `top_p` and penalties are refused',
-  completions_path: 'has `/completions` too: calls of `/v1/completions` go there as they are',
+    'with `n` above 1 the server reports the usage of one answer only, so the gateway counts the text of all of them',
+  rejects_sampling: 'the model refuses `temperature`, `top_p` and penalties',
+  completions_path:
+    'the server has `/completions` too, and calls of `/v1/completions` are passed on to it unchanged',
 } as const;
 
 /** Whether the endpoint has `flag`. */
