@@ -6,7 +6,7 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly trailers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The answer came to its end; false when the connection broke or the caller left. */
+  /** The answer arrived completely; false when the connection broke or the caller left. */
   readonly complete: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly reply: Promise<Reply>;
   /** Text so far. */
   text(): string;
-  /** Resolves when the text so far pleases `holds`. @throws Error when the answer ends before. */
+  /** Resolves when `holds` returns true for the text so far. @throws Error when the answer ends before. */
   until(holds: (text: string) => boolean): Promise<void>;
   /** Resolves with the status when headers are there. */
   readonly status: Promise<number>;
@@ -121,7 +121,7 @@ export function open(origin: string, options: CallOptions): Exchange {
   };
 }
 
-/** Foreign JSON, which tests look into freely. */
+/** JSON of unknown shape, from which tests read any member. */
 export interface Json {
   // biome-ignore lint/suspicious/noExplicitAny: every assertion says what it expects
   [name: string]: any;
@@ -135,7 +135,7 @@ export function eventsOf(text: string): Json[] {
     .map((line) => JSON.parse(line.slice(6)) as Json);
 }
 
-/** The `svc` of an answer, whole or streamed, in either dialect: the last one said. */
+/** The `svc` of an answer, whole or streamed, in either dialect; of several the last one. */
 export function svcOf(reply: Reply): Json | null {
   if (reply.text.startsWith('{')) {
     const body = JSON.parse(reply.text) as Json;

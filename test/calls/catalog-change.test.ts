@@ -1,4 +1,4 @@
-// The providers file is changed while calls run: a call ends with what it began with.
+// The providers file is changed while calls run: a call ends with the endpoints and prices that it began with.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

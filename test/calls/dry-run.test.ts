@@ -197,7 +197,7 @@ test('a call right after is tried where the dry run said, and holds no more', as
       const dry = await dryRun(org.live_key, body);
       const call = await generate(org.live_key, body);
       expect(dry.status).toBe(call.status);
-      // Candidates that a provider cannot give exclude it; the refusal is the same.
+      // A provider that cannot give several candidates is excluded; the refusal is the same.
       expect(errorOf(dry)?.['code']).toBe(errorOf(call)?.['code']);
       if (dry.status !== 200) return;
       const reported = plan(dry);

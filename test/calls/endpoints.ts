@@ -1,9 +1,9 @@
-// What tests of several endpoints share: a model whose endpoints answer as a test says.
+// Shared by tests of several endpoints: a model whose endpoints answer as the test says.
 import { errorOf, type Json } from './caller.ts';
 import { endChunks, type Handler, refuse, streamHead, textChunk, usageOf, wholeAnswer } from './upstream.ts';
 import { bodyOf, type Dialect, idOf, type Kind, send, type World } from './world.ts';
 
-/** Members of a body that want the providers `order`, in this order. */
+/** Members of a body that ask for the providers in `order`, in this order. */
 export const inOrder = (...order: string[]) => ({ svc: { route: { providers: { order } } } });
 
 /** A call of `dialect` to a model of `kind` whose sites answer as `sites` says, and what became of it. */

@@ -326,7 +326,7 @@ test.concurrent('a pool key that the provider refuses is parked: the next calls 
     world()
       .script.received(upstream)
       .map(({ headers }) => headers.authorization);
-  // Keys are taken in turn, so the refused one comes soon; its call comes again with the other one.
+  // Keys are used in turn, so the refused one is used soon; its call is then tried again with the other key.
   for (let i = 0; !keys().includes('Bearer sk-calls-one'); i++) {
     expect(i).toBeLessThan(10);
     expect(await call()).toBe(200);

@@ -1,4 +1,4 @@
-// A database that takes connections and does not answer (docs/outcomes.md#the-gateway-itself): as good as away.
+// A database that takes connections and does not answer (docs/outcomes.md#the-gateway-itself): the same as one that is down.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startProxy } from '../../core/ledger/testing/proxy.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -34,15 +34,15 @@ const got: { running: Running[]; fresh: Reply[]; unread: Reply | null } = {
   fresh: [],
   unread: null,
 };
-/** The model of calls that come to nothing. */
+/** The model of calls that are refused. */
 let refused: ReturnType<World['model']>;
 
 beforeAll(async () => {
   refused = world.model('chat');
   const [org, unread] = [await world.org(), await world.org()];
-  // The key and what belongs to its organization are known by now, its balance is not.
+  // The key and its organization's policies are in memory by now, the balance is not.
   expect((await world.chat(org.live_key, bodyOf('calls/none', 'Hi')).reply).status).toBe(404);
-  // The key alone is known by now; policies were never read.
+  // Only the key is in memory by now; policies were never read.
   const headers = { authorization: `Bearer ${unread.live_key}` };
   expect((await fetch(`${world.gateway.base_url}/v1/models`, { headers })).status).toBe(200);
   const streams = await Promise.all(

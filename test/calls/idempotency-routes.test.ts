@@ -1,5 +1,5 @@
-// Idempotency-Key on every route that takes calls (docs/idempotency.md#calls), each rule by the same table: whatever
-// is bought there, a retry gets it again for no more money, also when the gateway was killed in between.
+// Idempotency-Key on every route that takes calls (docs/idempotency.md#calls), each rule tested by the
+// same table: a retry gets the same answer without a further charge, also when the gateway was killed in between.
 import { describe, expect, test } from 'vitest';
 import { checkChatStream } from '../grammar/chat.ts';
 import { checkCompletionsStream } from '../grammar/completions.ts';
@@ -35,11 +35,11 @@ const joined = (pieces: unknown[]) => pieces.map((piece) => piece ?? '').join(''
 interface Route {
   readonly path: string;
   readonly body: Json;
-  /** What it is asked beside the table's own stream and conflict. */
+  /** Further members of the request, besides those of the table's stream and conflict. */
   readonly other: Json;
-  /** What was bought, out of a whole answer. */
+  /** The content of a whole answer. */
   whole(json: Json): unknown;
-  /** The same, out of a stream; absent: never streams. */
+  /** The content of a stream; absent: the route never streams. */
   streamed?(reply: Reply): unknown;
   faults?(text: string): string[];
 }
@@ -140,7 +140,7 @@ function says(upstream: string): Handler {
   };
 }
 
-/** A provider that has begun its answer, or just keeps still, and never ends. */
+/** A provider that begins an answer, or sends nothing, and never ends. */
 const hangs =
   (upstream: string): Handler =>
   (response, { body }) => {
@@ -178,7 +178,7 @@ async function scene(route: Route): Promise<Scene> {
 
 const isStream = (reply: Reply) => reply.headers['content-type']?.startsWith('text/event-stream') === true;
 
-/** What a reply brings and costs. */
+/** The content and the cost of a reply. */
 function bought({ route }: Scene, reply: Reply): unknown {
   expect(reply.status, reply.text).toBe(200);
   const streamed = isStream(reply);
@@ -293,7 +293,7 @@ test.concurrent.each([
   expect(rows).toEqual([]);
 });
 
-// The last: the gateway of the file is killed.
+// Last, because the gateway of the file is killed.
 test('kill -9 in mid-call frees every key, and what was paid before is replayed after', async () => {
   const running = await Promise.all(every.map(async ({ route, mode }) => ({ mode, at: await scene(route) })));
   const done = await Promise.all(routes.map(async (route) => ({ at: await scene(route) })));

@@ -1,4 +1,4 @@
-// Idempotency-Key (docs/idempotency.md#calls): a retry gets the answer of its first call for no more money.
+// Idempotency-Key (docs/idempotency.md#calls): a retry gets the answer of its first call without a further charge.
 import { describe, expect, test } from 'vitest';
 import { AS_PROVIDER_SENT } from '../answers/record.ts';
 import { errorOf, eventsOf, type Json, type Reply, saidBy, svcOf } from './caller.ts';
@@ -39,7 +39,7 @@ async function expectOneCharge(org: Org, first: Reply): Promise<void> {
   expect(rows[0]?.n).toBe(1);
 }
 
-/** What an answer says beside its framing: text, tool calls, finish, cost. */
+/** The content of an answer without its framing: text, tool calls, finish, cost. */
 function meaningOf(dialect: Dialect, reply: Reply): Json {
   const cost = svcOf(reply)?.['cost'] as Json;
   if (dialect === 'messages') {

@@ -21,7 +21,7 @@ const world = useWorld();
 interface Left {
   readonly org: Org;
   readonly upstream: string;
-  /** Milliseconds from the leaving to the provider's seeing it; null where it never did. */
+  /** Milliseconds until the provider noticed that the caller left; null if it never did. */
   readonly seen_after_ms: number | null;
 }
 
@@ -48,7 +48,7 @@ async function leave(
   return { org, upstream: model.upstream, seen_after_ms };
 }
 
-/** The one call of `org`; the id is not told to a caller that leaves before the headers. */
+/** The only call of `org`; a caller that leaves before the headers does not learn its id. */
 async function onlyCall(org: Org) {
   const id = await eventually('the row', async () => {
     const { rows } = await world().db.query<{ request_id: string }>(
@@ -102,7 +102,7 @@ test('before the hold is answered: the hold is given back, no attempt is made, n
     await client.query(named('select 1 from ledger.book where book_id = $1 for update'), [org.live_book_id]);
     const exchange = world().chat(org.live_key, bodyOf(id, 'Hi'));
     await eventually('the hold waits', async () => {
-      // By a connection of its own: a transaction sees the activity of its first look.
+      // On a connection of its own, because a transaction sees the activity as of its first statement.
       const { rows } = await withClient(org.ledger_url, (other) =>
         other.query<{ n: number }>(
           `select count(*)::int as n from pg_stat_activity

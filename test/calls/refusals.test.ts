@@ -292,7 +292,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
 });
 
 test('a bomb is not unpacked beyond the limit', async () => {
-  // Three gigabytes of blanks in 150 members; to unpack them takes three seconds and more.
+  // Three gigabytes of blanks in 150 members, which take three seconds or more to unpack.
   const member = gzipSync(Buffer.alloc(20_000_000, 0x20));
   const bomb = Buffer.concat(Array.from({ length: 150 }, () => member));
   const before = cpuSeconds();

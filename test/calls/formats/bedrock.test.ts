@@ -297,7 +297,7 @@ describe('faults', () => {
     const replies: Reply[] = [];
     for (let i = 0; i < 5; i++) replies.push(await send('chat', ask('aws/wrong', 'hello')));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    // Where the pool's turn stands decides which call meets the wrong key; only one does, and comes again.
+    // Which call gets the wrong key depends on whose turn it is in the pool; only one does, and is tried again.
     const [refused, ...more] = replies.filter(({ headers }) => headers['x-svc-attempts'] !== '1') as [Reply];
     expect(more).toEqual([]);
     expect((await rowOf(refused)).attempts).toEqual(['error auth', 'ok']);

@@ -1,4 +1,4 @@
-// Counting tokens: free, by whoever knows, and an estimate that says so where nobody does.
+// Counting tokens: free, by the provider or a tokenizer, else an estimate that is marked as one.
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startBedrockSim } from '../../sim/providers/index.ts';
@@ -193,7 +193,7 @@ describe('the provider', () => {
       const usage = reported(call)['usage'] as Json;
       expect(reported(reply)['input_tokens']).toBe(usage['input_tokens']);
       if (way === 'native') expect(reported(reply)['tokenizer']).toBe('provider');
-      // What else Anthropic says is for callers who speak its wire.
+      // Further members of Anthropic's answer are only for callers who use its format.
       expect('context_management' in reported(reply)).toBe(id === 'count/messages' && way === 'messages');
     },
   );
@@ -223,7 +223,7 @@ describe('the provider', () => {
     expect(performance.now() - began).toBeLessThan(8_000);
     expect([reply.status, reply.headers['x-svc-count-source']]).toEqual([200, 'estimate']);
     expect(reported(reply)['input_tokens']).toBeGreaterThan(TEXT.length / 4);
-    // The endpoint is none the worse for it.
+    // It does not count against the health of the endpoint.
     const call = await post(
       org.live_key,
       '/v1/messages',

@@ -1,5 +1,5 @@
-// A defect of ours in a decoder, through a gateway: it is nobody's fault but ours. The endpoint's health, other endpoints
-// and the caller's money have nothing to do with it, and the log says what happened without what was said
+// A defect of ours in a decoder, through a gateway: it does not count against the
+// endpoint's health, no other endpoint is tried, nothing is charged, and the log has the error without any content
 // (docs/outcomes.md#gateway-defect).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -133,7 +133,7 @@ test('a defect in mid-stream is the error event of the stream', async () => {
   expectOurs(ended, idOf(reply));
 });
 
-/** Nothing is charged, nobody else is asked, and one line of the log has the error without what was said. */
+/** Nothing is charged, no other endpoint is tried, and one line of the log has the error without any content. */
 function expectOurs({ row, attempts, charged, meter }: Ended, request_id: string): void {
   expect(row).toMatchObject({ status: 'error', error_code: 'internal' });
   expect({ attempts, charged, meter }).toEqual({

@@ -79,7 +79,7 @@ describe.concurrent('an error object under status 200', () => {
       });
       await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;
     }
-    // The throttled call itself comes again with the other key.
+    // The throttled call itself is tried again with the other key.
     const [throttled, ...later] = keys;
     expect(later).toHaveLength(3);
     expect(later).not.toContain(throttled);
@@ -92,7 +92,7 @@ describe.concurrent('a whole answer that does not say why it ended', () => {
     { dialect: 'chat', body: { choices: [{ index: 0, message: said, finish_reason: null }] } },
     { dialect: 'chat', body: { choices: [{ index: 0, message: said }] } },
     { dialect: 'chat', body: { choices: [{ index: 0, message: said, finish_reason: '' }] } },
-    // Billed, and nothing to show for it.
+    // The provider bills it although it has no content.
     { dialect: 'chat', body: { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] } },
     {
       dialect: 'messages',

@@ -298,7 +298,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('media that cannot be ha
       list.filter((path) => path.startsWith(`/stall-${dialect}`)).length;
     await eventually('four asked for', () => of(media.asked) === 4);
     call.leave();
-    // Left alone, each would be waited for ten seconds, and the next ones asked for after them.
+    // Without the limit each would be waited for ten seconds, one after the other.
     await eventually('all four dropped', () => of(media.dropped) === 4, 7_000);
     expect(of(media.asked)).toBe(4);
   });
@@ -323,7 +323,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('media that cannot be ha
 
   test.each([
     ['/nowhere', 400, 'media_fetch_failed'],
-    // What may pass is no reason to tell a caller that its request is at fault.
+    // A fault that may pass must not be reported as an error in the request.
     ['/cut', 503, 'upstream_overloaded'],
   ] as const)('behind a provider that failed: %s is told as %i', async (path, status, code) => {
     const route = { providers: { order: ['sim-a', 'sim-g'] } };

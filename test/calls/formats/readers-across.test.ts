@@ -1,5 +1,5 @@
-// Callers that read slowly where their dialect is not the provider's: the writer between them does not run ahead, what
-// waits for the caller stays bounded, and one that never reads is cut. (The raw lane: readers.test.ts.)
+// Callers that read slowly where their dialect is not the provider's: the writer between them does not run ahead, the
+// data that waits for the caller stays bounded, and a caller that never reads is cut off. (The raw lane: readers.test.ts.)
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from '../../grammar/responses.ts';

@@ -16,7 +16,7 @@ function residentMegabytes(): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-/** A stream of 50 MB that says few words, each beside a long field of the provider's own; written as it is read. */
+/** A stream of 50 MB with few words, each beside a long field of the provider's own; written as it is read. */
 function bulky(model: string, progress: { pieces: number }): Handler {
   const padding = 'p'.repeat(PIECE_BYTES);
   const piece = `data: ${JSON.stringify({

@@ -14,7 +14,7 @@ let sim: Sim;
 let gateway: GatewayProcess;
 let org: Provisioned;
 
-/** Endpoints that fail in a test, each with a provider of its own: circuits and resting keys concern nobody else. */
+/** Endpoints that fail in a test, each with a provider of its own: their circuits and throttled keys affect no other test. */
 const BAD = 10;
 const names = ['resp', ...Array.from({ length: BAD }, (_, n) => `bad-${n}`)];
 

@@ -1,4 +1,4 @@
-// The responses dialect end to end: the ends of docs/outcomes.md that show in its own words, and its
+// The responses dialect end to end: those outcomes of docs/outcomes.md that this dialect shows in its own way, and its
 // replays (docs/idempotency.md#calls).
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from '../../grammar/responses.ts';

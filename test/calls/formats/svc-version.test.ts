@@ -19,7 +19,7 @@ function post(key: string, path: string, body: object, headers: Record<string, s
 
 describe('svc-version', () => {
   const folder = new URL('./golden/', import.meta.url);
-  /** What differs from run to run, each by its own word. */
+  /** What differs from run to run, each replaced by a fixed word. */
   const settled = (text: string, reply: Reply) =>
     text
       .replaceAll(idOf(reply), 'REQUEST')

@@ -1,4 +1,4 @@
-// Models of embeddings and rankings at every kind of provider, beside the models of the other tests.
+// Models of embeddings and rankings at every kind of provider, in addition to the models of the other tests.
 import type { Json, Reply } from '../caller.ts';
 import type { Handler, ScriptedUpstream } from '../upstream.ts';
 import type { Extras, Org, World } from '../world.ts';

@@ -1,4 +1,4 @@
-// The row of a call tells how many tool calls its answer had.
+// The row of a call has the number of tool calls in its answer.
 import { describe, expect, test } from 'vitest';
 import { bodyOf, type Dialect, idOf, type Row, send, useWorld } from '../world.ts';
 

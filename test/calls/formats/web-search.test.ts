@@ -1,5 +1,5 @@
-// Searches of the web that a provider runs: asked for in each dialect, run by each family that lists them with a price,
-// told back with their sources, metered and paid.
+// Web searches that a provider runs: requested in each dialect, run by each family that lists them with a price, shown
+// with their sources, metered and charged.
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from '../../grammar/responses.ts';
 import { errorOf, type Json, open, type Reply, svcOf } from '../caller.ts';
@@ -150,7 +150,7 @@ describe('a search asked for', () => {
       const raw = dialect === family;
       const faults =
         dialect === 'responses' ? checkResponsesStream(reply.text) : grammarFaults(dialect, reply, { raw });
-      // Progress of its own tools goes on as the provider tells it.
+      // Progress of the provider's own tools is passed on as the provider reports it.
       expect(faults.filter((fault) => !(raw && fault.includes('web_search_call')))).toEqual([]);
       expect(reply.text).toContain(URL_OF_SOURCE);
       expect(costOf(reply)['lines']).toContainEqual(searchLine(answers[family].searches));

@@ -1,4 +1,4 @@
-// Usage that is missing or contradicts itself is of no concern to the caller's bill alone: operators hear of it
+// Usage that is missing or contradicts itself does not only matter for the caller's bill: operators get a warning
 // (docs/outcomes.md#usage-missing), without a word of content.
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { expect, test } from 'vitest';

@@ -10,11 +10,11 @@ interface Line {
   readonly name: string;
   readonly family: ScriptName;
   readonly path: string;
-  /** Rates beside those of input and output, in USD per million. */
+  /** Rates besides those of input and output, in USD per million. */
   readonly rates: string;
-  /** Counts in the provider's words. */
+  /** Usage in the provider's format. */
   readonly usage: Json;
-  /** Members of the request beside its prompt. */
+  /** Members of the request besides its prompt. */
   readonly asks?: Json;
   /** Kind, units and micro-USD of each line. */
   readonly lines: readonly (readonly [string, number, number])[];

@@ -1,6 +1,6 @@
 // What a stream that its caller left is charged (docs/pricing.md#counting-what-was-delivered), against what its provider
-// had delivered: every family, five kinds of text, tokens one by one or several an event. Nobody reports usage of such a
-// stream, so that it is counted by what earlier answers of its endpoint taught.
+// had delivered: every family, five kinds of text, tokens one by one or several an event. No provider reports usage of
+// such a stream, so it is counted with the figures learnt from earlier answers of its endpoint.
 import { beforeAll, expect, test } from 'vitest';
 import { type Exchange, eventsOf, type Json, open } from '../caller.ts';
 import type { Handler, Received } from '../upstream.ts';
@@ -63,7 +63,7 @@ function eventsFrom(name: ScriptName, text: string): Event[] {
   return events;
 }
 
-/** What is told to a call, by the number in its prompt: the events, and whether the answer then ends. */
+/** The answer to a call, by the number in its prompt: the events, and whether the answer then ends. */
 const answers: { readonly events: readonly Event[]; readonly whole: boolean }[] = [];
 
 function answer(name: ScriptName): Handler {

@@ -62,7 +62,7 @@ function send(
 }
 
 function bodyOf(path: string, id: string, stream: boolean): Json {
-  // Long enough to have the tokens that the bills below tell of.
+  // Long enough to have the tokens of the bills below.
   const content = 'Say something. '.repeat(70);
   const head = { model: `fam/${id}`, stream };
   if (path === '/v1/responses') return { ...head, input: content };
@@ -111,7 +111,7 @@ describe.concurrent('a caller that leaves in the middle', () => {
   });
 });
 
-/** The cost that an answer tells. */
+/** The cost that an answer reports. */
 function costReported(reply: Reply): Json {
   const { text } = reply;
   const last = text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: {') + 6).split('\n')[0];
@@ -224,7 +224,7 @@ interface Reported {
   readonly out: string;
 }
 
-/** What `svcctl` says, and how it ends. */
+/** The output of `svcctl`, and its exit code. */
 function svcctl(...args: string[]): Promise<Reported> {
   const env = {
     PATH: process.env['PATH'],

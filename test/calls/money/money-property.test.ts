@@ -1,5 +1,5 @@
-// Whatever a provider does and whenever a caller leaves: the debit is the settled cost, that cost follows from what the
-// row tells, errors cost nothing, nothing stays held, and no balance falls below zero. All families, four dialects.
+// Whatever a provider does and whenever a caller leaves: the debit is the settled cost, that cost follows from the
+// row, errors cost nothing, nothing stays held, and no balance falls below zero. All families, four dialects.
 import { findPriceVersion, type PriceVersion } from '@svc/core/catalog/index.ts';
 import { createPool, type Pool } from '@svc/core/db/index.ts';
 import type { RequestId } from '@svc/core/kernel/index.ts';
@@ -181,7 +181,7 @@ const MET = [
   'recomputed',
 ];
 
-/** `run`, whose faults tell what ran. */
+/** `run`, with the case added to the message of an error. */
 async function runAndCheck(options: Scenario, name: ScriptName): Promise<void> {
   let seen: Seen | null = null;
   try {
@@ -318,7 +318,7 @@ function check(options: Scenario, seen: Seen): void {
   expect(sum).toBe(reported.total_micro_usd);
 }
 
-/** The cost that an answer tells: in `svc`, of chat and messages on the last event that has one, or beside the answer. */
+/** The cost that an answer reports: in `svc`, of chat and messages on the last event that has one, or beside the answer. */
 function costReported(reply: Reply): Json {
   const { text } = reply;
   const last = text.startsWith('{')

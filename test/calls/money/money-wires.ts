@@ -17,7 +17,7 @@ export interface Script {
   readonly content_type: string;
   open(early: Reported | null): Buffer;
   text(text: string): Buffer;
-  /** Counts in the family's words. */
+  /** Usage in the family's format. */
   usage(reported: Reported): Json;
   /** The stop, the usage where there is one, and the end mark. */
   close(usage: Json | null): Buffer;

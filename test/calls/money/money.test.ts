@@ -235,7 +235,7 @@ describe.concurrent('usage that is reported', () => {
     const ended = await world().ended(org, idOf(reply));
     expect(ended.row.input_tokens).toBeGreaterThan(100_000);
     expect(ended.row.output_tokens).toBe(16);
-    // What is not there is written off, and the next call is refused.
+    // What the balance does not cover is written off, and the next call is refused.
     expect([ended.charged, cost > 20_000]).toEqual([20_000, true]);
     const { rows } = await world().db.query(
       'select sum(amount)::int as amount from ledger.writeoff where book_id = $1',

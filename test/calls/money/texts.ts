@@ -1,4 +1,4 @@
-// What models say, cut as their tokenizers cut it: kinds of text whose tokens have from one to six bytes.
+// Texts as models write them, cut as their tokenizers cut them: kinds of text whose tokens have from one to six bytes.
 import { decode, encode } from 'gpt-tokenizer/encoding/o200k_base';
 
 const digits = Array.from({ length: 40 }, (_, n) => String((n * 7_919_317 + 104_729) % 1_000_003)).join(', ');

@@ -48,7 +48,7 @@ function lineOf(request_id: string): Json {
   return found[0] as Json;
 }
 
-/** Calls a model whose first endpoint answers as `fails` says and whose second one is well. */
+/** Calls a model whose first endpoint answers as `fails` says and whose second one works. */
 async function failingOver(fails: ReturnType<typeof refusing>, times: number): Promise<string[]> {
   const { id, upstream } = world.model('script-pair');
   world.script.on(upstream, 'a', fails());

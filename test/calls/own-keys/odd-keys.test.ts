@@ -1,4 +1,4 @@
-// Keys of a provider as deployments really set them: with the line end of the file they came from, or spoilt.
+// Keys of a provider as deployments really set them: with the line end of the file they came from, or damaged.
 import { expect, test } from 'vitest';
 import { errorOf } from '../caller.ts';
 import { refuse, wholeAnswer } from '../upstream.ts';

@@ -1,4 +1,4 @@
-// A made-up wire format, spoken by nobody: what adding one to the product takes. Requests are a model and lines of text;
+// An invented wire format, which shows what adding one to the product takes. Requests are a model and lines of text;
 // answers are lines, `say …` for text, `used IN OUT` for tokens and `end`.
 import { openaiAnswers, STEERING } from '../../../../core/inference/caller/openai.ts';
 import { optionalStrings } from '../../../../core/inference/caller/read.ts';
