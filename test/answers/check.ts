@@ -1,4 +1,4 @@
-// Holds recorded answers against the document: the status is one that the operation declares, a JSON body and every
+// Checks recorded answers against the OpenAPI document: the status is one that the operation declares, a JSON body and every
 // event of a stream satisfy the schema that stands there.
 import { openApiDocument } from '@svc/core/operations/index.ts';
 import { Compile } from 'typebox/schema';
@@ -14,11 +14,11 @@ interface Document {
   readonly components: { readonly schemas: object };
 }
 
-/** Faults listed of one set of answers; the first few say enough. */
+/** How many faults of one set of answers are listed. */
 const LISTED_MAX = 20;
 const SHOWN = 600;
 
-/** The data of each whole event of `text`; the end mark of OpenAI's streams is none. */
+/** The data of each complete event of `text`, without the end mark of OpenAI's streams. */
 function eventsIn(text: string): string[] {
   return text
     .split(/\r?\n\r?\n/)
@@ -67,7 +67,7 @@ export class AnswerCheck {
     }));
   }
 
-  /** What the document says against `answer`. Answers of what it does not describe are never at fault. */
+  /** How `answer` deviates from the document. Answers of routes that it does not describe are not checked. */
   faults(answer: Recorded): string[] {
     const route = this.#routes.find(({ path }) => path.test(answer.path));
     const operation = route?.methods[answer.method.toLowerCase()];

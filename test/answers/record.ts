@@ -1,4 +1,4 @@
-// Writes down what gateways answer: every response of this process that bears a request id of ours, as one line of JSON.
+// Records what gateways answer: every response of this process that has a request id of ours, as one line of JSON.
 // Used by the setup of every test file and, with `--import`, by the programs that test files start.
 import { mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { type OutgoingHttpHeader, ServerResponse } from 'node:http';
@@ -7,11 +7,11 @@ import { join } from 'node:path';
 /** Where the answers of the present test file are kept; a variable, so that programs which it starts inherit it. */
 export const VARIABLE = 'TEST_ANSWERS';
 /**
- * Header of a request whose answer is not looked at: where both speak one API, what a provider sends against its own
- * format comes down as it is, and some tests have one do that.
+ * Header of a request whose answer is not checked: where both sides speak one API, a provider's deviation from its own
+ * format is passed on, and some tests have a provider deviate.
  */
 export const AS_PROVIDER_SENT = { 'x-test-answer': 'as its provider sent it' } as const;
-/** Longer answers are cut here; what a stream says first is checked all the same. */
+/** Longer answers are cut here; the beginning of a stream is checked all the same. */
 const KEPT_BYTES_MAX = 1_048_576;
 
 export interface Recorded {
@@ -20,7 +20,7 @@ export interface Recorded {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-  /** The text is the whole answer: it was neither cut by us nor by the end of its connection. */
+  /** The text is the whole answer: neither the limit nor a broken connection cut it. */
   readonly whole: boolean;
 }
 
@@ -97,7 +97,7 @@ function keepHead(response: ServerResponse, status: number, headers: unknown): v
   for (const [name, value] of all) recording.headers.set(name.toLowerCase(), String(value));
 }
 
-/** Records from now on. Node's own prototype is wrapped: what is looked at is what leaves, whoever wrote it. */
+/** Records from now on. Node's own prototype is wrapped, so that every byte that is sent is seen, whoever wrote it. */
 export function recordAnswers(): void {
   if ((ServerResponse as Patched).recorded === true) return;
   (ServerResponse as Patched).recorded = true;

@@ -1,4 +1,4 @@
-// The bars of the bench, as code: what a run is held against.
+// The limits of the benchmark, which a run is checked against.
 
 export interface Bar {
   readonly title: string;
@@ -6,7 +6,7 @@ export interface Bar {
   readonly unit: string;
   readonly bar: number;
   readonly goal: number;
-  /** Most figures shall be at most the bar; rates at least. */
+  /** Most figures must be at most the limit; rates at least. */
   readonly at_least?: boolean;
 }
 

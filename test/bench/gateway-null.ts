@@ -1,5 +1,5 @@
-// The gateway with a ledger that says yes to everything: what the ledger client costs is the difference.
-// An entry of the bench only; no setting of the product leads here.
+// The gateway with a ledger that accepts everything; the difference to the gateway is the cost of the ledger client.
+// Only the benchmark starts it; no setting of the product does.
 import { createLog, readConfig } from '@svc/core/kernel/index.ts';
 import { openNullLedger } from '@svc/core/ledger/index.ts';
 import { startGateway } from '../../gateway/start.ts';

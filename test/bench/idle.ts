@@ -1,4 +1,4 @@
-// Memory: what a process holds at rest, and what each open stream that says nothing adds to it.
+// Memory: what a process holds at rest, and what each idle open stream adds to it.
 import { memoryKb } from './machine.ts';
 import { runJob } from './measure.ts';
 import type { Scenario } from './scenarios.ts';

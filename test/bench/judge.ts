@@ -1,4 +1,4 @@
-// From what was measured to the bars it is held against; rows that were not measured are left out.
+// Compares what was measured with the limits; rows that were not measured are left out.
 import {
   type Bar,
   concurrentBars,

@@ -1,4 +1,4 @@
-// What the bench asks its load generator to do, and what it hears back.
+// The jobs that the benchmark gives its load generator, and the results.
 
 export interface Target {
   readonly port: number;

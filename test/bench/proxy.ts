@@ -1,4 +1,4 @@
-// The floor that every figure is compared with: node:http in front, undici behind, bytes piped, nothing read.
+// The bare proxy that every figure is compared with: node:http in front, undici behind, bytes piped, nothing read.
 // Prints its port as one line of JSON. Argument: the upstream's origin.
 import { createServer } from 'node:http';
 import { Pool } from 'undici';

@@ -9,7 +9,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const MODEL = Buffer.from('bench-');
 const CHUNKED_END = Buffer.from('0\r\n\r\n');
 const PACE_MS = 10;
-/** Turns of the wheel from one chunk of a slow stream to its next: ten chunks a second. */
+/** Turns of the wheel between two chunks of a slow stream: ten chunks a second. */
 const SLOW_TURNS = 10;
 
 interface Open {

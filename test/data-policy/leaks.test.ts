@@ -1,4 +1,4 @@
-// A planted secret and planted content appear in no log line, metric, row or error, whatever becomes of the call.
+// A planted secret and planted content appear in no log line, metric, row or error, however the call ends.
 import { freePort } from '@svc/cli/tools/postgres.ts';
 import { expect, test } from 'vitest';
 import { AS_PROVIDER_SENT } from '../answers/record.ts';

@@ -1,4 +1,4 @@
-// Content is kept only where everybody concerned asks for it, redacted and sealed, and for no longer.
+// Content is stored only where organization, key and request all allow it, redacted and encrypted, and no longer than set.
 import { createPool } from '@svc/core/db/index.ts';
 import { purgePayloads } from '@svc/core/payloads/index.ts';
 import { describe, expect, test } from 'vitest';

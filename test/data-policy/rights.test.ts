@@ -1,4 +1,4 @@
-// Who may change a data policy, who may see stored content, and what is noted of it.
+// Who may change a data policy, who may see stored content, and what the audit log says of both.
 import { openPayloadLog, type PayloadSlot } from '@svc/core/payloads/index.ts';
 import { presets } from '@svc/core/redaction/index.ts';
 import { expect, test } from 'vitest';

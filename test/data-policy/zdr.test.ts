@@ -1,4 +1,4 @@
-// Zero data retention refuses rather than falls back: no plan holds an endpoint that retains, whatever fails.
+// Zero data retention: a call is refused rather than sent to an endpoint that retains data, whatever fails.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, type Reply } from '../calls/caller.ts';
 import { bodyOf, eventually, type Org, useWorld } from '../calls/world.ts';

@@ -1,5 +1,5 @@
-// The direction of the answer: what each family says, how it ends and what it cost, as a caller of each
-// dialect hears it. A stream and a whole answer must say the same, and every stream keeps to its grammar.
+// Answers: content, stop reason and usage of each family, as a caller of each dialect reads them. A stream and a whole
+// answer must have the same content, and every stream follows its grammar.
 import { describe, expect, test } from 'vitest';
 import { contents, counted, reported, stops, usageIn } from './answers.ts';
 import { deliver } from './deliver.ts';
@@ -7,7 +7,7 @@ import { type Heard, listeners } from './hear.ts';
 import { DIALECTS, type Dialect, FAMILIES, type GenerationFamily, type Json } from './types.ts';
 import { type Said, wireOf } from './wires.ts';
 
-/** What the caller hears, the same in every mode. */
+/** What the caller reads, the same in every mode. */
 function heard(dialect: Dialect, family: GenerationFamily, said: Said, more: Json = {}): Heard {
   const { hear, fold, faults } = listeners[dialect];
   const { raw, stream, whole, decoded } = deliver(dialect, family, wireOf[family](said), more);

@@ -14,9 +14,9 @@ export interface Content {
   /** How each dialect names it, for the page; absent where it is not shown. */
   readonly shown: Readonly<Partial<Record<Dialect, string>>>;
   readonly heard: Partial<Heard>;
-  /** What a dialect makes of it that cannot show it. */
+  /** What a dialect does with it that cannot show it. */
   readonly except?: Readonly<Partial<Record<Dialect, Partial<Heard>>>>;
-  /** Body members by which it is asked for. */
+  /** Body members that ask for it. */
   readonly asks?: Readonly<Partial<Record<Dialect, Json>>>;
 }
 
@@ -328,7 +328,7 @@ interface Counts {
 
 const all: Counts = { input: 40, read: 30, write: 20, write_1h: 0, output: 25, reasoning: 10 };
 
-/** What of it the family tells: Gemini no cache writes, Bedrock no reasoning, OpenAI no lifetimes of an hour. */
+/** Which counts the family reports: Gemini no cache writes, Bedrock no reasoning, OpenAI no lifetimes of an hour. */
 export const counted: Readonly<Record<GenerationFamily, Counts>> = {
   openai_chat: all,
   openai_responses: all,
@@ -337,7 +337,7 @@ export const counted: Readonly<Record<GenerationFamily, Counts>> = {
   bedrock_converse: { ...all, write_1h: 5, reasoning: 0 },
 };
 
-/** The same counts in the words of each dialect. */
+/** The same counts in the format of each dialect. */
 export const usageIn: Readonly<Record<Dialect, (counts: Counts) => Json>> = {
   chat: openaiUsage,
   completions: openaiUsage,

@@ -1,5 +1,5 @@
-// `svc.compat` through a gateway, with a loss of each class in each dialect (docs/fidelity.md#losses): who is
-// refused, what is told, and what reaches the provider.
+// `svc.compat` through a gateway, with a loss of each class in each dialect (docs/fidelity.md#losses): what is
+// refused, what is reported, and what reaches the provider.
 import { describe, expect, test } from 'vitest';
 import { errorOf, type Json, open, type Reply, svcOf } from '../calls/caller.ts';
 import { type Kind, useWorld } from '../calls/world.ts';
@@ -13,7 +13,7 @@ type Class = 'hint' | 'behaviour' | 'content';
 interface Loss {
   readonly body: Json;
   readonly code: string;
-  /** Path in the caller's own words. */
+  /** Path of the field in the caller's dialect. */
   readonly param: string;
 }
 

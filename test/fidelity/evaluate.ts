@@ -93,7 +93,7 @@ export function fetched(request: CanonicalRequest, family: Family): CanonicalReq
   return { ...request, messages };
 }
 
-/** What a caller of `dialect` sends up to `target` with `more` in its body. */
+/** What `target` is sent when a caller of `dialect` has `more` in its body. */
 export function sendTo(target: Target, dialect: Dialect, more: Json, stream = true): Sent {
   const whole = bodyOf(dialect, { ...more, ...(stream ? { stream: true } : {}) });
   const request = read(dialect, whole);

@@ -1,4 +1,4 @@
-// A parameter that one format forgets is named by the compiler, and none of those declared goes in silence.
+// The compiler names a parameter that one format forgets, and no declared parameter is silently dropped.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a caller of each dialect makes of an answer: read by its grammar alone, whole or folded from its stream.
+// Reads an answer as a caller of each dialect would: by its grammar alone, whole or folded from its stream.
 
 import { checkChatStream } from '../grammar/chat.ts';
 import { readChatStream } from '../grammar/chat-fixtures.ts';
@@ -100,7 +100,7 @@ function completionsStream(bytes: string): Wire {
   return out;
 }
 
-/** Writes by lifetime stand in whole answers alone: what a stream tells at its end has no such key. */
+/** Only whole answers have cache writes by lifetime: the last event of a stream has no such key. */
 function usageOf(body: Wire): Wire {
   const { cache_creation: _split, ...usage } = body.usage;
   return usage;

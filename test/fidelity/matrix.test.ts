@@ -21,7 +21,7 @@ const OURS = new Set([
   ...['max_tokens', 'max_completion_tokens', 'headers'],
 ]);
 
-/** What is to become of `feature` when a caller of `dialect` meets `family`; in the raw lane its own bytes go up. */
+/** The expected result for `feature` from a caller of `dialect` at `family`; in the raw lane the caller's bytes are sent. */
 function cellOf(feature: Feature, dialect: Dialect, family: GenerationFamily, listed: boolean): Cell {
   const outcome = RAW[dialect] === family ? rawCell(feature, dialect, family) : feature.at[family];
   return listed ? (outcome.listed ?? outcome) : outcome;
@@ -34,7 +34,7 @@ function rawCell(feature: Feature, dialect: Dialect, family: GenerationFamily): 
   return Object.keys(body).some((name) => OURS.has(name)) ? feature.at[family] : { wire: body };
 }
 
-/** What every completion is told that no endpoint of the matrix can go on with. */
+/** The warning of every completion, since no endpoint of the matrix continues texts. */
 const AS_CHAT = 'behaviour:completion_as_chat';
 
 function lostOf({ lost }: Sent): readonly string[] {

@@ -32,12 +32,12 @@ export function contents(...parts: Json[]): Json {
   return { contents: [{ role: 'user', parts }] };
 }
 
-/** Sent as it was meant. */
+/** Sent without loss. */
 export function exact(wire: Json, more: Omit<Cell, 'wire' | 'lost'> & { listed?: Cell } = {}): Outcome {
   return { wire, ...more };
 }
 
-/** Lost as `class:code`, or sent in another form that is told so. */
+/** Lost as `class:code`, or sent in another form, which is reported so. */
 export function lost(code: string, more: Omit<Cell, 'lost'> & { listed?: Cell } = {}): Outcome {
   return { lost: [code], ...more };
 }

@@ -27,7 +27,7 @@ describe.each(cells)('a $dialect caller on $family', ({ family, dialect }) => {
     (other) => {
       for (const turn of turns) {
         const sent = send(dialect, other, turn);
-        // Chat sends its own bytes to compatible servers: what its history holds is the caller's word.
+        // Chat sends its own bytes to compatible servers: the caller is responsible for what its history contains.
         if (RAW[dialect] === 'openai_chat' && other === 'openai_chat') continue;
         expect(sent.text).not.toContain(SIGNATURE);
         expect(sent.lost).toContain('hint:reasoning_signature_dropped');

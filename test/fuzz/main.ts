@@ -1,5 +1,5 @@
-// `make fuzz-api`: Schemathesis makes requests of the document, valid and invalid, and holds a gateway's answers against
-// it: no valid request is refused, no invalid one accepted, no status and no body comes that is not described, and
+// `make fuzz-api`: Schemathesis makes valid and invalid requests from the OpenAPI document and checks a gateway's answers
+// against it: no valid request is refused, no invalid one accepted, no status and no body comes that is not described, and
 // nothing ends with 500. The seed is fixed, so two runs send the same; `SEED=n`, `EXAMPLES=n` and `SECONDS=n` send others and more.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

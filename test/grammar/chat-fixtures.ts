@@ -1,4 +1,4 @@
-// What the tests of the chat dialect and its adapter share: recorded forms of streams, a target, and a reader of chat
+// Shared by the tests of the chat dialect and its adapter: recorded forms of streams, a target, and a reader of chat
 // streams that knows nothing of the code under test.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Target } from '@svc/core/inference/canonical/contract.ts';

@@ -1,4 +1,4 @@
-// The checker itself: a legal stream passes, and each way to break the grammar is told.
+// The checker itself: a legal stream passes, and each violation of the grammar is reported.
 import { expect, test } from 'vitest';
 import { checkMessagesStream } from './messages.ts';
 

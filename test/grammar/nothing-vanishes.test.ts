@@ -1,4 +1,4 @@
-// What a caller says is written for the family that answers, or a loss of class `content` keeps the call from it
+// Content of a caller is either sent to the family that answers, or a loss of class `content` excludes the endpoint
 // (docs/fidelity.md#losses): wherever in a conversation a part stands, on every family, nothing goes in silence.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The checker itself: a legal stream passes, and each way to break the grammar is told.
+// The checker itself: a legal stream passes, and each violation of the grammar is reported.
 import { describe, expect, test } from 'vitest';
 import { checkResponsesStream } from './responses.ts';
 

@@ -1,4 +1,4 @@
-// What a document may ask for is decided before anything is read, on both servers and in the same words.
+// Limits on documents are checked before anything is read, on both servers and with the same messages.
 import { limits } from '@svc/graphql/limits.ts';
 import { DateTimeScalar } from '@svc/graphql/scalars.ts';
 import { beforeAll, describe, expect, test } from 'vitest';

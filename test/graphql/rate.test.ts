@@ -31,7 +31,7 @@ test('a key is told to wait once its requests of the minute are spent, and admit
   const key = await freshKey();
   expect(rateOf(await read(gateway, '/v1/keys', key))).toEqual([200, '3', '2', '20s']);
   expect(rateOf(await read(gateway, '/v1/credits', key))).toEqual([200, '3', '1', '40s']);
-  // What is not found, or not allowed, was asked all the same.
+  // Requests for what does not exist, or is not allowed, count too.
   expect(rateOf(await read(gateway, '/v1/keys/key_x', key))).toEqual([404, '3', '0', '1m0s']);
   const refused = await read(gateway, '/v1/keys', key);
   expect(rateOf(refused)).toEqual([429, '3', '0', '1m0s']);

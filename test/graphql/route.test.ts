@@ -1,4 +1,4 @@
-// A stored route is told by endpoint, whole.
+// GraphQL shows a stored route endpoint by endpoint, completely.
 import type { Route } from '@svc/core/routing/index.ts';
 import { byEndpoint } from '@svc/graphql/tenant/route.ts';
 import { tenantSchema } from '@svc/graphql/tenant/schema.ts';

@@ -13,7 +13,7 @@ test('the committed schemas are the printed ones (node graphql/print.ts writes t
   expect(await read('staff/schema.graphql')).toBe(printStaffSchema());
 });
 
-/** Fields that answer from what is known without asking for rows. */
+/** Fields that are answered without reading rows. */
 const plain = ['Query.viewer', 'Query.node', 'Query.nodes', 'Query.credits'];
 
 describe.each([

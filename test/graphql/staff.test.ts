@@ -1,4 +1,4 @@
-// Staff: another listener, another sign-in, another schema; everything they do or look at is written down.
+// Staff: another listener, another sign-in, another schema; everything they do or read is in the audit log.
 import { verifyAudit } from '@svc/core/identity/index.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { withClient } from '../support/books.ts';

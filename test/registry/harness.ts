@@ -50,7 +50,7 @@ export interface Harness {
   readonly root_key: Buffer;
   readonly a: Tenant;
   readonly b: Tenant;
-  /** Defects logged so far; a test that means none asserts it is empty. */
+  /** Defects logged so far; a test that expects none asserts that it is empty. */
   readonly defects: unknown[];
   readonly context: Context;
   makeTenant(slug: string): Promise<Tenant>;

@@ -1,4 +1,4 @@
-// Rights of a key by who made it: every operation with keys of makers of every role, and what becomes of them.
+// The rights of a key depend on who made it: every operation with keys made in every role, and after the maker's role changed.
 import { type Operation, type Role, type Scope, scopes } from '@svc/core/kernel/index.ts';
 import { mayGrant } from '@svc/core/keys/rights.ts';
 import { operations } from '@svc/core/operations/index.ts';
@@ -123,7 +123,7 @@ test('who is demoted takes the rights of their keys along, of keys made by those
   expect(await tried()).toEqual([201, 201]);
   await setMember(person.id, 'update org_member set role = $2 where user_id = $1', 'viewer');
   expect(await tried()).toEqual([403, 403]);
-  // What any key may do goes on.
+  // What every key may do is still allowed.
   for (const key of keys) expect((await harness.call('GET', '/v1/models', { key })).statusCode).toBe(200);
   await setMember(person.id, 'update org_member set role = $2 where user_id = $1', 'admin');
   expect(await tried()).toEqual([201, 201]);

@@ -57,7 +57,7 @@ const wrong_shapes = [
   'a'.repeat(300),
 ];
 
-/** What a caller can tell two answers apart by; the request id is its own in each. */
+/** Everything in which two answers can differ for a caller, except the request id. */
 function seen(response: LightMyRequestResponse) {
   const { date: _, 'content-length': __, ...headers } = response.headers as Record<string, string>;
   const id = headers['x-svc-request-id'] as string;

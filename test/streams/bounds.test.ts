@@ -1,5 +1,5 @@
-// A provider that does not keep to its format cannot fill our memory or our time: every reader bounds one event, what
-// it holds back, and what a stream may come to; beyond that it is a fault of the protocol.
+// A provider that does not keep to its format cannot use up our memory or time: every reader bounds an event, the data that it
+// holds back, and a stream as a whole; beyond the bound it reports a protocol fault.
 import { describe, expect, test } from 'vitest';
 import { Attempt } from '../../core/inference/call/attempt/attempt.ts';
 import type { AttemptRecord } from '../../core/inference/call/types.ts';

@@ -65,7 +65,7 @@ test('a database of the release before is brought here with every balance, entry
 });
 
 test('holds of the release before are swept, and calls and credits of this one follow on its chains', async () => {
-  // The hold that stood when the dump was taken belongs to a process of then.
+  // The hold that existed when the dump was taken belongs to a process that has ended.
   expect(await sweepOnce(pool)).toHaveLength(1);
   const [subject] = await select<{ book_id: string; key_no: number; project_no: number }>(
     `select b.book_id, max(u.subject) filter (where u.kind = 1) as key_no,

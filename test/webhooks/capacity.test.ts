@@ -1,4 +1,4 @@
-// How many deliveries are attempted at once, and that nobody's slow endpoint takes the places of others.
+// How many deliveries are attempted at once, and that one slow endpoint does not take the places of others.
 import type { ServerResponse } from 'node:http';
 import { IN_FLIGHT_MAX, IN_FLIGHT_PER_ENDPOINT_MAX } from '@svc/core/webhooks/deliver.ts';
 import { afterEach, expect, test } from 'vitest';

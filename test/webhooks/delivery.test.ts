@@ -332,7 +332,7 @@ test('an attempt that nobody recorded is made again when its lease lapses; who l
   expect(await world.deliverer.pump()).toBe(1);
   await reached;
   expect(await world.deliverer.pump()).toBe(0);
-  // As after 60 s without a word of the process that took it.
+  // As after 60 s in which the process that took it did not renew its lease.
   await rows(`update webhook_delivery set lease_until = clock_timestamp() where webhook_id = $1`, [hook.id]);
   receiver.answer(withStatus(204));
   expect(await world.deliverer.pump()).toBe(1);

@@ -1,4 +1,4 @@
-// The guarded way out: which addresses are called, and what happens where names lie.
+// Guarded outgoing requests: which addresses may be called, also when name servers give false answers.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Egress, type EgressRequest, openEgress } from '@svc/core/egress/index.ts';

@@ -1,4 +1,4 @@
-// Real facts on their way out: money that came in, and budgets that the ledger found used up.
+// Real events from their source to webhooks: payments, and budgets that the ledger found used up.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

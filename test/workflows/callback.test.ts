@@ -47,7 +47,7 @@ async function expectReceipt(id: `tup_${string}`): Promise<void> {
   const topup = await world.read(id);
   expect(topup.status).toBe('paid');
   expect(world.mails().filter((name) => name === receiptOf(topup))).toHaveLength(1);
-  // Whoever mails again finds that it went.
+  // A second attempt to send the mail finds that it was sent.
   expect(await receiptMail(world.context, { topup_id: id })).toEqual({ sent: false, reason: 'sent_before' });
 }
 

@@ -1,4 +1,4 @@
-// What programs that do not know Temporal say of workflows.
+// What programs that have no connection to Temporal report about workflows.
 import { createPool, writeSetting } from '@svc/core/db/index.ts';
 import {
   beat,

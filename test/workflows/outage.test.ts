@@ -1,5 +1,5 @@
 // Temporal away: at the worker's start, and while money comes in, until every client of the worker waits as long between
-// its attempts as it ever will. Callbacks book as ever, `/readyz` says what is wrong, and what waited is made up for.
+// its attempts as it ever will. Callbacks still book, `/readyz` says what is wrong, and what waited is done afterwards.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

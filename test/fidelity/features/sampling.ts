@@ -12,7 +12,7 @@ interface Sampling {
   readonly note?: string;
 }
 
-/** A field that chat, completions and native share, and others where told. */
+/** A field that chat, completions and native share, and others where `messages` or `responses` name it. */
 function sampling({ name, field, value, messages, responses, at, note }: Sampling): Feature {
   const of = field ?? name.replaceAll('`', '');
   const body: Json = { [of]: value };
