@@ -6,7 +6,7 @@ import { ServiceError } from '../kernel/index.ts';
 import { type RedactedBody, redactBytes } from './bytes.ts';
 import { Redactor } from './redactor.ts';
 import type { RedactionSettings } from './types.ts';
-import type { Job, Outcome } from './worker.ts';
+import type { Job, RedactionResult } from './worker.ts';
 
 /** Presets alone take about a millisecond for so many bytes of text, and a few dozen where they are made to be slow. */
 const OWN_THREAD_MAX = 262_144;
@@ -138,7 +138,7 @@ export class RedactionPool {
   #started(): Worker {
     if (this.#worker !== null) return this.#worker;
     const worker = new Worker(new URL('./worker.ts', import.meta.url));
-    worker.on('message', (outcome: Outcome) => this.#ended(outcome));
+    worker.on('message', (outcome: RedactionResult) => this.#ended(outcome));
     worker.on('error', () => this.#lost(worker, unavailable()));
     worker.on('exit', () => this.#lost(worker, unavailable()));
     this.#worker = worker;
@@ -153,7 +153,7 @@ export class RedactionPool {
     return running;
   }
 
-  #ended(outcome: Outcome): void {
+  #ended(outcome: RedactionResult): void {
     if (this.#running?.job.id !== outcome.id) return;
     const running = this.#taken() as Waiting;
     if ('fault' in outcome) running.failed(outcome.fault === 'failed' ? unavailable() : tooSlow());

@@ -17,7 +17,7 @@ export interface Job {
 }
 
 /** The result; `fault` is a message without content. */
-export type Outcome =
+export type RedactionResult =
   | {
       readonly id: number;
       readonly body: Uint8Array | null;
@@ -40,7 +40,7 @@ function redactorOf(settings: RedactionSettings): Redactor {
   return redactor;
 }
 
-function run({ id, settings, body, spared, patience_ms }: Job): Outcome {
+function run({ id, settings, body, spared, patience_ms }: Job): RedactionResult {
   try {
     const redactor = redactorOf(settings);
     redactor.endAt(monotonicMs() + patience_ms);

@@ -1,6 +1,6 @@
 // The policy language as JSON schema (docs/policies.md), and in the form that a custom resource definition takes.
 import { PolicyDocument } from '../types.ts';
-import { wordsOf } from './words.ts';
+import { descriptionOf } from './descriptions.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -32,7 +32,7 @@ function explained(schema: JsonSchema, parent: string): JsonSchema {
   if (properties !== undefined) {
     result['properties'] = Object.fromEntries(
       Object.entries(properties as { readonly [key: string]: JsonSchema }).map(([key, member]) => {
-        const description = wordsOf(parent, key);
+        const description = descriptionOf(parent, key);
         return [key, explained(description === undefined ? member : { ...member, description }, key)];
       }),
     );

@@ -1,8 +1,8 @@
 // What each key of the language means, in a sentence: for the published schema and `kubectl explain`. The schema's own
-// `description`s are another thing, the words that an error message expects ("expected a model id").
+// `description`s are different: they name what an error message expects ("expected a model id").
 
 /** By `parent.key` where a key means different things, else by the key alone. */
-export const words: Readonly<Record<string, string>> = {
+export const descriptions: Readonly<Record<string, string>> = {
   version: 'Version of the policy language.',
   policy: 'Name of the policy; the name that it is stored under has precedence.',
   description: 'What the policy is for, for people.',
@@ -116,6 +116,6 @@ export const words: Readonly<Record<string, string>> = {
 };
 
 /** The sentence for `key` under `parent`. */
-export function wordsOf(parent: string, key: string): string | undefined {
-  return words[`${parent}.${key}`] ?? words[key];
+export function descriptionOf(parent: string, key: string): string | undefined {
+  return descriptions[`${parent}.${key}`] ?? descriptions[key];
 }
