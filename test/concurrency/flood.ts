@@ -2,13 +2,15 @@
 import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** Below the bound of objects, lists and members in a body. */
+/** Below the bounds of objects, lists and members in a body, and of members in one object. */
 const ITEMS = 99_000;
+const MEMBERS = 9_900;
 
 const times = (count: number, item: (i: number) => string) =>
   Array.from({ length: Math.floor(count) }, (_, i) => item(i)).join(',');
 const turn = (i: number) => (i % 2 === 0 ? 'user' : 'assistant');
 const chat = (model: string, rest: string) => `{"model":"${model}",${rest}}`;
+const CHAT = '/v1/chat/completions';
 const hello = '"messages":[{"role":"user","content":"a"}]';
 
 export interface Body {
@@ -19,23 +21,37 @@ export interface Body {
 /** The most expensive bodies that are allowed, and some that are refused; compressed they are small. */
 export function worstBodies(model: string): readonly Body[] {
   const body = (path: string, text: string): Body => ({ path, gzipped: gzipSync(text) });
+  const post = (path: string, rest: string) => body(path, chat(model, rest));
   const small = (i: number) => `{"role":"${turn(i)}","content":"a"}`;
+  const messages = `"messages":[${times(ITEMS / 3, small)}]`;
   const part = () => '{"type":"text","text":"a"}';
+  const wide = `{${times(MEMBERS, (i) => `"k${i}":0`)}}`;
+  const properties = times(MEMBERS, (i) => `"k${i}":{"type":"string"}`);
+  const tool = `{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{${properties}}}}}`;
+  const embed = (input: string) =>
+    body('/v1/embeddings', chat('openai/text-embedding-3-small', `"input":[${input}]`));
   return [
-    body('/v1/chat/completions', chat(model, `"messages":[${times(ITEMS / 3, small)}]`)),
-    body('/v1/chat/completions', chat(model, `"messages":[${times(330_000, small)}]`)),
-    body('/v1/chat/completions', chat(model, `${hello},"metadata":{${times(ITEMS, (i) => `"k${i}":"v"`)}}`)),
-    body('/v1/chat/completions', chat(model, `${hello},"x":{${times(ITEMS, (i) => `"k${i}":0`)}}`)),
-    body('/v1/chat/completions', chat(model, `${hello},"x":[${'1,'.repeat(490_000)}1]`)),
-    body(
-      '/v1/chat/completions',
-      chat(model, `"messages":[{"role":"user","content":"${'\\"'.repeat(8_000_000)}"}]`),
-    ),
-    body(
-      '/v1/messages',
-      chat(model, `"max_tokens":5,"messages":[{"role":"user","content":[${times(ITEMS / 3, part)}]}]`),
-    ),
-    body('/v1/responses', chat(model, `"input":[${times(ITEMS / 3, small)}]`)),
+    post(CHAT, messages),
+    post(CHAT, `"messages":[${times(330_000, small)}]`),
+    post(CHAT, `${hello},"metadata":${wide}`),
+    post(CHAT, `${hello},"x":[${times(9, () => wide)}]`),
+    post(CHAT, `${hello},"x":{${times(990_000, (i) => `"k${i}":0`)}}`),
+    post(CHAT, `${hello},"x":[${'1,'.repeat(490_000)}1]`),
+    post(CHAT, `${hello},"x":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`),
+    post(CHAT, `${hello},"logit_bias":{${times(MEMBERS, (i) => `"${i}":1`)}}`),
+    post(CHAT, `${hello},"tools":[${tool}]`),
+    post(CHAT, `${hello},"stop":[${times(490_000, () => '"a"')}]`),
+    post(CHAT, `"messages":[{"role":"user","content":"${'\\"'.repeat(8_000_000)}"}]`),
+    post(CHAT, `"messages":[{"role":"user","content":"${'a '.repeat(16_000_000)}"}]`),
+    post(CHAT, `"messages":[{"role":"user","content":"${'語'.repeat(10_000_000)}"}]`),
+    post('/v1/messages', `"max_tokens":5,"messages":[{"role":"user","content":[${times(ITEMS / 3, part)}]}]`),
+    post('/v1/messages/count_tokens', messages),
+    post('/v1/svc/dry_run', messages),
+    post('/v1/responses', `"input":[${times(ITEMS / 3, small)}]`),
+    post('/v1/completions', `"prompt":[${times(490_000, () => '"a"')}]`),
+    embed(times(490_000, () => '"a"')),
+    embed(times(2_048, (i) => `"rain on the river ${i}"`)),
+    embed(times(290, (i) => `[${times(1_000, (at) => String(i * 1_000 + at))}]`)),
   ];
 }
 
@@ -77,7 +93,7 @@ export interface FloodOptions {
   readonly other_key: string;
   /** Of the other organization's calls. */
   readonly model: string;
-  /** How many calls of each kind are measured; the flood goes on until all have their answers. */
+  /** How many calls of each kind are measured; the flood goes on until all have their answers and each body was sent. */
   readonly calls: number;
   readonly per_second: number;
 }
@@ -106,7 +122,7 @@ export async function flood(options: FloodOptions): Promise<FloodFigures> {
   let sent = 0;
   let over = false;
   const hostile = Array.from({ length: connections }, async () => {
-    while (!over) {
+    while (!over || sent < bodies.length) {
       const { path, gzipped } = bodies[sent++ % bodies.length] as Body;
       const { status } = await send({
         port,

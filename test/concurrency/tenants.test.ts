@@ -1,25 +1,51 @@
-// One organization against the others: how much a caller with expensive bodies slows everybody else down.
+// One organization against the others: what a caller of expensive bodies takes from everybody else. Measured as processor
+// time, which other programs of the machine do not change; `make bench` measures what the others notice.
 import { expect, test } from 'vitest';
 import { useWorld } from '../calls/world.ts';
-import { flood, quantile, worstBodies } from './flood.ts';
+import { flood, worstBodies } from './flood.ts';
 
-const world = useWorld({ models: { chat: 1 } });
+const world = useWorld({ models: { chat: 1 }, gateway: 'here' });
 
-/** A limit for a machine that runs other tests too; each of these bodies once blocked the process for most of a second. */
-const LONGEST_MS = 1_000;
+/** Each of these bodies once took the process for a tenth of a second to five. This process is the callers', too. */
+const LONGEST_MS = 100;
 
-test('six connections that send the worst bodies do not keep another organization waiting', async () => {
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Watches how long the event loop is kept at a stretch. */
+function watchStretches() {
+  let longest_ms = 0;
+  let since = cpuMs();
+  let over = false;
+  const look = () => {
+    const at = cpuMs();
+    longest_ms = Math.max(longest_ms, at - since);
+    since = at;
+    if (!over) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    over = true;
+    return longest_ms;
+  };
+}
+
+test('six connections that send the worst bodies do not keep the process from another organization', async () => {
   const { gateway, org } = world();
   const hostile = await org(1_000_000, [{ name: 'free', environment: 'test', rpm: 300, concurrency: 20 }]);
   const other = await org();
+  const bodies = worstBodies('sandbox/echo');
+  const endWatch = watchStretches();
   const found = await flood({
-    ...{ port: gateway.port, bodies: worstBodies('sandbox/echo'), connections: 6 },
+    ...{ port: gateway.port, bodies, connections: 6 },
     hostile_key: hostile.keys[0]?.secret ?? '',
     ...{ other_key: other.sandbox_key, model: 'sandbox/echo', calls: 120, per_second: 30 },
   });
+  const longest_ms = endWatch();
   expect(found.failed).toBe(0);
   expect(Object.keys(found.statuses)).toEqual(expect.arrayContaining(['200', '400', '413']));
-  expect(quantile(found.calls_ms, 0.95)).toBeLessThan(LONGEST_MS);
-  expect(quantile(found.health_ms, 0.95)).toBeLessThan(LONGEST_MS);
-  expect(Math.max(...found.calls_ms)).toBeLessThan(3 * LONGEST_MS);
-}, 60_000);
+  expect(found.sent).toBeGreaterThanOrEqual(bodies.length);
+  expect(longest_ms).toBeLessThan(LONGEST_MS);
+}, 120_000);

@@ -20,7 +20,8 @@ describe('a body that holds more than anybody needs', () => {
   test.each([
     ['objects', `[${'{},'.repeat(100_001)}0]`, 'limit_items'],
     ['lists', `[${'[],'.repeat(100_001)}0]`, 'limit_items'],
-    ['members', `[{${'"a":0,'.repeat(100_001)}"b":0}]`, 'limit_items'],
+    ['members', `[${`{${'"a":0,'.repeat(4_000)}"b":0},`.repeat(26)}0]`, 'limit_items'],
+    ['members of one object', `[{"b":{}},{${'"a":0,'.repeat(10_001)}"b":0}]`, 'limit_members'],
     ['values', `[${'1,'.repeat(500_001)}0]`, 'limit_values'],
     ['parameters', `{${'"a":0,'.repeat(1_001)}"b":0}`, 'limit_parameters'],
     ['white space', `{${' '.repeat(9_000_000)}}`, 'limit_structure_bytes'],

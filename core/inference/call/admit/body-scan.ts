@@ -7,6 +7,8 @@ import { ServiceError } from '../../../kernel/index.ts';
  * for nothing, and up to a microsecond of every caller's time.
  */
 const ITEMS_MAX = 100_000;
+/** Members of one object at most: whoever looks at all of them takes half a microsecond for each. */
+const MEMBERS_MAX = 10_000;
 /** Values in lists and objects at most: token ids and vectors have many that are cheaper than items. */
 const VALUES_MAX = 500_000;
 /** Parameters of a call at most; no format has a tenth of them. */
@@ -37,6 +39,9 @@ export class BodyScan {
   #values = 0;
   #parameters = 0;
   #depth = 0;
+  /** Members so far of what is open, by depth. */
+  readonly #members: number[] = [];
+  #most_members = 0;
   #deepest = 0;
   #inside = false;
   /** Inside a string the next byte is escaped. */
@@ -63,6 +68,9 @@ export class BodyScan {
     if (this.#items > this.#items_max) {
       throw tooMuch(`${this.#items_max} objects, lists and members`, { limit_items: this.#items_max });
     }
+    if (this.#most_members > MEMBERS_MAX) {
+      throw tooMuch(`${MEMBERS_MAX} members in one object`, { limit_members: MEMBERS_MAX });
+    }
     if (this.#values > VALUES_MAX) throw tooMuch(`${VALUES_MAX} values`, { limit_values: VALUES_MAX });
     if (this.#parameters > PARAMETERS_MAX) {
       throw tooMuch(`${PARAMETERS_MAX} parameters`, { limit_parameters: PARAMETERS_MAX });
@@ -86,10 +94,15 @@ export class BodyScan {
         this.#items++;
         this.#values++;
         if (++this.#depth > this.#deepest) this.#deepest = this.#depth;
+        this.#members[this.#depth] = 0;
       } else if (c === 125 || c === 93) this.#depth--;
       else if (c === 58) {
         this.#items++;
         if (this.#depth === 1) this.#parameters++;
+        if (this.#depth < 1) continue;
+        const members = (this.#members[this.#depth] ?? 0) + 1;
+        this.#members[this.#depth] = members;
+        if (members > this.#most_members) this.#most_members = members;
       } else if (c === 44) this.#values++;
     }
     this.#structure += at - from;

@@ -39,5 +39,7 @@ export async function readInSlices({ body: bytes, dialect, headers }: Incoming, 
   await turn.rest(true);
   const request = dialect.read(body, headers);
   await turn.rest(true);
-  return { text: bytes.toString('utf8'), body, request };
+  const text = bytes.toString('utf8');
+  await turn.rest(true);
+  return { text, body, request };
 }

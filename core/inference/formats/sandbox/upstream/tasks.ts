@@ -4,7 +4,6 @@ import { sha256 } from '../../../../kernel/index.ts';
 import { searchUnits } from '../../../canonical/search-units.ts';
 import { countImages, isContent, isTokens } from '../../../canonical/tasks/inputs.ts';
 import type {
-  CanonicalAnswer,
   EmbedInput,
   EmbedPart,
   EmbedTask,
@@ -20,6 +19,8 @@ import { tokensOf, tokensOfBytes } from './tokens.ts';
 /** Clients make columns of the length that a model has: those of OpenAI's usual ones. */
 const LONGER = /(?:^|\/)text-embedding-(?:3-small|ada-002)$/;
 const DIMENSIONS = { least: 8, usual: 256, most: 1_536 };
+/** Tokens of all inputs of a call together. */
+const TOKENS_MAX = 300_000;
 /** Digits of a number in a vector; more would be noise of the square root. */
 const DIGITS = 9;
 
@@ -94,7 +95,17 @@ function scoreOf(query: ReadonlySet<string>, document: string): number {
   return Number(((shared / query.size) * 0.9 + (shared / all) * 0.1).toFixed(6));
 }
 
-function embedded(task: EmbedTask, model: string): CanonicalAnswer | Refusal {
+/** Refuses what would take others' time, as OpenAI does: its bound for all inputs of a call together. */
+function tooLong(tokens: number): Refusal | null {
+  if (tokens <= TOKENS_MAX) return null;
+  const message = `The inputs have ${tokens} tokens together; a call takes ${TOKENS_MAX}. Send fewer at once.`;
+  return refusal(400, { message, param: 'input' });
+}
+
+/** The text of an answer as it is made, piece by piece: between two pieces others may have the process. */
+export type Pieces = Generator<string, undefined>;
+
+function embedded(task: EmbedTask, model: string): Pieces | Refusal {
   const usual = LONGER.test(model) ? DIMENSIONS.most : DIMENSIONS.usual;
   const dimensions = task.dimensions ?? usual;
   if (dimensions < DIMENSIONS.least || dimensions > DIMENSIONS.most) {
@@ -104,24 +115,34 @@ function embedded(task: EmbedTask, model: string): CanonicalAnswer | Refusal {
   const image_input_tokens = countImages(task) * IMAGE_TOKENS;
   let tokens = image_input_tokens;
   for (const input of task.input) tokens += textTokens(input);
-  const vectors = task.input.map((input) => vectorOf(input, task, dimensions));
-  const usage = usageOf(tokens);
-  return {
-    candidates: [],
-    vectors,
-    usage: image_input_tokens === 0 ? usage : { ...usage, image_input_tokens },
-  };
+  const usage = image_input_tokens === 0 ? usageOf(tokens) : { ...usageOf(tokens), image_input_tokens };
+  return tooLong(tokens) ?? vectorPieces(task, dimensions, { usage, upstream_model: model });
 }
 
-function ranked(task: RerankTask): CanonicalAnswer {
-  const query = new Set(wordsOf(task.query));
-  const ranking = task.documents.map(
-    (document, index): Ranked => ({ index, relevance_score: scoreOf(query, document) }),
-  );
+function* vectorPieces(task: EmbedTask, dimensions: number, rest: object): Pieces {
+  let before = '{"candidates":[],"vectors":[';
+  for (const input of task.input) {
+    yield before + JSON.stringify(vectorOf(input, task, dimensions));
+    before = ',';
+  }
+  yield `],${JSON.stringify(rest).slice(1)}`;
+}
+
+function ranked(task: RerankTask, model: string): Pieces | Refusal {
   let tokens = 0;
   for (const document of task.documents) tokens += tokensOf(task.query) + tokensOf(document);
   const usage = { ...usageOf(tokens), search_units: searchUnits(task, tokensOfBytes) };
-  return { candidates: [], ranking, usage };
+  return tooLong(tokens) ?? rankingPieces(task, { usage, upstream_model: model });
+}
+
+function* rankingPieces(task: RerankTask, rest: object): Pieces {
+  const query = new Set(wordsOf(task.query));
+  const ranking: Ranked[] = [];
+  for (const [index, document] of task.documents.entries()) {
+    ranking.push({ index, relevance_score: scoreOf(query, document) });
+    yield '';
+  }
+  yield JSON.stringify({ candidates: [], ranking, ...rest });
 }
 
 function usageOf(input_tokens: number): Usage {
@@ -135,18 +156,11 @@ function usageOf(input_tokens: number): Usage {
   };
 }
 
-/** The whole answer to `task`, or a refusal: attempts up to `fail` get `status` (503). */
+/** The answer to `task`, or a refusal: attempts up to `fail` get `status` (503). */
 export function taskAnswer(
   task: Task,
   call: { model: string; attempt: number; fail: number; status: number | undefined },
-): Refusal {
+): Pieces | Refusal {
   if (call.attempt <= call.fail) return refusal(call.status ?? 503);
-  const answer = task.kind === 'embed' ? embedded(task, call.model) : ranked(task);
-  if ('status' in answer) return answer;
-  const headers = { 'content-type': 'application/json' };
-  return {
-    status: 200,
-    headers,
-    body: Buffer.from(JSON.stringify({ ...answer, upstream_model: call.model })),
-  };
+  return task.kind === 'embed' ? embedded(task, call.model) : ranked(task, call.model);
 }

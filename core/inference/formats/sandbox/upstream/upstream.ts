@@ -11,11 +11,12 @@ import { optionsObject, readOptions } from './options.ts';
 import { createPromptCache, type PromptCache } from './prompt-cache.ts';
 import { lastUserText, promptTokens, type SandboxBody, seedBytes } from './request.ts';
 import { type Step, stepsOf } from './steps.ts';
-import { taskAnswer } from './tasks.ts';
+import { type Pieces, taskAnswer } from './tasks.ts';
 
 type Plan =
-  /** Whole: a refusal, or the answer to a task. */
-  { kind: 'refusal'; refusal: Refusal } | { kind: 'answer'; steps: Iterator<Step>; stream: boolean };
+  | { kind: 'refusal'; refusal: Refusal }
+  | { kind: 'task'; pieces: Pieces }
+  | { kind: 'answer'; steps: Iterator<Step>; stream: boolean };
 
 /** The upstream of one process, with an empty prompt cache. */
 export function createSandboxUpstream(): InProcessUpstream {
@@ -37,7 +38,8 @@ function plan(call: InProcessCall, cache: PromptCache): Plan {
     return refused(refusal(400, { message: read.message, param: 'svc.provider_options.sandbox' }));
   if (body.task !== undefined) {
     const { fail = 0, status } = read.options;
-    return refused(taskAnswer(body.task, { model: body.model, attempt: call.attempt, fail, status }));
+    const made = taskAnswer(body.task, { model: body.model, attempt: call.attempt, fail, status });
+    return 'status' in made ? refused(made) : { kind: 'task', pieces: made };
   }
   const view: View = {
     body,
@@ -84,6 +86,8 @@ function isCacheModel(model: string): boolean {
 }
 
 const READ_BYTES_MAX = 65_536;
+/** A task works so long at a stretch, and rests as long. */
+const SLICE_MS = 4;
 const STREAM_HEADERS = { 'content-type': 'application/x-ndjson' };
 const WHOLE_HEADERS = { 'content-type': 'application/json' };
 
@@ -126,10 +130,26 @@ class SandboxExchange implements Exchange {
     if (this.over) return;
     this.due_ms = monotonicMs();
     if (this.plan.kind === 'refusal') this.finishWhole(this.plan.refusal);
-    else {
+    else if (this.plan.kind === 'task') {
+      this.handler.head(200, WHOLE_HEADERS);
+      this.work(this.plan.pieces);
+    } else {
       if (this.plan.stream) this.handler.head(200, STREAM_HEADERS);
       this.turn();
     }
+  }
+
+  /** Makes the answer to a task, a slice at a time: a long one would keep every other call waiting. */
+  private work(pieces: Pieces): void {
+    const until_ms = monotonicMs() + SLICE_MS;
+    while (!this.over && monotonicMs() < until_ms) {
+      const next = this.step(pieces);
+      if (next === null) return;
+      if (next.done === true) return this.finish(true);
+      this.text += next.value;
+      if (this.text.length >= READ_BYTES_MAX) this.deliver();
+    }
+    if (!this.over) this.timer = setTimeout(() => this.work(pieces), SLICE_MS);
   }
 
   /** Runs steps until one has to wait. */
@@ -160,7 +180,7 @@ class SandboxExchange implements Exchange {
   }
 
   /** The next step; null when making it failed. A defect here ends the call: thrown from a timer it would end the process. */
-  private step(steps: Iterator<Step>): IteratorResult<Step> | null {
+  private step<T>(steps: Iterator<T, undefined>): IteratorResult<T, undefined> | null {
     try {
       return steps.next();
     } catch (error) {
