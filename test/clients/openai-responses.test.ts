@@ -128,8 +128,8 @@ describe('whole answers', () => {
       });
     expect((await next(first.output)).status).toBe('completed');
     // The sandbox checks what it signed, as providers do.
-    const changed = structuredClone(first.output) as unknown as { content: { text: string }[] }[];
-    if (changed[0]?.content[0] !== undefined) changed[0].content[0].text += ' changed';
+    const changed = structuredClone(first.output) as unknown as { summary: { text: string }[] }[];
+    if (changed[0]?.summary[0] !== undefined) changed[0].summary[0].text += ' changed';
     await expect(next(changed)).rejects.toMatchObject({ status: 400 });
   });
 });
