@@ -2,7 +2,7 @@
 import { canonicalJson, crockford26, type Id, sha256, sha256Hex } from '../kernel/index.ts';
 import { chargedRates } from './charged.ts';
 import type { FileCapabilities, FileEndpoint, FilePrice } from './file-schema.ts';
-import { DEFAULT_REGION, endpointId, type Merged, type MergedModel, SANDBOX } from './merge.ts';
+import { endpointId, type Merged, type MergedModel, placeOf, SANDBOX } from './merge.ts';
 import { flagsOf, type WholeProvider } from './presets/presets.ts';
 import { sandboxEndpoints, sandboxPriceOf, sandboxSites, withSandbox } from './sandbox.ts';
 import { taskOf } from './task.ts';
@@ -243,8 +243,8 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
   const provider = make.providers.get(file.provider) as Provider;
   // The sandbox stands in no file.
   const said = make.said.get(file.provider);
-  const region = file.region ?? DEFAULT_REGION;
-  const id = endpointId(model.id, file.provider, file.upstream_model, region);
+  const place = placeOf(file, provider.kind, make.formats);
+  const id = endpointId(model.id, file.provider, file.upstream_model, place);
   const markup = model.markup_bps ?? 0;
   const task = taskOf(model.modalities?.out);
   const price = contentOf(file, markup);
@@ -261,7 +261,7 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
     ...(task === null ? {} : { task }),
     ...(model.tokenizer === undefined ? {} : { tokenizer: model.tokenizer }),
     upstream_model: file.upstream_model,
-    region,
+    region: place.region,
     status: model.retires_at !== undefined && model.retires_at <= make.today ? 'disabled' : 'active',
     quantization: file.quantization ?? null,
     context_length: contextLength(model, file),
@@ -279,6 +279,16 @@ function draftEndpoint(make: Make, model: MergedModel, file: FileEndpoint): Endp
   };
 }
 
+function knowingOthers(endpoints: EndpointDraft[]): EndpointDraft[] {
+  return endpoints.map((one) => {
+    const others = endpoints.filter(
+      ({ provider, upstream_model, family }) =>
+        provider === one.provider && upstream_model === one.upstream_model && family !== one.family,
+    );
+    return others.length === 0 ? one : { ...one, other_families: others.map(({ family }) => family) };
+  });
+}
+
 function draftModel(make: Make, model: MergedModel): ModelDraft {
   const deprecated = model.deprecated_at !== undefined && model.deprecated_at <= make.today;
   return {
@@ -293,7 +303,7 @@ function draftModel(make: Make, model: MergedModel): ModelDraft {
     released_at: model.released_at ?? null,
     deprecated_at: model.deprecated_at ?? null,
     retires_at: model.retires_at ?? null,
-    endpoints: model.endpoints.map((endpoint) => draftEndpoint(make, model, endpoint)),
+    endpoints: knowingOthers(model.endpoints.map((endpoint) => draftEndpoint(make, model, endpoint))),
     ...(model.tokenizer === undefined ? {} : { tokenizer: model.tokenizer }),
     ...(model.reasoning?.format === undefined ? {} : { reasoning_format: model.reasoning.format }),
   };
@@ -333,7 +343,7 @@ function sandboxTwin(make: Make, model: ModelDraft): ModelDraft {
   const endpoints = sandboxEndpoints(model.id).map((file, i): EndpointDraft => {
     const site = sandboxSites[i] as (typeof sandboxSites)[number];
     const provider = make.providers.get(SANDBOX) as Provider;
-    const id = endpointId(model.id, SANDBOX, file.upstream_model, site.region);
+    const id = endpointId(model.id, SANDBOX, file.upstream_model, { region: site.region });
     const content = own
       ? { rates: chargedRates(sandboxPriceOf(model.id), 0, (site.price_factor - 1) * 10_000), bands: [] }
       : { rates: real.price.rates, bands: real.price.bands };

@@ -148,7 +148,10 @@ test('an Anthropic cache price without its one hour rate is noticed, not refused
 });
 
 test('an endpoint has the same id wherever the same file is read', () => {
-  expect(endpointId('acme/fast-1', 'acme', 'fast-1', 'eu-west')).toBe('ep_ZDEEZT6QXQZEB01Y2KHS6K0VQM');
+  const region = 'eu-west';
+  expect(endpointId('acme/fast-1', 'acme', 'fast-1', { region })).toBe('ep_ZDEEZT6QXQZEB01Y2KHS6K0VQM');
+  const other = endpointId('acme/fast-1', 'acme', 'fast-1', { region, family: 'openai_responses' });
+  expect(other).toBe('ep_B1EFZ0AWCG583Z1908EDMGVDBG');
 });
 
 test('a model of embeddings or rankings stands alone, and only where its provider has such models', () => {

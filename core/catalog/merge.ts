@@ -25,14 +25,29 @@ export interface Merged {
   readonly notices: readonly FileFault[];
 }
 
-/** Id of an endpoint: the same file gives the same ids everywhere, so that policies travel. */
+/**
+ * Id of an endpoint: the same file gives the same ids everywhere, so that policies travel. `family` is one beside the
+ * provider's own, by which a provider is called in two ways for one model.
+ */
 export function endpointId(
   model: string,
   provider: string,
   upstream_model: string,
-  region: string,
+  at: { readonly region: string; readonly family?: string | undefined },
 ): Id<'endpoint'> {
-  return `ep_${crockford26(sha256(canonicalJson([model, provider, upstream_model, region])))}`;
+  const names = [model, provider, upstream_model, at.region, ...(at.family === undefined ? [] : [at.family])];
+  return `ep_${crockford26(sha256(canonicalJson(names)))}`;
+}
+
+/** What of endpoint `file` tells it apart from others of its provider and upstream model. */
+export function placeOf(
+  file: FileEndpoint,
+  kind: string | undefined,
+  { kinds }: CatalogFormats,
+): { region: string; family?: string | undefined } {
+  const region = file.region ?? DEFAULT_REGION;
+  const own = kind === undefined ? undefined : kinds.get(kind)?.families.text;
+  return file.family === undefined || file.family === own ? { region } : { region, family: file.family };
 }
 
 function isLoopback(host: string): boolean {
@@ -122,7 +137,12 @@ class Merge {
     }
     const endpoints = new Map<string, FileEndpoint>();
     const idOf = (e: FileEndpoint) =>
-      endpointId(model.id, e.provider, e.upstream_model, e.region ?? DEFAULT_REGION);
+      endpointId(
+        model.id,
+        e.provider,
+        e.upstream_model,
+        placeOf(e, this.providers.get(e.provider)?.kind, this.formats),
+      );
     for (const endpoint of known?.endpoints ?? []) endpoints.set(idOf(endpoint), endpoint);
     const here = new Set<string>();
     model.endpoints?.forEach((endpoint, j) => {

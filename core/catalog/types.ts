@@ -149,6 +149,8 @@ export interface Endpoint {
   /** Name of the model's tokenizer, where the file has it. */
   readonly tokenizer?: string;
   readonly upstream_model: string;
+  /** Families in which its provider has the same model too; absent: none. */
+  readonly other_families?: readonly string[];
   readonly region: string;
   readonly status: 'active' | 'disabled';
   readonly quantization: string | null;

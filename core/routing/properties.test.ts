@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../catalog/index.ts';
 import { choose, createAffinity, exclusionReasons, planRoute, type RouteInput } from './index.ts';
 import { able, catalogOf, endpoint, features, healthOf, input, loss, model } from './test-kit.ts';
+import { measureDecisions } from './thousand.fixture.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 const regions = ['us', 'eu', 'eu-west', 'global'];
@@ -203,4 +204,14 @@ test('no endpoint that a security preference forbids is ever planned or spare', 
     }),
     { numRuns: 500 },
   );
+});
+
+/** Beside other tests a decision takes longer; one that sorts all endpoints or hashes them takes this long anywhere. */
+const BOUND_US = 1_000;
+
+// Under 200 µs on an idle machine, which `make bench` holds it to.
+test('a decision over a thousand endpoints takes a fraction of a millisecond, also beside other tests', () => {
+  for (const [name, median_us] of Object.entries(measureDecisions(300))) {
+    expect(median_us, name).toBeLessThan(BOUND_US);
+  }
 });

@@ -77,16 +77,26 @@ function behaviourLosses(losses: readonly RouteLoss[]): number {
 /** A level that is behind every other. */
 const PICKED = Number.POSITIVE_INFINITY;
 
+/** Behind those of its tier, before the next. */
+const BEHIND = 0.5;
+
+/** Whether `endpoint` is of a wire that the caller does not speak while its provider has the model on one that it does. */
+function isDetour({ family, other_families: others }: Endpoint, { speaks }: SettledInput): boolean {
+  return others !== undefined && speaks !== undefined && !speaks(family) && others.some(speaks);
+}
+
 /** Gives each of `candidates` its level: place in the caller's order, then tier; less is earlier. */
 function setLevels(candidates: Candidates, keep_at: string | null, input: SettledInput): number {
   const { passed, level } = candidates;
   const places = placesOf(input.preferences);
   const unnamed = places.size;
   for (let i = 0; i < passed.length; i++) {
-    const place = placeOf((passed[i] as Passed).endpoint, places);
+    const { endpoint } = passed[i] as Passed;
+    const place = placeOf(endpoint, places);
     const tier = tierOf(candidates, i, input, keep_at);
     // The caller's order stands as it is; within one of its places the remembered endpoint is first.
     level[i] = place * tiers.length + (place < unnamed ? Math.min(tier, SCORE) : tier);
+    if (isDetour(endpoint, input)) level[i] = (level[i] as number) + BEHIND;
   }
   return unnamed;
 }
@@ -111,7 +121,7 @@ function orderOf({ passed, hash }: Candidates, i: number, seed: number): number 
 function pick(candidates: Candidates, i: number, unnamed: number): RankedEndpoint {
   const { passed, level, scores } = candidates;
   const { endpoint, losses } = passed[i] as Passed;
-  const tier = (level[i] as number) % tiers.length;
+  const tier = Math.floor(level[i] as number) % tiers.length;
   const named = (level[i] as number) < unnamed * tiers.length;
   level[i] = PICKED;
   const reason = named && tier === SCORE ? 'order' : (tiers[tier] as RankedEndpoint['reason']);

@@ -124,6 +124,8 @@ export interface RouteInput {
   readonly features: RouteFeatures;
   /** What the request would lose on an endpoint; asked only where the cheaper filters pass. */
   losses(endpoint: Endpoint): readonly RouteLoss[];
+  /** Whether `family` is the caller's own wire; absent: it is not known of any. */
+  speaks?(family: string): boolean;
   readonly health: HealthView;
   /** Milliseconds until a key of the pool may be used at `endpoint`; 0: one may now. Absent: always. */
   rests?(endpoint: Endpoint): number;

@@ -329,6 +329,19 @@ describe.each(reasoning)('reasoning of %s', (family) => {
   );
 });
 
+test('a provider with two APIs is called by the one that the client speaks', async () => {
+  const client = openai(gateway().served('openai'));
+  const model = 'fam/wires';
+  const content = 'Hi mark=two-apis';
+  for (let i = 0; i < 3; i++) {
+    await client.chat.completions.create({ model, messages: ask(content), max_tokens: 20 });
+    await client.responses.create({ model, input: content, max_output_tokens: 20 });
+  }
+  const calls = gateway().sim.calls.filter(({ mark }) => mark === 'two-apis');
+  const wires = ['openai', 'responses'];
+  expect(calls.map(({ family }) => family)).toEqual([...wires, ...wires, ...wires]);
+});
+
 test('vectors by the AI SDK and by the official client', async () => {
   const at = gateway().served('openai');
   const provider = createOpenAI({ baseURL: `${at.base_url}/v1`, apiKey: at.key });

@@ -52,10 +52,14 @@ function providersYaml(sim: Sim, bedrock: Sim): string {
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
   const providers = names.map((name) => provider(name, kinds[name], `${sim.url}${paths[name]}`, 'FAM_KEY'));
   const models = names.map((name) => model(name, `${name}-1`, able('')));
+  const wires = model('openai', 'openai-1', able('')).replace('fam/openai', 'fam/wires');
+  const second = wires
+    .slice(wires.indexOf('      - provider'))
+    .replace('region:', 'family: openai_responses\n        region:');
   const embed = model('openai-embed', 'embed-1', '\n    modalities: { in: [text], out: [embedding] }');
   return `version: 1
 providers:${providers.join('')}${provider('bedrock', 'bedrock', bedrock.url, 'FAM_AWS')}
-models:${models.join('')}${embed}${model('bedrock', 'eu.anthropic.claude-sim-v1:0', able(', format: anthropic-claude-v1'))}
+models:${models.join('')}${wires}\n${second}${embed}${model('bedrock', 'eu.anthropic.claude-sim-v1:0', able(', format: anthropic-claude-v1'))}
 `;
 }
 

@@ -25,6 +25,19 @@ test('the committed catalog has forty models of eight vendors, and popular open 
   expect(notices).toEqual([]);
 });
 
+test('OpenAI is called by either of its APIs for every model of its own that answers', async () => {
+  const { models } = await readFiles([committedCatalog], { formats });
+  for (const { id, endpoints, modalities } of models.values()) {
+    if (!id.startsWith('openai/') || modalities?.out.includes('embedding')) continue;
+    if (endpoints.some(({ provider }) => provider !== 'openai')) continue;
+    expect([id, endpoints.map(({ family }) => family)]).toEqual([id, [undefined, 'openai_responses']]);
+  }
+  expect(models.get('openai/gpt-4o')?.endpoints[1]?.price).toMatchObject({
+    input: '2.5',
+    search_unit: '10000',
+  });
+});
+
 test('bands begin where the vendor says: at 272,000 prompt tokens of GPT-5.4, above 200,000 of Gemini 2.5 Pro', () => {
   const band = (id: string) => {
     const host = rows.find((row) => row.id === id)?.hosts[0];
@@ -128,9 +141,10 @@ test('thoughts are hidden where their vendor bills more than its chat wire shows
 test('a search of the web is offered where the package prices it, by the million, in every band', async () => {
   const { models } = await readFiles([committedCatalog], { formats });
   for (const { id, endpoints } of models.values()) {
-    for (const { bands, capabilities, price, provider } of endpoints) {
+    for (const { bands, capabilities, family, price, provider } of endpoints) {
       const sells = capabilities?.server_tools?.includes('web_search') === true;
-      expect([id, sells]).toEqual([id, provider === 'anthropic']);
+      const priced = family === 'openai_responses' && id !== 'openai/gpt-4.1-nano';
+      expect([id, sells]).toEqual([id, provider === 'anthropic' || priced]);
       for (const rates of [price, ...(bands ?? []).map((band) => band.price)] as FilePrice[]) {
         expect([id, rates.search_unit]).toEqual([id, sells ? '10000' : undefined]);
       }

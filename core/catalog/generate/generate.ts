@@ -131,6 +131,7 @@ function endpointLines(host: Host, out: Row['out'], date: string): string[] {
   const lines = [
     `      - provider: ${host.provider}`,
     `        upstream_model: ${JSON.stringify(host.upstream_model)}`,
+    ...(host.family === undefined ? [] : [`        family: ${host.family}`]),
     `        price: ${rate(whole)}`,
   ];
   if (bands.length > 0) lines.push('        bands:');

@@ -7,6 +7,8 @@ import type { FileCapabilities, FileModel } from '../file-schema.ts';
 export interface Host {
   readonly provider: string;
   readonly upstream_model: string;
+  /** Absent: its provider's own. */
+  readonly family?: string;
   /** Provider and model in the price package. */
   readonly priced_as: readonly [string, string];
   readonly capabilities?: FileCapabilities;
@@ -39,6 +41,14 @@ export function openai(model: string, flags?: string[]): Host {
     capabilities,
   };
   return flags === undefined ? host : { ...host, flags };
+}
+/** Models of which the price package knows no searches. */
+const unsearched: ReadonlySet<string> = new Set(['gpt-4.1-nano']);
+/** `model` at OpenAI by its other API, which shows more of its reasoning and runs searches. */
+export function openaiResponses(model: string, flags?: string[]): Host {
+  const { capabilities: _chat, ...host } = openai(model, flags);
+  const wire = { ...host, family: 'openai_responses' };
+  return unsearched.has(model) ? wire : { ...wire, capabilities: { server_tools: ['web_search'] } };
 }
 /** Tools that Anthropic's models know and the caller runs, of which no unit is billed; and the search, which is priced. */
 const anthropicTools = ['bash', 'str_replace_based_edit_tool', 'computer', 'memory', 'web_search'];
@@ -140,14 +150,14 @@ export function gpt(model: string, name: string, max_output: number | null, more
     tokenizer: tokenizerOfGpt,
     capabilities: openaiReasoning,
     reasoning: hiddenEffort,
-    hosts: [openai(model, rejectsSampling)],
+    hosts: [openai(model, rejectsSampling), openaiResponses(model, rejectsSampling)],
     ...more,
   };
   return max_output === null ? row : { ...row, max_output };
 }
 /** A model of OpenAI's that does not reason. */
 export function plainGpt(model: string, name: string, max_output: number): Row {
-  const more = { capabilities: openaiAll, hosts: [openai(model)] };
+  const more = { capabilities: openaiAll, hosts: [openai(model), openaiResponses(model)] };
   const { reasoning: _, ...row } = gpt(model, name, max_output, more);
   return row;
 }

@@ -328,6 +328,7 @@ function routeOrRefusal(
       compat: request.svc.compat,
       features,
       losses: (endpoint) => lossesOf(deps, request, endpoint),
+      speaks: (family) => deps.raw_lanes.has(`${request.dialect} ${family}`),
       health: deps.health.seenBy(viewerOf({ grant, dialect_in: incoming.dialect.name })),
       rests: (endpoint) => throttleMs(deps, endpoint, now_ms),
       ...(own_keys === undefined ? {} : { own_keys }),
