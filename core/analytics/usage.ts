@@ -2,16 +2,20 @@
 // that are over are read from their roll-ups.
 import { type Static, Type } from 'typebox';
 import {
+  csv,
+  FileAnswer,
   invalid,
   named,
   nullable,
   oneOf,
   operation,
   orgCaller,
+  ServiceError,
   Time,
   TimeIn,
   timeInMs,
 } from '../kernel/index.ts';
+import { findOrg } from '../orgs/index.ts';
 import { sumUsage, type UsageFilter, type UsageSum } from './usage-store.ts';
 
 export const usageRanges = ['24h', '7d', '30d', '90d', 'custom'] as const;
@@ -84,6 +88,7 @@ const UsageInput = Type.Object({
   model: Name,
   provider: Name,
   environment: Type.Optional(oneOf(['live', 'test'], 'Environment')),
+  format: Type.Optional(oneOf(['json', 'csv'], 'TableFormat')),
 });
 type UsageInput = Static<typeof UsageInput>;
 
@@ -95,7 +100,7 @@ interface Range {
 
 const spans = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS } as const;
 
-/** The range that `input` names at `now` (milliseconds). @throws ServiceError invalid_request. */
+/** The range that `input` names at `now` (milliseconds). @throws ServiceError invalid_request, range_too_long. */
 export function usageRange(input: UsageInput, now: number): Range {
   const range = input.range ?? '24h';
   let from: number;
@@ -106,8 +111,12 @@ export function usageRange(input: UsageInput, now: number): Range {
     from = timeInMs(input.from);
     to = timeInMs(input.to);
     if (from >= to) throw invalid('from', 'range', 'from lies before to.');
-    if (to - from > DAYS_MAX * DAY_MS)
-      throw invalid('from', 'range', `A range has at most ${DAYS_MAX} days.`);
+    if (to - from > DAYS_MAX * DAY_MS) {
+      throw new ServiceError('range_too_long', `A range has at most ${DAYS_MAX} days.`, {
+        param: 'from',
+        details: { days_max: DAYS_MAX },
+      });
+    }
   } else {
     from = now - spans[range];
   }
@@ -173,6 +182,17 @@ function groupSeriesOf(sums: readonly UsageSum[], groups: readonly { key: string
   return [...rows.values()].sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
 }
 
+/** One row per bucket and group, oldest first; without a group one per bucket, empty ones too. */
+function exportOf(sums: readonly UsageSum[], range: Range, group_by: string | null): string {
+  const rows =
+    group_by === null
+      ? seriesOf(sums, range).map((row) => ({ ...row, key: '' }))
+      : sums.map((sum) => ({ ...sum, bucket: sum.bucket.toISOString() }));
+  const shown = rows.map((row) => ({ ...row, group_by: group_by ?? '' }));
+  shown.sort((a, b) => (a.bucket + a.key < b.bucket + b.key ? -1 : 1));
+  return csv(['bucket', 'group_by', 'key', ...names], shown);
+}
+
 const figuresExample = {
   requests: 1,
   ok: 1,
@@ -189,7 +209,7 @@ export const getUsageOperation = operation({
   name: 'usage.get',
   method: 'GET',
   path: '/v1/usage',
-  summary: 'Sum calls, tokens and cost over a range, by bucket and group',
+  summary: 'Sum calls, tokens and cost over a range, by bucket and group, as JSON or CSV',
   audience: {
     kind: 'key',
     scopes: ['read:usage'],
@@ -197,7 +217,8 @@ export const getUsageOperation = operation({
   },
   input: UsageInput,
   output: UsageView,
-  errors: [],
+  errors: ['range_too_long'],
+  produces: 'text/csv',
   example: {
     object: 'usage',
     range: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z', granularity: 'day' },
@@ -236,8 +257,16 @@ export const getUsageOperation = operation({
         ? []
         : sumUsage(context.db, { ...filter, ...before }, { unit: 'all', group: null, tag: null }),
     ]);
-    const groups = group === null ? [] : groupsOf(sums);
     context.header('x-svc-analytics-lag-s', String(context.services.request_log.lag_s()));
+    if (input.format === 'csv') {
+      const org = await findOrg(context.db, caller.org_id);
+      return new FileAnswer({
+        content_type: 'text/csv; charset=utf-8',
+        filename: `usage-${org?.slug}-${context.now().toISOString().slice(0, 10)}.csv`,
+        body: exportOf(sums, range, group),
+      });
+    }
+    const groups = group === null ? [] : groupsOf(sums);
     return {
       object: 'usage' as const,
       range: {

@@ -84,7 +84,7 @@ export const listEntriesOperation = operation({
   audience: { ...readers, session: ['owner', 'admin', 'billing'] },
   input: Type.Object({
     kind: Type.Optional(oneOf(ENTRY_KINDS, 'LedgerEntryKind')),
-    format: Type.Optional(oneOf(['json', 'csv'])),
+    format: Type.Optional(oneOf(['json', 'csv'], 'TableFormat')),
     ...pageInput(500),
   }),
   output: pageOf(EntryView),

@@ -38,6 +38,7 @@ export const codes = {
   amount_too_small: { status: 400, type: 'invalid_request_error', retry: false },
   amount_too_large: { status: 400, type: 'invalid_request_error', retry: false },
   currency_not_supported: { status: 400, type: 'invalid_request_error', retry: false },
+  range_too_long: { status: 400, type: 'invalid_request_error', retry: false },
   weak_password: { status: 400, type: 'invalid_request_error', retry: false },
   authentication_required: { status: 401, type: 'authentication_error', retry: false },
   invalid_api_key: { status: 401, type: 'authentication_error', retry: false },

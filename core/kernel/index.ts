@@ -110,4 +110,5 @@ export {
   timeInMs,
 } from './schema/schema.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
+export { refuseOtherVersion, sendVersion } from './version.ts';
 export { within } from './within.ts';

@@ -192,6 +192,8 @@ export interface Operation<I extends TSchema = TSchema, O extends TSchema = TSch
    * harmless.
    */
   readonly own_transactions?: true;
+  /** A read sends the `ETag` of what it shows, and a write honours `If-Match` (`version.ts`). */
+  readonly versioned?: true;
   /** Browser pages of any origin may call it, without credentials. */
   readonly cross_origin?: true;
   /** A second media type of the answer beside JSON, returned as a `FileAnswer`. */

@@ -231,6 +231,7 @@ export async function changeBudget(context: Context, org: Org, key: KeyRow): Pro
     daily_micro: key.budget_daily_micro,
     hard: key.budget_hard,
     alerts: key.alerts,
+    at: context.now(),
   });
   await applyBudget(context, org, key);
 }

@@ -12,7 +12,9 @@ import {
   page,
   pageInput,
   pageOf,
+  refuseOtherVersion,
   ServiceError,
+  sendVersion,
   walkPage,
 } from '../kernel/index.ts';
 import { orderResumption } from '../ledger/index.ts';
@@ -113,8 +115,13 @@ export const getKeyOperation = operation({
   input: Type.Object({ id: idOf('key') }),
   output: KeyView,
   errors: [],
+  versioned: true,
   example: keyExample,
-  run: async (context, { id }) => viewKey(context, await getRow(context, id, findKey)),
+  async run(context, { id }) {
+    const key = await getRow(context, id, findKey);
+    sendVersion(context, key.updated_at);
+    return viewKey(context, key);
+  },
 });
 
 export const createKeyOperation = operation({
@@ -157,11 +164,13 @@ export const patchKeyOperation = operation({
   input: PatchKeyInput,
   output: KeyView,
   errors: ['state_conflict', 'unsupported_version'],
+  versioned: true,
   request: { name: 'checkout service', budget: { daily_micro: 10_000_000 }, limits: { rpm: null } },
   example: keyExample,
   async run(context, input) {
     const changed = await context.transaction(async (context) => {
       const key = await getRow(context, input.id, lockKey);
+      refuseOtherVersion(context, key.updated_at);
       const changed = await patchKey(context, key, input);
       await record(context, 'keys.update', key, changesOf(key, changed, SETTINGS));
       context.afterCommit(() => context.services.key_ring.forget(key.id));
@@ -180,10 +189,12 @@ export const deleteKeyOperation = operation({
   input: Type.Object({ id: idOf('key') }),
   output: KeyView,
   errors: [],
+  versioned: true,
   example: { ...keyExample, status: 'revoked', revoked_at: '2026-11-21T11:00:00.000Z' },
   async run(context, { id }) {
     const revoked = await context.transaction(async (context) => {
       const key = await getRow(context, id, lockKey);
+      refuseOtherVersion(context, key.updated_at);
       const revoked = await endKey(context, key);
       await record(context, 'keys.revoke', key);
       context.afterCommit(() => context.services.key_ring.forget(key.id));

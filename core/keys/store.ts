@@ -224,14 +224,15 @@ export async function setChainBudget(
     daily_micro: number | null;
     hard: boolean;
     alerts: readonly number[];
+    at: Date;
   },
 ): Promise<void> {
   await db.query({
     name: 'keys.set_chain_budget',
     text: `
-      update api_key set budget_daily_micro = $3, budget_hard = $4, alerts = $5
+      update api_key set budget_daily_micro = $3, budget_hard = $4, alerts = $5, updated_at = $6
        where org_id = $1 and chain_no = $2 and status <> 'revoked'`,
-    values: [args.org_id, args.chain_no, args.daily_micro, args.hard, args.alerts],
+    values: [args.org_id, args.chain_no, args.daily_micro, args.hard, args.alerts, args.at],
   });
 }
 

@@ -9,6 +9,7 @@ import {
   operation,
   orgCaller,
   type Role,
+  sendVersion,
   Time,
 } from '../kernel/index.ts';
 import { getProjectOperation, listProjectsOperation } from './projects.ts';
@@ -76,7 +77,7 @@ export const orgExample = {
 
 /** `org` on the wire; `role` is the caller's in it, null for a key. */
 export function viewOrg(org: OrgRecord, role: Role | null): OrgView {
-  const { settings, data_policy, created_at, closed_at, ...plain } = org;
+  const { settings, data_policy, created_at, closed_at, updated_at: _, ...plain } = org;
   const security = settings.security ?? {};
   return {
     ...plain,
@@ -104,11 +105,13 @@ export const getOrgOperation = operation({
   input: Type.Object({ id: idOf('org') }),
   output: OrgView,
   errors: [],
+  versioned: true,
   example: orgExample,
   async run(context, { id }) {
     const caller = orgCaller(context);
     const [org] = id === caller.org_id ? await findOrgRecords(context.db, [id]) : [];
     if (org === undefined) throw notFound();
+    sendVersion(context, org.updated_at);
     return viewOrg(org, caller.kind === 'session' ? caller.role : null);
   },
 });

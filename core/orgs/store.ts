@@ -77,6 +77,7 @@ export interface OrgRecord extends Omit<Org, 'settings' | 'shard' | 'live_book_i
   readonly billing_address: Record<string, unknown> | null;
   readonly settings: { readonly security?: SecuritySettings & { readonly key_default_expiry_days?: number } };
   readonly closed_at: Date | null;
+  readonly updated_at: Date;
 }
 
 /** The organizations with these ids, oldest first. */
@@ -85,7 +86,7 @@ export async function findOrgRecords(db: Db, ids: readonly string[]): Promise<Or
     name: 'orgs.find_records',
     text: `
       select id, slug, name, kind, status, plan_id, billing_country, billing_currency, legal_name, gstin, tax_status,
-             billing_email, billing_address, settings, data_policy, created_at, closed_at
+             billing_email, billing_address, settings, data_policy, created_at, closed_at, updated_at
         from org where id = any($1) order by created_at, id`,
     values: [ids],
   });

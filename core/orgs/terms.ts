@@ -1,4 +1,4 @@
-// What staff decide about an organisation: kind, plan, status.
+// What staff decide about an organization: kind, plan, status.
 import type { Context } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
 import type { PlanId } from './plans.ts';
@@ -13,7 +13,7 @@ interface Terms {
 
 /**
  * Changes what is given, in a transaction of `context`, and writes the events of a plan that changed and of a closing.
- * False when there is no such organisation.
+ * False when there is no such organization.
  */
 export function changeTerms(context: Context, org_id: Org['id'], terms: Terms): Promise<boolean> {
   return context.transaction(async (context) => {

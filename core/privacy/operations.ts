@@ -9,6 +9,7 @@ import {
   operation,
   orgCaller,
   type Role,
+  refuseOtherVersion,
   ServiceError,
 } from '../kernel/index.ts';
 import { roleBehind } from '../keys/index.ts';
@@ -54,12 +55,17 @@ export const updateOrgOperation = operation({
   }),
   output: OrgView,
   errors: ['invalid_pattern', 'invalid_gstin', 'conflict'],
+  versioned: true,
   request: { data_policy: { zdr: true, regions: ['eu'], redact: { presets: ['email'] } } },
   example: orgExample,
   async run(context, { id, data_policy, ...others }) {
     const caller = orgCaller(context);
     if (id !== caller.org_id) throw notFound();
     return context.transaction(async (context) => {
+      await lockOrg(context.db, id);
+      const [before] = await findOrgRecords(context.db, [id]);
+      if (before === undefined) throw notFound();
+      refuseOtherVersion(context, before.updated_at);
       if (data_policy !== undefined) {
         refuseOthers(context, { param: 'data_policy', roles: ['owner', 'admin'] });
         await changePolicy(context, data_policy);

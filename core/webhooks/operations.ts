@@ -16,7 +16,9 @@ import {
   oneOf,
   operation,
   orgCaller,
+  refuseOtherVersion,
   ServiceError,
+  sendVersion,
 } from '../kernel/index.ts';
 import { lockOrg } from '../orgs/index.ts';
 import { deliveryOperations } from './delivery-operations.ts';
@@ -139,8 +141,13 @@ const getWebhookOperation = operation({
   input: Type.Object({ id: idOf('webhook') }),
   output: WebhookView,
   errors: [],
+  versioned: true,
   example: webhookExample,
-  run: async (context, { id }) => viewWebhook(await getWebhook(context, id, findWebhook), context.now()),
+  async run(context, { id }) {
+    const webhook = await getWebhook(context, id, findWebhook);
+    sendVersion(context, webhook.updated_at);
+    return viewWebhook(webhook, context.now());
+  },
 });
 
 const createWebhookOperation = operation({
@@ -222,6 +229,7 @@ const patchWebhookOperation = operation({
   }),
   output: WebhookView,
   errors: ['unsafe_url'],
+  versioned: true,
   request: { events: ['*'], status: 'active' },
   example: webhookExample,
   async run(context, input) {
@@ -231,6 +239,7 @@ const patchWebhookOperation = operation({
     if (input.url !== undefined && input.url !== seen.url) await refuseUnsafeUrl(context, input.url);
     return context.transaction(async (context) => {
       const before = await getWebhook(context, input.id, lockWebhook);
+      refuseOtherVersion(context, before.updated_at);
       const changed: WebhookRow = {
         ...withStatus(before, input.status ?? before.status),
         url: input.url ?? before.url,
@@ -263,10 +272,12 @@ const deleteWebhookOperation = operation({
   output: Nothing,
   errors: [],
   status: 204,
+  versioned: true,
   example: {},
   run: (context, { id }) =>
     context.transaction(async (context) => {
       const webhook = await getWebhook(context, id, lockWebhook);
+      refuseOtherVersion(context, webhook.updated_at);
       await deleteWebhook(context.db, webhook);
       await audit(context, 'webhooks.delete', webhook);
       return {};

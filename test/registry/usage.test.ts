@@ -95,3 +95,22 @@ test('a test key sums its own environment and sees nothing of the live one; a ta
   const response = await harness.call('GET', '/v1/usage?group_by=tag', { key: a.key });
   expect([response.statusCode, response.json().error.param]).toEqual([400, 'tag']);
 });
+
+test('an export has the same figures, a row per bucket and group', async () => {
+  const shown = await usage('group_by=model');
+  const file = await harness.call('GET', '/v1/usage?group_by=model&format=csv', { key: a.key });
+  expect([file.statusCode, file.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect(file.headers['content-disposition']).toMatch(/filename="usage-acme-\d{4}-\d\d-\d\d\.csv"$/);
+  const [head, ...lines] = file.body.trimEnd().split('\r\n');
+  expect(head).toBe(
+    'bucket,group_by,key,requests,ok,errors,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,cost_micro',
+  );
+  const rows = lines.map((line) => line.split(','));
+  expect(rows.map(([bucket, , key]) => `${bucket} ${key}`)).toEqual(
+    shown.group_series.map(({ bucket, key }) => `${bucket} ${key}`),
+  );
+  const total = (place: number) => rows.reduce((sum, row) => sum + Number(row[place]), 0);
+  expect([total(3), total(11)]).toEqual([shown.totals.requests, shown.totals.cost_micro]);
+  const plain = await harness.call('GET', '/v1/usage?range=24h&format=csv', { key: a.key });
+  expect(plain.body.trimEnd().split('\r\n')).toHaveLength(1 + shown.series.length);
+});

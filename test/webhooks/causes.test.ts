@@ -50,7 +50,7 @@ async function topUp(fate: Parameters<typeof rail.completed>[1]): Promise<void> 
   await money.deliver(rail.completed(await money.topup(org), fate));
 }
 
-/** In the order in which they are made to happen; the organisation begins without credit. */
+/** In the order in which they are made to happen; the organization begins without credit. */
 const causes: Readonly<Record<keyof typeof eventTypes, () => Promise<unknown>>> = {
   'test.ping': () => tenant.run('webhooks.test', { id: hook.id }),
   'topup.failed': () => topUp({ type: 'checkout.session.async_payment_failed', status: 'unpaid' }),

@@ -31,6 +31,13 @@ const parameters = {
     description: 'Repeats with the same key and body within 24 hours get the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x20-\\x7e]+$' },
   },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of a read: the change is refused with 412 when the object has changed since.',
+    schema: { type: 'string', maxLength: 1_024 },
+  },
   SvcVersion: {
     name: 'svc-version',
     in: 'header',

@@ -90,6 +90,7 @@ function declaredErrors(operation: Operation): ErrorCode[] {
   if (operation.audience.kind !== 'public') declared.push(...common);
   else declared.push('rate_limit_exceeded', 'internal', 'service_unavailable');
   if (Object.keys(shape.path).length > 0 || operation.method !== 'GET') declared.push('not_found');
+  if (operation.versioned === true && operation.method !== 'GET') declared.push('precondition_failed');
   if (operation.idempotent === true) declared.push('idempotency_in_progress', 'idempotency_conflict');
   if (operation.audience.kind === 'key' && operation.audience.sandbox === false) {
     declared.push('sandbox_key_not_allowed');
@@ -137,6 +138,9 @@ function parameters(operation: Operation, parts: Parts): Json[] {
     listed.push(placed(parts, { name, in: 'query', required: shape.required.has(name) }, schema));
   }
   if (operation.idempotent === true) listed.push({ $ref: '#/components/parameters/IdempotencyKey' });
+  if (operation.versioned === true && operation.method !== 'GET') {
+    listed.push({ $ref: '#/components/parameters/IfMatch' });
+  }
   return listed;
 }
 
