@@ -16,7 +16,7 @@ import { type LimitStore, planSubject, subjectOfKey } from '../limits/index.ts';
 import { findOrg, planLimits } from '../orgs/index.ts';
 import { countCapacity } from './usage-store.ts';
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** The limit store; absent in programs that take no calls. */
     readonly limits?: LimitStore;

@@ -107,7 +107,7 @@ export interface RequestLog {
   close(): Promise<void>;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     readonly request_log: RequestLog;
   }

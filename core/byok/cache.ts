@@ -39,7 +39,7 @@ export interface ByokCache {
   close(): Promise<void>;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** Absent in processes that route no calls. */
     readonly byok?: Pick<ByokCache, 'forget'>;

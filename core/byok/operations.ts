@@ -32,7 +32,7 @@ import {
 } from './store.ts';
 import type { ByokRow, ProviderKeys } from './types.ts';
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** How providers are asked with a key; absent in programs that ask none. */
     readonly provider_keys?: ProviderKeys;

@@ -221,7 +221,7 @@ export interface Catalog {
   readonly sandbox: ReadonlyMap<string, Model>;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** The present snapshot. */
     catalog(): Catalog;

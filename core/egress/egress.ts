@@ -43,7 +43,7 @@ export interface Egress {
   exchange(request: EgressRequest): Promise<EgressResponse>;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** Absent: addresses of the public Internet over https alone. */
     readonly egress?: Egress;

@@ -11,7 +11,7 @@ export interface SignInSettings {
   readonly trusted_proxies: readonly string[];
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     readonly sign_in: SignInSettings;
   }

@@ -9,7 +9,6 @@ export {
 } from './config.ts';
 export { crc32, equalBytes, hkdfSha256, hmacSha256, seal, sha256, sha256Hex, unseal } from './crypto.ts';
 export { csv } from './csv.ts';
-export { deriveKey, type Walk, walkPage } from './cursor.ts';
 export { codes, type ErrorCode, type ErrorType, ServiceError } from './errors.ts';
 export {
   crockford,
@@ -60,6 +59,7 @@ export {
   type NanoUsd,
   nanoUsd,
 } from './money.ts';
+export { deriveKey, type Walk, walkPage } from './operation/cursor.ts';
 export {
   type Audience,
   type Caller,
@@ -82,7 +82,8 @@ export {
   type Statement,
   scopes,
   staffRoles,
-} from './operation.ts';
+} from './operation/operation.ts';
+export { refuseOtherVersion, sendVersion } from './operation/version.ts';
 export { type Program, runProgram } from './program.ts';
 export { secureBytes, secureText, secureUnit } from './random.ts';
 export { type JsonSchema, pathText, type SchemaFault, type Step, schemaFaults } from './schema/faults.ts';
@@ -110,5 +111,4 @@ export {
   timeInMs,
 } from './schema/schema.ts';
 export { type Example, SECONDS, Spread } from './spread.ts';
-export { refuseOtherVersion, sendVersion } from './version.ts';
 export { within } from './within.ts';

@@ -16,7 +16,7 @@ export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-declare module './operation.ts' {
+declare module './operation/operation.ts' {
   interface Services {
     /** Absent in programs that send no mail. */
     readonly mailer?: Mailer;

@@ -91,7 +91,7 @@ export interface OwnDataPolicy {
 
 export type KeyStatus = 'active' | 'rotating' | 'revoked' | 'expired';
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     readonly key_ring: KeyRing;
   }

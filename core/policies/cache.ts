@@ -30,7 +30,7 @@ export interface PolicyCache {
   close(): Promise<void>;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** Absent in processes that route no calls. */
     readonly policies?: Pick<PolicyCache, 'forget'>;

@@ -34,7 +34,7 @@ import { expectedNano } from './score.ts';
 import { routeLine, routeOf } from './trace.ts';
 import type { RouteFeatures, RouteInput, RoutePlan } from './types.ts';
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** What this process has seen of endpoints; absent where it routes no calls. */
     readonly health?: Health;

@@ -12,7 +12,7 @@ export interface MoneyIn {
   readonly console_url: string;
 }
 
-declare module '../kernel/operation.ts' {
+declare module '../kernel/operation/operation.ts' {
   interface Services {
     /** Absent: no rail is configured, rates are those of the release. */
     readonly money_in?: MoneyIn;

@@ -1,9 +1,9 @@
 // An operation is declared once; its REST route, its OpenAPI entry, the authorisation test and its GraphQL resolver
 // come from the declaration. `run` reaches everything outside its input through its context.
 import type { Static, TSchema } from 'typebox';
-import type { ErrorCode } from './errors.ts';
-import type { Id, Kind, RequestId } from './ids.ts';
-import type { Log } from './log.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Id, Kind, RequestId } from '../ids.ts';
+import type { Log } from '../log.ts';
 
 /** What a key may do. `manage:credits` includes `read:credits`; no other scope includes another. */
 export const scopes = [

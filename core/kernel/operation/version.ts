@@ -1,5 +1,5 @@
 // Versions of what can be changed: a read says which one it shows, and a write can name the one it is meant for.
-import { ServiceError } from './errors.ts';
+import { ServiceError } from '../errors.ts';
 import type { Context } from './operation.ts';
 
 /** Weak (RFC 9110 8.8.1): figures that are shown beside the settings change without it. */

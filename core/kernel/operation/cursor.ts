@@ -1,6 +1,6 @@
 // Page cursors: the sort key of the last row, with eight bytes of HMAC, valid only for one route, organization and
 // filter set. A cursor holds no secret. One that fails the check means the first page; it is never an error.
-import { equalBytes, hmacSha256 } from './crypto.ts';
+import { equalBytes, hmacSha256 } from '../crypto.ts';
 import type { Context } from './operation.ts';
 
 declare module './operation.ts' {
