@@ -135,7 +135,7 @@ export async function callerOf(
   options: {
     readonly x_api_key?: boolean;
     /**
-     * The organisation that the path names (`/v1/orgs/{id}…`): a person acts with their role in that organisation.
+     * The organization that the path names (`/v1/orgs/{id}…`): a person acts with their role in that organization.
      */
     readonly org_id?: string | null;
     /** The service itself checks again; this does not count as activity of the person. */

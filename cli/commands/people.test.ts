@@ -34,7 +34,7 @@ async function svcctl(...args: string[]): Promise<{ code: number; json: Record<s
   return { code, json: JSON.parse(out) };
 }
 
-test('a user is made with a password shown once, joins a second organisation without a new one, and keys made there are bound to nobody', async () => {
+test('a user is made with a password shown once, joins a second organization without a new one, and keys made there are bound to nobody', async () => {
   await svcctl('org', 'create', '--slug', 'acme', '--name', 'Acme', '--country', 'US');
   await svcctl('org', 'create', '--slug', 'other', '--name', 'Other', '--country', 'IN');
   const make = (org: string, role: string) =>

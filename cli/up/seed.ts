@@ -1,4 +1,4 @@
-// The two demo organisations of `make up`, one per payment rail, each with a live and a sandbox key. The service
+// The two demo organizations of `make up`, one per payment rail, each with a live and a sandbox key. The service
 // shows secrets only once, so they are kept in the data directory and the second start prints the same keys.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { createOrg, findOrg } from '@svc/core/orgs/index.ts';
 import { staffContext } from '../context.ts';
 import { getOrg, getProject } from '../lookup.ts';
 
-/** Live credit of each demo organisation, in micro-USD. */
+/** Live credit of each demo organization, in micro-USD. */
 export const LIVE_GRANT_MICRO_USD = microUsd(5_000_000);
 
 const wanted = [
@@ -19,7 +19,7 @@ const wanted = [
   { slug: 'demo-in', name: 'Demo India', billing_country: 'IN' },
 ] as const;
 
-/** The console login of a demo organisation's owner. */
+/** The console login of a demo organization's owner. */
 interface ConsoleLogin {
   readonly email: string;
   readonly password: string;
@@ -36,7 +36,7 @@ interface DemoOrg {
   readonly console_login: ConsoleLogin;
 }
 
-/** The first demo organisation, and whether it was created just now. */
+/** The first demo organization, and whether it was created just now. */
 export interface Demo extends DemoOrg {
   readonly fresh: boolean;
 }
@@ -83,7 +83,7 @@ async function seedOwner(context: Context, org_id: Id<'org'>, slug: string): Pro
   return { email, password: password ?? (await resetPassword(context, email)) };
 }
 
-/** The organisation, created if it is missing, with two new keys. */
+/** The organization, created if it is missing, with two new keys. */
 async function seedOne(context: Context, org: (typeof wanted)[number]): Promise<DemoOrg> {
   if ((await findOrg(context.db, org.slug)) === null) await createDemoOrg(context, org);
   const { id: org_id } = await getOrg(context, org.slug);
@@ -110,7 +110,7 @@ function isWhole(remembered: readonly Partial<DemoOrg>[], orgs: readonly (object
 }
 
 /**
- * Creates the demo organisations and keys that the database at `url` lacks. What `dataDir` remembers is kept as long
+ * Creates the demo organizations and keys that the database at `url` lacks. What `dataDir` remembers is kept as long
  * as the database has it too.
  */
 export async function seedDemo(url: string, dataDir: string): Promise<Demo> {

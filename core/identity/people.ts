@@ -30,7 +30,7 @@ function newPassword(): string {
 }
 
 /**
- * Makes a person a member of an organisation with `role`, and the person too where the address is new; then with
+ * Makes a person a member of an organization with `role`, and the person too where the address is new; then with
  * `password`, or a fresh one. The password is null for a person who had one already.
  * @throws ServiceError invalid_request, weak_password.
  */

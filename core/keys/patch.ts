@@ -20,7 +20,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 type PolicyPatch = { readonly [K in keyof OwnDataPolicy]?: OwnDataPolicy[K] | null };
 
-/** Drops members that are null: they follow the organisation's policy again. */
+/** Drops members that are null: they follow the organization's policy again. */
 function mergePolicy(own: OwnDataPolicy | null, patch: PolicyPatch | null | undefined): OwnDataPolicy | null {
   if (patch === undefined) return own;
   if (patch === null) return null;
@@ -81,7 +81,7 @@ export async function patchKey(context: Context, key: KeyRow, input: PatchKeyInp
     }
   }
   if (input.svc_version !== undefined) refuseUnknownVersion(next.svc_version);
-  // The organisation before further rows: both writers of budgets lock in this order.
+  // The organization before further rows: both writers of budgets lock in this order.
   const org = await lockOrg(context.db, key.org_id);
   if (org === null) throw notFound();
   if (input.data_policy !== undefined) refuseLooserPolicy(org.data_policy, next.data_policy);

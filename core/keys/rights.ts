@@ -1,5 +1,5 @@
 // What one key may give another (docs/api.md#who-may-call): no scope it lacks, no life beyond its own, no looser data
-// policy than the organisation's, only API versions that exist.
+// policy than the organization's, only API versions that exist.
 import {
   type Id,
   invalid,
@@ -63,7 +63,7 @@ export function refuseWiderScopes(caller: KeyCaller | MemberCaller, wanted: read
 }
 
 /**
- * A service key keeps its scopes whatever becomes of people, so only who answers for the organisation makes one.
+ * A service key keeps its scopes whatever becomes of people, so only who answers for the organization makes one.
  * @throws ServiceError permission_denied
  */
 export function refuseServiceKey(caller: KeyCaller | MemberCaller): void {
@@ -124,7 +124,7 @@ export function refuseUnknownVersion(version: string): void {
   });
 }
 
-/** @throws ServiceError invalid_request where `own` is looser than the organisation's policy. */
+/** @throws ServiceError invalid_request where `own` is looser than the organization's policy. */
 export function refuseLooserPolicy(org: OrgDataPolicy, own: OwnDataPolicy | null): void {
   const looser = (member: string) =>
     invalid(

@@ -2,7 +2,7 @@
 import type { Db, Id, Role } from '../kernel/index.ts';
 import type { Member, Membership } from './types.ts';
 
-/** An active membership with what sign-in asks of the organisation; null when `user_id` is no active member. */
+/** An active membership with what sign-in asks of the organization; null when `user_id` is no active member. */
 export async function findMembership(
   db: Db,
   args: { org_id: string; user_id: Id<'user'> },
@@ -19,7 +19,7 @@ export async function findMembership(
   return rows[0] ?? null;
 }
 
-/** The active memberships of a person, longest first; closed organisations come last. */
+/** The active memberships of a person, longest first; closed organizations come last. */
 export async function listMemberships(db: Db, user_id: Id<'user'>): Promise<Membership[]> {
   const { rows } = await db.query<Membership>({
     name: 'orgs.list_memberships',
@@ -51,7 +51,7 @@ export async function putMember(
   return rows[0]?.added === true;
 }
 
-/** The members of an organisation, longest first. */
+/** The members of an organization, longest first. */
 export async function listMembers(db: Db, org_id: Id<'org'>): Promise<Member[]> {
   const { rows } = await db.query<Member>({
     name: 'orgs.list_members',

@@ -1,4 +1,4 @@
-// Which version rules a scope: activation, deactivation, rollback. Each runs under the organisation's policy lock, so
+// Which version rules a scope: activation, deactivation, rollback. Each runs under the organization's policy lock, so
 // that ownership, the running activation and its successor are decided on one state.
 import { type Context, type Id, isId, notFound, orgCaller, ServiceError } from '../kernel/index.ts';
 import { writeEvent } from '../ledger/index.ts';
@@ -116,7 +116,7 @@ export function activate(
 }
 
 /**
- * Ends the rule of `name` in a scope, where the policy of the organisation or the default rules again; nothing changes
+ * Ends the rule of `name` in a scope, where the policy of the organization or the default rules again; nothing changes
  * where it does not rule. Returns the version that ruled, else the newest.
  * @throws ServiceError not_found, sandbox_key_not_allowed, managed_elsewhere.
  */

@@ -1,4 +1,4 @@
-// The number of a delivery as its organisation sees it. The table counts over all organisations; shown as it is, the
+// The number of a delivery as its organization sees it. The table counts over all organizations; shown as it is, the
 // count would tell each of them how much the others are sent. A keyed permutation of all 52-bit numbers (a Feistel
 // network of four rounds) hides it, and takes neither a column nor a lock.
 import { type Context, deriveKey, hmacSha256 } from '../kernel/index.ts';

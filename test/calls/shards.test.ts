@@ -1,4 +1,4 @@
-// Calls over three ledgers in two databases: each organisation's money moves in its own ledger and nowhere else, and one
+// Calls over three ledgers in two databases: each organization's money moves in its own ledger and nowhere else, and one
 // ledger that is away takes none of the others with it.
 import { createPool } from '@svc/core/db/index.ts';
 import { findSubjectOwner } from '@svc/core/keys/index.ts';
@@ -71,7 +71,7 @@ async function api(shard: Name, method: string, path: string, body?: object, ide
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-test('calls of three organisations at once are charged in the ledger of each, and read back from it', async () => {
+test('calls of three organizations at once are charged in the ledger of each, and read back from it', async () => {
   const sent = NAMES.flatMap((shard) =>
     Array.from({ length: 8 }, (_, i) => call(shard, { stream: i % 2 > 0 })),
   );
@@ -95,7 +95,7 @@ test('calls of three organisations at once are charged in the ledger of each, an
   }
 });
 
-test('an Idempotency-Key is claimed in the ledger of its organisation: again it is the same answer, charged once', async () => {
+test('an Idempotency-Key is claimed in the ledger of its organization: again it is the same answer, charged once', async () => {
   const body = {
     model: 'crash/exact',
     max_tokens: 5,
@@ -112,7 +112,7 @@ test('an Idempotency-Key is claimed in the ledger of its organisation: again it 
   }
 });
 
-test('a key made over REST has its budget in the ledger of its organisation before its secret is shown', async () => {
+test('a key made over REST has its budget in the ledger of its organization before its secret is shown', async () => {
   for (const shard of ['a', 'b'] as const) {
     const { project_id } = orgs[shard];
     const made = await api(shard, 'POST', '/v1/keys', {

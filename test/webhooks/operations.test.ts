@@ -40,7 +40,7 @@ test('the secret is in the answers that make one, nowhere else, and not in the d
   expect(text).toContain('webhooks.create');
 });
 
-test('an organisation has twenty endpoints at most, also when thirty are made at once', async () => {
+test('an organization has twenty endpoints at most, also when thirty are made at once', async () => {
   const tenant = await freshTenant();
   const results = await Promise.allSettled(Array.from({ length: 30 }, () => tenant.hook(url)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
@@ -95,7 +95,7 @@ test('a change touches what it names; disabling drops what is queued', async () 
   expect(await patch({ status: 'disabled' })).toMatchObject({ disabled_reason: 'manual' });
 });
 
-test("another organisation's endpoint and delivery are not there", async () => {
+test("another organization's endpoint and delivery are not there", async () => {
   const [tenant, other] = [await freshTenant(), await freshTenant()];
   const { id } = await tenant.hook(url);
   const own = await other.hook(url);

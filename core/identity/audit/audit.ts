@@ -11,7 +11,7 @@ const PAGE = 1_000;
 interface AuditEntry {
   /** Operation name, `keys.rotate`. */
   readonly action: string;
-  /** The organisation whose log it is in; null for what concerns none. */
+  /** The organization whose log it is in; null for what concerns none. */
   readonly org_id: string | null;
   readonly target?: { readonly type: string; readonly id: string; readonly display?: string };
   /** Changed fields alone, secrets as `"[redacted]"`. */
@@ -44,7 +44,7 @@ export function actorOf(caller: Caller): Actor {
   }
 }
 
-/** The first link of a chain: bound to its organisation and day, so that chains cannot be swapped. */
+/** The first link of a chain: bound to its organization and day, so that chains cannot be swapped. */
 function firstLink(org_id: string, day: string): Buffer {
   return sha256(`audit ${org_id} ${day}`);
 }

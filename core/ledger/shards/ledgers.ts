@@ -37,7 +37,7 @@ function journalDirectoryOf(journal_dir: string, shard: string): string {
 
 /**
  * Opens the ledgers at `addresses`, each with its lease, its connections and its journal. Beside `main` one may be away:
- * its organisations wait for it, those of the others do not.
+ * its organizations wait for it, those of the others do not.
  * @throws Error when `main` cannot be reached or one of them cannot be used; none is left open then.
  */
 export async function openLedgers(

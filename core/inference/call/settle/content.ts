@@ -1,4 +1,4 @@
-// Stores a call's content for its organisation's log, if the organisation asks for that: request and answer in the
+// Stores a call's content for its organization's log, if the organization asks for that: request and answer in the
 // canonical form. It is stored beside the request row, never in it.
 import type { CanonicalAnswer, CanonicalRequest } from '../../canonical/types.ts';
 import type { Kept } from '../attempt/lane.ts';
