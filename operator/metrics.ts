@@ -42,7 +42,11 @@ export function openMetrics(sources: MetricSources): OperatorMetrics {
     ...{ labelNames: ['result'], registers },
   });
   const errors = new Counter({
-    ...{ name: 'svc_operator_reconcile_errors_total', help: 'Reconciles that did not settle', registers },
+    ...{
+      name: 'svc_operator_reconcile_errors_total',
+      help: 'Reconciles that failed or have to wait',
+      registers,
+    },
   });
   const seconds = new Histogram({
     ...{ name: 'svc_operator_reconcile_seconds', help: 'Duration of reconciles', registers },
@@ -50,14 +54,18 @@ export function openMetrics(sources: MetricSources): OperatorMetrics {
   });
   const calls = new Counter({
     name: 'svc_operator_service_calls_total',
-    help: 'Calls of the policy REST by call and outcome',
+    help: 'Requests to the policy API by call and outcome',
     ...{ labelNames: ['call', 'outcome'], registers },
   });
   const writes = new Counter({
     ...{ name: 'svc_operator_status_writes_total', help: 'Status writes', registers },
   });
   const relists = new Counter({
-    ...{ name: 'svc_operator_relist_total', help: 'Lists after a watch that could not go on', registers },
+    ...{
+      name: 'svc_operator_relist_total',
+      help: 'New lists after a watch that could not be continued',
+      registers,
+    },
   });
   gauge(registry, 'svc_operator_queue_depth', 'Objects ready to be reconciled', sources.queueDepth);
   gauge(registry, 'svc_operator_leading', '1 in the process that leads', () => Number(sources.isLeading()));

@@ -156,7 +156,7 @@ function watch(listener: Listening, running: { link: Link; relay: Relay } | null
     ),
     counter(
       'workflow_rows_left',
-      'Orders to workflows that could not be delivered; should be 0.',
+      'Starts and signals of workflows that could not be delivered; should be 0.',
       () => running?.relay.counts.left ?? 0,
     ),
     gauge('activities_running', 'Activities under way.', () => running?.link.activities() ?? 0),

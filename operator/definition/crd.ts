@@ -36,13 +36,16 @@ function withRuleChecks(policy: Schema): Schema {
 
 const connection: Schema = {
   type: 'object',
-  description: 'The service and the key that the policy is kept with.',
+  description: 'The service that stores the policy, and the API key for it.',
   required: ['credentialsSecretRef'],
   properties: {
-    baseUrl: text("The service; unset: the operator's. Another only if the operator allows it.", {
-      pattern: '^https?://[^\\s?#@]+$',
-      maxLength: 2048,
-    }),
+    baseUrl: text(
+      "Address of the service; unset: the operator's. The operator must allow any other address.",
+      {
+        pattern: '^https?://[^\\s?#@]+$',
+        maxLength: 2048,
+      },
+    ),
     credentialsSecretRef: {
       type: 'object',
       description: 'Secret of this namespace with an API key that has the scope manage:policies.',
@@ -61,7 +64,7 @@ const connection: Schema = {
 
 const scope: Schema = {
   type: 'object',
-  description: 'What the policy rules. It cannot be changed.',
+  description: 'The scope that the policy applies to. It cannot be changed.',
   required: ['kind'],
   properties: {
     kind: text('Org or Project.', { enum: ['Org', 'Project'] }),
@@ -78,7 +81,7 @@ const scope: Schema = {
 
 const spec: Schema = {
   type: 'object',
-  description: 'What the policy is and what it rules.',
+  description: 'The policy, its scope, and how it is managed.',
   required: ['connection', 'scope', 'policy'],
   properties: {
     connection,
@@ -88,12 +91,12 @@ const spec: Schema = {
     scope,
     activate: {
       ...{ type: 'boolean', default: true },
-      description: 'Whether the policy rules its scope; false: it is stored only.',
+      description: 'Whether the policy is activated for its scope; false: it is only stored.',
     },
     driftPolicy: text('What is done about changes made elsewhere.', {
       ...{ enum: ['Correct', 'Report'], default: 'Correct' },
     }),
-    deletionPolicy: text('What becomes of the policy when this object is deleted.', {
+    deletionPolicy: text('What happens to the policy when this object is deleted.', {
       ...{ enum: ['Deactivate', 'Retain'], default: 'Deactivate' },
     }),
     policy: {
@@ -131,22 +134,25 @@ const condition: Schema = {
 
 const status: Schema = {
   type: 'object',
-  description: 'What the service makes of the policy.',
+  description: 'State of the policy in the service.',
   properties: {
     observedGeneration,
     policyName: text('Name of the policy in the service.'),
     version: { type: 'integer', description: 'The newest version that this object wrote.' },
-    activeVersion: { type: 'integer', description: 'The version of the policy that rules the scope.' },
+    activeVersion: {
+      type: 'integer',
+      description: 'The version of the policy that is active for the scope.',
+    },
     contentHash: text('SHA-256 of the text of `version`.'),
     url: text('The policy in the console.'),
-    lastSyncedAt: text('When the policy was last found or made as this object says.', {
+    lastSyncedAt: text('When the policy in the service last matched this object.', {
       format: 'date-time',
     }),
     gateways: {
       type: 'object',
-      description: 'Gateways whose next call is routed by the active version, of all.',
+      description: 'How many of all gateways route by the active version.',
       properties: {
-        applied: { type: 'integer', description: 'Gateways that follow the active version.' },
+        applied: { type: 'integer', description: 'Gateways that use the active version.' },
         total: { type: 'integer', description: 'All gateways.' },
       },
     },
@@ -199,7 +205,7 @@ function routingPolicyDefinition(): object {
           schema: {
             openAPIV3Schema: {
               type: 'object',
-              description: 'A routing policy of the gateway, kept as this object says.',
+              description: 'A routing policy of the gateway, managed by this object.',
               required: ['spec'],
               properties: {
                 apiVersion: text(`Version of the definition, ${GROUP}/${VERSION}.`),
