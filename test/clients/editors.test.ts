@@ -1,4 +1,4 @@
-// What coding tools send that official clients alone do not: their request sequences, headers and query strings.
+// What coding tools send and official clients do not: their request sequences, headers and query strings.
 import { describe, expect, test } from 'vitest';
 import { useGateway } from './gateway.ts';
 

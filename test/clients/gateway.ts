@@ -18,7 +18,7 @@ export function useGateway(env: Readonly<Record<string, string>> = {}): () => Te
   };
 }
 
-/** The part of ours that clients keep without knowing it. */
+/** The member `svc`, which clients keep although they do not know it. */
 export interface SvcPart {
   readonly svc?: {
     readonly request_id: string;

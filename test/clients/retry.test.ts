@@ -10,7 +10,7 @@ const world = useWorld({ models: { chat: 40 } });
 // A client that the machine kept from coming back in time would have left.
 vi.setConfig({ maxConcurrency: 8 });
 
-/** A wire to the gateway that a test can cut. */
+/** A connection to the gateway that a test can cut. */
 interface Wire {
   readonly origin: string;
   /** Cuts what is connected now. */

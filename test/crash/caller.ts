@@ -34,7 +34,7 @@ export interface Sent {
 export interface Witness extends Sent {
   /** The gateway that had the call was not killed in its round, so that whatever it owes has to come. */
   readonly spared: boolean;
-  /** PostgreSQL was killed in its round: a hold may have been lost, and an extension not decided. */
+  /** PostgreSQL was killed in its round: a hold may have been lost, and an extension may be undecided. */
   readonly holds_at_risk: boolean;
 }
 
@@ -61,7 +61,7 @@ function codeIn(part: SvcPart): string {
   return part.error?.details?.error_code ?? part.error?.code ?? part.error?.type ?? 'unknown';
 }
 
-/** What an event stream says in the end: its cost, its error, or neither. */
+/** How an event stream ended: with its cost, with an error, or with neither. */
 function readStream(text: string): { cost: number | null; code: string | null } {
   let cost: number | null = null;
   let code: string | null = null;

@@ -19,9 +19,9 @@ export function killsGateway(kind: FaultKind): boolean {
 
 export interface PlannedFault {
   readonly kind: FaultKind;
-  /** The fault strikes once so many callers have seen the end of their call ... */
+  /** The fault happens when this many callers have seen the end of their call ... */
   readonly after_ends: number;
-  /** ... and so much later. */
+  /** ... after this delay. */
   readonly delay_ms: number;
   readonly gateway: 0 | 1;
   /** How long PostgreSQL stays away. */
@@ -56,7 +56,7 @@ function doubleJournals(dir: string): void {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Kills what `fault` says and brings it back. `settling` takes PostgreSQL away, lets answers end into the journal,
+ * Kills what `fault` says and starts it again. `settling` stops PostgreSQL, lets answers end and be journaled,
  * and kills their gateway before PostgreSQL returns: the journal alone knows of them, and knows them twice.
  */
 export async function strike(

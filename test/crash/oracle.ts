@@ -9,7 +9,7 @@ import type { Served } from './provider.ts';
 import { judgeTopUps, judgeTries } from './repeats.ts';
 import type { TopUp } from './worker-process.ts';
 
-/** One metered call as the ledger has it. */
+/** One metered call as the ledger recorded it. */
 export interface Charge {
   readonly request_id: string;
   readonly book_id: number;
@@ -283,7 +283,7 @@ function judgeOverruns(state: LedgerState, { before, holds_may_be_lost }: Round)
   return faults;
 }
 
-/** Budgets are so tight that every round reaches them: one that stops nobody is a fault. */
+/** Budgets are so tight that every round reaches them, so a budget that refuses no call is a fault. */
 function judgeReached({ seen, budget_keys }: Round): string[] {
   return budget_keys.flatMap((key, n) => {
     const refused = seen.some(
@@ -293,7 +293,7 @@ function judgeReached({ seen, budget_keys }: Round): string[] {
   });
 }
 
-/** What is judged of one round alone. */
+/** What is checked per round. */
 export interface Round {
   readonly before: LedgerState;
   readonly seen: readonly Witness[];
@@ -314,7 +314,7 @@ export interface Evidence {
   readonly verified: readonly VerifyReport[];
 }
 
-/** Everything that is not as promised, one sentence each; empty when all is well. */
+/** A sentence for every broken promise; empty when there is none. */
 export function judge({ witnesses, served, state, verified, round }: Evidence): string[] {
   const faults: string[] = [];
   const known = new Set<string>();

@@ -18,7 +18,7 @@ export interface Served {
   readonly cost_micro_usd: number;
 }
 
-/** What each call, by its number, came to at the provider. */
+/** What each call, by its number, produced and cost at the provider. */
 export function servedBy(sim: Sim): Map<number, Served> {
   const served = new Map<number, Served>();
   for (const call of sim.calls) {

@@ -25,7 +25,7 @@ export interface CrashOptions {
   readonly kinds?: readonly FaultKind[];
   /** Ledgers: one, or three in two databases. */
   readonly shards?: 1 | 3;
-  /** How long a round may take to come to rest before it is judged as it is. */
+  /** How long to wait until nothing is under way any more; then the round is checked as it is. */
   readonly quiet_ms_max?: number;
   /** Statements that break the ledger on purpose (mutations). */
   readonly mutate?: readonly string[];
@@ -155,7 +155,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashReport> {
   const rounds: RoundReport[] = [];
   try {
     for (let round = 1; round <= options.rounds; round++) {
-      // In turn, so that a few rounds meet every kind; what else happens is drawn.
+      // In turn, so that a few rounds have every kind; everything else is drawn.
       const kinds = options.kinds ?? faultKinds;
       const kind = kinds[(options.seed + round) % kinds.length] as FaultKind;
       const fault = planFault(draw, calls, kind);

@@ -1,5 +1,5 @@
 // Credits, budgets and books are ordered in the management transaction and carried out after it, in a ledger that is in
-// another database. Whoever dies between the two, each is carried out once.
+// another database. Whichever process dies between the two, each is carried out once.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createPool, migrateLedger, withLedgerSchema } from '@svc/core/db/index.ts';
@@ -90,7 +90,7 @@ async function killBetween(
   }
 }
 
-/** The job of another process, until nothing waits. */
+/** Runs the job as another process would, until no task is left. */
 async function carryOut(): Promise<void> {
   const job = async () => {
     await pool.query({ name: 'test.due', text: 'update ledger_task set next_at = created_at' });

@@ -12,7 +12,7 @@ export interface Mutation {
   readonly without?: string;
 }
 
-/** Between reading a book and writing it, so that two processes do meet there; with the lock it would harm nobody. */
+/** A pause between reading a book and writing it, so that two processes meet there; with the lock it would do no harm. */
 const PAUSE = '; perform pg_sleep(0.002)';
 
 export const MUTATIONS: readonly Mutation[] = [

@@ -10,7 +10,7 @@ export interface Mutation {
   /** The kills that show it; absent: all of them in turn. */
   readonly kinds?: readonly FaultKind[];
   readonly broken: Pick<CrashOptions, 'mutate' | 'sabotage' | 'edit'>;
-  /** What the oracle must say: another complaint would not be about this mutation. */
+  /** What the oracle must report: another fault would not be due to this mutation. */
   readonly said: RegExp;
 }
 
