@@ -128,7 +128,7 @@ describe('the answer', () => {
     }
   });
 
-  test('a cap that credit sets is told as the call tells it', async () => {
+  test('a cap that credit sets is the same as in the answer of the call', async () => {
     const org = await world().org(20_000);
     const body = bodyOf('dry/three', 'sim: tokens=3', { route: { providers: { only: ['sim-x'] } } });
     const reported = plan(await dryRun(org.live_key, body));

@@ -191,7 +191,7 @@ describe.concurrent('a refusal of the request itself', () => {
     ]);
   });
 
-  test('for its length is told with the class of its own', async () => {
+  test('for its length is reported with the class of its own', async () => {
     const body = {
       error: { message: 'This model has a maximum context length.', code: 'context_length_exceeded' },
     };
@@ -228,7 +228,7 @@ describe.concurrent('when every endpoint fails', () => {
     ['the last', [500, 429], 'upstream_error', 502],
     ['the first', [429, 529], 'upstream_overloaded', 503],
   ] as const)(
-    'one of two throttled (%s): the other class is told',
+    'one of two throttled (%s): the other class is reported',
     async (_which, [one, two], code, status) => {
       const { reply, error } = await scripted(world(), 'script-pair', { a: refusing(one), b: refusing(two) });
       expect(reply.status).toBe(status);
@@ -265,7 +265,7 @@ describe.concurrent('when every endpoint fails', () => {
 });
 
 describe.concurrent('connections', () => {
-  test('a refused connection is tried once more on the same endpoint, then told', async () => {
+  test('a refused connection is tried once more on the same endpoint, then answered with an error', async () => {
     const org = await world().org();
     const { id } = world().model('dead');
     const reply = await world().chat(org.live_key, bodyOf(id, 'Hi')).reply;

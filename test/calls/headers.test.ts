@@ -292,7 +292,7 @@ describe.concurrent('the bill', () => {
   });
 });
 
-describe.concurrent('what is lost is told of the endpoint that answered, not of one that failed', () => {
+describe.concurrent('warnings are about the endpoint that answered, not about one that failed', () => {
   const lossy = { seed: 7, n: 1, logit_bias: { '1': 2 } };
   const codes = (reply: Parameters<typeof svcOf>[0]) =>
     ((svcOf(reply)?.['warnings'] ?? []) as Json[]).map(({ param }) => param);

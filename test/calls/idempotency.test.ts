@@ -295,7 +295,7 @@ test.concurrent.each([
   },
 );
 
-describe.concurrent('an answer that cannot be given again is told with its charge', () => {
+describe.concurrent('an answer that was not kept is refused with the charge of its call', () => {
   async function expectUnavailable(reply: Reply, first: Reply): Promise<void> {
     expect(reply.status).toBe(409);
     const error = errorOf(reply);

@@ -36,7 +36,7 @@ describe('a gateway', () => {
     expect((await world().chat(org.live_key, bodyOf(id, 'Hi')).reply).status).toBe(200);
   }, 90_000);
 
-  test('told to stop finishes what it can, ends the rest uncharged, and takes nothing new (docs/outcomes.md#gateway-stops)', async () => {
+  test('that is stopped finishes what it can, ends the rest uncharged, and takes nothing new (docs/outcomes.md#gateway-stops)', async () => {
     const org = await world().org();
     const body = (text: string, more: object = {}) =>
       bodyOf(world().model('chat').id, text, { max_tokens: 500, stream: true, ...more });

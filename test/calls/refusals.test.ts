@@ -96,7 +96,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
     expect(rows[0]?.n).toBe(cases.length);
   });
 
-  test('malformed JSON is told with the place of the fault', async () => {
+  test('malformed JSON is reported with the place of the fault', async () => {
     const error = expectError(dialect, await post(dialect, '{"model": "x",, }').reply, 400, 'invalid_json');
     expect(error['details'].offset).toBe(14);
     const cut = expectError(dialect, await post(dialect, '{"model": "x"').reply, 400, 'invalid_json');
@@ -270,7 +270,7 @@ describe.concurrent.each(['chat', 'messages'] as const)('on %s', (dialect) => {
     expectError(dialect, reply, 401, 'invalid_api_key');
   });
 
-  test('no credit is told with what is needed, what is there and what it would pay for', async () => {
+  test('a refusal for credit says what is needed, what is there and what that would pay for', async () => {
     const poor = await world().org(5_000);
     const authorization = `Bearer ${poor.live_key}`;
     const reply = await post(dialect, good({ max_tokens: 8_000 }), { authorization }).reply;

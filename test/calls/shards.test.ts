@@ -201,7 +201,7 @@ test('a gateway starts while a ledger is away, serves the others, and takes it i
   expect((await verifyLedger({ url: b.url })).findings).toEqual([]);
 });
 
-test('a call with a key that its ledger does not know yet is told to come again', async () => {
+test('a call with a key that its ledger does not know yet is refused with a time to wait', async () => {
   const { project_id } = orgs.b;
   const made = await api('b', 'POST', '/v1/keys', { name: 'new', project_id, scopes: ['inference'] });
   const spend = async () => (await callers.send(gateway.base_url, aCall(made.body.secret))).seen;

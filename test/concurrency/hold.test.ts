@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 // What a call may be charged above its hold, and what is written off then: test/calls/money/money.test.ts.
-test('a bill above what the call can have used takes from the balance what its caller is told, and no more', async () => {
+test('a bill above what the call can have used takes from the balance what the answer says, and no more', async () => {
   const balance = 10_000;
   const money = await openMoney({ balance, processes: 1 });
   const origin = money.gateways[0]?.base_url ?? '';

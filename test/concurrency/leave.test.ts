@@ -33,7 +33,7 @@ test('a caller gone in mid-stream ends the upstream call, and every view shows o
   expect(record.cost.total_micro_usd).toBe(-(charge?.amount ?? 0));
 });
 
-test('a gateway that is told to stop cuts no call and loses no charge', { timeout: 60_000 }, async () => {
+test('a gateway that is stopped cuts no call and loses no charge', { timeout: 60_000 }, async () => {
   const money = await openMoney({ balance: 1_000_000, processes: 1 });
   const [gateway] = money.gateways;
   const running = allAtOnce(money, 100, { chunk_ms: 250, chunks: 20 });

@@ -86,7 +86,7 @@ export const meanings: Readonly<Record<string, Meaning>> = {
 export const ofAnswers: Readonly<Record<string, string>> = {
   citation_dropped: 'A citation of a kind that the dialect cannot show.',
   content_dropped: 'A part of the answer that the dialect cannot show.',
-  malformed_output: 'The provider says that its answer is malformed.',
+  malformed_output: 'The provider reports that its answer is malformed.',
   store_ignored: 'Answers are never stored at the provider.',
   turn_paused: 'The provider paused the turn; send it back to go on.',
 };

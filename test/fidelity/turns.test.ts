@@ -23,7 +23,7 @@ describe.each(cells)('a $dialect caller on $family', ({ family, dialect }) => {
   });
 
   test.each(FAMILIES.filter((other) => FORMAT[other] !== FORMAT[family]))(
-    'who moves to %s loses it and is told',
+    'whoever moves to %s loses it, and the answer says so',
     (other) => {
       for (const turn of turns) {
         const sent = send(dialect, other, turn);

@@ -83,7 +83,7 @@ test.each(FAMILIES)('%s', (family) => {
 });
 
 test.each(['anthropic_messages', 'gemini', 'bedrock_converse'] as const)(
-  '%s: an instruction with a picture goes up in a turn of the user, which is told',
+  '%s: an instruction with a picture is sent in a turn of the user, and that is reported',
   (family) => {
     const adapter = adapters.get(family);
     if (adapter === undefined) throw new Error(`no adapter for ${family}`);

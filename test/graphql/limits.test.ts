@@ -129,7 +129,7 @@ test('the priced operation is the one that runs', async () => {
   for (const answer of await both(query)) expect(answer.status).toBe(400);
 });
 
-test('variables of the wrong type are told before anything runs', async () => {
+test('variables of the wrong type are reported before anything runs', async () => {
   const query = 'query($n: Int!) { keys(first: $n) { nodes { id } } }';
   for (const answer of await both(query, { n: 'many' })) {
     expect(answer.status).toBe(400);

@@ -196,7 +196,7 @@ describe('refusals', () => {
     expect(answer.data.requests.nodes).toHaveLength(5);
   });
 
-  test('a role that may not is told so in the union of a mutation, in the words of REST', async () => {
+  test('a role without the right gets the refusal of REST in the union of a mutation', async () => {
     const rest = await gateway.inject({
       method: 'POST',
       url: '/v1/keys',

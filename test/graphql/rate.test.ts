@@ -27,7 +27,7 @@ function rateOf({ statusCode, headers }: LightMyRequestResponse): unknown[] {
   return [statusCode, of('limit'), of('remaining'), of('reset')];
 }
 
-test('a key is told to wait once its requests of the minute are spent, and admitted when one is back', async () => {
+test('a key is refused once its requests of the minute are spent, and admitted when one is back', async () => {
   const key = await freshKey();
   expect(rateOf(await read(gateway, '/v1/keys', key))).toEqual([200, '3', '2', '20s']);
   expect(rateOf(await read(gateway, '/v1/credits', key))).toEqual([200, '3', '1', '40s']);

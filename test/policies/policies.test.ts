@@ -160,7 +160,7 @@ describe('refusals', () => {
     expect((await world.chat(one, org.live_key, 'acme/cheap').reply).status).toBe(200);
   });
 
-  test('a locked sort is not changed by the call, which is told so', async () => {
+  test('a locked sort is not changed by the call, and the answer has a warning', async () => {
     const org = await world.org();
     await world.rule(one, org, 'main', 'defaults: {sort: price, lock: [sort]}');
     const route = { svc: { route: { sort: 'latency' } } };
@@ -210,7 +210,7 @@ test('a fallback model is billed at its own price, not at that of the model aske
   expect(row.provider).not.toBe('dead');
 });
 
-test('a stream under a policy is routed, told and billed like any other call', async () => {
+test('a stream under a policy is routed, recorded and billed like any other call', async () => {
   const org = await world.org();
   await world.rule(two, org, 'main', QUIET);
   const reply = await world.chat(two, org.live_key, 'acme/cheap', { stream: true }).reply;

@@ -26,7 +26,7 @@ async function bring(tenant: Tenant, more: object = {}) {
   return answer.json().key;
 }
 
-test('a key is told by its hint and never by its secret, in answers, audit, lists and the database', async () => {
+test('a key is shown by its hint and never by its secret, in answers, audit, lists and the database', async () => {
   const made = await bring(a, { label: 'research', fallback_to_pool: true });
   expect(made).toEqual({
     id: expect.stringMatching(/^byok_[0-9A-HJKMNP-TV-Z]{26}$/),
@@ -259,7 +259,7 @@ test.each([
   },
 );
 
-test('an AWS key is tried with a signature, and what is none is told before', async () => {
+test('an AWS key is tested with a signed request, and what is no key is refused before', async () => {
   asked.length = 0;
   const secret = 'AKIA0123456789ABCDEF:secret0123456789';
   expect(await providerKeys.probe(provider('bedrock'), secret)).toMatchObject({

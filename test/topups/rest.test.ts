@@ -242,7 +242,7 @@ test('cancelled: the top-up is expired, and its session is closed at the rail by
     .toBe('expired');
 });
 
-test('an Indian organisation is quoted in rupees with tax, and told which rail is missing', async () => {
+test('an Indian organization is quoted in rupees with tax, and the refusal names the missing rail', async () => {
   const indian = await provision({ database_url, slug: 'bharat', live_micro_usd: 11_107_346 });
   await pool.query({
     name: '',

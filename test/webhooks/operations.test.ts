@@ -180,7 +180,7 @@ test('an endpoint that is switched off can be tried, and stays as it is', async 
   });
 });
 
-test('tests make no more than four attempts at an endpoint at once: others are told to come later', async () => {
+test('tests make no more than four attempts at an endpoint at once; others are refused with a time to wait', async () => {
   const tenant = await freshTenant();
   const receiver = await startReceiver();
   const { id } = await tenant.hook(receiver.url);

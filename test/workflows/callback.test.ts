@@ -83,7 +83,7 @@ test('callbacks before the start, twice and fifty at once still make one credit,
   expect(await runs(topup.id)).toHaveLength(1);
 });
 
-test('a start and a signal told twice do nothing: one run, one receipt', async () => {
+test('a start and a signal sent twice change nothing: one run, one receipt', async () => {
   const topup = await fresh();
   const payment = world.pay(topup);
   await until('told', async () => {

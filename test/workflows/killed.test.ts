@@ -90,7 +90,7 @@ async function whilePaused<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('killed between telling Temporal of a start and noting it: one run, and the rest is told', async () => {
+test('killed between a start at Temporal and its note: one run, and the rest is sent', async () => {
   const [first, release] = await whilePaused(async () => {
     const topup = await fresh();
     return [topup, await holdRow('workflow_start', 'workflow_id', `topup-${topup.id}`)] as const;

@@ -106,7 +106,7 @@ describe('chat on anthropic_messages', () => {
     expect(read('thinking').usage).toMatchObject({ completion_tokens_details: { reasoning_tokens: 120 } });
   });
 
-  test('citations of the web are annotations, the others are told', () => {
+  test('web citations become annotations, others are reported', () => {
     const { choice, svc } = read('citations');
     expect(choice.annotations).toMatchObject([
       { type: 'url_citation', url_citation: { url: 'https://example.com/sky' } },
@@ -248,7 +248,7 @@ describe('chat on anthropic_messages', () => {
       ['content:prefill_unsupported'],
       null,
     ],
-  ])('%j is carried or told', (change, reported, member) => {
+  ])('%j is sent or reported', (change, reported, member) => {
     const request = chat.read({ model: 'a/b', messages: [{ role: 'user', content: 'q' }], ...change }, {});
     const to = target({ prefill: false });
     expect(losses(anthropicMessages, request, to)).toEqual(reported);

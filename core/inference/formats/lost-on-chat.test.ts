@@ -31,11 +31,11 @@ describe('a field that the canonical form does not name', () => {
       said({ type: 'document', source: { type: 'url', url: 'https://e.com/a.pdf' }, zzz: 1 }),
       'messages[0].content[0]',
     ],
-  ])('%s is told', (_name, change, param) => {
+  ])('%s is reported', (_name, change, param) => {
     expect(lossesOf(change)).toEqual([`behaviour:unknown_parameter_dropped:${param}`]);
   });
 
-  test('in a tool result is told where it stands', () => {
+  test('in a tool result is reported with its path', () => {
     const call = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
     const result = { type: 'tool_result', tool_use_id: 't', content: [{ ...text, zzz: 1 }] };
     expect(lossesOf({ messages: [user, call, { role: 'user', content: [result] }] })).toEqual([
@@ -71,7 +71,7 @@ describe('a cache hint', () => {
   const withoutCache = chatTarget();
   withoutCache.capabilities = { ...withoutCache.capabilities, cache: false };
 
-  test.each(Object.entries(marked))('on %s is told once where there is no cache', (_name, change) => {
+  test.each(Object.entries(marked))('on %s is reported once where there is no cache', (_name, change) => {
     expect(lossesOf({ ...change, ...said({ ...text, ...mark }), ...change }, withoutCache)).toEqual([hint]);
   });
 
@@ -83,7 +83,7 @@ describe('a cache hint', () => {
   );
 
   test.each(['cache_control', 'prompt_cache_breakpoint'])(
-    'is told on an endpoint that takes %s where that has no place for it',
+    'is reported on an endpoint that accepts %s but not in that place',
     (parameter) => {
       const lost = Object.entries(marked).filter(
         ([, change]) => lossesOf(change, chatTarget([], [parameter])).length > 0,

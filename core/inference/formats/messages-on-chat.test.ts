@@ -256,11 +256,11 @@ describe('messages on openai_chat', () => {
       },
       ['behaviour:document_flattened', 'behaviour:citations_unsupported'],
     ],
-  ])('%j is told', (change, reported) => {
+  ])('%j is reported', (change, reported) => {
     expect(losses(openaiChat, request(change), chatTarget())).toEqual(reported);
   });
 
-  test('betas are told as ignored', () => {
+  test('betas are reported as ignored', () => {
     expect(
       losses(openaiChat, request({}, { 'anthropic-beta': 'context-1m-2025-08-07' }), chatTarget()),
     ).toEqual(['hint:beta_ignored']);

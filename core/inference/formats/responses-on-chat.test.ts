@@ -210,7 +210,7 @@ describe('responses on openai_chat', () => {
       },
       ['hint:reasoning_signature_dropped'],
     ],
-  ])('%j is told', (change, reported) => {
+  ])('%j is reported', (change, reported) => {
     expect(losses(openaiChat, request(change), chatTarget())).toEqual(reported);
   });
 });

@@ -196,7 +196,7 @@ describe('responses on anthropic_messages', () => {
       },
       ['content:custom_tool_grammar'],
     ],
-  ])('%j is told', (change, reported) => {
+  ])('%j is reported', (change, reported) => {
     expect(losses(anthropicMessages, request(change), target())).toEqual(reported);
   });
 });

@@ -1,4 +1,4 @@
-// How many tool calls an answer has is told by every way of reading it, and all ways agree.
+// Every way of reading an answer counts its tool calls, and all ways agree.
 import { describe, expect, test } from 'vitest';
 import {
   chatFixtures,

@@ -1,4 +1,4 @@
-// A decoder tells what a provider did wrong as an event, and throws what is a defect of ours.
+// A decoder reports what a provider did wrong as an event, and throws what is a defect of ours.
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../canonical/contract.ts';
 import type { CanonicalRequest } from '../canonical/types.ts';
@@ -30,7 +30,7 @@ describe.each(Object.entries(GARBAGE))('%s', (family, garbage) => {
     expect(events).toMatchObject([{ type: 'error', fault: { class: 'protocol' } }]);
   });
 
-  test('a defect of ours is thrown, not told as an event', () => {
+  test('a defect of ours is thrown, not reported as an event', () => {
     // What should be bytes is none: no provider can send that.
     expect(() => decoder().push(null as unknown as Buffer)).toThrow(TypeError);
   });

@@ -128,7 +128,7 @@ describe('the pool', () => {
     return { alerts, log: { ...silentLog, error: (fields) => void alerts.push(fields) } };
   }
 
-  test('a refused key rests ten minutes and is told of once in that time, by provider and handle only', () => {
+  test('a refused key is not used for ten minutes and is reported once in that time, by provider and handle only', () => {
     const { log, alerts } = heard();
     const one = provider('openai');
     const pool = createCredentials(kinds, () => ['planted-a', 'planted-b'], log);
@@ -157,7 +157,7 @@ describe('the pool', () => {
     expect(alerts).toHaveLength(1);
   });
 
-  test('a key that cannot be read is left out and told of; the others answer', () => {
+  test('a key that cannot be read is left out and reported; the others answer', () => {
     const { log, alerts } = heard();
     const pool = createCredentials(kinds, () => ['AKIA:planted:x:y', KEY], log);
     expect(pool.take(provider('bedrock'), 0)?.sign).toBeTypeOf('function');

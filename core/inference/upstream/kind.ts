@@ -8,7 +8,7 @@ export interface Authentication {
   readonly sign?: Sign;
 }
 
-/** A request that costs nothing and whose answer tells whether a key is valid. */
+/** A request that costs nothing and whose answer shows whether a key is valid. */
 export interface KeyProbe {
   readonly method: 'GET' | 'POST';
   readonly path: string;

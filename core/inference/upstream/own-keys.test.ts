@@ -70,7 +70,7 @@ test.each([
   expect(own.credentialOf(use?.endpoint as Endpoint)).toBeNull();
 });
 
-test('a throttled key rests at its endpoint, for as long as it was told, five seconds else, ten minutes at most', () => {
+test('a throttled key rests at its endpoint, for as long as the provider says, else for five seconds, and at most for ten minutes', () => {
   const { own, uses } = ring();
   const [keys, others] = [keysOf(key('a', 'sk-one-0123456789')), keysOf(key('b', 'sk-two-0123456789'))];
   const called = uses(keys)[0]?.endpoint as Endpoint;

@@ -135,7 +135,7 @@ const forms = (['chat', 'messages'] as const).flatMap((dialect) =>
 
 describe('answers', () => {
   test.each(forms)(
-    'text comes through in $dialect, stream $stream, metered as told',
+    'text comes through in $dialect, stream $stream, metered as reported',
     async ({ dialect, stream }) => {
       const mark = `text-${dialect}-${stream}`;
       const text = `sim: mark=${mark} tokens=5 cached=2 written=1 split=11`;
@@ -293,7 +293,7 @@ describe('faults', () => {
     expect(errorOf(alone)).toMatchObject({ code: 'upstream_rate_limited' });
   });
 
-  test('a key with a wrong secret is parked once, told by its handle, and the other key answers', async () => {
+  test('a key with a wrong secret is parked once, reported by its handle, and the other key answers', async () => {
     const replies: Reply[] = [];
     for (let i = 0; i < 5; i++) replies.push(await send('chat', ask('aws/wrong', 'hello')));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -312,7 +312,7 @@ describe('faults', () => {
     }
   });
 
-  test('what the provider refuses is told in its words', async () => {
+  test('what the provider refuses is reported in its words', async () => {
     const reply = await send('chat', ask('aws/claude', 'sim: code=context_length_exceeded'));
     expect(reply.status).toBe(400);
     expect(errorOf(reply)).toMatchObject({ code: 'context_length_exceeded' });

@@ -132,7 +132,7 @@ describe('money', () => {
     expect(sentTo(upstream)).toBeUndefined();
   });
 
-  test.concurrent('an answer without usage is counted, told, and never above the hold', async () => {
+  test.concurrent('an answer without usage is counted, reported, and never above the hold', async () => {
     const text = `sim: no_usage=1 ${'word '.repeat(600)}`;
     const { org, reply } = await embed(taskModel('openai').id, text);
     expect(warningsOf(reply)).toEqual(['usage_estimated']);
@@ -265,7 +265,7 @@ describe('faults', () => {
   });
 
   test.concurrent.each(['openai', 'cohere'] as const)(
-    'a text too long for a provider of kind %s is told as such',
+    'a text too long for a provider of kind %s is reported as such',
     async (kind) => {
       const { org, reply } = await embed(taskModel(kind).id, 'abc '.repeat(5_001));
       expect(reply.status).toBe(400);
@@ -289,7 +289,7 @@ describe('faults', () => {
 });
 
 describe('fields', () => {
-  test.concurrent('unknown ones go up to a compatible endpoint; elsewhere they are told lost', async () => {
+  test.concurrent('unknown ones go up to a compatible endpoint; elsewhere they are reported lost', async () => {
     const { id, upstream } = taskModel('openai');
     await embed(id, 'x', { late: { seed: 7 }, user: 'someone' });
     const sent = sentTo(upstream);

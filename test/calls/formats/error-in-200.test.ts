@@ -57,7 +57,7 @@ describe.concurrent('an error object under status 200', () => {
     expect(ended.attempts).toEqual(['error stream', 'ok']);
   });
 
-  test("that is the caller's own fault is told as such, and no endpoint is tried in vain", async () => {
+  test("that is the caller's own fault is reported as such, and no endpoint is tried in vain", async () => {
     const org = await world().org();
     const { id, upstream } = world().model('script-pair');
     const error = { message: 'Bad tools.', type: 'invalid_request_error' };

@@ -108,7 +108,7 @@ function resultOf(dialect: Dialect, ids: readonly string[]): Json[] {
 describe.concurrent.each(ways)('$dialect, stream $stream', (way) => {
   const { dialect, stream } = way;
 
-  test('an answer is told, settled by reported usage, and asked for as a stream', async () => {
+  test('an answer is passed on, settled by the reported usage, and requested as a stream', async () => {
     const { org, reply, upstream } = await ask(way, 'sim: tokens=10 cached=2');
     expect(reply.status).toBe(200);
     expect(saidBy(reply)).toMatch(/^lorem ipsum/);
@@ -228,7 +228,7 @@ describe.concurrent.each(ways)('$dialect, stream $stream', (way) => {
     expect(ended).toMatchObject({ attempts: ['error rate_limit', 'ok'], row: { provider: 'sim-a' } });
   });
 
-  test('a stream that breaks off is told and free', async () => {
+  test('a stream that breaks off ends with an error and is free', async () => {
     for (const knob of ['cut_after=3', 'error_after=3', 'garbage_after=3']) {
       const { org, reply } = await ask(way, `sim: tokens=9 ${knob}`);
       expect(errorOf(reply)?.['code']).toMatch(/^upstream_/);

@@ -152,7 +152,7 @@ describe('chat callers', () => {
     expect(sent()['tools'][0]).toMatchObject({ type: 'function', name: 'get_weather', strict: false });
   });
 
-  test('are told of each loss, and refused what would change the answer', async () => {
+  test('get a warning for each loss, and a refusal where the answer would change', async () => {
     const lossy = await call('chat', { messages: user('hi'), seed: 7, presence_penalty: 1 });
     expect(
       svcOf(lossy)

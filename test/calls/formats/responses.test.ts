@@ -150,7 +150,7 @@ describe.concurrent('an answer given again under its key', () => {
   );
 });
 
-test.concurrent('what reading refuses is told with its path and costs nothing', async () => {
+test.concurrent('what reading refuses is reported with its path and costs nothing', async () => {
   const org = await world().org();
   const { id } = world().model('chat');
   const reply = await ask(org, { model: id, input: [{ role: 'user', content: [{ type: 'input_text' }] }] });

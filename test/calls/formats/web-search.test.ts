@@ -309,7 +309,7 @@ describe('without a price', () => {
     expect(sentTo(family, upstream)).toEqual([]);
   });
 
-  test.concurrent('a search that is only offered is left out, and told', async () => {
+  test.concurrent('a search that is only offered is left out, and reported', async () => {
     for (const family of ['chat', 'messages', 'gemini'] as const) {
       const { id, upstream } = model(family, 'listed');
       const { reply } = await ask('messages', id);
@@ -322,7 +322,7 @@ describe('without a price', () => {
     }
   });
 
-  test.concurrent('chat that lets things go is answered without, and told', async () => {
+  test.concurrent('chat that lets things go is answered without, and reported', async () => {
     for (const family of names) {
       const { id, upstream } = model(family, 'listed');
       const { reply } = await ask('chat', id, { svc: { compat: 'drop' } });

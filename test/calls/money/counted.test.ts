@@ -115,7 +115,7 @@ describe('usage of one answer of several', () => {
 });
 
 test.each([true, false])(
-  'a text that the reported tokens cannot hold is told (stream %s)',
+  'a text that the reported tokens cannot hold is reported (stream %s)',
   async (stream) => {
     const org = await world().org();
     const { id, upstream } = world().model('script');

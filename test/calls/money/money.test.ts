@@ -14,7 +14,7 @@ const uncapped = (body: object): object => {
   return rest;
 };
 
-test.concurrent('two calls without max_tokens run side by side, each capped by credit, told so, and the cap is sent', async () => {
+test.concurrent('two calls without max_tokens run at once, each capped by credit with a warning, and the cap is sent', async () => {
   const org = await world().org(30_000);
   const models = [world().model('chat'), world().model('chat')];
   const replies = await Promise.all(
@@ -150,7 +150,7 @@ describe.concurrent('a provider that ignores the cap (docs/outcomes.md#cap-ignor
     await eventually('the provider is let go', () => simCall(upstream)?.client_gone ?? null);
   });
 
-  test('is told from one whose tokens are mostly hidden: its answer is not cut, and its prompt counts as text', {
+  test('is reported from one whose tokens are mostly hidden: its answer is not cut, and its prompt counts as text', {
     timeout: 60_000,
   }, async () => {
     const org = await world().org();
@@ -225,7 +225,7 @@ describe.concurrent('usage that is reported', () => {
   });
 
   // docs/outcomes.md#media-above-the-hold
-  test('above the hold, for media that only the provider can count, is charged from the balance and told', async () => {
+  test('above the hold, for media that only the provider can count, is charged from the balance and reported', async () => {
     const org = await world().org(20_000);
     const { id } = world().model('chat');
     const body = { ...bodyOf(id, ''), messages: withImage('sim: over_report=100000'), stream: true };

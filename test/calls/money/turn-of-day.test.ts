@@ -8,7 +8,7 @@ import { bodyOf, eventually, useWorld } from '../world.ts';
 const DAY_MS = 86_400_000;
 const world = useWorld({ gateway: 'here', models: { chat: 1 } });
 
-test('a call that is sent over midnight is told the end of the day whose budget was used up', async () => {
+test('a refused call over midnight names the end of the day whose budget was used up', async () => {
   const org = await world().org(undefined, [{ name: 'spent', daily_budget_micro: 0 }]);
   const key = org.keys[0]?.secret as string;
   const midnight = Math.ceil(nowMs() / DAY_MS) * DAY_MS;

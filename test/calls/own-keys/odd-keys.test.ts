@@ -41,7 +41,7 @@ test('a key that kept the end of its line is sent without it', async () => {
   expect(world().script.received('LINE_KEY')[0]?.headers.authorization).toBe('Bearer sk-line');
 });
 
-test('a key that no header can carry counts as missing, and the operator is told of it without it', async () => {
+test('a key that no header can carry counts as missing, and the log says so without showing it', async () => {
   const reply = await ask('SPOILT_KEY');
   expect([reply.status, errorOf(reply)?.['code']]).toEqual([400, 'no_endpoint_available']);
   const output = world().gateway.output();

@@ -122,7 +122,7 @@ test('another endpoint comes before another key, and where that fails too the ke
   expect(sites).toEqual(['k', 'n', 'k']);
 });
 
-test('an endpoint whose provider does not know its model is told of once, counted, and stands behind the others', async () => {
+test('an endpoint whose provider does not know its model is logged once, counted, and comes behind the others', async () => {
   world().script.on('gone', 'g', refuse(404, { error: { message: 'no such', code: 'model_not_found' } }));
   world().script.on('gone', 'n', refuse(200, wholeAnswer('gone')));
   const figure = async () => {

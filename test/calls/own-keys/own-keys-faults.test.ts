@@ -28,7 +28,7 @@ describe.concurrent('a provider that refuses an own key', () => {
       answer(response, received);
     });
 
-  test('is told to the caller in its own words, redacted, and free', async () => {
+  test('is reported to the caller in its own words, redacted, and free', async () => {
     const org = await world().org();
     const { id, upstream } = model('s');
     onlyPool(upstream);
@@ -117,7 +117,7 @@ describe.concurrent('a provider that refuses an own key', () => {
 });
 
 describe.concurrent('a stream with an own key', () => {
-  test('that breaks off is told in the words of the provider without the key, and free', async () => {
+  test('that breaks off is reported in the words of the provider without the key, and free', async () => {
     const org = await world().org();
     const { id, upstream } = model('s');
     const secret = 'planted0123456789abcdef';
@@ -204,7 +204,7 @@ describe.concurrent('a stream with an own key', () => {
   });
 });
 
-test('an AWS key of a caller signs the calls of its organization, and a wrong one is told as refused', async () => {
+test('an AWS key of a caller signs the calls of its organization, and a wrong one is reported as refused', async () => {
   const [mine, theirs] = [await world().org(), await world().org()];
   const { id } = model('aws');
   const secret = `${account.access_key_id}:${account.secret}:${account.session_token}`;

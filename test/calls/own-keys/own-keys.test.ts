@@ -203,7 +203,7 @@ describe.concurrent('the setting for own keys', () => {
 describe.concurrent('a request that names things of an account', () => {
   const thread = { thread: { id: 'thr_1' } };
 
-  test('is told without a key what clients read to send the whole history', async () => {
+  test('is answered without a key with the error that makes clients send the whole history', async () => {
     const [bare, owner] = [await world().org(), await world().org()];
     const { id, upstream } = model('x');
     await bring(owner, 'own-a');
@@ -303,7 +303,7 @@ describe.concurrent('whose key it is', () => {
     expect(tailsAt(upstream)).toEqual([own.tail, 'NEXT', POOL_TAIL]);
   });
 
-  test('when a key was used last is told', async () => {
+  test('when a key was used last is reported', async () => {
     const org = await world().org();
     const { id } = model('a');
     const own = await bring(org, 'own-a');

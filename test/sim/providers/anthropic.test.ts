@@ -118,7 +118,7 @@ describe('answers', () => {
 });
 
 describe('refusals', () => {
-  test('a wrong key, a missing version and a bad body are told as the provider would', async () => {
+  test('a wrong key, a missing version and a bad body are reported as the provider would', async () => {
     const wrong = new Anthropic({ apiKey: 'no', baseURL: sim.url, maxRetries: 0 });
     await expect(wrong.messages.create(body('x'))).rejects.toMatchObject({
       status: 401,

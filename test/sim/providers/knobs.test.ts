@@ -354,7 +354,7 @@ describe('odd but complete answers', () => {
 });
 
 describe('the record', () => {
-  test('is told at /_sim/calls and /_sim/stats, and forgotten at /_sim/reset', async () => {
+  test('is listed at /_sim/calls and /_sim/stats, and forgotten at /_sim/reset', async () => {
     await post('x', { body: { metadata: { mark: 'meta' } } });
     await post('mark=word');
     const get = async (path: string) => (await fetch(`${sim.url}${path}`)).json();

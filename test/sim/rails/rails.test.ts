@@ -58,7 +58,7 @@ const create = () => stripe.checkout.sessions.create(wanted);
 const click = (url: string, action: string) =>
   fetch(`${url}/${action}`, { method: 'POST', redirect: 'manual' });
 
-test('a session is made, paid on its page, read back with its fee, and told in signed events', async () => {
+test('a session is made, paid on its page, read back with its fee, and reported in signed events', async () => {
   received.length = 0;
   const session = await create();
   expect(session).toMatchObject({

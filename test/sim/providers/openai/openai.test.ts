@@ -95,7 +95,7 @@ describe('whole answers', () => {
     expect(shaped.choices[0]?.message.parsed).toEqual({ n: 1.5 });
   });
 
-  test('images are counted, cached and reasoning tokens are told', async () => {
+  test('images are counted, and cached and reasoning tokens are reported', async () => {
     const content = [
       { type: 'text' as const, text: 'sim: cached=50 reasoning=9' },
       { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
@@ -190,7 +190,7 @@ describe('refusals', () => {
     expect(sim.calls).toHaveLength(0);
   });
 
-  test('a bad request, an unknown model and a misspelt knob are told as the provider would', async () => {
+  test('a bad request, an unknown model and a misspelt knob are reported as the provider would', async () => {
     const ask = (body: object) =>
       client.chat.completions.create({ model: 'm', messages: user('x'), ...body } as never);
     await expect(ask({ messages: [] })).rejects.toMatchObject({ status: 400, param: 'messages' });

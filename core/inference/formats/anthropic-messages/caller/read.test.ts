@@ -272,7 +272,7 @@ describe('state of a provider account', () => {
     expect(read(own).ext).toEqual({ thread: {} });
   });
 
-  test('account headers are kept for the own key, else told as ignored, refused when strict', () => {
+  test('account headers are kept for the own key, else reported as ignored, refused when strict', () => {
     const headers = { 'anthropic-workspace-id': 'wrk_1' };
     expect(read({}, headers).warnings).toMatchObject([
       { code: 'beta_ignored', param: 'anthropic-workspace-id' },

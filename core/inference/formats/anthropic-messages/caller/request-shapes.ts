@@ -10,7 +10,7 @@ const cache = {
       'MessagesCacheControl',
       Type.Object({ type: kind('ephemeral'), ttl: may(oneOf(['5m', '1h'], 'MessagesCacheTtl')) }),
     ),
-    'What comes before is cached up to here.',
+    'The prompt up to this point is cached.',
   ),
 };
 const Base64 = named(
@@ -20,7 +20,7 @@ const Base64 = named(
 const Url = named('MessagesUrlSource', Type.Object({ type: kind('url'), url: text() }));
 const File = named(
   'MessagesFileSource',
-  Type.Object({ type: kind('file'), file_id: text('With your own provider key alone.') }),
+  Type.Object({ type: kind('file'), file_id: text('Only with your own provider key.') }),
 );
 const Citations = named('MessagesCitationsOption', Type.Object({ enabled: may(flag()) }));
 const TextBlock = named(
@@ -28,7 +28,7 @@ const TextBlock = named(
   Type.Object({
     type: kind('text'),
     text: text(),
-    citations: may(Type.Array(open('As an answer had it.'))),
+    citations: may(Type.Array(open('As in the answer that it came with.'))),
     ...cache,
   }),
 );
@@ -119,7 +119,7 @@ const Block = named(
       ToolUseBlock,
       ToolResultBlock,
     ],
-    { description: 'Blocks of server tools go up as they are where the provider speaks this format.' },
+    { description: 'Blocks of server tools are sent unchanged where the provider speaks this format.' },
   ),
 );
 const Message = named(
@@ -188,7 +188,7 @@ export const Body = named(
     ...asked,
     max_tokens: Type.Integer({
       minimum: 0,
-      description: 'The most tokens that the answer may have; 0 warms the cache.',
+      description: 'Maximum number of tokens in the answer; 0 only warms the cache.',
       examples: [1024],
     }),
     stream,
@@ -196,7 +196,9 @@ export const Body = named(
     top_p: parameter('top_p'),
     top_k: parameter('top_k'),
     stop_sequences: may(Type.Array(Type.String()), 'Texts at which the answer ends.'),
-    metadata: may(Type.Object({ user_id: may(text('Your end user; only a hash of it leaves.')) })),
+    metadata: may(
+      Type.Object({ user_id: may(text('Your end user; only a hash of it leaves the gateway.')) }),
+    ),
     service_tier: may(text()),
     speed: may(oneOf(['standard', 'fast'], 'MessagesSpeed')),
     inference_geo: may(text('Region that the call must stay in, one of those of GET /v1/models.')),

@@ -50,7 +50,10 @@ function blocksOf(part: Part, meta: ReplyMeta, model: string, warnings: Warning[
 export function reportedStop(stop: Stop | null, end: ReplyEnd, refused: boolean, warnings: Warning[]): Stop {
   const reported = end.stop ?? stop ?? { reason: 'end_turn' };
   if (reported.reason === 'malformed') {
-    warnings.push({ code: 'malformed_output', message: 'The provider says that its answer is malformed.' });
+    warnings.push({
+      code: 'malformed_output',
+      message: 'The provider reports that its answer is malformed.',
+    });
   }
   return refused && reported.reason === 'end_turn' ? { ...reported, reason: 'refusal' } : reported;
 }

@@ -256,7 +256,7 @@ describe('reasoning of other families', () => {
   });
 });
 
-test('a part that cannot be shown is told in the warnings', () => {
+test('a part that cannot be shown is reported in the warnings', () => {
   const content: Part[] = [{ type: 'image', src: { url: 'https://x.example/i.png' } }];
   const given: CanonicalAnswer = {
     candidates: [{ index: 0, content, stop: { reason: 'end_turn' } }],
@@ -286,7 +286,7 @@ test.each([
   expect(warned).toEqual(reason === 'malformed' ? ['malformed_output'] : []);
 });
 
-test('usage is told with every key, writes without a lifetime as 5m', () => {
+test('usage is reported with every key, writes without a lifetime as 5m', () => {
   const usage = {
     ...counted,
     cache_write_tokens: 30,

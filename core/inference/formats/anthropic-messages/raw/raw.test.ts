@@ -59,7 +59,7 @@ describe('request', () => {
     );
   });
 
-  test('version and listed betas go up, others stay behind as a hint', () => {
+  test('version and listed betas are sent, others are left out as a hint', () => {
     const body = `{"model":"a/b","max_tokens":64,${tail}}`;
     const headers = {
       'anthropic-version': '2026-10-21',

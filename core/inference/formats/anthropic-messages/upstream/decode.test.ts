@@ -137,7 +137,7 @@ describe('faults', () => {
     expect(anthropicMessages.classify(status, {}, body)).toMatchObject({ class: kind, status });
   });
 
-  test('retry-after is read in seconds and milliseconds; page text is not told', () => {
+  test('retry-after is read in seconds and milliseconds; page text is not reported', () => {
     expect(
       anthropicMessages.classify(429, { 'retry-after': '7' }, error('rate_limit_error')).retry_after_ms,
     ).toBe(7_000);

@@ -26,7 +26,7 @@ function codes(change: Partial<CanonicalRequest>, to: Target = target()): string
 }
 
 describe('content', () => {
-  test('leading system messages become system blocks, later ones are folded and told', () => {
+  test('leading system messages become system blocks, later ones are folded and reported', () => {
     const messages: CanonicalRequest['messages'] = [
       { role: 'system', content: [say('one')] },
       { role: 'system', content: [say('two')] },
@@ -162,7 +162,7 @@ describe('content', () => {
     ]);
   });
 
-  test('own reasoning goes back signed, other reasoning stays behind and is told', () => {
+  test('own reasoning is sent back signed, other reasoning is left out and reported', () => {
     const content: Part[] = [
       { type: 'reasoning', text: 'r', kind: 'full', signature: 'Eq==', format: 'anthropic-claude-v1' },
       { type: 'reasoning', text: '', kind: 'encrypted', data: 'D', format: 'anthropic-claude-v1' },
@@ -188,7 +188,7 @@ describe('content', () => {
     ]);
   });
 
-  test('cache hints become breakpoints; the last four of more are kept and the rest told', () => {
+  test('cache hints become breakpoints; the last four of more are kept and the rest reported', () => {
     const parts = [1, 2, 3, 4, 5].map(
       (n): Part => ({ type: 'text', text: `t${n}`, cache: n === 5 ? { ttl: '24h' } : {} }),
     );
@@ -318,7 +318,7 @@ describe('tools and preferences', () => {
     expect(codes({ messages, reasoning: { effort: 'high' } })).toEqual(['behaviour:reasoning_dropped']);
   });
 
-  test('sampling is clamped, dropped while thinking and dropped where refused; each is told', () => {
+  test('sampling is clamped, dropped while thinking and dropped where refused; each is reported', () => {
     const generation = { max_tokens: 4_096, temperature: 1.5, top_p: 0.5, top_k: 4, stop: ['x'] };
     expect(wire({ generation })).toMatchObject({
       temperature: 1,
@@ -336,7 +336,7 @@ describe('tools and preferences', () => {
     );
   });
 
-  test('what the family has no field for is told by its class', () => {
+  test('what the family has no field for is reported with its class', () => {
     expect(
       codes({
         generation: { seed: 1, frequency_penalty: 1, logit_bias: {}, logprobs: 2, candidates: 2 },

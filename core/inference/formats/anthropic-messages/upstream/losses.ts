@@ -100,7 +100,7 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
         say(loss.class, loss.code, loss.param, loss.message);
       }
     } else if (!target.capabilities.tools) {
-      say('content', 'tools_unsupported', param, 'This model takes no tools.');
+      say('content', 'tools_unsupported', param, 'This model does not accept tools.');
     } else if (tool.kind === 'server') {
       if (!runsTool(tool, request, target)) {
         const message = `Tool '${tool.name}' is not offered here.`;
@@ -110,12 +110,17 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
     } else if (tool.kind === 'custom') {
       const grammar = tool.format !== undefined && tool.format['type'] !== 'text';
       if (grammar)
-        say('content', 'custom_tool_grammar', `${param}.format`, 'A grammar cannot be kept to here.');
+        say(
+          'content',
+          'custom_tool_grammar',
+          `${param}.format`,
+          'The input of this tool cannot be made to follow a grammar here.',
+        );
       else say('behaviour', 'custom_tool_emulated', param, 'Sent as a function with one text field.');
     }
     if (!own && tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
       const names = Object.keys(tool.ext).join(', ');
-      say('hint', 'tool_option_dropped', param, `Not carried to this provider: ${names}.`);
+      say('hint', 'tool_option_dropped', param, `Not sent to this provider: ${names}.`);
     }
   });
 }
@@ -141,7 +146,7 @@ function history(request: CanonicalRequest, target: Target, say: Say): void {
   const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));
   if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction is sent in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     say(
@@ -154,7 +159,7 @@ function history(request: CanonicalRequest, target: Target, say: Say): void {
   let breakpoints = (request.tools ?? []).filter((tool) => tool.cache !== undefined).length;
   messages.forEach((message, i) => {
     if (message.name !== undefined) {
-      say('hint', 'name_dropped', `messages[${i}].name`, 'This provider knows no names.');
+      say('hint', 'name_dropped', `messages[${i}].name`, 'This provider has no field for names.');
     }
     for (const name of Object.keys(message.ext ?? {})) {
       // `developer` means `system` outside its own families, so nothing is lost.
@@ -164,7 +169,7 @@ function history(request: CanonicalRequest, target: Target, say: Say): void {
         kind,
         'unknown_parameter_dropped',
         `messages[${i}].${name}`,
-        'Unknown fields are not carried over.',
+        'Unknown fields are not sent to this provider.',
       );
     }
     message.content.forEach((part, j) => {
@@ -186,21 +191,21 @@ function history(request: CanonicalRequest, target: Target, say: Say): void {
 
 function lostOfPart(part: Part, param: string, role: string, target: Target, say: Say): void {
   if (part.ext !== undefined && Object.keys(part.ext).length > 0) {
-    say('behaviour', 'unknown_parameter_dropped', param, 'Unknown fields are not carried over.');
+    say('behaviour', 'unknown_parameter_dropped', param, 'Unknown fields are not sent to this provider.');
   }
   switch (part.type) {
     case 'image':
       if (!target.capabilities.vision)
-        say('content', 'image_unsupported', param, 'This model sees no images.');
+        say('content', 'image_unsupported', param, 'This model does not accept images.');
       else if (role === 'assistant')
-        say('content', 'image_unsupported', param, 'Images of an answer stay behind.');
+        say('content', 'image_unsupported', param, 'Images of an earlier answer are not sent back.');
       else if (part.detail !== undefined && part.detail !== 'auto') {
         say('hint', 'image_detail_dropped', `${param}.detail`, 'This provider chooses the detail itself.');
       }
       return fileOf(part.src, param, say);
     case 'audio':
     case 'video':
-      return say('content', `${part.type}_unsupported`, param, `This provider takes no ${part.type}.`);
+      return say('content', `${part.type}_unsupported`, param, `This provider does not accept ${part.type}.`);
     case 'document':
       fileOf(part.src, param, say);
       if (!takesDocument(part.src, target) && !('file_id' in part.src)) {
@@ -234,7 +239,7 @@ function lostOfPart(part: Part, param: string, role: string, target: Target, say
         'hint',
         'reasoning_signature_dropped',
         param,
-        'The signature of another provider stays behind.',
+        'The signature of another provider is not sent to this one.',
       );
     case 'refusal':
   }

@@ -17,8 +17,8 @@ export interface Facts {
 }
 
 const NO_FIELD = 'This provider has no such field.';
-const NO_SAMPLING = { message: 'This model takes no sampling fields.' };
-const WHILE_REASONING = { message: 'This model takes no such field while it reasons.' };
+const NO_SAMPLING = { message: 'This model does not accept sampling fields.' };
+const WHILE_REASONING = { message: 'This model does not accept this field while it reasons.' };
 
 /** Why the models refuse a sampling field; `beside` says whether they accept the value while they reason. */
 export function refusal({ target, own, thinks }: Facts, beside: boolean): { message: string } | null {
@@ -35,7 +35,7 @@ export function temperatureAs(member: string): Rule<number, Facts> {
       if (refused !== null) return { lost: refused };
       const send = [[member, Math.min(1, Math.max(0, temperature))]] as const;
       if (facts.own || temperature <= 1) return { send };
-      const message = 'This provider takes 0 to 1; 1 is used.';
+      const message = 'This provider accepts 0 to 1; 1 is used.';
       return { send, reported: { code: 'temperature_clamped', message } };
     },
   };
@@ -82,12 +82,12 @@ export function formatAs(
             reported: {
               class: 'behaviour',
               code: 'json_object_as_instruction',
-              message: 'Asked for by an instruction.',
+              message: 'An instruction asks for it instead.',
             },
           };
         case 'json_schema':
           if (target.capabilities.json_schema) return { send: [[member, schemaOf(format)]] };
-          return { lost: { message: 'This model keeps to no schema.' } };
+          return { lost: { message: 'This model cannot follow a schema.' } };
       }
     },
   };

@@ -80,7 +80,10 @@ function withBudget(
 ): ThinkingPlan {
   if (continuesUnsigned(request)) {
     return none([
-      loss('reasoning_dropped', 'The turn being continued has no signed reasoning, so it cannot think on.'),
+      loss(
+        'reasoning_dropped',
+        'The turn being continued has no signed reasoning, so the model cannot reason in it.',
+      ),
     ]);
   }
   if (max_tokens <= BUDGET_MIN) {

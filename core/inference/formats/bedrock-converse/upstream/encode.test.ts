@@ -312,7 +312,7 @@ describe('tools', () => {
     expect(sent(requestOf({ tools, tool_choice }))['toolConfig']).toMatchObject({ toolChoice: choice });
   });
 
-  test('none takes the tools away, and only a history with calls keeps them, told as a loss', () => {
+  test('none takes the tools away, and only a history with calls keeps them, reported as a loss', () => {
     const none = { type: 'none' } as const;
     expect(sent(requestOf({ tools, tool_choice: none }))['toolConfig']).toBeUndefined();
     const history = requestOf({

@@ -42,7 +42,7 @@ describe('generation', () => {
     ]);
   });
 
-  test('what has no field is named', () => {
+  test('what has no field is reported', () => {
     const generation = { seed: 1, frequency_penalty: 1, presence_penalty: 1, logit_bias: {}, min_p: 0.1 };
     expect(lost(requestOf({ generation })).map((loss) => loss.split(' ')[2])).toEqual([
       'frequency_penalty',
@@ -112,7 +112,7 @@ describe('generation', () => {
     expect(lost(off)).toEqual([]);
   });
 
-  test('while a model of Anthropic reasons it is sent no sampling, and the loss is told', () => {
+  test('while a model of Anthropic reasons it is sent no sampling, and the loss is reported', () => {
     const request = requestOf({
       reasoning: { max_tokens: 2_000 },
       generation: { temperature: 0.2, top_k: 4 },

@@ -51,12 +51,12 @@ function extLost(ext: object | undefined, path: string, silent: ReadonlySet<stri
   const names = Object.keys(ext ?? {}).filter((name) => !silent.has(name));
   if (names.length === 0) return;
   const kind = names.includes('audio') ? 'content' : 'behaviour';
-  say(kind, 'unknown_parameter_dropped', path, `Not carried to this provider: ${names.join(', ')}.`);
+  say(kind, 'unknown_parameter_dropped', path, `Not sent to this provider: ${names.join(', ')}.`);
 }
 
 function messageLosses(message: Message, path: string, target: Target, say: Say): void {
   if (message.name !== undefined)
-    say('hint', 'name_dropped', `${path}.name`, 'This provider knows no names.');
+    say('hint', 'name_dropped', `${path}.name`, 'This provider has no field for names.');
   extLost(message.ext, path, SILENT, say);
   message.content.forEach((part, j) => {
     partLosses(part, `${path}.content[${j}]`, message.role === 'assistant', target, say);
@@ -111,7 +111,7 @@ function partLosses(part: Part, path: string, assistant: boolean, target: Target
         'hint',
         'reasoning_signature_dropped',
         path,
-        'The signature of another provider stays behind.',
+        'The signature of another provider is not sent to this one.',
       );
     case 'text':
     case 'refusal':
@@ -124,14 +124,14 @@ function mediaLosses(part: Extract<Part, { src: object }>, path: string, target:
     return say('content', 'file_unsupported', path, 'A file stored at another provider cannot be read here.');
   }
   if (!takesMedia(part, target)) {
-    return say('content', `${type}_unsupported`, path, `This endpoint takes no such ${type}.`);
+    return say('content', `${type}_unsupported`, path, `This endpoint does not accept such ${type}.`);
   }
   if ('base64' in src && formatWord(part, src.media_type) === null) {
     say(
       'content',
       `${type}_format_unsupported`,
       path,
-      `This provider takes no ${type} of ${src.media_type}.`,
+      `This provider does not accept ${type} of ${src.media_type}.`,
     );
   }
 }
@@ -142,7 +142,7 @@ function placeLosses({ messages }: CanonicalRequest, target: Target, say: Say): 
   const moved = rest.findIndex((message) => message.role === 'system' && !keepsRole(message, rest, target));
   if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction is sent in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     const param = `messages[${messages.length - 1}]`;
@@ -155,7 +155,7 @@ function toolLosses(request: CanonicalRequest, target: Target, say: Say): void {
     oneToolLosses(request, tool, toolPath(tool, i), { target, say });
   });
   if (request.tool_choice?.type === 'none' && keepsTools(request)) {
-    const why = 'A history with calls keeps its tools declared here, and the model may call them.';
+    const why = 'The history has tool calls, so the tools stay declared and the model may call them.';
     say('behaviour', 'tool_choice_dropped', 'tool_choice', why);
   }
   const many = (request.tools?.length ?? 0) > 0 && request.parallel_tools === false;
@@ -171,7 +171,7 @@ function oneToolLosses(
   { target, say }: { target: Target; say: Say },
 ): void {
   if (!target.capabilities.tools) {
-    say('content', 'tools_unsupported', path, 'This model takes no tools.');
+    say('content', 'tools_unsupported', path, 'This model does not accept tools.');
   } else if (tool.kind === 'server') {
     if (tool.family !== 'bedrock_converse') {
       const code = tool.member === undefined ? 'server_tool' : 'unsupported_parameter';
@@ -181,7 +181,13 @@ function oneToolLosses(
     }
   } else if (tool.kind === 'custom') {
     const grammar = tool.format !== undefined && tool.format['type'] !== 'text';
-    if (grammar) say('content', 'custom_tool_grammar', `${path}.format`, 'A grammar cannot be kept to here.');
+    if (grammar)
+      say(
+        'content',
+        'custom_tool_grammar',
+        `${path}.format`,
+        'The input of this tool cannot be made to follow a grammar here.',
+      );
     else say('behaviour', 'custom_tool_emulated', path, 'Sent as a function with one text field.');
   }
   if (tool.strict === true && !takesStrict(target)) {
@@ -189,12 +195,12 @@ function oneToolLosses(
       'behaviour',
       'strict_dropped',
       `${path}.strict`,
-      'This model does not promise to keep to the schema.',
+      'This model does not guarantee that it follows the schema.',
     );
   }
   if (tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
     const names = Object.keys(tool.ext).join(', ');
-    say('hint', 'tool_option_dropped', path, `Not carried to this provider: ${names}.`);
+    say('hint', 'tool_option_dropped', path, `Not sent to this provider: ${names}.`);
   }
 }
 

@@ -102,7 +102,10 @@ export function formatAndSource(part: MediaPart): string | null {
   if (!('base64' in src)) return null;
   const format = formatWord(part, src.media_type);
   if (format === null) {
-    throw new ServiceError('invalid_media', `This provider takes no ${part.type} of type ${src.media_type}.`);
+    throw new ServiceError(
+      'invalid_media',
+      `This provider does not accept ${part.type} of type ${src.media_type}.`,
+    );
   }
   return `"format":"${format}","source":{"bytes":${JSON.stringify(src.base64)}}`;
 }

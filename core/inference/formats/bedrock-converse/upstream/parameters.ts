@@ -33,7 +33,7 @@ export const GENERATION = {
     decide(cap): Fate {
       const send = [['inferenceConfig.maxTokens', cap]] as const;
       return cap === 0
-        ? { send, reported: { message: 'This provider cannot warm its cache alone.' } }
+        ? { send, reported: { message: 'This provider cannot warm its cache without an answer.' } }
         : { send };
     },
   },
@@ -46,7 +46,7 @@ export const GENERATION = {
       const refused = refusal(facts, false);
       if (refused !== null) return { lost: refused };
       const field = topKField(facts.target);
-      if (field === null) return { lost: { message: 'This model takes no such field.' } };
+      if (field === null) return { lost: { message: 'This model does not accept this field.' } };
       const value = field === 'top_k' ? top_k : { topK: top_k };
       return { send: [[`additionalModelRequestFields.${field}`, value]] };
     },

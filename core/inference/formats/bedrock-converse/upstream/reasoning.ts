@@ -86,5 +86,8 @@ export function planReasoning(request: CanonicalRequest, target: Target, max_tok
     return preferences.mode === 'enabled' ? byEffort(target, 'medium') : NOTHING;
   }
   if (target.capabilities.reasoning && effort === null) return NOTHING;
-  return { ...NOTHING, losses: lost('reasoning_dropped', 'This model takes no reasoning parameters.') };
+  return {
+    ...NOTHING,
+    losses: lost('reasoning_dropped', 'This model does not accept reasoning parameters.'),
+  };
 }

@@ -32,11 +32,11 @@ function embedLosses(task: EmbedTask, target: Target, wire: Wire): Loss[] {
       class: 'hint',
       code: 'input_type_dropped',
       param: 'input_type',
-      message: `The endpoint has no word for input_type '${task.input_type}'.`,
+      message: `The endpoint has no equivalent of input_type '${task.input_type}'.`,
     });
   }
   if (task.input.length > wire.inputs_max) {
-    const message = `The endpoint takes at most ${wire.inputs_max} inputs a call; split the list.`;
+    const message = `The endpoint takes at most ${wire.inputs_max} inputs per call; split the list.`;
     losses.push({ class: 'content', code: 'unsupported_parameter', param: 'input', message });
   }
   if (!wire.tokens && !isBundled(target.tokenizer) && task.input.some(isTokens)) {
@@ -55,11 +55,11 @@ function imageLosses(task: EmbedTask, wire: Wire): Loss[] {
   });
   if (!hasImages(task)) return [];
   const { images } = wire;
-  if (images === 'none') return [lost(firstImage(task), 'The endpoint makes vectors of text alone.')];
+  if (images === 'none') return [lost(firstImage(task), 'The endpoint makes vectors of text only.')];
   if (images === 'mixed') return [];
   const i = task.input.findIndex((input) => isContent(input) && input.content.length > 1);
   if (i < 0) return [];
-  return [lost(`${pathOf(task, i)}.content`, 'The endpoint takes one text or one image an input.')];
+  return [lost(`${pathOf(task, i)}.content`, 'The endpoint takes one text or one image per input.')];
 }
 
 function firstImage(task: EmbedTask): string {

@@ -53,7 +53,7 @@ describe('the request', () => {
 });
 
 describe('content', () => {
-  test('leading system messages become the instruction, later ones are folded and told', () => {
+  test('leading system messages become the instruction, later ones are folded and reported', () => {
     const messages: CanonicalRequest['messages'] = [
       { role: 'system', content: [say('one')] },
       { role: 'system', content: [say('two')] },
@@ -283,7 +283,7 @@ describe('reasoning', () => {
   });
 
   test.each(['minimal', 'xhigh', 'max'] as const)(
-    'a level that the model lacks is adjusted and told (%s)',
+    'a level that the model lacks is adjusted and reported (%s)',
     (effort) => {
       expect(plan({ effort }).thinkingLevel).toBe(effort === 'minimal' ? 'LOW' : 'HIGH');
       expect(codes({ reasoning: { effort } })).toEqual(['behaviour:effort_adjusted']);
@@ -299,7 +299,7 @@ describe('reasoning', () => {
     expect(codes({ reasoning: { max_tokens: 90_000 } }, budgets)).toEqual(['behaviour:effort_adjusted']);
   });
 
-  test('off where it can be, else the lowest and told', () => {
+  test('off where it can be, else the lowest and reported', () => {
     expect(plan({ mode: 'off' }, budgets)).toEqual({ thinkingBudget: 0 });
     expect(codes({ reasoning: { mode: 'off' } }, budgets)).toEqual([]);
     expect(plan({ effort: 'none' })).toEqual({ thinkingLevel: 'LOW' });
@@ -312,7 +312,7 @@ describe('reasoning', () => {
     expect(codes({ reasoning: { effort: 'high' } }, plain)).toEqual(['behaviour:reasoning_dropped']);
   });
 
-  test('own thoughts go back where they were, signatures byte for byte; others stay behind', () => {
+  test('own thoughts are sent back in their place, signatures byte for byte; others are left out', () => {
     const thought = { type: 'reasoning', kind: 'full' } as const;
     const format = 'google-gemini-v1' as const;
     const content: Part[] = [

@@ -75,7 +75,7 @@ describe('generation and output', () => {
     expect(codes({ output })).toEqual(['content:modality_unsupported']);
   });
 
-  test('what has no place here is told', () => {
+  test('what has no place here is reported', () => {
     expect(codes({ output: { verbosity: 'low' } })).toEqual(['behaviour:verbosity_dropped']);
     expect(codes({ service_tier: 'flex' })).toEqual(['behaviour:service_tier_ignored']);
     expect(codes({ ext: { prediction: {} } })).toEqual(['hint:prediction_dropped']);

@@ -45,7 +45,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
     losses.push({ class: kind, code, param, message });
   };
   if ((request.anthropic?.betas.length ?? 0) > 0) {
-    say('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not known here.');
+    say('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not sent.');
   }
   if (request.user !== undefined) {
     say('hint', 'user_dropped', 'user', 'This provider has no field for the end user.');
@@ -120,7 +120,7 @@ function toolLoss(
   say: Say,
 ): void {
   if (!facts.target.capabilities.tools) {
-    say('content', 'tools_unsupported', param, 'This model takes no tools.');
+    say('content', 'tools_unsupported', param, 'This model does not accept tools.');
   } else if (tool.search !== undefined) {
     searchLossesOf(tool, param, facts, say);
   } else if (tool.kind === 'server') {
@@ -130,14 +130,24 @@ function toolLoss(
     }
   } else if (tool.kind === 'custom') {
     if (tool.format !== undefined && tool.format['type'] !== 'text') {
-      say('content', 'custom_tool_grammar', `${param}.format`, 'A grammar cannot be kept to here.');
+      say(
+        'content',
+        'custom_tool_grammar',
+        `${param}.format`,
+        'The input of this tool cannot be made to follow a grammar here.',
+      );
     } else say('behaviour', 'custom_tool_emulated', param, 'Sent as a function with one text field.');
   } else if (tool.strict === true && !facts.kept) {
-    say('behaviour', 'strict_dropped', `${param}.strict`, 'Kept to only where all tools are strict.');
+    say(
+      'behaviour',
+      'strict_dropped',
+      `${param}.strict`,
+      'The schema is enforced only if all tools are strict.',
+    );
   }
   if (tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
     const names = Object.keys(tool.ext).join(', ');
-    say('hint', 'tool_option_dropped', param, `Not carried to this provider: ${names}.`);
+    say('hint', 'tool_option_dropped', param, `Not sent to this provider: ${names}.`);
   }
 }
 
@@ -157,7 +167,7 @@ function cacheLosses(request: CanonicalRequest, say: Say): void {
     request.cache?.hint !== undefined ||
     request.tools?.some((tool) => tool.cache !== undefined) === true ||
     request.messages.some(({ content }) => hasHint(content));
-  if (hinted) say('hint', 'cache_hint_dropped', 'cache_control', 'This provider caches by itself alone.');
+  if (hinted) say('hint', 'cache_hint_dropped', 'cache_control', 'This provider only caches automatically.');
 }
 
 function historyLosses(request: CanonicalRequest, target: Target, say: Say): void {
@@ -166,7 +176,7 @@ function historyLosses(request: CanonicalRequest, target: Target, say: Say): voi
   const moved = rest.length === 1 ? -1 : rest.findIndex(({ role }) => role === 'system');
   if (moved >= 0) {
     const param = `messages[${system.length + moved}]`;
-    say('behaviour', 'system_position_changed', param, 'This instruction goes up in a turn of the user.');
+    say('behaviour', 'system_position_changed', param, 'This instruction is sent in a turn of the user.');
   }
   if (messages.at(-1)?.role === 'assistant' && !target.capabilities.prefill) {
     const param = `messages[${messages.length - 1}]`;
@@ -183,13 +193,18 @@ function historyLosses(request: CanonicalRequest, target: Target, say: Say): voi
 
 function messageLosses(message: Message, param: string, target: Target, say: Say): void {
   if (message.name !== undefined) {
-    say('hint', 'name_dropped', `${param}.name`, 'This provider knows no names.');
+    say('hint', 'name_dropped', `${param}.name`, 'This provider has no field for names.');
   }
   for (const name of Object.keys(message.ext ?? {})) {
     // `developer` means `system` outside its own families, so nothing is lost.
     if (name === 'role') continue;
     const kind = name === 'audio' ? 'content' : 'behaviour';
-    say(kind, 'unknown_parameter_dropped', `${param}.${name}`, 'Unknown fields are not carried over.');
+    say(
+      kind,
+      'unknown_parameter_dropped',
+      `${param}.${name}`,
+      'Unknown fields are not sent to this provider.',
+    );
   }
   message.content.forEach((part, j) => {
     partLosses(part, `${param}.content[${j}]`, target, say);
@@ -201,7 +216,7 @@ function partLosses(part: Part, param: string, target: Target, say: Say): void {
     (name) => !(part.type === 'document' && name === 'source'),
   );
   if (unknown.length > 0) {
-    say('behaviour', 'unknown_parameter_dropped', param, `Not carried over: ${unknown.join(', ')}.`);
+    say('behaviour', 'unknown_parameter_dropped', param, `Not sent to this provider: ${unknown.join(', ')}.`);
   }
   if ('src' in part && 'file_id' in part.src && part.src.family !== 'gemini') {
     return say('content', 'file_unsupported', param, 'A file of another provider cannot be read here.');
@@ -209,23 +224,28 @@ function partLosses(part: Part, param: string, target: Target, say: Say): void {
   switch (part.type) {
     case 'image':
       if (!target.capabilities.vision)
-        say('content', 'image_unsupported', param, 'This model sees no images.');
+        say('content', 'image_unsupported', param, 'This model does not accept images.');
       return;
     case 'audio':
       if (!target.capabilities.audio)
-        say('content', 'audio_unsupported', param, 'This model hears no audio.');
+        say('content', 'audio_unsupported', param, 'This model does not accept audio.');
       return;
     case 'document':
       return documentLosses(part, param, target, say);
     case 'search_result':
       say('behaviour', 'document_flattened', param, 'The search result is sent as text with a header.');
       if (part.citations === true) {
-        say('behaviour', 'citations_unsupported', param, 'This endpoint cites no documents.');
+        say('behaviour', 'citations_unsupported', param, 'This endpoint does not cite documents.');
       }
       return innerLosses(part.content, param, target, say);
     case 'reasoning':
       if (part.format === FORMAT) return;
-      return say('hint', 'reasoning_signature_dropped', param, 'Reasoning of another family stays behind.');
+      return say(
+        'hint',
+        'reasoning_signature_dropped',
+        param,
+        'Reasoning of another family is not sent to this provider.',
+      );
     case 'text':
       if ((part.citations?.length ?? 0) > 0) {
         say('hint', 'citation_dropped', param, 'Citations of earlier answers are not sent back.');
@@ -259,7 +279,7 @@ function documentLosses(
     say('behaviour', 'document_flattened', param, 'The document is sent as text with a header.');
   }
   if (part.citations === true) {
-    say('behaviour', 'citations_unsupported', param, 'This endpoint cites no documents.');
+    say('behaviour', 'citations_unsupported', param, 'This endpoint does not cite documents.');
   }
 }
 
@@ -271,7 +291,7 @@ function resultLosses(
 ): void {
   const held = target.capabilities.parameters.includes('function_response_parts');
   if (!held && part.content.some((inner) => 'src' in inner && !isText(inner.src))) {
-    say('behaviour', 'tool_media_moved', param, 'Media of the tool result stand behind it in the turn.');
+    say('behaviour', 'tool_media_moved', param, 'Media of the tool result are sent after it in the turn.');
   }
   innerLosses(part.content, param, target, say);
 }

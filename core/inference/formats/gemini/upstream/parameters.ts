@@ -32,7 +32,7 @@ function ofSampling(member: string): Rule<number, Facts> {
   return where(
     ({ target }: Facts) => !target.flags.includes('rejects_sampling'),
     as<number>(`generationConfig.${member}`),
-    'This model takes no sampling fields.',
+    'This model does not accept sampling fields.',
   );
 }
 
@@ -42,7 +42,7 @@ export const GENERATION = {
     decide(cap): Fate {
       const send = [['generationConfig.maxOutputTokens', cap]] as const;
       return cap === 0
-        ? { send, reported: { message: 'This endpoint cannot warm its cache alone.' } }
+        ? { send, reported: { message: 'This endpoint cannot warm its cache without an answer.' } }
         : { send };
     },
   },
@@ -88,7 +88,7 @@ export const OUTPUT = {
       if (target.capabilities.json_schema) {
         return { send: [json, ['generationConfig.responseJsonSchema', schema]] };
       }
-      return { lost: { message: 'This model keeps to no schema.' } };
+      return { lost: { message: 'This model cannot follow a schema.' } };
     },
   },
   modalities: {
@@ -99,7 +99,7 @@ export const OUTPUT = {
         return { send: [['generationConfig.responseModalities', words]] };
       }
       const [first, ...others] = modalitiesBesideText(modalities).map((kind) => ({
-        message: `This endpoint gives no ${kind}.`,
+        message: `This endpoint does not produce ${kind}.`,
       }));
       return first === undefined ? UNASKED : { lost: [first, ...others] };
     },
@@ -116,7 +116,7 @@ export const OUTPUT = {
               class: 'behaviour',
               code: 'audio_format_dropped',
               param: 'audio.format',
-              message: 'This provider chooses the form of its audio.',
+              message: 'This provider chooses the format of its audio.',
             } as const);
       const voiceName = audio['voice'];
       if (facts.output?.modalities !== undefined && typeof voiceName === 'string') {

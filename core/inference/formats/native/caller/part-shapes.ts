@@ -25,7 +25,7 @@ const ReasoningFormat = () =>
 export const cache = {
   cache: may(
     named('CacheHint', Type.Object({ ttl: may(Ttl()) }, closed)),
-    'What comes before is cached up to here.',
+    'The prompt up to this point is cached.',
   ),
 };
 const fileId = Type.Object({ file_id: text(), family: Family() }, closed);
@@ -128,7 +128,7 @@ const ReasoningPart = named(
       text: may(text()),
       kind: may(oneOf(['full', 'summary', 'encrypted'], 'ReasoningKind')),
       signature: may(text()),
-      data: may(text('State that only the family it is of can read.')),
+      data: may(text('State that only providers of its own family can read.')),
       id: may(text()),
       format: may(ReasoningFormat()),
       ...cache,
@@ -174,7 +174,7 @@ const ServerToolPart = named(
       type: kind('server_tool'),
       family: Family(),
       name: text(),
-      payload: open('The block as its family has it.'),
+      payload: open("The block in its family's own format."),
       ...cache,
     },
     closed,

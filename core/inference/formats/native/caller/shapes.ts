@@ -49,7 +49,7 @@ const CallUsage = named(
       reasoning_tokens: count('Part of the output.'),
       source: oneOf(['provider', 'estimate'], 'UsageSource'),
     },
-    { description: 'Further kinds stand beside these where the provider counts them.' },
+    { description: 'Further kinds are added where the provider counts them.' },
   ),
 );
 export const Resolved = named(
@@ -94,7 +94,7 @@ const Answer = named(
     ...ending,
   }),
 );
-const place = { seq: count('Rises by one.'), candidate: count(), part: count() };
+const place = { seq: count('Increases by one.'), candidate: count(), part: count() };
 const Event = named(
   'GenerateStreamEvent',
   Type.Union(
@@ -127,7 +127,7 @@ const Event = named(
             citation: Type.Optional(Citation),
             logprobs: Type.Optional(Type.Array(open('Log probabilities of a token.'))),
           },
-          { description: 'One of the members, which is added to what the part has.' },
+          { description: 'One of the members; it is appended to what the part has so far.' },
         ),
       ),
       named('GeneratePartStopEvent', Type.Object({ type: kind('part_stop'), ...place })),
@@ -267,7 +267,7 @@ export const dryRunShape: CallShape = {
       excluded: Type.Array(
         named('DryRunExclusion', Type.Object({ endpoint_id: text(), provider: text(), reason: text() })),
       ),
-      reserve_micro: nullable(count('What the call would hold.')),
+      reserve_micro: nullable(count('The credit that the call would hold.')),
       price_version: nullable(text()),
       warnings: Type.Array(Warning),
       trace: text(),

@@ -11,7 +11,7 @@ const mediaUrl = (description: string) => Type.String({ pattern: '^(?:https://|d
 export const cache = {
   cache_control: may(
     named('CacheControl', Type.Object({ type: may(text()), ttl: may(oneOf(TTLS, 'CacheTtl')) })),
-    'What comes before is cached up to here, where the provider does so on request.',
+    'The prompt up to this point is cached, where the provider does so on request.',
   ),
 };
 
@@ -56,7 +56,7 @@ const FilePart = named(
 const Part = named(
   'ChatContentPart',
   Type.Union([TextPart, RefusalPart, ImagePart, VideoPart, AudioPart, FilePart], {
-    description: 'Kinds that are not listed go up as they are where the provider speaks this format.',
+    description: 'Kinds that are not listed are sent unchanged where the provider speaks this format.',
   }),
 );
 const content = Type.Union([Type.String(), Type.Array(Part)]);
@@ -67,7 +67,7 @@ const FunctionToolCall = named(
     id: text(),
     type: kind('function'),
     function: Type.Object({ name: text(), arguments: text('JSON text') }),
-    extra_content: Type.Optional(open('State of the provider that comes back with the call.')),
+    extra_content: Type.Optional(open('State of the provider that must be sent back with the call.')),
   }),
 );
 const CustomToolCall = named(
@@ -96,13 +96,13 @@ export const Message = named(
   'ChatMessage',
   Type.Object({
     role: oneOf(ROLES, 'ChatRole'),
-    content: may(content, 'Required but of an assistant’s message that has calls.'),
+    content: may(content, 'Required, except in a message of the assistant with tool calls.'),
     name: may(text()),
-    tool_call_id: may(text('Of role `tool`: the call that is answered.')),
-    tool_calls: may(Type.Array(ToolCall), 'Of role `assistant`: the calls it made.'),
+    tool_call_id: may(text('For role `tool`: the call that it answers.')),
+    tool_calls: may(Type.Array(ToolCall), 'For role `assistant`: the calls that it made.'),
     refusal: may(text()),
-    reasoning_content: may(text('Of role `assistant`: its reasoning, sent back.')),
-    reasoning_details: may(Type.Array(ReasoningDetail), 'The same with its signatures, which wins.'),
+    reasoning_content: may(text('For role `assistant`: its reasoning, sent back.')),
+    reasoning_details: may(Type.Array(ReasoningDetail), 'The same with its signatures; it has precedence.'),
     function_call: may(
       named('ChatFunctionCall', Type.Object({ name: text(), arguments: may(text('JSON text')) })),
       'The older form of a call.',

@@ -46,7 +46,7 @@ const Body = named(
     seed: parameter('seed'),
     stop: may(Type.Union([Type.String(), texts({ maxItems: 16 })]), 'Texts at which the answer ends.'),
     logit_bias: parameter('logit_bias'),
-    logprobs: may(flag(), 'Whether log probabilities of the tokens are told.'),
+    logprobs: may(flag(), 'Whether log probabilities of the tokens are returned.'),
     top_logprobs: parameter('logprobs'),
     n: parameter('candidates'),
     tools: may(Type.Array(Tool)),
@@ -208,7 +208,7 @@ const ToolCallDelta = named(
     type: Type.Optional(oneOf(['function', 'custom'], 'ToolKind')),
     function: Type.Optional(FunctionDelta),
     custom: Type.Optional(Type.Object({ name: Type.Optional(text()), input: Type.Optional(text()) })),
-    extra_content: Type.Optional(open('State of the provider that comes back with the call.')),
+    extra_content: Type.Optional(open('State of the provider that must be sent back with the call.')),
   }),
 );
 const Chunk = named(

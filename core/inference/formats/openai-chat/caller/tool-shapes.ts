@@ -32,7 +32,7 @@ export const Tool = named(
         }),
       ),
     ],
-    { description: 'Hosted tools of a compatible server go up as they are.' },
+    { description: 'Hosted tools of a compatible server are sent unchanged.' },
   ),
 );
 const ToolName = named('ChatToolName', Type.Object({ name: text() }));

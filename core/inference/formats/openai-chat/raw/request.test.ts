@@ -41,7 +41,7 @@ describe('raw request', () => {
     });
   });
 
-  it('buys a search or a moderation only where the endpoint lists it, and tells what it does not', () => {
+  it('requests a search or a moderation only where the endpoint lists it, and reports what is left out', () => {
     const text = `{"model":"a/b",${base},"web_search_options":{},"moderation":{"model":"m"}}`;
     const request = chat.read(JSON.parse(text), {});
     const reported = (target: Target) =>

@@ -74,7 +74,7 @@ function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
     lose('hint', 'user_dropped', 'user', 'This endpoint has no field for the end user.');
   }
   if (request.cache?.key !== undefined && has(target, 'no_cache_key')) {
-    lose('hint', 'cache_hint_dropped', 'prompt_cache_key', 'This endpoint takes no cache key.');
+    lose('hint', 'cache_hint_dropped', 'prompt_cache_key', 'This endpoint does not accept a cache key.');
   }
   const names = has(target, 'no_message_names');
   // For other dialects the loss is reported with its part.
@@ -82,7 +82,7 @@ function quirkLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
   if (!names && !thoughts) return;
   request.messages.forEach((message, i) => {
     if (names && message.name !== undefined) {
-      lose('hint', 'name_dropped', `messages[${i}].name`, 'This endpoint takes no names.');
+      lose('hint', 'name_dropped', `messages[${i}].name`, 'This endpoint has no field for names.');
     }
     if (thoughts && message.content.some(({ type }) => type === 'reasoning')) {
       const why = 'Reasoning of earlier turns is not sent to this endpoint.';
@@ -99,7 +99,7 @@ const CARRIED = new Set(['role', 'audio']);
 function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
   const names = Object.keys(ext ?? {}).filter((name) => !carried.has(name));
   if (names.length === 0) return;
-  lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
+  lose('behaviour', 'unknown_parameter_dropped', path, `Not sent to this endpoint: ${names.join(', ')}.`);
 }
 
 /** The blocks that a document was read from; its text contains what they say. */
@@ -129,7 +129,7 @@ function partLosses(part: Part, path: string, target: Target, lose: Lose): void 
     case 'search_result':
       lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
       if (part.citations === true) {
-        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
       break;
     case 'reasoning':
@@ -182,14 +182,14 @@ function mediaLosses(
     lose('content', 'audio_format_unsupported', path, 'Audio must be wav or mp3 for this endpoint.');
   }
   if (part.type === 'video' && !takes(target, 'video_url')) {
-    lose('content', 'video_unsupported', path, 'This endpoint takes no video.');
+    lose('content', 'video_unsupported', path, 'This endpoint does not accept video.');
   }
   if (part.type !== 'document') return;
   if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
     lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
   }
   if (part.citations === true) {
-    lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+    lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
   }
 }
 
@@ -212,7 +212,12 @@ export function runsTool(tool: Tool, _request: CanonicalRequest, target: Target)
 
 function toolLosses(tool: Tool, path: string, lose: Lose): void {
   if (tool.ext !== undefined && Object.keys(tool.ext).length > 0) {
-    lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
+    lose(
+      'hint',
+      'tool_option_dropped',
+      path,
+      `Options of tool '${tool.name}' are not sent to this endpoint.`,
+    );
   }
 }
 
@@ -236,7 +241,7 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
     request.cache?.hint !== undefined ||
     request.tools?.some((tool) => tool.cache !== undefined) === true ||
     request.messages.some(({ content }) => hasLostHint(content, written));
-  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
+  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no field for this hint.');
 }
 
 function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
@@ -244,7 +249,7 @@ function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose)
   if (lost === 'reasoning_not_disabled') {
     lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
   } else if (lost !== null) {
-    lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
+    lose('behaviour', lost, 'reasoning', 'This endpoint does not accept a reasoning effort.');
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
     lose(
@@ -259,6 +264,6 @@ function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose)
     lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');
   }
   if ((request.anthropic?.betas.length ?? 0) > 0) {
-    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not known here.');
+    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not sent.');
   }
 }

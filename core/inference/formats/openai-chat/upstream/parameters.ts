@@ -32,7 +32,7 @@ export const GENERATION = {
       const send = [[capName(target), cap]] as const;
       // Without the cap the model would produce an answer that nobody asked for and no money is held for.
       return cap === 0
-        ? { send, reported: { message: 'This endpoint cannot warm its cache alone.' } }
+        ? { send, reported: { message: 'This endpoint cannot warm its cache without an answer.' } }
         : { send };
     },
   },

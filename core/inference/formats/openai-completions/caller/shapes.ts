@@ -41,7 +41,7 @@ const Body = named(
     ),
     max_tokens: may(
       Type.Integer({ minimum: 0 }),
-      'The most tokens that the answer may have; 0 asks for the prompt alone, with `echo`.',
+      'Maximum number of tokens in the answer; 0 returns only the prompt, with `echo`.',
     ),
     temperature: parameter('temperature'),
     top_p: parameter('top_p'),
@@ -55,12 +55,15 @@ const Body = named(
     stop: may(Type.Union([Type.String(), texts({ maxItems: 16 })]), 'Texts at which the answer ends.'),
     logit_bias: parameter('logit_bias'),
     n: parameter('candidates'),
-    best_of: may(Type.Integer({ minimum: 1, maximum: BEST_OF_MAX }), 'Made, of which the best `n` are told.'),
+    best_of: may(
+      Type.Integer({ minimum: 1, maximum: BEST_OF_MAX }),
+      'How many answers to produce; the best `n` are returned.',
+    ),
     echo: may(flag(), 'Whether the answer begins with the prompt.'),
-    suffix: may(text('What comes behind the answer.')),
+    suffix: may(text('Text that follows the answer.')),
     logprobs: may(
       Type.Union([Type.Integer({ minimum: 0, maximum: LOGPROBS_MAX }), Type.Boolean()]),
-      'Alternatives told of each token; a switch is taken too, from older servers.',
+      'Number of alternatives returned per token; `true` and `false` are accepted too, as by older servers.',
     ),
     service_tier: may(text()),
     prompt_cache_key: may(text()),

@@ -83,7 +83,7 @@ describe('reading', () => {
       { prompt: 'aé', suffix: 's', echo: true, best_of: 4, n: 2, logprobs: 0 },
       { prompts: 1, tokens: 0, asks: ['suffix', 'echo', 'best_of', 'logprobs'], best_of: 4, echo: [3] },
     ],
-  ])('tells of %s what only its path can do', (_name, more, preferences) => {
+  ])('reports for %s what only its path can do', (_name, more, preferences) => {
     expect(read(more).completion).toEqual(preferences);
   });
 
@@ -142,7 +142,7 @@ describe('losses', () => {
     expect(lost(more, ['completions_path'])).toEqual([]);
   });
 
-  it('are told field by field elsewhere; several prompts and token ids cannot be let go', () => {
+  it('are reported field by field elsewhere; several prompts and token ids cannot be dropped', () => {
     expect(lost({}, [])).toEqual([as_chat]);
     expect(lost({ prompt: ['a', 'b'] }, [])).toEqual([
       as_chat,
@@ -361,7 +361,7 @@ describe('a whole answer', () => {
     expect(of().choices[1]).toMatchObject({ index: 1, text: 'b', logprobs: null, finish_reason: 'stop' });
   });
 
-  it('tells its usage, bytes and stop, and our stop where a limit cut it', () => {
+  it('reports usage, bytes and stop reason, and the limit as stop reason where a limit cut it', () => {
     expect(whole()).toMatchObject({
       output_bytes: 2,
       stop: { reason: 'end_turn' },

@@ -30,7 +30,7 @@ export const embeddingsShape: CallShape = {
           tokens,
           Type.Array(tokens, { minItems: 1, maxItems: INPUTS_MAX }),
         ],
-        { description: 'A text, several, or the token ids of one or of several.' },
+        { description: 'One text or several, as text or as token ids.' },
       ),
       dimensions,
       encoding_format,

@@ -30,7 +30,7 @@ const InputPart = named(
         Type.Object({
           type: kind('input_image'),
           image_url: may(mediaUrl),
-          file_id: may(text('With your own provider key alone.')),
+          file_id: may(text('Only with your own provider key.')),
           detail: may(oneOf(['auto', 'low', 'high', 'original'], 'ImageDetail')),
         }),
       ),
@@ -41,7 +41,7 @@ const InputPart = named(
           filename: may(text()),
           file_data: may(text('a data URL, or base64 of a PDF')),
           file_url: may(mediaUrl),
-          file_id: may(text('With your own provider key alone.')),
+          file_id: may(text('Only with your own provider key.')),
         }),
       ),
       named(
@@ -52,7 +52,7 @@ const InputPart = named(
         }),
       ),
     ],
-    { description: 'Kinds that are not listed go up as they are where the provider speaks this format.' },
+    { description: 'Kinds that are not listed are sent unchanged where the provider speaks this format.' },
   ),
 );
 const InputMessage = named(
@@ -77,7 +77,7 @@ export const ReasoningItem = named(
     id: may(text()),
     summary: Type.Array(SummaryText),
     content: may(Type.Array(ReasoningText)),
-    encrypted_content: may(text('What comes back with the next turn.')),
+    encrypted_content: may(text('To be sent back with the next turn.')),
     status: may(text()),
   }),
 );
@@ -134,6 +134,6 @@ export const Item = named(
         Type.Object({ type: kind('custom_tool_call_output'), ...output }),
       ),
     ],
-    { description: 'Items of server tools go up as they are where the provider speaks this format.' },
+    { description: 'Items of server tools are sent unchanged where the provider speaks this format.' },
   ),
 );

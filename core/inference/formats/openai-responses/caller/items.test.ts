@@ -154,7 +154,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  test('state is told only when it was asked for', () => {
+  test('state is shown only when it was asked for', () => {
     expect(outputOf([signed])[0]).toHaveProperty('encrypted_content');
     const echo = { members: meta.echo?.members ?? '', encrypted_reasoning: false };
     expect(outputOf([signed], { echo })[0]).not.toHaveProperty('encrypted_content');
@@ -233,7 +233,7 @@ test('texts that follow each other are contents of one message, phases are messa
   ]);
 });
 
-test('what cannot be shown is told in the warnings', () => {
+test('what cannot be shown is reported in the warnings', () => {
   const cited: Part = {
     ...{ type: 'text', text: 'x' },
     citations: [{ kind: 'char', document: 0, start: 0, end: 1, cited_text: 'x' }],

@@ -47,7 +47,7 @@ describe('what needs a stored conversation', () => {
     ]);
   });
 
-  test('store true is told, background false is nothing', () => {
+  test('store true is reported, background false is nothing', () => {
     expect(read({ store: true }).warnings.map(({ code }) => code)).toEqual(['store_ignored']);
     expect(read({ store: false, background: false }).warnings).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe('sent to chat completions', () => {
     expect(request).toMatchObject({ dialect: 'chat', ext: { input: 'Hi' } });
   });
 
-  test('neither is told as a chat fault', () => {
+  test('neither is reported as a chat fault', () => {
     expect(() => both.read({ model: 'a/b' }, {})).toThrow("'messages' is required.");
   });
 });

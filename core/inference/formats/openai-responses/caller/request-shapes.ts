@@ -61,7 +61,7 @@ const Summary = () => oneOf(['auto', 'concise', 'detailed', 'none'], 'ResponsesS
 export const asked = {
   model,
   input: Type.Union([Type.String(), Type.Array(Item, { minItems: 1 })]),
-  instructions: may(text('What the model is told before the input.')),
+  instructions: may(text('Instructions to the model, before the input.')),
   tools: may(Type.Array(Type.Union([FunctionTool, CustomTool]))),
   tool_choice: may(ToolChoice),
   parallel_tool_calls: may(flag(), 'Whether one turn may make several calls.'),
@@ -98,7 +98,7 @@ export const Body = named(
             '^(?:reasoning\\.encrypted_content|message\\.(?:output_text\\.logprobs|input_image\\.image_url)|\\w+_call(?:_output)?\\..*)$',
         }),
       ),
-      'What the items of the answer carry beside; of tools, as `web_search_call.action.sources`.',
+      'Additional data in the items of the answer; of tools for example `web_search_call.action.sources`.',
     ),
     truncation: may(oneOf(['auto', 'disabled'], 'ResponsesTruncation')),
     service_tier: may(text()),

@@ -33,7 +33,7 @@ export function responseStateOf(stop: Stop | null, warnings: Warning[]): Respons
     case 'content_filter':
       return { status: 'incomplete', reason: 'content_filter' };
     case 'error':
-      return { status: 'failed', code: 'server_error', message: 'The provider broke the answer off.' };
+      return { status: 'failed', code: 'server_error', message: 'The provider cut the answer off.' };
     case 'pause':
     case 'compaction':
       warnings.push({

@@ -78,7 +78,7 @@ const Answer = named(
       usage: nullable(Usage),
       svc: Type.Optional(SvcReply),
     },
-    { description: 'Beside these it repeats the options of the request.' },
+    { description: 'Besides these members it repeats the options of the request.' },
   ),
 );
 const sequence_number = count();

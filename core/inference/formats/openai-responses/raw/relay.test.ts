@@ -115,7 +115,7 @@ describe('raw stream of responses', () => {
     }
   });
 
-  // Where the provider told no usage, ours stands in the last event.
+  // Where the provider reported no usage, the last event has ours.
   function withUsage(event: Wire, ours: Wire[]): Wire {
     if (!event.type.startsWith('response.') || event.response?.usage !== null) return event;
     if (event.type !== ours.at(-1).type) return event;
@@ -123,7 +123,7 @@ describe('raw stream of responses', () => {
   }
 
   it('gives an event that does not name the place of its item the place that it has', () => {
-    // Items that are told in turns need their places, and of events that we do not know we cannot know them.
+    // Items that arrive interleaved need their indexes, and in unknown events we do not know where those are.
     const others = ['tools-interleaved', 'unknown'];
     for (const { name, sse, flags } of regular.filter(({ name }) => !others.includes(name))) {
       const without = sse.toString().replaceAll(/"output_index": ?\d+, ?|, ?"output_index": ?\d+/g, '');
@@ -193,7 +193,7 @@ describe('raw stream of responses', () => {
     );
   });
 
-  it('tells reasoning state only to those who asked for it', () => {
+  it('shows reasoning state only to those who asked for it', () => {
     for (const name of ['reasoning', 'reasoning-sealed', 'tool']) {
       expect(runRelay(relay(), [Buffer.from(fixture(name))])).not.toContain('encrypted_content');
       const sealed = events(runRelay(relay(meta({}, true)), [Buffer.from(fixture(name))]));
@@ -258,7 +258,7 @@ describe('raw stream of responses', () => {
     }
   });
 
-  it('repeats the text that was told when it is cut', () => {
+  it('repeats the text that was sent when it is cut', () => {
     const text = fixture('text');
     const place = text.indexOf('event:response.output_text.done'.replace(':', ': '));
     const one = relay();
@@ -287,7 +287,7 @@ describe('raw stream of responses', () => {
     }
   });
 
-  it('tells items and status in the last event although the server told them only on the way', () => {
+  it('has items and status in the last event although the server sent them only earlier', () => {
     const sse = (type: string, members: JsonObject): string =>
       `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
     const item = {

@@ -171,7 +171,7 @@ describe('raw whole response', () => {
     expect(finish(bytes)).toContain('"odd":9007199254740993');
   });
 
-  it('tells reasoning state only to those who asked, and reasoning to none who excludes it', () => {
+  it('shows reasoning state only to those who asked, and reasoning to nobody who excludes it', () => {
     expect(finish(answer({}))).not.toContain('encrypted_content');
     expect(finish(answer({}), true)).toContain('"encrypted_content":"gAAAA"');
     const types = JSON.parse(finish(answer({}), true, { reasoning: 'exclude' })).output.map(
@@ -180,7 +180,7 @@ describe('raw whole response', () => {
     expect(types).toEqual(['message', 'function_call']);
   });
 
-  it('tells a stop of ours', () => {
+  it('reports a stop that the gateway decided', () => {
     const out = JSON.parse(finish(answer({}), false, {}, { stop: { reason: 'max_tokens' } }));
     expect(out).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
   });

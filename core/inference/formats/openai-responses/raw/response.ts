@@ -115,7 +115,7 @@ function missing(top: TopLevel, ours: Ours): Record<string, string> {
 }
 
 /**
- * Members that the server left out of the response of its last event `data` although the stream told them: how it ended
+ * Members that the server left out of the response of its last event `data` although the stream had them: how it ended
  * (as `ended` has it), and `items`.
  */
 export function unsent(

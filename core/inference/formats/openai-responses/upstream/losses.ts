@@ -78,7 +78,7 @@ function serverLosses(request: CanonicalRequest, tool: Tool, path: string, targe
 
 function optionLost(tool: Tool, path: string, lose: Lose): void {
   if (tool.ext === undefined || Object.keys(tool.ext).length === 0) return;
-  lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not known here.`);
+  lose('hint', 'tool_option_dropped', path, `Options of tool '${tool.name}' are not sent to this endpoint.`);
 }
 
 /** Whether the endpoint runs this tool of the family: the caller's own always, others when listed and thus priced. */
@@ -100,13 +100,13 @@ const ON_DOCUMENT: ReadonlySet<string> = new Set(['source']);
 function extLost(ext: JsonObject | undefined, path: string, carried: ReadonlySet<string>, lose: Lose): void {
   const names = Object.keys(ext ?? {}).filter((name) => !carried.has(name));
   if (names.length === 0) return;
-  lose('behaviour', 'unknown_parameter_dropped', path, `Not carried to this endpoint: ${names.join(', ')}.`);
+  lose('behaviour', 'unknown_parameter_dropped', path, `Not sent to this endpoint: ${names.join(', ')}.`);
 }
 
 function messageLosses(message: Message, path: string, lose: Lose): void {
   extLost(message.ext, path, ON_MESSAGE, lose);
   if (message.name !== undefined) {
-    lose('hint', 'name_dropped', `${path}.name`, 'This provider knows no names.');
+    lose('hint', 'name_dropped', `${path}.name`, 'This provider has no field for names.');
   }
   const carried = carriedReasoning(message);
   message.content.forEach((part, j) => {
@@ -144,21 +144,21 @@ function partLosses(
   }
   switch (part.type) {
     case 'audio':
-      return lose('content', 'audio_unsupported', path, 'This provider takes no audio.');
+      return lose('content', 'audio_unsupported', path, 'This provider does not accept audio.');
     case 'video':
-      return lose('content', 'video_unsupported', path, 'This provider takes no video.');
+      return lose('content', 'video_unsupported', path, 'This provider does not accept video.');
     case 'document':
       if ('text' in part.src || part.title !== undefined || part.context !== undefined) {
         lose('behaviour', 'document_flattened', path, 'The document is sent as text with a header.');
       }
       if (part.citations === true) {
-        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
       return;
     case 'search_result':
       lose('behaviour', 'document_flattened', path, 'The search result is sent as text with a header.');
       if (part.citations === true) {
-        lose('behaviour', 'citations_unsupported', path, 'This endpoint cites no documents.');
+        lose('behaviour', 'citations_unsupported', path, 'This endpoint does not cite documents.');
       }
       return;
     case 'text':
@@ -208,7 +208,7 @@ function cacheLosses(request: CanonicalRequest, target: Target, lose: Lose): voi
     request.cache?.hint !== undefined ||
     request.tools?.some((tool) => tool.cache !== undefined) === true ||
     request.messages.some(({ role, content }) => hasLostHint(content, written && role !== 'assistant'));
-  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no place for the hint.');
+  if (lost) lose('hint', 'cache_hint_dropped', 'cache_control', 'This endpoint has no field for this hint.');
 }
 
 function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose): void {
@@ -216,7 +216,7 @@ function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose)
   if (lost === 'reasoning_not_disabled') {
     lose('behaviour', lost, 'reasoning', 'This model cannot stop reasoning; its lowest effort is used.');
   } else if (lost !== null) {
-    lose('behaviour', lost, 'reasoning', 'This endpoint takes no reasoning effort.');
+    lose('behaviour', lost, 'reasoning', 'This endpoint does not accept a reasoning effort.');
   }
   if (request.parallel_tools === false && !target.capabilities.parallel_tools) {
     lose(
@@ -230,6 +230,6 @@ function preferenceLosses(request: CanonicalRequest, target: Target, lose: Lose)
     lose('content', 'prefill_unsupported', 'messages', 'This endpoint cannot continue an assistant message.');
   }
   if ((request.anthropic?.betas.length ?? 0) > 0) {
-    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not known here.');
+    lose('hint', 'beta_ignored', 'anthropic-beta', 'Betas of another API are not sent.');
   }
 }

@@ -43,7 +43,7 @@ function listed(name: ParameterName): Rule<unknown, Facts> {
 function capReported(cap: number, { target, own }: Facts): Reported | undefined {
   if (own) return undefined;
   // Without the cap the model would produce an answer that nobody asked for and no money is held for.
-  if (cap === 0) return { message: 'This endpoint cannot warm its cache alone.' };
+  if (cap === 0) return { message: 'This endpoint cannot warm its cache without an answer.' };
   if (cap >= CAP_MIN || target.flags.includes('small_cap')) return undefined;
   return { code: 'max_tokens_too_small', message: `This endpoint takes no cap below ${CAP_MIN}.` };
 }

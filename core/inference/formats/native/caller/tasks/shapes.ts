@@ -49,7 +49,7 @@ const Content = named(
         { minItems: 1 },
       ),
     },
-    { ...closed, description: 'Texts and images that have one vector together.' },
+    { ...closed, description: 'Texts and images that together give one vector.' },
   ),
 );
 const user = may(text('Your end user; only a hash of it leaves the gateway.'));
@@ -129,7 +129,7 @@ export const rerankShape: CallShape = {
           minItems: 1,
           maxItems: DOCUMENTS_MAX,
         }),
-        top_n: may(Type.Integer({ minimum: 1 }), 'How many are told, at most all; all unless given.'),
+        top_n: may(Type.Integer({ minimum: 1 }), 'How many results to return; default: all.'),
         return_documents: may(flag()),
         user,
         ...optionMembers,
