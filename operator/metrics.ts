@@ -42,11 +42,7 @@ export function openMetrics(sources: MetricSources): OperatorMetrics {
     ...{ labelNames: ['result'], registers },
   });
   const errors = new Counter({
-    ...{
-      name: 'svc_operator_reconcile_errors_total',
-      help: 'Reconciles that failed or have to wait',
-      registers,
-    },
+    ...{ name: 'svc_operator_reconcile_errors_total', help: 'Reconciles that failed or wait', registers },
   });
   const seconds = new Histogram({
     ...{ name: 'svc_operator_reconcile_seconds', help: 'Duration of reconciles', registers },
@@ -61,11 +57,7 @@ export function openMetrics(sources: MetricSources): OperatorMetrics {
     ...{ name: 'svc_operator_status_writes_total', help: 'Status writes', registers },
   });
   const relists = new Counter({
-    ...{
-      name: 'svc_operator_relist_total',
-      help: 'New lists after a watch that could not be continued',
-      registers,
-    },
+    ...{ name: 'svc_operator_relist_total', help: 'New lists after a broken watch', registers },
   });
   gauge(registry, 'svc_operator_queue_depth', 'Objects ready to be reconciled', sources.queueDepth);
   gauge(registry, 'svc_operator_leading', '1 in the process that leads', () => Number(sources.isLeading()));
