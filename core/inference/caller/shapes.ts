@@ -54,7 +54,7 @@ export const flag = () => Type.Boolean();
 /** A list of texts. */
 export const texts = (limits: { maxItems?: number } = {}) => Type.Array(Type.String(), limits);
 /** An object whose members are not described here: a JSON schema, options of a provider. */
-export const open = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+export const anyObject = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
 export const model = Type.String({
   description: 'The model as `vendor/model`; GET /v1/models lists them.',
@@ -143,7 +143,7 @@ export const optionMembers = {
     'What happens when an endpoint does not support a field: refuse, warn, or drop it silently.',
   ),
   provider_options: may(
-    Type.Record(Type.String(), open('Members of the provider’s own request body.')),
+    Type.Record(Type.String(), anyObject('Members of the provider’s own request body.')),
     'By provider: members that are merged last into the body sent to it.',
   ),
   app: may(Type.String({ maxLength: APP_LENGTH_MAX }), 'The calling program, as shown in logs and usage.'),
@@ -207,7 +207,11 @@ export const SvcReply = named(
       cost: nullable(CallCost),
       warnings: Type.Array(Warning),
       error: Type.Optional(
-        Type.Object({ code: text(), message: text(), details: open('Details that belong to the code.') }),
+        Type.Object({
+          code: text(),
+          message: text(),
+          details: anyObject('Details that belong to the code.'),
+        }),
       ),
     },
     { description: 'Which endpoint answered, what it cost, and what the request lost.' },

@@ -41,18 +41,18 @@ export interface Row<V> {
 export type Rows<T> = { readonly [K in keyof T]-?: Row<NonNullable<T[K]>> };
 
 /** What happens to all members of `preferences`, in the order of `rules`. */
-export interface Outcome {
+export interface Applied {
   readonly sent: ReadonlyMap<string, unknown>;
   readonly losses: readonly Loss[];
 }
 
 /** Applies the format's `rules` to all `preferences`. Encoding uses `sent`, the list of losses uses `losses`. */
-export function decide<T extends object, F>(
+export function applyRules<T extends object, F>(
   rows: Rows<T>,
   rules: Rules<T, F>,
   preferences: T,
   facts: F,
-): Outcome {
+): Applied {
   const sent = new Map<string, unknown>();
   const losses: Loss[] = [];
   for (const name of Object.keys(rules) as (keyof T)[]) {

@@ -1,7 +1,7 @@
 // The request of POST /v1/messages: blocks, tools and parameters.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
-import { flag, may, model, open, parameter, stream, svc, text } from '../../../caller/shapes.ts';
+import { anyObject, flag, may, model, parameter, stream, svc, text } from '../../../caller/shapes.ts';
 
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
 const cache = {
@@ -28,7 +28,7 @@ const TextBlock = named(
   Type.Object({
     type: kind('text'),
     text: text(),
-    citations: may(Type.Array(open('As in the answer that it came with.'))),
+    citations: may(Type.Array(anyObject('As in the answer that it came with.'))),
     ...cache,
   }),
 );
@@ -87,7 +87,7 @@ const ToolUseBlock = named(
     type: kind('tool_use'),
     id: text(),
     name: text(),
-    input: open('The arguments.'),
+    input: anyObject('The arguments.'),
     ...cache,
   }),
 );
@@ -135,7 +135,7 @@ const Tool = named(
     type: may(text('`custom`, or the name of a server tool, which goes up as it is.')),
     name: Type.String({ maxLength: 128 }),
     description: may(text()),
-    input_schema: Type.Optional(open('JSON schema of the arguments; required of a custom tool.')),
+    input_schema: Type.Optional(anyObject('JSON schema of the arguments; required of a custom tool.')),
     strict: may(flag()),
     ...cache,
   }),
@@ -162,7 +162,7 @@ const Thinking = named(
 );
 const Format = named(
   'MessagesOutputFormat',
-  Type.Object({ type: kind('json_schema'), schema: open('The JSON schema of the answer.') }),
+  Type.Object({ type: kind('json_schema'), schema: anyObject('The JSON schema of the answer.') }),
 );
 export const asked = {
   model,

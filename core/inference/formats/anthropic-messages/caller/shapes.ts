@@ -3,10 +3,10 @@
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   type CallShape,
   count,
   exampleIds,
-  open,
   SvcReply,
   svcExample,
   text,
@@ -58,7 +58,7 @@ const STOPS = [
 const stopMembers = {
   stop_reason: nullable(oneOf(STOPS, 'MessagesStopReason')),
   stop_sequence: nullable(text()),
-  stop_details: Type.Optional(nullable(open('What the provider adds.'))),
+  stop_details: Type.Optional(nullable(anyObject('What the provider adds.'))),
 };
 const AnswerBlock = named(
   'MessagesAnswerBlock',
@@ -68,7 +68,7 @@ const AnswerBlock = named(
       Type.Object({
         type: kind('text'),
         text: text(),
-        citations: Type.Optional(nullable(Type.Array(open('Where the text comes from.')))),
+        citations: Type.Optional(nullable(Type.Array(anyObject('Where the text comes from.')))),
       }),
     ),
     ThinkingBlock,
@@ -79,14 +79,14 @@ const AnswerBlock = named(
         type: kind('tool_use'),
         id: text(),
         name: text(),
-        input: open('The arguments.'),
-        caller: Type.Optional(open('Who asks: the model itself.')),
+        input: anyObject('The arguments.'),
+        caller: Type.Optional(anyObject('Who asks: the model itself.')),
       }),
     ),
     named(
       'MessagesServerToolUse',
       Type.Object(
-        { type: kind('server_tool_use'), id: text(), name: text(), input: open('The arguments.') },
+        { type: kind('server_tool_use'), id: text(), name: text(), input: anyObject('The arguments.') },
         { description: 'A tool that the provider ran itself.' },
       ),
     ),
@@ -95,7 +95,10 @@ const AnswerBlock = named(
       Type.Object({
         type: kind('web_search_tool_result'),
         tool_use_id: text(),
-        content: Type.Union([Type.Array(open('A page that was found.')), open('Why the search failed.')]),
+        content: Type.Union([
+          Type.Array(anyObject('A page that was found.')),
+          anyObject('Why the search failed.'),
+        ]),
       }),
     ),
   ]),
@@ -124,7 +127,7 @@ const Delta = named(
     named('MessagesSignatureDelta', Type.Object({ type: kind('signature_delta'), signature: text() })),
     named(
       'MessagesCitationsDelta',
-      Type.Object({ type: kind('citations_delta'), citation: open('Where the text comes from.') }),
+      Type.Object({ type: kind('citations_delta'), citation: anyObject('Where the text comes from.') }),
     ),
   ]),
 );
@@ -157,7 +160,7 @@ const Event = named(
         'MessagesErrorEvent',
         Type.Object({
           type: kind('error'),
-          error: open('As in an error answer.'),
+          error: anyObject('As in an error answer.'),
           request_id: Type.Optional(text()),
           svc: Type.Optional(SvcReply),
         }),

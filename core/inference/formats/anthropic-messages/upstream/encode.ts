@@ -5,7 +5,7 @@ import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide, textsBelow } from '../../../canonical/rules.ts';
+import { applyRules, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch } from '../../../canonical/web-search.ts';
 import { editsContext, listedBetas } from '../words/betas.ts';
@@ -151,8 +151,8 @@ export function encodeRequest(
   const context: ContentContext = { target, own, skip_breakpoints };
   const plan = planThinking(request, target, max_tokens);
   const facts = { target, own, thinks: plan.on };
-  const sampling = decide(parameters, GENERATION, withCap(request.generation, max_tokens), facts).sent;
-  const output = decide(outputPreferences, OUTPUT, request.output ?? {}, facts).sent;
+  const sampling = applyRules(parameters, GENERATION, withCap(request.generation, max_tokens), facts).sent;
+  const output = applyRules(outputPreferences, OUTPUT, request.output ?? {}, facts).sent;
   const members = new Map<string, string>([
     ['model', JSON.stringify(target.upstream_model)],
     ['max_tokens', String(max_tokens)],

@@ -8,7 +8,7 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { keepsRole, splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Loss, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, toolPath } from '../../../canonical/web-search.ts';
@@ -65,7 +65,7 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   } else {
     losses.push(...extLosses(request));
     const facts = { target, own, thinks: false };
-    losses.push(...decide(outputPreferences, OUTPUT, request.output ?? {}, facts).losses);
+    losses.push(...applyRules(outputPreferences, OUTPUT, request.output ?? {}, facts).losses);
     others(request, target, say);
     history(request, target, say);
     losses.push(...planThinking(request, target, capOf(request, target)).losses);
@@ -127,7 +127,7 @@ function tools(request: CanonicalRequest, target: Target, own: boolean, say: Say
 
 function sampling(request: CanonicalRequest, target: Target, own: boolean): readonly Loss[] {
   const thinks = !own && planThinking(request, target, capOf(request, target)).on;
-  return decide(parameters, GENERATION, request.generation, { target, own, thinks }).losses;
+  return applyRules(parameters, GENERATION, request.generation, { target, own, thinks }).losses;
 }
 
 function others(request: CanonicalRequest, target: Target, say: Say): void {

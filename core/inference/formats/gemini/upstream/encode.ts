@@ -5,7 +5,7 @@ import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide, textsBelow } from '../../../canonical/rules.ts';
+import { applyRules, textsBelow } from '../../../canonical/rules.ts';
 import type { CanonicalRequest } from '../../../canonical/types.ts';
 import { callNames, writeContents, writeSystem } from './content.ts';
 import { detailsOf } from './losses.ts';
@@ -67,8 +67,8 @@ export function encodeRequest(
   const asked = withCap(request.generation, options.max_tokens);
   const { output = {} } = request;
   const config = new Map([
-    ...textsBelow(decide(parameters, GENERATION, asked, { target }).sent, 'generationConfig'),
-    ...textsBelow(decide(outputPreferences, OUTPUT, output, { target, output }).sent, 'generationConfig'),
+    ...textsBelow(applyRules(parameters, GENERATION, asked, { target }).sent, 'generationConfig'),
+    ...textsBelow(applyRules(outputPreferences, OUTPUT, output, { target, output }).sent, 'generationConfig'),
   ]);
   writeDetail(request, config);
   const { config: thinking } = planThinking(

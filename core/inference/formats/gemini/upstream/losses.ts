@@ -4,7 +4,7 @@ import { extLosses } from '../../../canonical/ext-losses.ts';
 import { splitSystem } from '../../../canonical/instructions.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type {
   CanonicalRequest,
@@ -52,8 +52,8 @@ export function findLosses(request: CanonicalRequest, target: Target): Loss[] {
   }
   toolLosses(request, target, say);
   const { output = {} } = request;
-  losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
-  losses.push(...decide(outputPreferences, OUTPUT, output, { target, output }).losses);
+  losses.push(...applyRules(parameters, GENERATION, request.generation, { target }).losses);
+  losses.push(...applyRules(outputPreferences, OUTPUT, output, { target, output }).losses);
   tierLosses(request, say);
   cacheLosses(request, say);
   historyLosses(request, target, say);

@@ -1,7 +1,7 @@
 // Messages and parts of the native format, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
-import { count, flag, may, open, text } from '../../../caller/shapes.ts';
+import { anyObject, count, flag, may, text } from '../../../caller/shapes.ts';
 import { TTLS } from './read.ts';
 
 export const closed = { additionalProperties: false } as const;
@@ -61,7 +61,7 @@ const TextPart = named(
       type: kind('text'),
       text: text(),
       citations: may(Type.Array(Citation)),
-      logprobs: may(Type.Array(open('Log probabilities of a token.'))),
+      logprobs: may(Type.Array(anyObject('Log probabilities of a token.'))),
       ...cache,
     },
     closed,
@@ -174,7 +174,7 @@ const ServerToolPart = named(
       type: kind('server_tool'),
       family: Family(),
       name: text(),
-      payload: open("The block in its family's own format."),
+      payload: anyObject("The block in its family's own format."),
       ...cache,
     },
     closed,

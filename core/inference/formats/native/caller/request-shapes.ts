@@ -2,10 +2,10 @@
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   flag,
   may,
   model,
-  open,
   optionMembers,
   parameter,
   stream,
@@ -25,7 +25,7 @@ const Tool = named(
         {
           kind: may(kind('function')),
           ...toolBase,
-          schema: may(open('JSON schema of the arguments.')),
+          schema: may(anyObject('JSON schema of the arguments.')),
           strict: may(flag()),
         },
         closed,
@@ -33,7 +33,10 @@ const Tool = named(
     ),
     named(
       'CustomTool',
-      Type.Object({ kind: kind('custom'), ...toolBase, format: may(open('Grammar of the input.')) }, closed),
+      Type.Object(
+        { kind: kind('custom'), ...toolBase, format: may(anyObject('Grammar of the input.')) },
+        closed,
+      ),
     ),
     named(
       'ServerTool',
@@ -42,7 +45,7 @@ const Tool = named(
           kind: kind('server'),
           name: text(),
           family: Family(),
-          payload: open('The tool in its family’s own format; its `type` is the name.'),
+          payload: anyObject('The tool in its family’s own format; its `type` is the name.'),
           ...cache,
         },
         closed,
@@ -111,7 +114,7 @@ const Output = named(
               {
                 type: kind('json_schema'),
                 name: may(Type.String({ maxLength: 64 })),
-                schema: named('JsonSchema', open('A JSON schema.')),
+                schema: named('JsonSchema', anyObject('A JSON schema.')),
                 strict: may(flag()),
               },
               closed,
@@ -120,7 +123,7 @@ const Output = named(
         ),
       ),
       verbosity: may(oneOf(VERBOSITIES, 'Verbosity')),
-      audio: may(open('Voice and format of spoken output.')),
+      audio: may(anyObject('Voice and format of spoken output.')),
     },
     closed,
   ),

@@ -3,12 +3,12 @@
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   CallCost,
   type CallShape,
   costExample,
   count,
   exampleIds,
-  open,
   text,
   Warning,
   weatherSchema,
@@ -125,7 +125,7 @@ const Event = named(
             data: Type.Optional(text()),
             signature: Type.Optional(text()),
             citation: Type.Optional(Citation),
-            logprobs: Type.Optional(Type.Array(open('Log probabilities of a token.'))),
+            logprobs: Type.Optional(Type.Array(anyObject('Log probabilities of a token.'))),
           },
           { description: 'One of the members; it is appended to what the part has so far.' },
         ),
@@ -141,7 +141,7 @@ const Event = named(
         Type.Object({
           type: kind('error'),
           seq: count(),
-          error: open('As in an error answer.'),
+          error: anyObject('As in an error answer.'),
           usage: CallUsage,
           cost: CallCost,
         }),

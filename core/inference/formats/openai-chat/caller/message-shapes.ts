@@ -1,7 +1,7 @@
 // Messages of the format, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
-import { AudioData, may, open, text } from '../../../caller/shapes.ts';
+import { AudioData, anyObject, may, text } from '../../../caller/shapes.ts';
 import { DETAILS, ROLES, TTLS } from './messages.ts';
 
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
@@ -67,7 +67,7 @@ const FunctionToolCall = named(
     id: text(),
     type: kind('function'),
     function: Type.Object({ name: text(), arguments: text('JSON text') }),
-    extra_content: Type.Optional(open('State of the provider that must be sent back with the call.')),
+    extra_content: Type.Optional(anyObject('State of the provider that must be sent back with the call.')),
   }),
 );
 const CustomToolCall = named(

@@ -3,6 +3,7 @@
 import { type TSchema, Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   type CallShape,
   count,
   exampleIds,
@@ -10,7 +11,6 @@ import {
   Metadata,
   may,
   model,
-  open,
   parameter,
   SvcReply,
   stream,
@@ -75,7 +75,7 @@ const Body = named(
       ),
     ),
     modalities: may(texts(), 'Kinds of output: text, audio, image.'),
-    audio: may(open('Voice and format of spoken output.')),
+    audio: may(anyObject('Voice and format of spoken output.')),
     verbosity: may(oneOf(VERBOSITIES, 'Verbosity')),
     service_tier: may(text()),
     prompt_cache_key: may(text()),
@@ -208,7 +208,7 @@ const ToolCallDelta = named(
     type: Type.Optional(oneOf(['function', 'custom'], 'ToolKind')),
     function: Type.Optional(FunctionDelta),
     custom: Type.Optional(Type.Object({ name: Type.Optional(text()), input: Type.Optional(text()) })),
-    extra_content: Type.Optional(open('State of the provider that must be sent back with the call.')),
+    extra_content: Type.Optional(anyObject('State of the provider that must be sent back with the call.')),
   }),
 );
 const Chunk = named(
@@ -246,7 +246,7 @@ const Chunk = named(
 );
 const StreamError: TSchema = named(
   'ChatStreamError',
-  Type.Object({ error: open('As in an error answer.'), svc: Type.Optional(SvcReply) }),
+  Type.Object({ error: anyObject('As in an error answer.'), svc: Type.Optional(SvcReply) }),
 );
 
 const chunk = {

@@ -1,7 +1,7 @@
 // Tools and output formats in POST /v1/chat/completions, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
-import { flag, may, open, text } from '../../../caller/shapes.ts';
+import { anyObject, flag, may, text } from '../../../caller/shapes.ts';
 import { cache, kind } from './message-shapes.ts';
 import { ALLOWED_MODES, CHOICES } from './tools.ts';
 
@@ -10,7 +10,7 @@ const FunctionOf = named(
   Type.Object({
     name: text(),
     description: may(text()),
-    parameters: may(open('JSON schema of the arguments.')),
+    parameters: may(anyObject('JSON schema of the arguments.')),
     strict: may(flag(), 'Whether arguments always fit the schema.'),
   }),
 );
@@ -26,7 +26,7 @@ export const Tool = named(
           custom: Type.Object({
             name: text(),
             description: may(text()),
-            format: may(open('Grammar of the input.')),
+            format: may(anyObject('Grammar of the input.')),
           }),
           ...cache,
         }),
@@ -71,7 +71,7 @@ const JsonSchemaFormat = named(
       'ChatJsonSchema',
       Type.Object({
         name: text(),
-        schema: may(named('JsonSchema', open('A JSON schema.'))),
+        schema: may(named('JsonSchema', anyObject('A JSON schema.'))),
         strict: may(flag()),
       }),
     ),

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { runsSearch } from '../../../canonical/web-search.ts';
 import { effortFor, has, isDefaultTier, reasoningObject, takes, userField } from '../words/fields.ts';
@@ -52,7 +52,7 @@ function generation(
   options: EncodeOptions,
 ): JsonObject {
   const preferences = withCap(asked, options.max_tokens);
-  return Object.fromEntries(decide(parameters, GENERATION, preferences, { target }).sent);
+  return Object.fromEntries(applyRules(parameters, GENERATION, preferences, { target }).sent);
 }
 
 function tools(request: CanonicalRequest, target: Target): JsonObject {
@@ -117,7 +117,10 @@ function preferences(request: CanonicalRequest, target: Target): JsonObject {
     const { effort } = effortFor(request, target);
     if (effort !== null) body['reasoning_effort'] = effort;
   }
-  Object.assign(body, Object.fromEntries(decide(outputPreferences, OUTPUT, output, { target, output }).sent));
+  Object.assign(
+    body,
+    Object.fromEntries(applyRules(outputPreferences, OUTPUT, output, { target, output }).sent),
+  );
   if (!isDefaultTier(request.service_tier) && takes(target, 'service_tier')) {
     body['service_tier'] = request.service_tier;
   }

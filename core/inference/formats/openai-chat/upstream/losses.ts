@@ -4,7 +4,7 @@ import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import { listsTool, searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type {
   AudioPart,
@@ -61,10 +61,10 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     else toolLosses(tool, path, lose);
   });
   cacheLosses(request, target, lose);
-  losses.push(...decide(parameters, GENERATION, request.generation, { target }).losses);
+  losses.push(...applyRules(parameters, GENERATION, request.generation, { target }).losses);
   preferenceLosses(request, target, lose);
   const { output = {} } = request;
-  losses.push(...decide(outputPreferences, OUTPUT, output, { target, output }).losses);
+  losses.push(...applyRules(outputPreferences, OUTPUT, output, { target, output }).losses);
   return losses;
 }
 

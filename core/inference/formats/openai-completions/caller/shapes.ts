@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   type CallShape,
   count,
   exampleIds,
@@ -9,7 +10,6 @@ import {
   Metadata,
   may,
   model,
-  open,
   parameter,
   SvcReply,
   stream,
@@ -85,7 +85,7 @@ const frame = {
 const choice = {
   index: count(),
   text: text(),
-  logprobs: Type.Optional(nullable(open('Log probabilities of the tokens.'))),
+  logprobs: Type.Optional(nullable(anyObject('Log probabilities of the tokens.'))),
 };
 const Answer = named(
   'Completion',
@@ -119,7 +119,7 @@ const Event = named(
       named(
         'CompletionStreamError',
         Type.Object({
-          error: open('As in an error answer.'),
+          error: anyObject('As in an error answer.'),
           svc: Type.Optional(SvcReply),
         }),
       ),

@@ -1,7 +1,7 @@
 // Items of input and output, for the OpenAPI document.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
-import { AudioData, may, open, text } from '../../../caller/shapes.ts';
+import { AudioData, anyObject, may, text } from '../../../caller/shapes.ts';
 
 export const kind = <const T extends string>(word: T) => Type.Literal(word);
 const mediaUrl = Type.String({ pattern: '^(?:https://|data:)', description: 'https or data' });
@@ -13,8 +13,8 @@ export const OutputText = named(
   Type.Object({
     type: kind('output_text'),
     text: text(),
-    annotations: Type.Optional(Type.Array(open('Where the text comes from.'))),
-    logprobs: Type.Optional(Type.Array(open('Log probabilities of a token.'))),
+    annotations: Type.Optional(Type.Array(anyObject('Where the text comes from.'))),
+    logprobs: Type.Optional(Type.Array(anyObject('Log probabilities of a token.'))),
   }),
 );
 export const Refusal = named('ResponsesRefusal', Type.Object({ type: kind('refusal'), refusal: text() }));
@@ -110,7 +110,7 @@ export const SearchCall = named(
       type: kind('web_search_call'),
       id: text(),
       status: text(),
-      action: Type.Optional(open('What was searched, or which page was opened.')),
+      action: Type.Optional(anyObject('What was searched, or which page was opened.')),
     },
     { description: 'A search that the provider made itself.' },
   ),

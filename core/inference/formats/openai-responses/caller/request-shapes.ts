@@ -1,7 +1,17 @@
 // The request of POST /v1/responses: tools, text formats and parameters.
 import { Type } from 'typebox';
 import { named, oneOf } from '../../../../kernel/index.ts';
-import { flag, Metadata, may, model, open, parameter, stream, svc, text } from '../../../caller/shapes.ts';
+import {
+  anyObject,
+  flag,
+  Metadata,
+  may,
+  model,
+  parameter,
+  stream,
+  svc,
+  text,
+} from '../../../caller/shapes.ts';
 import { Item, kind } from './item-shapes.ts';
 
 const FunctionTool = named(
@@ -10,7 +20,7 @@ const FunctionTool = named(
     type: kind('function'),
     name: text(),
     description: may(text()),
-    parameters: may(open('JSON schema of the arguments.')),
+    parameters: may(anyObject('JSON schema of the arguments.')),
     strict: may(flag()),
   }),
 );
@@ -20,7 +30,7 @@ const CustomTool = named(
     type: kind('custom'),
     name: text(),
     description: may(text()),
-    format: may(open('Grammar of the input.')),
+    format: may(anyObject('Grammar of the input.')),
   }),
 );
 const Reference = named(
@@ -51,7 +61,7 @@ const Format = named(
       Type.Object({
         type: kind('json_schema'),
         name: text(),
-        schema: may(named('JsonSchema', open('A JSON schema.'))),
+        schema: may(named('JsonSchema', anyObject('A JSON schema.'))),
         strict: may(flag()),
       }),
     ),

@@ -3,10 +3,10 @@
 import { Type } from 'typebox';
 import { named, nullable, oneOf } from '../../../../kernel/index.ts';
 import {
+  anyObject,
   type CallShape,
   count,
   exampleIds,
-  open,
   SvcReply,
   svcExample,
   text,
@@ -137,7 +137,7 @@ const Event = named(
           ...place,
           content_index: count(),
           delta: text(),
-          logprobs: Type.Optional(Type.Array(open('Log probabilities of a token.'))),
+          logprobs: Type.Optional(Type.Array(anyObject('Log probabilities of a token.'))),
         }),
       ),
       named(
@@ -147,7 +147,7 @@ const Event = named(
           ...place,
           content_index: count(),
           text: text(),
-          logprobs: Type.Optional(Type.Array(open('Log probabilities of a token.'))),
+          logprobs: Type.Optional(Type.Array(anyObject('Log probabilities of a token.'))),
         }),
       ),
       named(
@@ -157,7 +157,7 @@ const Event = named(
           ...place,
           content_index: count(),
           annotation_index: count(),
-          annotation: open('Where the text comes from.'),
+          annotation: anyObject('Where the text comes from.'),
         }),
       ),
       named(

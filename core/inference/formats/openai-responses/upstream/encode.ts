@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../../kernel/index.ts';
 import type { EncodeOptions, Target, UpstreamRequest } from '../../../canonical/contract.ts';
 import { parameters, withCap } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, WEB_SEARCH } from '../../../canonical/web-search.ts';
 import { effortFor, isDefaultTier, takes } from '../../openai-chat/words/fields.ts';
@@ -25,7 +25,9 @@ export function encodeRequest(
   const { instructions, items } = encodeInput(request.messages, target);
   const facts = { target, own: request.dialect === 'responses' };
   const asked = withCap(request.generation, options.max_tokens);
-  const { include, ...generation } = Object.fromEntries(decide(parameters, GENERATION, asked, facts).sent);
+  const { include, ...generation } = Object.fromEntries(
+    applyRules(parameters, GENERATION, asked, facts).sent,
+  );
   const body: JsonObject = {
     model: target.upstream_model,
     input: items,
@@ -133,7 +135,7 @@ function preferences(request: CanonicalRequest, target: Target): JsonObject {
   const reasoning = reasoningOf(request, target);
   if (reasoning !== null) body['reasoning'] = reasoning;
   const { output = {} } = request;
-  const text = decide(outputPreferences, OUTPUT, output, {
+  const text = applyRules(outputPreferences, OUTPUT, output, {
     target,
     own: request.dialect === 'responses',
   }).sent;

@@ -4,7 +4,7 @@ import type { Target } from '../../../canonical/contract.ts';
 import { extLosses } from '../../../canonical/ext-losses.ts';
 import { parameters } from '../../../canonical/parameters.ts';
 import { outputPreferences } from '../../../canonical/preferences.ts';
-import { decide } from '../../../canonical/rules.ts';
+import { applyRules } from '../../../canonical/rules.ts';
 import { searchLosses, serverToolLoss } from '../../../canonical/tools/server-tools.ts';
 import type { CanonicalRequest, Loss, Message, Part, Tool } from '../../../canonical/types.ts';
 import { isForeignSearch, runsSearch, toolPath } from '../../../canonical/web-search.ts';
@@ -35,7 +35,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
     losses.push(...serverLosses(request, tool, toolPath(tool, i), target));
     if (!own) optionLost(tool, toolPath(tool, i), lose);
   });
-  losses.push(...decide(parameters, GENERATION, request.generation, { target, own }).losses);
+  losses.push(...applyRules(parameters, GENERATION, request.generation, { target, own }).losses);
   if (own) {
     ownHistory(request, lose);
     return losses;
@@ -46,7 +46,7 @@ export function lossesOf(request: CanonicalRequest, target: Target): Loss[] {
   });
   cacheLosses(request, target, lose);
   preferenceLosses(request, target, lose);
-  losses.push(...decide(outputPreferences, OUTPUT, request.output ?? {}, { target, own }).losses);
+  losses.push(...applyRules(outputPreferences, OUTPUT, request.output ?? {}, { target, own }).losses);
   return losses;
 }
 
