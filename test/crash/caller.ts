@@ -1,4 +1,4 @@
-// One caller: sends a planned call, once or as often as its habit is, and reports what its eyes saw, no more.
+// One caller: sends a planned call, once or as often as the plan says, and reports only what it saw.
 import { ulidMs } from '@svc/core/kernel/index.ts';
 import { Pool } from 'undici';
 import { type PlannedCall, promptOf } from './plan.ts';

@@ -1,5 +1,5 @@
 // A process to kill: orders a credit and a budget for a book in one transaction, on argv: the database, further ledgers
-// as in SVC_LEDGER_SHARDS, the organisation's slug, the amount.
+// as in SVC_LEDGER_SHARDS, the organization's slug, the amount.
 import { createPool } from '@svc/core/db/index.ts';
 import { microUsd, readConfig } from '@svc/core/kernel/index.ts';
 import { orderBudget, orderCredit } from '@svc/core/ledger/index.ts';

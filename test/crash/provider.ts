@@ -5,7 +5,7 @@ import { type Sim, startProviderSim } from '../sim/providers/index.ts';
 const INPUT_MICRO = 3;
 const OUTPUT_MICRO = 2;
 
-/** A provider key that an organisation brings: of its calls a share of the list cost is charged. */
+/** A provider key that an organization brings: of its calls a share of the list cost is charged. */
 export const OWN_SECRET = 'sk-crash-own-0001';
 const OWN_SHARE = 0.05;
 

@@ -108,7 +108,7 @@ const cap = async () => {
   return Number(rows[0]?.cap);
 };
 
-test('an organisation of another database has its books, its play credit and its budgets there alone', async () => {
+test('an organization of another database has its books, its play credit and its budgets there alone', async () => {
   expect(org.shard).toBe('b');
   expect(await waiting()).toBe(0);
   for (const environment of ['live', 'test'] as const) {

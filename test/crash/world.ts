@@ -80,7 +80,7 @@ export interface World {
 export interface WorldOptions {
   /** Statements run after the migrations: what a mutation breaks. */
   readonly mutate?: readonly string[];
-  /** Ledgers: one, or three in two databases with organisations in each. */
+  /** Ledgers: one, or three in two databases with organizations in each. */
   readonly shards?: 1 | 3;
   /** An edit of the sources of gateways and worker. */
   readonly edit?: SourceEdit;
@@ -110,7 +110,7 @@ async function makeShards(postgres: Postgres): Promise<ShardAddress[]> {
 type Made = Provisioned & { readonly shard: string };
 
 /**
- * An organisation that cannot run dry, with a key that has a hard daily budget, and one that will; of several ledgers
+ * An organization that cannot run dry, with a key that has a hard daily budget, and one that will; of several ledgers
  * each has one of them or both.
  */
 async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): Promise<Made[]> {
@@ -136,7 +136,7 @@ async function makeOrgs(database_url: string, shards: readonly ShardAddress[]): 
   return made;
 }
 
-/** Gives the organisation of `key` a provider key of its own. */
+/** Gives the organization of `key` a provider key of its own. */
 async function bringOwnKey(origin: string, key: string): Promise<void> {
   const answer = await fetch(`${origin}/v1/byok`, {
     method: 'POST',

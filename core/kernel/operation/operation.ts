@@ -36,14 +36,14 @@ export type Audience =
     }
   /**
    * People only: a key is refused with `session_required`. `any` is everyone who is signed in, member of an
-   * organisation or not.
+   * organization or not.
    */
   | {
       readonly kind: 'session';
       readonly roles: readonly [Role, ...Role[]] | 'any';
       /** The person must have proved who they are within the last 15 minutes. */
       readonly reauthenticated?: true;
-      /** Reachable by a session that still lacks the second factor its organisation requires (`/v1/auth/*`). */
+      /** Reachable by a session that still lacks the second factor its organization requires (`/v1/auth/*`). */
       readonly without_second_factor?: true;
     }
   /** A callback of a payment rail: the operation itself verifies the signature over the raw bytes. */
@@ -64,7 +64,7 @@ export interface KeyCaller {
   /** The person that the key's rights of management are bound to, with their present role; absent: a service key. */
   readonly maker?: { readonly user_id: Id<'user'>; readonly role: Role | null };
 }
-/** A verified session. `org_id` and `role` are null until the user has entered an organisation. */
+/** A verified session. `org_id` and `role` are null until the user has entered an organization. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly session_id: Id<'session'>;
@@ -80,12 +80,12 @@ export interface SessionCaller {
   /** When the person last proved who they are (sign-in or re-authentication). */
   readonly proved_at: Date;
   /**
-   * Why this session can reach nothing but `/v1/auth/*`: its organisation does not admit sessions from this address,
+   * Why this session can reach nothing but `/v1/auth/*`: its organization does not admit sessions from this address,
    * requires a second factor that the session lacks, or is closed. Absent when nothing bars it.
    */
   readonly barred?: 'ip_not_allowed' | 'two_factor_required' | 'org_inactive';
 }
-/** A session inside an organisation. */
+/** A session inside an organization. */
 export type MemberCaller = SessionCaller & { readonly org_id: Id<'org'>; readonly role: Role };
 export interface StaffCaller {
   readonly kind: 'staff';
@@ -113,7 +113,7 @@ export interface Db {
 export interface Shards {
   /** All shards that the configuration lists; `main` is in the product's own database. */
   readonly names: readonly string[];
-  /** The shards that take the books of new organisations. */
+  /** The shards that take the books of new organizations. */
   readonly open: readonly string[];
   /** The connections of a shard. @throws Error when the configuration does not list `name`. */
   at(name: string): Db;
@@ -213,12 +213,12 @@ export function operation<I extends TSchema, O extends TSchema>(
   return declaration;
 }
 
-/** The key or session that acts for an organisation. @throws Error (a defect) for any other caller. */
+/** The key or session that acts for an organization. @throws Error (a defect) for any other caller. */
 export function orgCaller(context: Context): KeyCaller | MemberCaller {
   const { caller } = context;
   if (caller.kind === 'key') return caller;
   if (caller.kind === 'session' && caller.org_id !== null && caller.role !== null) {
     return caller as MemberCaller;
   }
-  throw new Error('operation reached without an organisation');
+  throw new Error('operation reached without an organization');
 }

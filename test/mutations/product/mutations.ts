@@ -239,7 +239,7 @@ export const mutations: readonly Mutation[] = [
     said: /retries, and/,
   },
   {
-    name: "a call with an organisation's own key costs more than its share",
+    name: "a call with an organization's own key costs more than its share",
     kinds: ['gateway'],
     broken: source('core/catalog/build.ts', 'OWN_KEY_FEE_BPS = 500', 'OWN_KEY_FEE_BPS = 600'),
     said: /cost \d+ instead of \d+/,

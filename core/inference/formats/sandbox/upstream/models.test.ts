@@ -294,7 +294,7 @@ describe('cache', () => {
       { type: 'text', text: 'question' },
     ]);
 
-  test('writes a marked prefix of 1,024 tokens, reads it within its ttl, per organisation', async () => {
+  test('writes a marked prefix of 1,024 tokens, reads it within its ttl, per organization', async () => {
     const upstream = createSandboxUpstream();
     const at = async (now_ms: number, org_id: string, request = prompt('abc')) =>
       lastOf((await callSandbox('cache', request, { upstream, now_ms, org_id })).events, 'usage')!.usage;

@@ -1,4 +1,4 @@
-// The prompt cache behind `sandbox/cache`: prefixes that a call marked, per organisation, in memory of one
+// The prompt cache behind `sandbox/cache`: prefixes that a call marked, per organization, in memory of one
 // process. Shows how cache writes and reads are metered and priced; it saves no work.
 import { sha256Hex } from '../../../../kernel/index.ts';
 import type { CacheHint } from '../../../canonical/types.ts';
