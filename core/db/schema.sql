@@ -1070,6 +1070,7 @@ create table public.topup (
   updated_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   paid_at timestamp with time zone,
+  checkout_url text,
   constraint topup_pkey PRIMARY KEY (id),
   constraint topup_order_once UNIQUE (gateway, gateway_ref),
   constraint topup_payment_once UNIQUE (gateway, payment_ref),

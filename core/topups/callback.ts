@@ -76,7 +76,12 @@ async function take(context: Context, rail: Rail, event: RailEvent): Promise<Cal
     return trouble(context, rail, event, 'names_disagree');
   }
   if (topup.gateway_ref === null && event.order_ref !== null) {
-    await nameOrder(context.db, { id: topup.id, gateway_ref: event.order_ref, at: context.now() });
+    await nameOrder(context.db, {
+      id: topup.id,
+      gateway_ref: event.order_ref,
+      checkout_url: null,
+      at: context.now(),
+    });
   }
   return applyFact(context, { ...topup, gateway_ref: named_order }, fact);
 }

@@ -223,8 +223,8 @@ export async function createTopup(
       },
     );
   }
-  const { gateway_ref } = checkout;
-  await nameOrder(context.db, { id, gateway_ref, at: context.now() });
+  const { gateway_ref, checkout_url } = checkout;
+  await nameOrder(context.db, { id, gateway_ref, checkout_url, at: context.now() });
   const topup = await findTopup(context.db, { id, org_id: args.org_id });
   if (topup === null) throw new Error(`${id} has gone`);
   // It was cancelled while the rail was being called, when the order to close was not known yet.
@@ -238,7 +238,7 @@ export async function createTopup(
       at: context.now(),
     });
   }
-  return { topup, checkout_url: checkout.checkout_url, quote };
+  return { topup, checkout_url, quote };
 }
 
 function failTopup(context: Context, id: Id<'topup'>, message: string): Promise<void> {

@@ -57,7 +57,7 @@ export const TopupView = named(
     created_at: Time,
     expires_at: Time,
     paid_at: nullable(Time),
-    checkout_url: Type.Optional(Type.String({ description: 'only on create' })),
+    checkout_url: Type.Optional(Type.String({ description: 'where it is paid, while it is pending' })),
   }),
 );
 export type TopupView = Static<typeof TopupView>;
@@ -99,5 +99,8 @@ export function viewTopup(topup: Topup): TopupView {
     created_at: topup.created_at.toISOString(),
     expires_at: topup.expires_at.toISOString(),
     paid_at: topup.paid_at?.toISOString() ?? null,
+    ...(topup.status === 'pending' && topup.checkout_url !== null
+      ? { checkout_url: topup.checkout_url }
+      : {}),
   };
 }

@@ -6,7 +6,8 @@ const columns = `
   t.id, t.org_id, t.book_id, t.gateway, t.gateway_ref, t.payment_ref, t.currency, t.amount_minor, t.tax_minor,
   t.total_minor, t.fee_minor, t.fx_day::text as fx_day, t.fx_rate, t.credits_micro, t.tax, t.method, t.status,
   t.source, t.invoice_id, i.number as invoice_number, t.lot_id, t.failure_code, t.failure_message,
-  t.refunded_minor, t.refunded_credits_micro, t.disputed, t.mandate_id, t.created_at, t.expires_at, t.paid_at`;
+  t.refunded_minor, t.refunded_credits_micro, t.disputed, t.mandate_id, t.checkout_url, t.created_at, t.expires_at,
+  t.paid_at`;
 
 type NewTopup = Pick<
   Topup,
@@ -133,15 +134,17 @@ export async function countRecent(
   return rows[0]!;
 }
 
-/** Notes what the rail calls a top-up's order; what is known stays. */
+/** Notes what the rail calls a top-up's order, and where it is paid; what is known stays. */
 export async function nameOrder(
   db: Db,
-  args: { id: Id<'topup'>; gateway_ref: string; at: Date },
+  args: { id: Id<'topup'>; gateway_ref: string; checkout_url: string | null; at: Date },
 ): Promise<void> {
   await db.query({
     name: 'topups.name_order',
-    text: 'update topup set gateway_ref = $2, updated_at = $3 where id = $1 and gateway_ref is null',
-    values: [args.id, args.gateway_ref, args.at],
+    text: `
+      update topup set gateway_ref = $2, checkout_url = $3, updated_at = $4
+       where id = $1 and gateway_ref is null`,
+    values: [args.id, args.gateway_ref, args.checkout_url, args.at],
   });
 }
 

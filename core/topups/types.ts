@@ -38,6 +38,8 @@ export interface Topup {
   readonly refunded_credits_micro: number;
   readonly disputed: boolean;
   readonly mandate_id: string | null;
+  /** Where it is paid; null where the rail has not said so. */
+  readonly checkout_url: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly paid_at: Date | null;

@@ -111,9 +111,13 @@ test('quote, top-up, pay on the page: the balance is up, the ledger has the entr
     paid_at: null,
   });
   expect(made.body.topup.checkout_url).toBe(made.body.checkout_url);
+  // Who has closed the page finds it again, until it is paid.
+  const read = await call<TopupView>('GET', `/v1/credits/topups/${made.body.topup.id}`);
+  expect(read.body.checkout_url).toBe(made.body.checkout_url);
   const back = await click(made.body.checkout_url, 'pay');
   expect(back.headers.get('location')).toContain(`topup=${made.body.topup.id}`);
   const topup = await paid(made.body.topup.id);
+  expect(topup).not.toHaveProperty('checkout_url');
   expect(await available()).toBe(25_000_000);
   const ledger = await call<{ data: object[] }>('GET', '/v1/credits/ledger?kind=topup');
   expect(ledger.body.data).toMatchObject([

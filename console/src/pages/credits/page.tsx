@@ -188,9 +188,9 @@ function LiveCredits() {
           <TopupReturn
             id={search.topup}
             key={search.topup}
-            came_back={search.outcome === 'back'}
+            outcome={search.outcome}
             may_pay={allowed}
-            onPaid={reread}
+            onChanged={reread}
             onAgain={() => setAdd(true)}
             onDismiss={() => setAdd(false)}
           />

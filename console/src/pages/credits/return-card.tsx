@@ -1,6 +1,6 @@
-// Shown after a payment page led back: the outcome of the payment. The top-up stays in the address, so a reload shows
-// it again.
-import { useEffect, useRef, useState } from 'react';
+// One top-up, after its payment page led back or chosen in the list. It stays in the address, so a reload shows it
+// again.
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type Fault, faultOfQuery, faultOfUserError } from '../../api/errors.ts';
 import {
@@ -11,29 +11,16 @@ import {
 } from '../../api/gen/graphql.ts';
 import { useLive } from '../../api/use-live.ts';
 import { Button } from '../../ui/button.tsx';
+import { IdText } from '../../ui/copy.tsx';
 import { currencyText } from '../../ui/format/money.ts';
 import { Money } from '../../ui/money.tsx';
 import { Bone, ErrorBox } from '../../ui/states.tsx';
-import { type Shape, Status, type Tone } from '../../ui/status.tsx';
+import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
-
-type TopupStatus = TopupRowFragment['status'];
-
-const marks: Record<TopupStatus, { tone: Tone; shape: Shape; word: string }> = {
-  PENDING: { tone: 'mute', shape: 'half', word: 'pending' },
-  PAID: { tone: 'ok', shape: 'ok', word: 'paid' },
-  FAILED: { tone: 'bad', shape: 'bad', word: 'failed' },
-  EXPIRED: { tone: 'mute', shape: 'mute', word: 'expired' },
-  REVIEW: { tone: 'warn', shape: 'warn', word: 'in review' },
-};
-
-/** A pending top-up whose last payment was declined is not on its way. */
-const isDeclined = (row: TopupRowFragment) => row.status === 'PENDING' && row.failureMessage !== '';
+import { choicesOf, markOf, type Outcome, sentenceOf } from './topup-words.ts';
 
 export function TopupStatusMark({ row }: { row: TopupRowFragment }) {
-  const { tone, shape, word } = isDeclined(row)
-    ? ({ tone: 'bad', shape: 'bad', word: 'declined' } as const)
-    : marks[row.status];
+  const { tone, shape, word } = markOf(row);
   return (
     <Status tone={tone} shape={shape}>
       {word}
@@ -41,51 +28,32 @@ export function TopupStatusMark({ row }: { row: TopupRowFragment }) {
   );
 }
 
-function Sentence({ row, came_back }: { row: TopupRowFragment; came_back: boolean }) {
-  const total = currencyText(row.totalMinor, row.currency);
-  switch (row.status) {
-    case 'PAID':
-      return (
-        <>
-          <b>
-            <Money micro={row.creditsMicro} as="spend" /> of credit added
-          </b>{' '}
-          for {total}, <Time at={row.paidAt} />.
-          {row.invoiceId && (
-            <>
-              {' '}
-              Invoice <code className="mono">{row.invoiceId}</code>.
-            </>
-          )}
-        </>
-      );
-    case 'PENDING':
-      if (isDeclined(row)) {
-        return (
-          <>
-            The payment of {total} was declined: {row.failureMessage} Nothing was charged.
-          </>
-        );
-      }
-      return came_back ? (
-        <>You came back without paying {total}. Nothing was charged.</>
-      ) : (
-        <>
-          Waiting for {total} to be booked. A card takes a few seconds, a bank transfer up to a few days; you
-          may leave, it is booked all the same.
-        </>
-      );
-    case 'REVIEW':
-      return <>The payment of {total} has arrived and is looked at by a person. Nothing is lost.</>;
-    case 'EXPIRED':
-      return <>The checkout for {total} was not paid and is closed. Nothing was charged.</>;
-    default:
-      return (
-        <>
-          The payment of {total} failed. {row.failureMessage || 'Nothing was charged.'}
-        </>
-      );
-  }
+/** Price, tax, what it buys, and when: everything that is known of a top-up. */
+function Facts({ row }: { row: TopupRowFragment }) {
+  const { currency } = row;
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Price', currencyText(row.amountMinor, currency)],
+    ['Tax', row.taxMinor === '0' ? 'none' : currencyText(row.taxMinor, currency)],
+    ['Total', currencyText(row.totalMinor, currency)],
+    ['Credits', <Money key="credits" micro={row.creditsMicro} />],
+    ['Paid by', row.method],
+    ['Started', <Time key="started" at={row.createdAt} />],
+    row.status === 'PENDING'
+      ? ['Open until', <Time key="until" at={row.expiresAt} />]
+      : ['Paid', <Time key="paid" at={row.paidAt} />],
+    ['Invoice', row.invoiceId && <IdText key="invoice" id={row.invoiceId} short />],
+    ['Top-up', <IdText key="id" id={row.id} short />],
+  ];
+  return (
+    <dl className="topup-facts num">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value ?? '–'}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
 /** Cancels a top-up that was not paid, so that it does not wait for its end. */
@@ -129,17 +97,55 @@ function useTopup(id: string, onPaid: () => void) {
   return { row, data, error, again, setHeard };
 }
 
-export function TopupReturn(props: {
-  id: string;
-  came_back: boolean;
-  may_pay: boolean;
-  onPaid: () => void;
-  onAgain: () => void;
-  onDismiss: () => void;
+interface Props {
+  readonly id: string;
+  readonly outcome: Outcome;
+  readonly may_pay: boolean;
+  readonly onChanged: () => void;
+  readonly onAgain: () => void;
+  readonly onDismiss: () => void;
+}
+
+function Choices({
+  row,
+  outcome,
+  onAgain,
+  onCancelled,
+}: Pick<Props, 'outcome' | 'onAgain'> & {
+  row: TopupRowFragment;
+  onCancelled: (row: TopupRowFragment) => void;
 }) {
-  const { id, came_back, onPaid } = props;
   const { giveUp, busy, fault } = useGiveUp();
-  const { row, data, error, again, setHeard } = useTopup(id, onPaid);
+  const { resume, cancel, again } = choicesOf(row, outcome);
+  const onCancel = async () => {
+    const cancelled = await giveUp(row.id);
+    if (cancelled !== null) onCancelled(cancelled);
+  };
+  return (
+    <>
+      {fault && (
+        <span className="fault" role="alert">
+          {fault.message}
+        </span>
+      )}
+      {cancel && (
+        <Button busy={busy} onClick={() => void onCancel()}>
+          Cancel it
+        </Button>
+      )}
+      {resume && (
+        <a className="btn primary" href={resume} rel="noreferrer">
+          Continue to payment
+        </a>
+      )}
+      {again && <Button onClick={onAgain}>Try again</Button>}
+    </>
+  );
+}
+
+/** One top-up: what became of it, what can be done, and its figures. */
+export function TopupReturn({ id, outcome, may_pay, onChanged, onAgain, onDismiss }: Props) {
+  const { row, data, error, again, setHeard } = useTopup(id, onChanged);
   if (error && row === null) {
     return (
       <div className="card">
@@ -147,36 +153,24 @@ export function TopupReturn(props: {
       </div>
     );
   }
-  const ended =
-    row !== null &&
-    (row.status === 'FAILED' ||
-      row.status === 'EXPIRED' ||
-      isDeclined(row) ||
-      (came_back && row.status === 'PENDING'));
-  const cancel = async () => {
-    const cancelled = await giveUp(id);
-    if (cancelled !== null) setHeard(cancelled);
-    props.onPaid();
+  const onCancelled = (cancelled: TopupRowFragment) => {
+    setHeard(cancelled);
+    onChanged();
   };
   return (
-    <div className="card note topup-return" role="status">
-      {row ? <TopupStatusMark row={row} /> : <Bone width={70} />}
-      <span className="grow">
-        {row && <Sentence row={row} came_back={came_back} />}
-        {!row && (data ? 'There is no such top-up in this organisation.' : <Bone width={260} />)}
-      </span>
-      {fault && (
-        <span className="fault" role="alert">
-          {fault.message}
+    <section className="card" aria-label="Top-up">
+      <div className="note topup-return" role="status">
+        {row ? <TopupStatusMark row={row} /> : <Bone width={70} />}
+        <span className="grow">
+          {row && sentenceOf(row, outcome)}
+          {!row && (data ? 'There is no such top-up in this organisation.' : <Bone width={260} />)}
         </span>
-      )}
-      {row?.status === 'PENDING' && props.may_pay && (
-        <Button busy={busy} onClick={() => void cancel()}>
-          Cancel it
-        </Button>
-      )}
-      {ended && props.may_pay && <Button onClick={props.onAgain}>Try again</Button>}
-      <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={props.onDismiss} />
-    </div>
+        {row && may_pay && (
+          <Choices row={row} outcome={outcome} onAgain={onAgain} onCancelled={onCancelled} />
+        )}
+        <Button kind="quiet" icon="x" aria-label="Dismiss" onClick={onDismiss} />
+      </div>
+      {row && <Facts row={row} />}
+    </section>
   );
 }

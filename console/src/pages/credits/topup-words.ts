@@ -1,0 +1,75 @@
+// A top-up in words: its state, and what to do. Pure.
+import type { TopupRowFragment } from '../../api/gen/graphql.ts';
+import { currencyText, spendText } from '../../ui/format/money.ts';
+import type { Shape, Tone } from '../../ui/status.tsx';
+
+/** How one came to the page of a top-up: from the checkout, having paid or not, or from the list. */
+export type Outcome = 'done' | 'back' | undefined;
+
+/** A pending top-up whose last payment was declined: nothing is on its way. */
+const isDeclined = ({ status, failureMessage }: TopupRowFragment) =>
+  status === 'PENDING' && failureMessage !== '';
+
+const marks: Record<
+  TopupRowFragment['status'],
+  { readonly tone: Tone; readonly shape: Shape; readonly word: string }
+> = {
+  PENDING: { tone: 'mute', shape: 'half', word: 'pending' },
+  PAID: { tone: 'ok', shape: 'ok', word: 'paid' },
+  FAILED: { tone: 'bad', shape: 'bad', word: 'failed' },
+  EXPIRED: { tone: 'mute', shape: 'mute', word: 'not paid' },
+  REVIEW: { tone: 'warn', shape: 'warn', word: 'in review' },
+};
+
+export function markOf(row: TopupRowFragment): (typeof marks)['PAID'] {
+  return isDeclined(row) ? { tone: 'bad', shape: 'bad', word: 'declined' } : marks[row.status];
+}
+
+function ofPending(row: TopupRowFragment, total: string, outcome: Outcome): string {
+  if (isDeclined(row)) {
+    return `The payment of ${total} was declined: ${row.failureMessage} Nothing was charged.`;
+  }
+  if (outcome === 'back') return `You came back without paying ${total}. Nothing was charged.`;
+  const wait = 'A card takes a few seconds, a bank transfer up to a few days';
+  return outcome === 'done'
+    ? `Waiting for ${total} to be booked. ${wait}; you may leave, it is booked all the same.`
+    : `${total} has not arrived. ${wait}.`;
+}
+
+/** What became of a top-up, and what that means. */
+export function sentenceOf(row: TopupRowFragment, outcome: Outcome): string {
+  const total = currencyText(row.totalMinor, row.currency);
+  switch (row.status) {
+    case 'PAID':
+      return `${spendText(row.creditsMicro)} of credit added for ${total}.`;
+    case 'PENDING':
+      return ofPending(row, total, outcome);
+    case 'REVIEW':
+      return `The payment of ${total} has arrived and is looked at by a person. Nothing is lost.`;
+    case 'EXPIRED':
+      return `The checkout for ${total} was not paid and is closed. Nothing was charged.`;
+    default:
+      return `The payment of ${total} failed. ${row.failureMessage || 'Nothing was charged.'}`;
+  }
+}
+
+/** What can be done with a top-up by who may pay. */
+export function choicesOf(
+  row: TopupRowFragment,
+  outcome: Outcome,
+): {
+  /** Where to go on paying. */
+  readonly resume: string | null;
+  readonly cancel: boolean;
+  /** Begin anew. */
+  readonly again: boolean;
+} {
+  const open = row.status === 'PENDING';
+  // Who has just paid waits: the same checkout would only say that it is done.
+  const resumable = open && (outcome !== 'done' || isDeclined(row));
+  return {
+    resume: resumable ? (row.checkoutUrl ?? null) : null,
+    cancel: open && outcome !== 'done',
+    again: row.status === 'FAILED' || row.status === 'EXPIRED',
+  };
+}
