@@ -20,8 +20,16 @@ const types: Readonly<Record<string, string>> = {
 /** Not served to browsers: the list of GraphQL documents that this server accepts. */
 const PERSISTED = 'operations.json';
 
+/** Compressed forms that the build puts beside a file, the smaller first. */
+const codings = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
 interface Page {
   readonly body: Buffer;
+  /** The same, compressed. */
+  readonly coded: readonly { readonly coding: string; readonly body: Buffer }[];
   readonly type: string;
   readonly etag: string;
   readonly immutable: boolean;
@@ -40,13 +48,16 @@ function etagOf(body: Buffer): string {
 
 /**
  * The page with the settings of this installation, which console/src/api/boot.ts reads. They are data that no browser
- * executes.
+ * executes. `frame` is the outline that is shown until the scripts are there.
  */
-function withBoot(page: Page, base_url: string): Page {
+function withBoot(page: Page, base_url: string, frame: 'inside' | 'outside'): Page {
   const facts = JSON.stringify({ base_url }).replaceAll('<', '\\u003c');
-  const html = page.body.toString('utf8').replace('id="boot">{}<', () => `id="boot">${facts}<`);
+  const html = page.body
+    .toString('utf8')
+    .replace('id="boot">{}<', () => `id="boot">${facts}<`)
+    .replace('data-frame="inside"', `data-frame="${frame}"`);
   const body = Buffer.from(html);
-  return { ...page, body, etag: etagOf(body) };
+  return { ...page, body, coded: [], etag: etagOf(body) };
 }
 
 /**
@@ -63,7 +74,10 @@ export function readPages(dir: string): Pages | null {
     const type = types[extname(entry.name)];
     if (type === undefined || entry.name === PERSISTED) continue;
     const body = readFileSync(path);
-    files.set(address, { body, type, etag: etagOf(body), immutable: address.startsWith('/assets/') });
+    const coded = codings
+      .filter(([, ending]) => existsSync(path + ending))
+      .map(([coding, ending]) => ({ coding, body: readFileSync(path + ending) }));
+    files.set(address, { body, coded, type, etag: etagOf(body), immutable: address.startsWith('/assets/') });
   }
   return { files, persisted: readPersisted(join(dir, PERSISTED)) };
 }
@@ -95,17 +109,26 @@ function contentPolicy(base_url: string): string {
   ].join('; ');
 }
 
+/** The form of `page` to send to who accepts `accepted`, the value of Accept-Encoding. */
+function formOf(page: Page, accepted = ''): { coding?: string; body: Buffer } {
+  const wanted = accepted.split(',').filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each));
+  const names = wanted.map((each) => each.split(';', 1)[0]?.trim());
+  return page.coded.find(({ coding }) => names.includes(coding)) ?? page;
+}
+
 /** Serves `pages` at every path that has no other route. */
 export function bindPages(app: FastifyInstance, pages: Pages, base_url: string): void {
   const policy = contentPolicy(base_url);
   const built = pages.files.get('/index.html');
-  const index = built === undefined ? undefined : withBoot(built, base_url);
+  const index = built === undefined ? undefined : withBoot(built, base_url, 'inside');
+  const sign_in = built === undefined ? undefined : withBoot(built, base_url, 'outside');
   app.known_paths.add('GET', '/', false);
   app.get('/*', (request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
     const is_page = extname(path) === '' && !/^\/(?:v1|graphql)(?:\/|$)/.test(path);
     const file = path === '/index.html' ? index : pages.files.get(path);
-    const page = file ?? (is_page ? index : undefined);
+    const application = path === '/sign-in' ? sign_in : index;
+    const page = file ?? (is_page ? application : undefined);
     if (page === undefined) return reply.callNotFound();
     reply
       .headers(app.answer_headers(request.id))
@@ -116,6 +139,9 @@ export function bindPages(app: FastifyInstance, pages: Pages, base_url: string):
       })
       .type(page.type);
     if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
-    return reply.send(page.body);
+    const { coding, body } = formOf(page, request.headers['accept-encoding'] as string | undefined);
+    if (page.coded.length > 0) reply.header('vary', 'accept-encoding');
+    if (coding !== undefined) reply.header('content-encoding', coding);
+    return reply.send(body);
   });
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { readPages } from '@svc/admin-graphql/pages.ts';
 import { sha256Hex } from '@svc/core/kernel/index.ts';
 import { expect, test } from 'vitest';
@@ -15,8 +16,13 @@ const hash = sha256Hex(Buffer.from(document));
 const write = 'mutation { refillSandbox(input: {}) { __typename } }';
 const write_hash = sha256Hex(Buffer.from(write));
 mkdirSync(join(dir, 'assets'));
-writeFileSync(join(dir, 'index.html'), '<!doctype html><title>console</title>');
+writeFileSync(
+  join(dir, 'index.html'),
+  '<!doctype html><html data-frame="inside"><title>console</title></html>',
+);
 writeFileSync(join(dir, 'assets/main-1.js'), 'export {};');
+writeFileSync(join(dir, 'assets/main-1.js.br'), brotliCompressSync('export {};'));
+writeFileSync(join(dir, 'assets/main-1.js.gz'), gzipSync('export {};'));
 writeFileSync(join(dir, 'operations.json'), JSON.stringify({ [hash]: document, [write_hash]: write }));
 writeFileSync(join(dir, 'secret.key'), 'not for anyone');
 
@@ -46,6 +52,31 @@ test('files have their type and may be kept, addresses of the application get it
     const again = await tenant.inject({ url, headers: { 'if-none-match': String(page.headers['etag']) } });
     expect([again.statusCode, again.body]).toEqual([304, '']);
   }
+});
+
+test('a file is sent in the smallest form that the build made and the browser accepts', async () => {
+  const read = async (accepted: string) => {
+    const answer = await tenant.inject({
+      url: '/assets/main-1.js',
+      headers: { 'accept-encoding': accepted },
+    });
+    expect([answer.statusCode, answer.headers['vary']]).toEqual([200, 'accept-encoding']);
+    return [answer.headers['content-encoding'], answer.rawPayload] as const;
+  };
+  const [small, small_body] = await read('gzip, deflate, br;q=0.9');
+  expect([small, brotliDecompressSync(small_body).toString()]).toEqual(['br', 'export {};']);
+  const [plain, plain_body] = await read('gzip, br;q=0');
+  expect([plain, gunzipSync(plain_body).toString()]).toEqual(['gzip', 'export {};']);
+  const [none, none_body] = await read('identity');
+  expect([none, none_body.toString()]).toEqual([undefined, 'export {};']);
+  for (const url of ['/assets/main-1.js.br', '/assets/main-1.js.gz']) {
+    expect((await tenant.inject(url)).statusCode).toBe(404);
+  }
+});
+
+test('the outline that is shown first is that of the page to come', async () => {
+  expect((await tenant.inject('/acme/live/home')).body).toContain('data-frame="inside"');
+  expect((await tenant.inject('/sign-in?next=%2F')).body).toContain('data-frame="outside"');
 });
 
 test('nothing beside the built files can be read, and the API answers as an API', async () => {

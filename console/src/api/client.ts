@@ -69,12 +69,26 @@ const byHash = mapExchange({
   },
 });
 
+/** A query that finds no connection answers what it has read last beside its error: what was read stays on the page. */
+function keepsLast() {
+  const last = new Map<number, unknown>();
+  return mapExchange({
+    onResult(result) {
+      const { operation, data, error } = result;
+      if (operation.kind !== 'query') return result;
+      if (data) last.set(operation.key, data);
+      else if (error?.networkError) return { ...result, data: last.get(operation.key) };
+      return result;
+    },
+  });
+}
+
 /** A client whose requests all act for `org_id`; another organisation is another client with an empty cache. */
 export function createClient(org_id: string): Client {
   return new Client({
     url: ADDRESS,
     preferGetMethod: false,
-    exchanges: [byHash, cacheExchange, fetchExchange],
+    exchanges: [byHash, keepsLast(), cacheExchange, fetchExchange],
     fetch: send,
     fetchOptions: () => ({ headers: graphqlHeaders(org_id) }),
     requestPolicy: 'cache-and-network',

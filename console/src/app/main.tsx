@@ -6,7 +6,7 @@ import { createTheme, MantineProvider } from '@mantine/core';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createConsoleRouter } from './router.tsx';
+import { createConsoleRouter, preloadAll, preloadPage } from './router.tsx';
 
 const theme = createTheme({ fontFamily: 'var(--font)', fontFamilyMonospace: 'var(--mono)' });
 const router = createConsoleRouter();
@@ -17,18 +17,29 @@ declare module '@tanstack/react-router' {
   }
 }
 
+/** Long enough for the first page to have its data. */
+const AHEAD_MS = 5_000;
+
+async function start(root: HTMLElement): Promise<void> {
+  // The code of the page and the session are asked for together; until both are there the outline of index.html stays.
+  preloadPage(location.pathname);
+  await router.load();
+  createRoot(root).render(
+    <StrictMode>
+      {/* Mantine's variables and classes come as files (theme/mantine.css): it must write no <style> element. */}
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
+        <RouterProvider router={router} />
+      </MantineProvider>
+    </StrictMode>,
+  );
+  setTimeout(() => void preloadAll(), AHEAD_MS);
+}
+
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
-createRoot(root).render(
-  <StrictMode>
-    {/* Mantine's variables and classes come as files (theme/mantine.css): it must write no <style> element. */}
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      withCssVariables={false}
-      withGlobalClasses={false}
-    >
-      <RouterProvider router={router} />
-    </MantineProvider>
-  </StrictMode>,
-);
+void start(root);

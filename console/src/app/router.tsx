@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { loadSession, sessionState } from '../api/session.ts';
+import { kept } from './kept.ts';
 import { NotFound, PageFault, Unreachable } from './outside.tsx';
 import { rememberPlace, startPlace } from './place.ts';
 import { readCreditsSearch, readKeysSearch, readRequestsSearch, readSignInSearch } from './search.ts';
@@ -29,11 +30,55 @@ async function requireSession(href: string) {
   return null;
 }
 
+const pages = {
+  'sign-in': lazyRouteComponent(
+    kept(() => import('../pages/sign-in/page.tsx')),
+    'SignInPage',
+  ),
+  home: lazyRouteComponent(
+    kept(() => import('../pages/home/page.tsx')),
+    'HomePage',
+  ),
+  requests: lazyRouteComponent(
+    kept(() => import('../pages/requests/page.tsx')),
+    'RequestsPage',
+  ),
+  request: lazyRouteComponent(
+    kept(() => import('../pages/request/page.tsx')),
+    'RequestPage',
+  ),
+  keys: lazyRouteComponent(
+    kept(() => import('../pages/keys/page.tsx')),
+    'KeysPage',
+  ),
+  credits: lazyRouteComponent(
+    kept(() => import('../pages/credits/page.tsx')),
+    'CreditsPage',
+  ),
+  profile: lazyRouteComponent(
+    kept(() => import('../pages/profile/page.tsx')),
+    'ProfilePage',
+  ),
+};
+
+/** Asks for the code of the page at `pathname`, which would otherwise wait for the session. */
+export function preloadPage(pathname: string): void {
+  const [, first, , page, id] = pathname.split('/');
+  const name = page === 'requests' && id ? 'request' : (page ?? first ?? '');
+  if (Object.hasOwn(pages, name)) void pages[name as keyof typeof pages].preload?.();
+}
+
+/** Asks for the code of all pages and of what opens over them, so that each opens at once, also when the connection has gone. */
+export async function preloadAll(): Promise<void> {
+  const dialogs = [import('./overlays.tsx'), import('./palette.tsx'), import('./shortcut-table.tsx')];
+  await Promise.allSettled([...Object.values(pages).map((page) => page.preload?.()), ...dialogs]);
+}
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: readSignInSearch,
-  component: lazyRouteComponent(() => import('../pages/sign-in/page.tsx'), 'SignInPage'),
+  component: pages['sign-in'],
 });
 
 const indexRoute = createRoute({
@@ -77,36 +122,36 @@ export const orgRoute = createRoute({
 const homeRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/home',
-  component: lazyRouteComponent(() => import('../pages/home/page.tsx'), 'HomePage'),
+  component: pages.home,
 });
 const requestsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/requests',
   validateSearch: readRequestsSearch,
-  component: lazyRouteComponent(() => import('../pages/requests/page.tsx'), 'RequestsPage'),
+  component: pages.requests,
 });
 const requestRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/requests/$id',
-  component: lazyRouteComponent(() => import('../pages/request/page.tsx'), 'RequestPage'),
+  component: pages.request,
 });
 const keysRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/keys',
   validateSearch: readKeysSearch,
-  component: lazyRouteComponent(() => import('../pages/keys/page.tsx'), 'KeysPage'),
+  component: pages.keys,
 });
 const creditsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/credits',
   validateSearch: readCreditsSearch,
-  component: lazyRouteComponent(() => import('../pages/credits/page.tsx'), 'CreditsPage'),
+  component: pages.credits,
 });
 
 const profileRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/profile',
-  component: lazyRouteComponent(() => import('../pages/profile/page.tsx'), 'ProfilePage'),
+  component: pages.profile,
 });
 
 const routeTree = rootRoute.addChildren([
@@ -117,5 +162,11 @@ const routeTree = rootRoute.addChildren([
 ]);
 
 export function createConsoleRouter() {
-  return createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: false });
+  return createRouter({
+    routeTree,
+    defaultPreload: 'intent',
+    // A page that fails leaves the frame around it as it is.
+    defaultErrorComponent: PageFault,
+    scrollRestoration: false,
+  });
 }

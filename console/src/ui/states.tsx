@@ -1,5 +1,5 @@
 // What a part of a page shows while its data loads, when there is none, and when it could not be read.
-import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Fault } from '../api/errors.ts';
 import { Button } from './button.tsx';
 import { IdText } from './copy.tsx';
@@ -47,8 +47,20 @@ export function Empty(props: { title: string; page?: boolean; children: ReactNod
   );
 }
 
-/** One sentence, the code and request id to quote, and a button to try again. */
+/**
+ * One sentence, the code and request id to quote, and a button to try again. What failed without a connection is tried
+ * again when that is back.
+ */
 export function ErrorBox({ fault, onRetry }: { fault: Fault; onRetry?: () => void }) {
+  const retry = useRef(onRetry);
+  retry.current = onRetry;
+  const { offline } = fault;
+  useEffect(() => {
+    if (!offline) return;
+    const again = () => retry.current?.();
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  }, [offline]);
   return (
     <div className="error-box" role="alert">
       <Status tone="bad">{fault.offline ? 'offline' : fault.code}</Status>
