@@ -11,12 +11,21 @@ test('what is valid stays, what is unknown or wrong is dropped', () => {
   });
   expect(readRequestsSearch({ provider: 'acme', since: '7d' })).toEqual({ provider: 'acme', since: '7d' });
   expect(readRequestsSearch({ since: 'yesterday' })).toEqual({});
+  expect(readRequestsSearch({ id: '01kacz', from: '2026-13-01T00:00Z', to: 'today' })).toEqual({
+    id: '01KACZ',
+  });
   expect(readRequestsSearch({ status: 'ERROR', model: 'two words', secret: 'x' })).toEqual({});
   expect(readCreditsSearch({ topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J', add: '1' })).toEqual({
     topup: 'tup_01KACZ3V8S6T5R4Q3P2N1M0K9J',
     add: true,
   });
   expect(readCreditsSearch({ topup: 'javascript:alert(1)' })).toEqual({});
+});
+
+test('two times are a range whichever came first, and a range takes the place of how far back', () => {
+  const [early, late] = ['2026-11-19T18:30Z', '2026-11-20T18:30Z'];
+  expect(readRequestsSearch({ from: late, to: early, since: '7d' })).toEqual({ from: early, to: late });
+  expect(readRequestsSearch({ to: early })).toEqual({ to: early });
 });
 
 test('signing in leads to a path of this console and nowhere else', () => {

@@ -15,6 +15,11 @@ export interface RequestsSearch {
   readonly provider?: string;
   /** How far back, from the moment that the page was opened. */
   readonly since?: SinceWord;
+  /** From this minute on, and before that one: "2026-11-19T18:30Z". With one of them `since` means nothing. */
+  readonly from?: string;
+  readonly to?: string;
+  /** How the id begins. */
+  readonly id?: string;
 }
 interface KeysSearch {
   /** The dialog that makes a key is open. */
@@ -40,6 +45,19 @@ function flag(value: unknown): true | undefined {
   return value === true || value === 'true' || value === 1 || value === '1' ? true : undefined;
 }
 
+/** A minute of UTC, "2026-11-19T18:30Z". */
+function minute(value: unknown): string | undefined {
+  const written = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/.test(value);
+  return written && Number.isFinite(Date.parse(value)) ? value : undefined;
+}
+
+/** The beginning of a request id, in capitals as the API writes it. */
+function idStart(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[0-9A-HJKMNP-TV-Z]{1,26}$/i.test(value)
+    ? value.toUpperCase()
+    : undefined;
+}
+
 /** `object` without its undefined members, so that the address holds only what was chosen. */
 function chosen<T extends object>(object: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
@@ -54,13 +72,20 @@ export function readSignInSearch(raw: Raw): { readonly next?: string } {
 }
 
 export function readRequestsSearch(raw: Raw): RequestsSearch {
+  const times = [minute(raw['from']), minute(raw['to'])];
+  // Whichever way round they were chosen.
+  const [from, to] = times.includes(undefined) ? times : times.toSorted();
+  const custom = from !== undefined || to !== undefined;
   return chosen<RequestsSearch>({
     status: statuses.find((status) => status === raw['status']),
     model: word(raw['model']),
     key: word(raw['key']),
     moved: flag(raw['moved']),
     provider: word(raw['provider']),
-    since: sinceWords.find((since) => since === raw['since']),
+    since: custom ? undefined : sinceWords.find((since) => since === raw['since']),
+    from,
+    to,
+    id: idStart(raw['id']),
   });
 }
 

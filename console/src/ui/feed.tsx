@@ -77,7 +77,7 @@ export function ShortFeed({ rows, fresh }: { rows: readonly FeedRow[]; fresh: Re
         <tr>
           <th scope="col">Time</th>
           <th scope="col">Model</th>
-          <th scope="col" className="n">
+          <th scope="col" className="n feed-cost">
             Cost
           </th>
           <th scope="col" className="n wide-only">
@@ -97,7 +97,7 @@ export function ShortFeed({ rows, fresh }: { rows: readonly FeedRow[]; fresh: Re
             <td className="feed-model">
               <RowModel row={row} short />
             </td>
-            <td className="n">
+            <td className="n feed-cost">
               <Money micro={row.costMicro} />
             </td>
             <td className="n soft wide-only">{durationText(row.ttftMs)}</td>

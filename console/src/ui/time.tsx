@@ -27,21 +27,33 @@ export function useNow(): Date {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** The day of the present; what shows it is drawn again only when the day changes, as in a list of thousands. */
+function useToday(): string {
+  return useSyncExternalStore(subscribe, () => now.toDateString());
+}
+
+function Instant({ at, text, tabular }: { at: Date; text: string; tabular?: boolean }) {
+  return (
+    <time className={tabular ? 'num' : undefined} dateTime={at.toISOString()} title={utcText(at)}>
+      {text}
+    </time>
+  );
+}
+
+function FeedTime({ at }: { at: Date }) {
+  useToday();
+  return <Instant at={at} text={feedText(at, new Date())} tabular />;
+}
+
+function AgoTime({ at }: { at: Date }) {
+  const renewed = useNow();
+  // What happened since the last renewal is not to come.
+  return <Instant at={at} text={agoText(at, at > renewed ? new Date() : renewed)} />;
+}
+
 /** `feed`: 10:42:07. `ago`: 2 minutes ago. Hover shows UTC with milliseconds. Not yet set is a dash or `never`. */
 export function Time(props: { at: string | null | undefined; as?: 'feed' | 'ago'; never?: string }) {
   const { at, as = 'ago', never = '–' } = props;
-  const renewed = useNow();
   if (at === null || at === undefined) return <span className="faint">{never}</span>;
-  const instant = instantOf(at);
-  // What happened since the last renewal is not to come.
-  const present = instant > renewed ? new Date() : renewed;
-  return (
-    <time
-      className={as === 'feed' ? 'num' : undefined}
-      dateTime={instant.toISOString()}
-      title={utcText(instant)}
-    >
-      {as === 'feed' ? feedText(instant, present) : agoText(instant, present)}
-    </time>
-  );
+  return as === 'feed' ? <FeedTime at={instantOf(at)} /> : <AgoTime at={instantOf(at)} />;
 }

@@ -16,6 +16,7 @@ import { Card, PageHead } from '../../ui/card.tsx';
 import { SpendChart } from '../../ui/chart.tsx';
 import { ShortFeed } from '../../ui/feed.tsx';
 import { durationText, plural, shareText, tileText } from '../../ui/format/numbers.ts';
+import { greetingAt } from '../../ui/format/time.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Money } from '../../ui/money.tsx';
@@ -29,13 +30,6 @@ import { standing } from './standing.ts';
 const FirstCall = lazy(() => import('./first-call.tsx').then((m) => ({ default: m.FirstCall })));
 const ROWS = 7;
 const FIGURES_EVERY_MS = 5_000;
-
-function greeting(now: Date): string {
-  const hour = now.getHours();
-  if (hour < 5) return 'Hello';
-  if (hour < 12) return 'Good morning';
-  return hour < 18 ? 'Good afternoon' : 'Good evening';
-}
 
 function Tile({
   label,
@@ -203,7 +197,7 @@ function StandingLine({ data, feed }: { data: HomeFiguresFragment; feed: Feed })
     <>
       <Status tone={tone} plain>
         {text}
-      </Status>{' '}
+      </Status>
       {status !== undefined && (
         <Link className="link" to="/$org/$env/requests" params={{ org: slug, env }} search={{ status }}>
           See them
@@ -284,8 +278,8 @@ export function HomePage() {
   const name = session.kind === 'signed_in' ? session.session.user.name.split(' ')[0] : '';
   return (
     <>
-      <PageHead title={`${greeting(new Date())}${name ? `, ${name}` : ''}`} actions={<Actions />}>
-        <p>{shown ? <StandingLine data={shown} feed={feed} /> : <Bone width={180} />}</p>
+      <PageHead title={`${greetingAt(new Date())}${name ? `, ${name}` : ''}`} actions={<Actions />}>
+        <p className="row wrap">{shown ? <StandingLine data={shown} feed={feed} /> : <Bone width={180} />}</p>
       </PageHead>
       <div className="stack">
         {error && (

@@ -1,7 +1,9 @@
 // The filters of the request list. They live in the address, so that a link shows the same rows to a colleague.
-import type { FeedRowFragment } from '../../api/gen/graphql.ts';
+import { useEffect, useRef, useState } from 'react';
 import { type RequestsSearch, type SinceWord, type StatusWord, sinceWords } from '../../app/search.ts';
 import { Button } from '../../ui/button.tsx';
+import { localMinute, utcMinute } from '../../ui/format/time.ts';
+import type { Choices } from './use-requests.ts';
 
 const statuses: readonly { value: StatusWord; name: string }[] = [
   { value: 'ok', name: 'ok' },
@@ -16,6 +18,16 @@ const sinceNames: Readonly<Record<SinceWord, string>> = {
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
 };
+const RANGE = 'range';
+const DAY_MS = 86_400_000;
+const TYPING_MS = 250;
+
+interface Props {
+  readonly search: RequestsSearch;
+  readonly choices: Choices;
+  readonly onChange: (next: RequestsSearch) => void;
+}
+type Set = (change: { [K in keyof RequestsSearch]?: RequestsSearch[K] | '' | undefined }) => void;
 
 /** One filter: a value, or all of them. */
 function Choice(props: {
@@ -42,49 +54,129 @@ function Choice(props: {
   );
 }
 
-export function FilterBar(props: {
-  search: RequestsSearch;
-  rows: readonly FeedRowFragment[];
-  keys: ReadonlyMap<string, string>;
-  onChange: (next: RequestsSearch) => void;
+/** One end of a range. It counts when the field is left or Enter is pressed, since a year is typed digit by digit. */
+function Edge({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (to: string | undefined) => void;
 }) {
-  const { search, rows, keys, onChange } = props;
-  const models = new Set(rows.map(({ model }) => model));
-  if (search.model !== undefined) models.add(search.model);
-  const providers = new Set(rows.map(({ provider }) => provider).filter(Boolean));
-  if (search.provider !== undefined) providers.add(search.provider);
-  /** `search` with one member set or, for an empty value, taken out. */
-  const set = (name: keyof RequestsSearch, value: string | true | undefined) => {
-    const { [name]: _before, ...rest } = search;
-    onChange(value === undefined || value === '' ? rest : ({ ...rest, [name]: value } as RequestsSearch));
-  };
+  const text = value === undefined ? '' : localMinute(value);
+  const take = (typed: string) => typed !== text && onChange(utcMinute(typed));
+  return (
+    <label className="filter-edge">
+      {label}
+      <input
+        type="datetime-local"
+        className="input"
+        key={text}
+        defaultValue={text}
+        onBlur={(event) => take(event.target.value)}
+        onKeyDown={(event) => event.key === 'Enter' && take(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** The beginning of an id; asked for once typing rests. */
+function IdStart({ value, onChange }: { value: string; onChange: (to: string) => void }) {
+  const [text, setText] = useState(value);
+  const taken = useRef(value);
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  // Cleared, or another link was opened.
+  if (taken.current !== value) {
+    taken.current = value;
+    setText(value);
+  }
+  useEffect(() => {
+    const typed = text.trim().toUpperCase();
+    if (typed === taken.current) return;
+    const timer = setTimeout(() => latest.current(typed), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      className="input filter-id"
+      aria-label="Id begins with"
+      placeholder="Id begins with"
+      autoComplete="off"
+      spellCheck={false}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+}
+
+/** How far back, or between two times of the reader's clock. */
+function TimeChoice({ search, set }: { search: RequestsSearch; set: Set }) {
+  const { from, to } = search;
+  const is_range = from !== undefined || to !== undefined;
+  const choose = (value: string) =>
+    value === RANGE
+      ? set({ since: '', from: utcMinute(new Date(Date.now() - DAY_MS).toISOString()), to: '' })
+      : set({ since: value as SinceWord | '', from: '', to: '' });
+  return (
+    <>
+      <Choice name="Time" all="Any time" value={is_range ? RANGE : search.since} onChange={choose}>
+        {[
+          ...sinceWords.map((value) => ({ value, name: sinceNames[value] })),
+          { value: RANGE, name: 'Between two times' },
+        ]}
+      </Choice>
+      {is_range && (
+        <>
+          <Edge label="From" value={from} onChange={(to) => set({ from: to })} />
+          <Edge label="to" value={to} onChange={(to) => set({ to })} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The filters that hold, without those that are empty. */
+function changed(search: RequestsSearch, change: Parameters<Set>[0]): RequestsSearch {
+  const members = Object.entries({ ...search, ...change });
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== ''));
+}
+
+export function FilterBar({ search, choices, onChange }: Props) {
+  const set: Set = (change) => onChange(changed(search, change));
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
   return (
     <search className="filters">
-      <Choice name="Status" all="Every status" value={search.status} onChange={(to) => set('status', to)}>
+      <Choice
+        name="Status"
+        all="Every status"
+        value={search.status}
+        onChange={(to) => set({ status: to as StatusWord | '' })}
+      >
         {statuses}
       </Choice>
-      <Choice name="Model" all="Every model" value={search.model} onChange={(to) => set('model', to)}>
-        {[...models].sort().map((model) => ({ value: model, name: model }))}
+      <Choice name="Model" all="Every model" value={search.model} onChange={(model) => set({ model })}>
+        {named(choices.models)}
       </Choice>
       <Choice
         name="Provider"
         all="Every provider"
         value={search.provider}
-        onChange={(to) => set('provider', to)}
+        onChange={(provider) => set({ provider })}
       >
-        {[...providers].sort().map((provider) => ({ value: provider, name: provider }))}
+        {named(choices.providers)}
       </Choice>
-      <Choice name="Time" all="Any time" value={search.since} onChange={(to) => set('since', to)}>
-        {sinceWords.map((value) => ({ value, name: sinceNames[value] }))}
+      <Choice name="Key" all="Every key" value={search.key} onChange={(key) => set({ key })}>
+        {[...choices.keys].map(([value, name]) => ({ value, name }))}
       </Choice>
-      <Choice name="Key" all="Every key" value={search.key} onChange={(to) => set('key', to)}>
-        {[...keys].map(([value, name]) => ({ value, name }))}
-      </Choice>
+      <TimeChoice search={search} set={set} />
+      <IdStart value={search.id ?? ''} onChange={(id) => set({ id })} />
       <label className="check">
         <input
           type="checkbox"
           checked={search.moved === true}
-          onChange={(e) => set('moved', e.target.checked ? true : undefined)}
+          onChange={(event) => set({ moved: event.target.checked || undefined })}
         />
         Fallbacks only
       </label>

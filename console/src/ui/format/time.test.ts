@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { agoText, dayText, instantOf, lastDays, utcText } from './time.ts';
+import {
+  agoText,
+  dayText,
+  greetingAt,
+  instantOf,
+  lastDays,
+  localMinute,
+  utcMinute,
+  utcText,
+} from './time.ts';
 
 test('a row time without a zone is UTC, as the API means it', () => {
   expect(instantOf('2026-11-21 10:42:07.318').toISOString()).toBe('2026-11-21T10:42:07.318Z');
@@ -21,4 +30,27 @@ test('the past is told in the grain in which people speak of it', () => {
 test('the days of the chart are UTC days without a gap, today last', () => {
   expect(lastDays(3, new Date('2026-03-01T00:30:00Z'))).toEqual(['2026-02-27', '2026-02-28', '2026-03-01']);
   expect(dayText('2026-03-01')).toBe('Mar 1');
+});
+
+test('a time that is chosen in the zone of the reader is kept in UTC, and stands in the field as it was', () => {
+  for (const local of ['2026-11-20T00:00', '2026-03-29T13:59']) {
+    const minute = utcMinute(local) as string;
+    expect(minute).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/);
+    expect(Date.parse(minute)).toBe(new Date(local).getTime());
+    expect(localMinute(minute)).toBe(local);
+  }
+  expect(utcMinute('')).toBeUndefined();
+});
+
+test('the greeting goes by the clock of the person, and at night it names no part of the day', () => {
+  const at = (hour: number) => greetingAt(new Date(2026, 10, 21, hour, 38));
+  expect([3, 5, 11, 12, 17, 18, 23].map(at)).toEqual([
+    'Hello',
+    'Good morning',
+    'Good morning',
+    'Good afternoon',
+    'Good afternoon',
+    'Good evening',
+    'Good evening',
+  ]);
 });

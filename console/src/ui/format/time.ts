@@ -54,3 +54,25 @@ export function zoneName(now: Date): string {
   const parts = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' }).formatToParts(now);
   return parts.find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
+
+/** A minute of UTC ("2026-11-19T18:30Z") as a field for local times has it: "2026-11-20T00:00". */
+export function localMinute(minute: string): string {
+  const at = new Date(minute);
+  const two = (count: number) => String(count).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** The minute of UTC that a field for local times has; undefined where it has none. */
+export function utcMinute(local: string): string | undefined {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? undefined : `${at.toISOString().slice(0, 16)}Z`;
+}
+
+/** How a person is greeted at this hour of their clock. */
+export function greetingAt(now: Date): string {
+  const hour = now.getHours();
+  if (hour < 5) return 'Hello';
+  if (hour < 12) return 'Good morning';
+  return hour < 18 ? 'Good afternoon' : 'Good evening';
+}
