@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { generateDocuments } from './codegen.ts';
 
@@ -13,7 +13,10 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 function compress(dir: string): void {
   for (const name of readdirSync(dir).filter((name) => /\.(?:js|css|svg)$/.test(name))) {
     const body = readFileSync(join(dir, name));
-    writeFileSync(join(dir, `${name}.br`), brotliCompressSync(body));
+    writeFileSync(
+      join(dir, `${name}.br`),
+      brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    );
     writeFileSync(join(dir, `${name}.gz`), gzipSync(body, { level: 9 }));
   }
 }

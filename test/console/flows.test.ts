@@ -53,15 +53,14 @@ test('a wrong password is refused without saying which part is wrong, a right on
   await context.close();
 });
 
+// Which addresses count as another site: console/src/app/search.test.ts.
 test('a link to sign in never leads to another site', async () => {
-  for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example']) {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${at('sign-in')}?next=${encodeURIComponent(next)}`);
-    await fillSignIn(page, stack.owner);
-    await page.getByRole('navigation', { name: 'Main' }).waitFor();
-    expect(new URL(page.url()).origin).toBe(stack.console_url);
-    await context.close();
-  }
+  const { page, context } = await openPage(browser);
+  await page.goto(`${at('sign-in')}?next=${encodeURIComponent('//evil.example')}`);
+  await fillSignIn(page, stack.owner);
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  expect(new URL(page.url()).origin).toBe(stack.console_url);
+  await context.close();
 });
 
 test('with a second factor the code is asked for, a wrong one is refused and a right one lets in', async () => {

@@ -162,19 +162,35 @@ test('a page whose data cannot be had says so and can be tried again; being offl
   await page.route('**/graphql', (route) => route.abort());
   await context.setOffline(true);
   await page.getByText('You are offline.').waitFor();
-  await context.setOffline(false);
+  // Whether its code is there already or not, the frame stays, and the page comes when the connection does.
   await page.getByRole('link', { name: 'Credits' }).click();
-  await page.getByRole('alert').getByText('No answer from the server').waitFor();
+  await page.waitForURL('**/credits');
+  expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
+  await context.setOffline(false);
+  await page.unroute('**/graphql');
+  await page.getByRole('region', { name: 'Available credit' }).getByText('$').first().waitFor();
+  await page.route('**/graphql', (route) => route.abort());
+  await page.getByRole('link', { name: 'Requests' }).click();
+  await page.getByRole('alert').getByText('No answer from the server').first().waitFor();
   await picture(page, 'offline-light-wide');
   await expectAccessible(page, 'offline');
   await page.unroute('**/graphql');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('region', { name: 'Available credit' }).getByText('$').first().waitFor();
+  await page.getByRole('link', { name: `Call ${request_id}` }).waitFor();
   await context.close();
 });
 
 test('a page says what it is before its data is there, and nothing moves when it comes', async () => {
   const { page, context } = await openPage(browser, {}, owner);
+  // Before any script there is the outline of a page.
+  let run = () => {};
+  const scripts = new Promise<void>((done) => {
+    run = done;
+  });
+  await page.route('**/assets/*.js', async (route) => {
+    await scripts;
+    await route.continue();
+  });
   let release = () => {};
   const held = new Promise<void>((done) => {
     release = done;
@@ -183,7 +199,9 @@ test('a page says what it is before its data is there, and nothing moves when it
     await held;
     await route.continue();
   });
-  await page.goto(`${stack.console_url}/meridian/live/home`);
+  await page.goto(`${stack.console_url}/meridian/live/home`, { waitUntil: 'commit' });
+  await page.locator('.boot-inside .boot-card').waitFor();
+  run();
   await page.locator('.tile .skeleton').first().waitFor();
   await picture(page, 'loading-home-light-wide');
   const tile = page.getByRole('region', { name: 'Spend today' });

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { attemptText, type CallFacts, explain, movesOf, reasonText, recompute } from './explain.ts';
+import {
+  attemptText,
+  type CallFacts,
+  explain,
+  movesOf,
+  policyText,
+  reasonText,
+  recompute,
+} from './explain.ts';
 import { acme, attempt, call, failed } from './facts.test-data.ts';
 
 const said = (facts: CallFacts) =>
@@ -135,6 +143,30 @@ test('a call without an endpoint says so, and one refused earlier does not blame
     '1 endpoint serves this model: 1 was excluded. No endpoint',
   );
   expect(said(early)).toBe('Refused before any endpoint was asked; nothing was charged.');
+});
+
+test('the policy that decided is named, with its version and rule where it has them', () => {
+  const route = { policy: 'agents', version: '7', rule: 'office-hours', sort: 'latency' };
+  expect(policyText(route)).toBe('policy agents v7 · rule office-hours · sort latency');
+  expect(policyText({ policy: 'default', version: null, rule: '-', sort: 'price' })).toBe(
+    'built-in policy · sort price',
+  );
+});
+
+test('five attempts are told in their order, each with what became of it', () => {
+  const at = (provider: string, fault: string) =>
+    attempt({ endpoint: `ep_${provider}`, provider, ok: false, fault });
+  const attempts = [
+    at('acme', 'overloaded'),
+    at('beta', 'network'),
+    at('gamma', 'rate_limit'),
+    at('delta', 'stream'),
+    attempt({ endpoint: 'ep_e', provider: 'epsilon' }),
+  ];
+  expect(said(call({ attempts }))).toContain(
+    'epsilon answered after acme was overloaded, beta could not be reached, gamma was at its rate limit and delta ' +
+      'broke off with an error. The failed attempts cost nothing.',
+  );
 });
 
 test('endpoints beyond the trace are counted, not forgotten', () => {

@@ -78,6 +78,19 @@ export function reasonText(word: string): string {
   return reasons[word] ?? word.replaceAll('_', ' ');
 }
 
+/** "policy cheap v3 · rule nights · sort price": who decided the order of the endpoints. */
+export function policyText(route: {
+  readonly policy: string;
+  readonly version: string | null;
+  readonly rule: string;
+  readonly sort: string;
+}): string {
+  const policy = route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`;
+  const version = route.version ? ` v${route.version}` : '';
+  const rule = route.rule !== '-' && route.rule !== '' ? ` · rule ${route.rule}` : '';
+  return `${policy}${version}${rule} · sort ${route.sort}`;
+}
+
 const faults: Readonly<Record<string, string>> = {
   overloaded: 'was overloaded',
   rate_limit: 'was at its rate limit',

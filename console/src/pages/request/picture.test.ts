@@ -34,6 +34,31 @@ test('an attempt at an endpoint that the trace had no room for still has its tra
   expect(tracks.map(({ fact, bars }) => [fact.endpoint, bars.length])).toEqual([['ep_a', 1]]);
 });
 
+test('five attempts stand one after another on one axis, each in the track of its endpoint', () => {
+  const starts = [0, 820, 840, 970, 4_990];
+  const endpoints = starts.map((_, i) => ({ ...acme, endpoint: `ep_${i}`, planned_at: i + 1 }));
+  const attempts = starts.map((ms, i) =>
+    attempt({
+      endpoint: `ep_${i}`,
+      at_ms: 1_000 + ms,
+      ok: i === 4,
+      fault: i === 4 ? '' : 'network',
+      duration_ms: 10,
+    }),
+  );
+  const { tracks, end_ms } = picture(call({ candidates: 5, endpoints, attempts }));
+  expect(tracks.map(({ fact, bars }) => [fact.endpoint, bars.map(({ number }) => number)])).toEqual(
+    starts.map((_, i) => [`ep_${i}`, [i + 1]]),
+  );
+  expect(tracks.map(({ bars }) => (bars[0]?.stretches[0]?.from ?? 0) * end_ms)).toEqual(starts);
+});
+
+test('an endpoint that has left the catalog is named by its attempt', () => {
+  const gone = { ...acme, provider: null };
+  const { tracks } = picture(call({ endpoints: [gone, { ...beta, provider: null }] }));
+  expect(tracks.map(({ fact }) => fact.provider)).toEqual(['acme', null]);
+});
+
 const shapesOf = (facts: CallFacts) =>
   picture(facts).tracks.flatMap(({ bars }) =>
     bars.map(({ stretches }) => stretches.map(({ what, from, width }) => [what, from, width])),

@@ -109,8 +109,13 @@ export function picture(call: CallFacts, all = false): Picture {
   const { end_ms, ticks } = axisEnd(Math.max(1, ...ends));
   const bars = attempts.map((attempt, i) => barOf(attempt, i + 1, { start_ms, end_ms, left_ms }));
   const place = (fact: EndpointFact) => fact.planned_at ?? Number.MAX_SAFE_INTEGER;
+  // Of an endpoint that has left the catalog since, its attempts still know the provider.
+  const providers = new Map(attempts.map(({ endpoint, provider }) => [endpoint, provider]));
+  const endpoints = call.endpoints.map((fact) =>
+    fact.provider ? fact : { ...fact, provider: providers.get(fact.endpoint) ?? null },
+  );
   const tracks = [
-    ...call.endpoints.toSorted((a, b) => place(a) - place(b)),
+    ...endpoints.toSorted((a, b) => place(a) - place(b)),
     ...unnamed({ ...call, attempts }),
   ].map((fact) => ({
     fact,

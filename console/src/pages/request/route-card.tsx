@@ -6,7 +6,14 @@ import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format/numbers.ts';
 import { instantOf } from '../../ui/format/time.ts';
 import { Status } from '../../ui/status.tsx';
-import { attemptText, type CallFacts, type EndpointFact, explain, reasonText } from './explain.ts';
+import {
+  attemptText,
+  type CallFacts,
+  type EndpointFact,
+  explain,
+  policyText,
+  reasonText,
+} from './explain.ts';
 import type { Call } from './page.tsx';
 import { type Bar, type Fold, picture, type Stretch, type Track } from './picture.ts';
 
@@ -164,8 +171,9 @@ const NAMES_MAX = 8;
 
 /** Endpoints that took no part for one reason, by name as far as a line or two hold them. */
 function FoldRow({ fold: { reason, facts } }: { fold: Fold }) {
-  const names = facts.slice(0, NAMES_MAX).map(nameOf).join(', ');
-  const more = facts.length - NAMES_MAX;
+  const unique = [...new Set(facts.map(nameOf))];
+  const names = unique.slice(0, NAMES_MAX).join(', ');
+  const more = unique.length - NAMES_MAX;
   return (
     <tr className="track-row" data-off={reason !== null || undefined}>
       <th scope="row" className="track-name fold">
@@ -246,14 +254,6 @@ function Legend({ tracks }: { tracks: readonly Track[] }) {
         <i className={`key stretch ${what}`} /> {text}
       </span>
     ));
-}
-
-/** "policy cheap v3 · rule nights · sort price". */
-function policyText(route: NonNullable<Call['route']>): string {
-  const policy = route.policy === 'default' ? 'built-in policy' : `policy ${route.policy}`;
-  const version = route.version ? ` v${route.version}` : '';
-  const rule = route.rule !== '-' && route.rule !== '' ? ` · rule ${route.rule}` : '';
-  return `${policy}${version}${rule} · sort ${route.sort}`;
 }
 
 export function RouteCard({ call }: { call: Call }) {
