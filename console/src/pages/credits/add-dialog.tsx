@@ -37,24 +37,26 @@ function rateText(rate: string): string {
   return rate.includes('.') ? rate.replace(/0+$/, '').replace(/\.$/, '') : rate;
 }
 
-function QuoteLines({ quote }: { quote: Quote | null }) {
+/** `waiting`: a quote is on its way; else there is no amount to ask one for. */
+function QuoteLines({ quote, waiting }: { quote: Quote | null; waiting: boolean }) {
   const lines: readonly (readonly [string, React.ReactNode])[] = [
     ['Credits received', quote && <Money micro={quote.creditsMicro} />],
     ['Price', quote && currencyText(quote.amountMinor, quote.currency)],
     ['Tax', quote && (quote.taxMinor === '0' ? 'none' : currencyText(quote.taxMinor, quote.currency))],
   ];
+  const none = (width: number) => (waiting ? <Bone width={width} /> : '–');
   return (
-    <div className="quote num" aria-live="polite" aria-busy={quote === null || undefined}>
+    <div className="quote num" aria-live="polite" aria-busy={waiting || undefined}>
       <dl>
         {lines.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value ?? <Bone width={70} />}</dd>
+            <dd>{value ?? none(70)}</dd>
           </div>
         ))}
         <div className="quote-total">
           <dt>Total to pay</dt>
-          <dd>{quote ? currencyText(quote.totalMinor, quote.currency) : <Bone width={80} />}</dd>
+          <dd>{quote ? currencyText(quote.totalMinor, quote.currency) : none(80)}</dd>
         </div>
       </dl>
       <p className="sub quote-note">
@@ -113,6 +115,7 @@ function useQuote(text: string, currency: string) {
     minor,
     quote: too_small || error ? null : current,
     error,
+    waiting: minor !== undefined && current === null && !error,
     fault: unreadable ? 'An amount like 25 or 25.50.' : low_fault,
   };
 }
@@ -142,7 +145,11 @@ export function AddCreditsDialog({
         <AddressForm org={org} onSaved={onChanged} onClose={onClose} />
       ) : (
         <>
-          {is_first && country !== 'IN' && <CurrencyField org={org} onSaved={onChanged} />}
+          {is_first && country !== 'IN' && (
+            <div className="add-form">
+              <CurrencyField org={org} onSaved={onChanged} />
+            </div>
+          )}
           <AmountForm key={currency} currency={currency} onClose={onClose} />
         </>
       )}
@@ -153,7 +160,7 @@ export function AddCreditsDialog({
 function AmountForm({ currency, onClose }: { currency: string; onClose: () => void }) {
   const proposed = proposedMinor(currency);
   const [text, setText] = useState(typedText(proposed[1] ?? '2500', currency));
-  const { minor, quote, error, fault: amount_fault } = useQuote(text, currency);
+  const { minor, quote, waiting, error, fault: amount_fault } = useQuote(text, currency);
   const { start, busy, fault } = useCheckout();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -179,7 +186,7 @@ function AmountForm({ currency, onClose }: { currency: string; onClose: () => vo
         fault={amount_fault}
         data-autofocus
       />
-      <QuoteLines quote={quote} />
+      <QuoteLines quote={quote} waiting={waiting} />
       <FormFault fault={fault ?? (error ? faultOfQuery(error) : null)} />
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
