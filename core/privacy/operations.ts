@@ -1,4 +1,4 @@
-// Changing the data policy of an organisation (docs/sign-in.md#roles).
+// Changing the data policy of an organization (docs/sign-in.md#roles).
 import { Type } from 'typebox';
 import { changesOf, writeAudit } from '../identity/index.ts';
 import {
