@@ -100,7 +100,7 @@ export function openByokCache(options: ByokCacheOptions): ByokCache {
     ...{ changes, log, what: 'provider keys', topic: 'byok', trust_ms: TRUST_MS },
     max_orgs: options.max_orgs ?? 20_000,
     unreadable:
-      'Your provider keys cannot be read at the moment, and no call is made without them. Try again shortly.',
+      'Your provider keys cannot be read at the moment, and no call is made without checking them. Try again shortly.',
     read: async (org_id) => byProvider(await readSealedKeys(db, org_id), options),
     async polled({ began_ms }) {
       if (began_ms < touch_due_ms) return;
