@@ -113,6 +113,10 @@ test('Home shows the balance, and the chart has the same figures as a table', as
   await page.getByRole('button', { name: 'Show table' }).click();
   const table = page.getByRole('region', { name: 'Spend by model, last 30 days' });
   expect(await table.getByRole('row').count()).toBeGreaterThanOrEqual(30);
+  // Cost and first token are in sight where two cards do not fit side by side.
+  await page.setViewportSize({ width: 1024, height: 860 });
+  const calls = page.getByRole('region', { name: 'List of latest calls' });
+  await expect.poll(() => calls.evaluate((frame) => frame.scrollWidth - frame.clientWidth)).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
