@@ -50,6 +50,12 @@ describe('settings', () => {
       'webhooks.dnsServers': ['10.0.0.2'],
       'ledger.shards.existingSecret.name': 'svc-shards',
       'ledger.shards.open': ['main', 'a'],
+      'temporal.tls.enabled': true,
+      'temporal.tls.serverName': 'temporal.example',
+      'temporal.tls.existingSecret': { name: 'temporal', caKey: 'ca', certKey: 'crt', keyKey: 'key' },
+      'temporal.apiKey.existingSecret.name': 'temporal',
+      'temporal.deployment': 'svc',
+      'temporal.buildId': '7',
     };
     const objects = await renderObjects('production', { set });
     const given = new Set(

@@ -100,6 +100,16 @@ describe('what makes no sense is refused in a sentence', () => {
     ],
     ['a worker without Temporal', { 'worker.enabled': true }, /temporal\.address: the worker needs/],
     [
+      'an API key in the clear',
+      { 'temporal.apiKey.existingSecret.name': 'temporal' },
+      /temporal\.tls\.enabled: certificates and an API key/,
+    ],
+    [
+      'a certificate without its key',
+      { 'temporal.tls': { enabled: true, existingSecret: { name: 'temporal', certKey: 'tls.crt' } } },
+      /certKey and keyKey belong together/,
+    ],
+    [
       'a rail with a key id and no secrets',
       { 'rails.b.keyId': 'pk_live_example' },
       /rails\.b\.existingSecret\.name: rail-b has/,

@@ -3,7 +3,12 @@
 import type { Log } from '@svc/core/kernel/index.ts';
 import { machineMs } from '@svc/core/kernel/index.ts';
 import { Client } from '@temporalio/client';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  NativeConnection,
+  type NativeConnectionOptions,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { taskQueues } from './kinds.ts';
 
 const RETRY_MS = 1_000;
@@ -15,8 +20,13 @@ interface LinkOptions {
   /** Shown in Temporal's UI. */
   readonly identity: string;
   readonly log: Log;
-  /** What the workers of all queues share: bundle, activities, interceptors. */
-  readonly worker: Pick<WorkerOptions, 'workflowBundle' | 'activities' | 'interceptors'>;
+  /** Certificates and API key for the next connection. */
+  readonly security: () => Promise<Pick<NativeConnectionOptions, 'tls' | 'apiKey'>>;
+  /** What the workers of all queues share: bundle, activities, interceptors, version. */
+  readonly worker: Pick<
+    WorkerOptions,
+    'workflowBundle' | 'activities' | 'interceptors' | 'workerDeploymentOptions'
+  >;
 }
 
 export interface Link {
@@ -96,8 +106,8 @@ class TemporalLink implements Link {
   }
 
   async #connect(): Promise<void> {
-    const { address, namespace, identity, worker } = this.#options;
-    const connection = await NativeConnection.connect({ address });
+    const { address, namespace, identity, worker, security } = this.#options;
+    const connection = await NativeConnection.connect({ address, ...(await security()) });
     this.#connection = connection;
     for (const taskQueue of taskQueues) {
       this.#workers.push(

@@ -1,6 +1,7 @@
 // Writes the log lines of Temporal's SDK in our log format.
 import type { Log } from '@svc/core/kernel/index.ts';
 import { type Logger, type LogMetadata, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
+import { sdkBuffer } from './sdk-metrics.ts';
 
 /** A logger for the SDK that writes to `log`. What the SDK logs as info is logged as debug. */
 export function sdkLogger(log: Log): Logger {
@@ -26,6 +27,7 @@ export function installRuntime(log: Log): void {
     shutdownSignals: [],
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+      metrics: { buffer: sdkBuffer },
     },
   });
 }

@@ -25,6 +25,8 @@ import { type Listening, openListener } from './listener.ts';
 import { tellFailures } from './refusals.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { installRuntime, sdkLogger } from './sdk-log.ts';
+import { showSdkMetrics } from './sdk-metrics.ts';
+import { securityOf, versionOf } from './security.ts';
 import { topUpActivities } from './top-up/activities.ts';
 
 const BEAT_MS = 5_000;
@@ -107,13 +109,17 @@ async function openWorkflows(
     log.warn({}, 'SVC_TEMPORAL_ADDRESS is not set: jobs run, workflows wait');
     return null;
   }
+  const security = securityOf(config);
   installRuntime(log);
+  opened.defer(showSdkMetrics(listener.registry));
   const link = openLink({
     address,
     namespace,
     identity: name,
     log,
+    security,
     worker: {
+      ...versionOf(config),
       workflowBundle: await bundleWorkflows(sdkLogger(log)),
       activities: topUpActivities(contexts(parts)),
       interceptors: { activity: [tellFailures(log, listener.activity)] },

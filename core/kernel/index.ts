@@ -47,6 +47,7 @@ export {
   type Reading,
   registerFigures,
   scrape,
+  version,
 } from './metrics.ts';
 export {
   bps,

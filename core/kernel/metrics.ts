@@ -41,7 +41,8 @@ export function byLabel(label: string, numbers: Iterable<readonly [string, numbe
   return [...numbers].map(([name, value]) => ({ value, labels: { [label]: name } }));
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+/** The release that runs. */
+export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

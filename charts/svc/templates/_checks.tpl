@@ -31,6 +31,21 @@ What a schema cannot say in a sentence: values that make no sense together. The 
 {{- if and (or $v.rails.b.baseUrl $v.rails.b.keyId) (not $v.rails.b.existingSecret.name) -}}
   {{- fail "rails.b.existingSecret.name: rail-b has an address or a key id and no secrets, and no program starts so; name the Secret that holds them." -}}
 {{- end -}}
+{{- $tls := $v.temporal.tls -}}
+{{- if and (not $tls.enabled) (or $tls.existingSecret.name $tls.serverName $v.temporal.apiKey.existingSecret.name) -}}
+  {{- fail "temporal.tls.enabled: certificates and an API key for Temporal need TLS; without it the key would be sent in the clear." -}}
+{{- end -}}
+{{- with $tls.existingSecret -}}
+{{- if and .name (not (or .caKey .certKey)) -}}
+  {{- fail "temporal.tls.existingSecret: caKey or certKey and keyKey must say what the Secret holds." -}}
+{{- end -}}
+{{- if and (or .caKey .certKey .keyKey) (not .name) -}}
+  {{- fail "temporal.tls.existingSecret.name: the Secret with the keys that are named." -}}
+{{- end -}}
+{{- if ne (empty .certKey) (empty .keyKey) -}}
+  {{- fail "temporal.tls.existingSecret: certKey and keyKey belong together." -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.worker.enabled (not $v.temporal.address) -}}
   {{- fail "temporal.address: the worker needs the address of a Temporal frontend, like temporal-frontend.temporal.svc:7233." -}}
 {{- end -}}

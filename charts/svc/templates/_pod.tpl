@@ -54,6 +54,10 @@ capabilities:
 {{- if and .redis $v.redis.existingSecret.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_REDIS_URL" "name" $v.redis.existingSecret.name "key" $v.redis.existingSecret.key) }}
 {{- end }}
+{{- $temporal := $v.temporal.apiKey.existingSecret }}
+{{- if and .temporal $temporal.name }}
+{{ include "svc.secretEnv" (dict "env" "SVC_TEMPORAL_API_KEY" "name" $temporal.name "key" $temporal.key) }}
+{{- end }}
 {{- $rail := $v.rails.b.existingSecret }}
 {{- if and .rails $rail.name }}
 {{ include "svc.secretEnv" (dict "env" "SVC_RAIL_B_KEY_SECRET" "name" $rail.name "key" $rail.keySecretKey) }}
@@ -84,6 +88,11 @@ capabilities:
   mountPath: /etc/svc/providers
   readOnly: true
 {{- end }}
+{{- if and .temporal $v.temporal.tls.existingSecret.name }}
+- name: temporal-tls
+  mountPath: /etc/svc/temporal-tls
+  readOnly: true
+{{- end }}
 {{- if $v.trustedCa.existingConfigMap }}
 - name: trusted-ca
   mountPath: /etc/svc/trusted-ca
@@ -112,6 +121,26 @@ capabilities:
 - name: providers
   configMap:
     name: {{ $v.providers.existingConfigMap | default (printf "%s-providers" (include "svc.fullname" .root)) }}
+{{- end }}
+{{- if and .temporal $v.temporal.tls.existingSecret.name }}
+{{- $tls := $v.temporal.tls.existingSecret }}
+- name: temporal-tls
+  secret:
+    secretName: {{ $tls.name }}
+    defaultMode: 0440
+    items:
+      {{- with $tls.caKey }}
+      - key: {{ . }}
+        path: ca.crt
+      {{- end }}
+      {{- with $tls.certKey }}
+      - key: {{ . }}
+        path: tls.crt
+      {{- end }}
+      {{- with $tls.keyKey }}
+      - key: {{ . }}
+        path: tls.key
+      {{- end }}
 {{- end }}
 {{- if $v.trustedCa.existingConfigMap }}
 - name: trusted-ca

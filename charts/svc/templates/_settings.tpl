@@ -50,6 +50,27 @@ SVC_DNS_SERVERS: {{ join "," . | quote }}
 {{- if $v.temporal.address }}
 SVC_TEMPORAL_ADDRESS: {{ $v.temporal.address | quote }}
 SVC_TEMPORAL_NAMESPACE: {{ $v.temporal.namespace | quote }}
+SVC_TEMPORAL_TLS: {{ $v.temporal.tls.enabled | quote }}
+{{- with $v.temporal.tls }}
+{{- if .existingSecret.caKey }}
+SVC_TEMPORAL_TLS_CA_FILE: /etc/svc/temporal-tls/ca.crt
+{{- else if and .enabled $v.trustedCa.existingConfigMap }}
+SVC_TEMPORAL_TLS_CA_FILE: /etc/svc/trusted-ca/ca.crt
+{{- end }}
+{{- if .existingSecret.certKey }}
+SVC_TEMPORAL_TLS_CERT_FILE: /etc/svc/temporal-tls/tls.crt
+SVC_TEMPORAL_TLS_KEY_FILE: /etc/svc/temporal-tls/tls.key
+{{- end }}
+{{- with .serverName }}
+SVC_TEMPORAL_TLS_SERVER_NAME: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- with $v.temporal.deployment }}
+SVC_TEMPORAL_DEPLOYMENT: {{ . | quote }}
+{{- end }}
+{{- with $v.temporal.buildId }}
+SVC_TEMPORAL_BUILD_ID: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- if or $v.providers.file $v.providers.existingConfigMap }}
 SVC_PROVIDERS_FILE: /etc/svc/providers/providers.yaml
