@@ -101,7 +101,7 @@ export function workerProgram(facts: Facts, has_temporal: boolean): Program {
 }
 
 export function railProgram(facts: Facts, rail: SimulatedRail): Program {
-  const { config, addresses, env } = facts;
+  const { config, dataDir, addresses, env } = facts;
   const rail_url = `http://127.0.0.1:${rail.port}`;
   return {
     name: 'rails',
@@ -112,6 +112,8 @@ export function railProgram(facts: Facts, rail: SimulatedRail): Program {
         ...[join(root, 'test/sim/rails/main.ts'), '--port', String(rail.port), '--key', rail.key_secret],
         ...['--webhook-url', `${localAddress(config, addresses.gateway)}/webhooks/rail-b`],
         ...['--webhook-secret', rail.webhook_secret],
+        // Top-ups that were begun before a restart can still be paid after it.
+        ...['--state', join(dataDir, 'rails.json')],
       ],
       cwd: root,
       log: logOf(facts, 'rails'),

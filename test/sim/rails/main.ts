@@ -1,5 +1,5 @@
 // The rail simulator as a program: `node test/sim/rails/main.ts --port 0 [--webhook-url URL] [--webhook-secret S]…
-// [--key KEY]…` prints one line {"port","url","pid"} when it listens, and ends on SIGTERM or SIGINT.
+// [--key KEY]… [--state FILE]` prints one line {"port","url","pid"} when it listens, and ends on SIGTERM or SIGINT.
 import { parseArgs } from 'node:util';
 import { startRailSim } from './server.ts';
 
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     'webhook-url': { type: 'string' },
     'webhook-secret': { type: 'string', multiple: true },
     key: { type: 'string', multiple: true },
+    state: { type: 'string' },
   },
 });
 const url = values['webhook-url'];
@@ -21,6 +22,7 @@ const sim = await startRailSim({
   ...(url !== undefined && { webhook_url: url }),
   ...(secrets !== undefined && { webhook_secrets: secrets }),
   ...(values.key !== undefined && { keys: values.key }),
+  ...(values.state !== undefined && { state_file: values.state }),
 });
 process.stdout.write(`${JSON.stringify({ port: sim.port, url: sim.url, pid: process.pid })}\n`);
 

@@ -15,7 +15,7 @@ export interface Session {
   readonly payment_method_types: readonly string[];
   readonly success_url: string;
   readonly cancel_url: string | null;
-  readonly url: string;
+  url: string;
   readonly expires_at: number;
   readonly description: string;
   readonly intent_metadata: Metadata;

@@ -1,8 +1,11 @@
 // The simulator as the official client and a browser without scripts see it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Stripe from 'stripe';
 import { expect, test } from 'vitest';
 import { atFileEnd } from '../../support/ends.ts';
@@ -171,6 +174,34 @@ test('events are tried again until they are taken, doubled, held and turned roun
   expect(sim.webhooks.release()).toBe(4);
   await expect.poll(types).toHaveLength(4);
   sim.turn({ webhooks: { hold: false, reverse: false } });
+});
+
+test('a rail that is started again with its file still has the sessions, and takes the payment', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-rails-'));
+  atFileEnd(async () => rmSync(dir, { recursive: true }));
+  const state_file = join(dir, 'rails.json');
+  const clientOf = (port: number) =>
+    new Stripe('sk_test_1', { host: '127.0.0.1', port, protocol: 'http', telemetry: false });
+  const first = await startRailSim({ state_file });
+  const wanted = {
+    mode: 'payment' as const,
+    success_url: 'http://127.0.0.1/done',
+    line_items: [
+      { quantity: 1, price_data: { unit_amount: 500, currency: 'usd', product_data: { name: 'x' } } },
+    ],
+  };
+  const again = { idempotencyKey: 'same' };
+  const made = await clientOf(first.port).checkout.sessions.create(wanted, again);
+  await first.close();
+  const second = await startRailSim({ state_file });
+  atFileEnd(() => second.close());
+  const stripe = clientOf(second.port);
+  expect((await stripe.checkout.sessions.create(wanted, again)).id).toBe(made.id);
+  const found = await stripe.checkout.sessions.retrieve(made.id);
+  expect([found.status, found.url]).toEqual(['open', `${second.url}/c/pay/${made.id}`]);
+  const paid = second.act(made.id, 'pay');
+  const intent = await stripe.paymentIntents.retrieve(paid.payment_intent as string);
+  expect(intent.amount_received).toBe(500);
 });
 
 test('it is a program: one line when it listens, controls over HTTP, an end on SIGTERM', async () => {

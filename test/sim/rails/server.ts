@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Form, parseForm, textAt } from './form.ts';
 import { RailRefusal, type Session } from './objects.ts';
 import { checkoutPage } from './page.ts';
+import { readState, writeState } from './state-file.ts';
 import { RailStore } from './store.ts';
 import { type DeliveryKnobs, Webhooks } from './webhooks.ts';
 
@@ -15,6 +16,8 @@ export interface RailSimOptions {
   readonly webhook_secrets?: readonly string[];
   /** Accepted secret keys; none given: any that begins with `sk_test_`. */
   readonly keys?: readonly string[];
+  /** Where sessions, payments and refunds outlive the process; absent: nowhere. */
+  readonly state_file?: string;
 }
 
 /** A fault of the next API calls that match. */
@@ -84,6 +87,7 @@ class RailServer {
   private readonly kept = new Map<string, Kept>();
   private faults: ApiFault[] = [];
   private readonly keys: readonly string[];
+  private readonly state_file: string | undefined;
   url = '';
 
   constructor(options: RailSimOptions) {
@@ -94,6 +98,23 @@ class RailServer {
       pageUrl: (session_id) => `${this.url}/c/pay/${session_id}`,
       emit: (event) => this.webhooks.take(event),
     });
+    this.state_file = options.state_file;
+  }
+
+  private maps() {
+    const { sessions, intents, charges, balances, refunds } = this.store;
+    return { sessions, intents, charges, balances, refunds, kept: this.kept };
+  }
+
+  /** Takes up what an earlier process left; its pages are at the address of this one. */
+  resume(): void {
+    if (this.state_file === undefined) return;
+    readState(this.state_file, this.maps());
+    for (const session of this.store.sessions.values()) session.url = this.store.pageOf(session.id);
+  }
+
+  private save(): void {
+    if (this.state_file !== undefined) writeState(this.state_file, this.maps());
   }
 
   turn(knobs: Knobs): void {
@@ -105,6 +126,12 @@ class RailServer {
   }
 
   act(session_id: string, action: string): Session {
+    const session = this.actOn(session_id, action);
+    this.save();
+    return session;
+  }
+
+  private actOn(session_id: string, action: string): Session {
     switch (action) {
       case 'pay':
         return this.store.pay(session_id);
@@ -178,6 +205,7 @@ class RailServer {
       answer = { status: error.status, body: JSON.stringify(error.body) };
     }
     if (typeof key === 'string') this.kept.set(key, { fingerprint, answer });
+    if (request.method === 'POST') this.save();
     return answer;
   }
 
@@ -269,6 +297,7 @@ export async function startRailSim(options: RailSimOptions = {}): Promise<RailSi
   });
   const { port } = server.address() as AddressInfo;
   rail.url = `http://${options.host ?? '127.0.0.1'}:${port}`;
+  rail.resume();
   return {
     url: rail.url,
     port,

@@ -49,6 +49,10 @@ export class RailStore {
     this.options = options;
   }
 
+  pageOf(session_id: string): string {
+    return this.options.pageUrl(session_id);
+  }
+
   private tell(type: string, object: object): void {
     const data = { object: structuredClone(object) };
     this.options.emit({
@@ -100,7 +104,7 @@ export class RailStore {
       payment_method_types: ['card'],
       success_url,
       cancel_url: textAt(form, 'cancel_url'),
-      url: this.options.pageUrl(session_id),
+      url: this.pageOf(session_id),
       expires_at,
       description: textAt(form, 'line_items', '0', 'price_data', 'product_data', 'name') ?? '',
       intent_metadata: mapAt(form, 'payment_intent_data', 'metadata'),
