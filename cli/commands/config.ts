@@ -1,28 +1,35 @@
-// Prints every setting with its current value, secrets masked, or all faults at once.
-import { readConfig, type Setting, settings } from '@svc/core/kernel/index.ts';
+// Prints every setting with its value, secrets masked, or all faults at once: of what `make up` runs on the data
+// directory, else of this shell.
+import { type Setting, settings } from '@svc/core/kernel/index.ts';
 import type { Command } from '../command.ts';
+import { findInstallation } from '../installation.ts';
+import { shownSettings } from '../shown-settings.ts';
 
-function shown(setting: Setting<unknown>, value: unknown): unknown {
-  return setting.secret === true && value !== null ? '(set, secret)' : value;
-}
+const all: readonly Setting<unknown>[] = Object.values(settings);
 
 export const command: Command = {
   async run() {
-    const config = readConfig() as Readonly<Record<string, unknown>>;
-    const rows = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => ({
-      env: setting.env,
-      value: shown(setting, config[name]),
-      set: config[name] !== setting.fallback,
-      doc: setting.doc,
-    }));
-    const width = Math.max(...rows.map((row) => `${row.env}=${row.value ?? ''}`.length));
-    const lines = rows.map((row) => {
-      const assignment = `${row.env}=${row.value ?? ''}`.padEnd(width);
-      return `${row.set ? '*' : ' '} ${assignment}  # ${row.doc}`;
+    const { config, data_dir, up } = findInstallation();
+    const here = shownSettings(config);
+    const values = up?.settings ?? here;
+    // What this shell does not set is chosen by `make up`, so it is no difference.
+    const others = all
+      .filter(({ env }) => process.env[env] !== undefined && String(here[env]) !== String(values[env]))
+      .map(({ env }) => env);
+    const width = Math.max(...all.map(({ env }) => `${env}=${values[env] ?? ''}`.length));
+    const lines = all.map(({ env, doc, fallback }) => {
+      const mark = String(values[env]) === String(fallback) ? ' ' : '*';
+      return `${others.includes(env) ? '!' : mark} ${`${env}=${values[env] ?? ''}`.padEnd(width)}  # ${doc}`;
     });
+    const of =
+      up === null
+        ? 'Settings of this shell: programs that are started from it have them.'
+        : `Settings of what \`make up\` runs on ${data_dir}.`;
+    const changed = '! set to something else in this shell, which counts from the next start';
+    const legend = ['* differs from the default', ...(others.length > 0 ? [changed] : [])];
     return {
-      json: { settings: Object.fromEntries(rows.map(({ env, value }) => [env, value])) },
-      text: [...lines, '', '* differs from the default'].join('\n'),
+      json: { of: up === null ? 'shell' : 'running', settings: values, set_otherwise: others },
+      text: [of, '', ...lines, '', ...legend].join('\n'),
     };
   },
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Input } from '../command.ts';
 import { toolNames } from '../tools/tools.ts';
-import { command } from './doctor.ts';
+import { command, judgeSpace } from './doctor.ts';
 
 const before = { ...process.env };
 let empty: string;
@@ -30,7 +30,7 @@ async function findings(): Promise<Map<string, Finding>> {
   return new Map((json as { findings: Finding[] }).findings.map((one) => [one.name, one]));
 }
 
-test('doctor shows where every tool is, or how to get it, and installs none', async () => {
+test('doctor tells of every tool where it is, or how to get it, and installs none', async () => {
   const found = await findings();
   for (const name of toolNames)
     expect(found.get(name)).toMatchObject({ state: 'note', detail: expect.stringContaining('make tools') });
@@ -43,4 +43,15 @@ test('a variable that names no program is a fault that doctor shows', async () =
     state: 'missing',
     detail: expect.stringContaining('SVC_HELM_BIN'),
   });
+});
+
+test('doctor says how much space is left where the data is, and that it is too little', async () => {
+  expect((await findings()).get('space')?.detail).toMatch(/^\d+ MB free for .*data/);
+  expect(judgeSpace(900, '/data')).toEqual({
+    name: 'space',
+    state: 'missing',
+    detail: '900 MB free for /data; at least 1024 are needed',
+  });
+  expect(judgeSpace(2_000, '/data').state).toBe('note');
+  expect(judgeSpace(20_000, '/data').state).toBe('ok');
 });

@@ -1,7 +1,7 @@
 // Checks whether this machine has what the programs and tests need, and where it was found.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { listMigrations } from '@svc/core/db/index.ts';
 import { ConfigError, readConfig } from '@svc/core/kernel/index.ts';
 import type { Command } from '../command.ts';
@@ -104,6 +104,27 @@ function checkDataDir(): Finding {
   }
 }
 
+/** Below it the database may stop in the middle of work, and programs cannot keep their journals. */
+const SPACE_NEEDED_MB = 1_024;
+const SPACE_WISE_MB = 10_240;
+
+/** Says of a disk with so much left whether that is enough. */
+export function judgeSpace(free_mb: number, where: string): Finding {
+  const detail = `${free_mb} MB free for ${where}`;
+  if (free_mb < SPACE_NEEDED_MB)
+    return { name: 'space', state: 'missing', detail: `${detail}; at least ${SPACE_NEEDED_MB} are needed` };
+  const few = free_mb < SPACE_WISE_MB;
+  return { name: 'space', state: few ? 'note' : 'ok', detail: few ? `${detail}, which is little` : detail };
+}
+
+function checkSpace(): Finding {
+  const { data_dir } = findInstallation();
+  let existing = data_dir;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = statfsSync(existing);
+  return judgeSpace(Math.floor((bavail * bsize) / 1_048_576), data_dir);
+}
+
 async function checkPort(): Promise<Finding> {
   const { config, up } = findInstallation();
   if (up !== null)
@@ -141,7 +162,8 @@ export const command: Command = {
     const config = checkConfig();
     const findings = [checkNode(), checkPackages(), checkPostgres(), checkPython(), config];
     // These checks need a usable configuration.
-    if (config.state === 'ok') findings.push(checkDataDir(), await checkPort(), await checkDatabase());
+    if (config.state === 'ok')
+      findings.push(checkDataDir(), checkSpace(), await checkPort(), await checkDatabase());
     findings.push(...(await Promise.all(toolNames.map(checkTool))));
     const ok = findings.every(({ state }) => state !== 'missing');
     const marks = { ok: 'ok', missing: 'MISSING', note: '-' } as const;

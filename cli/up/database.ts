@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { configuredDatabase, type DatabaseAddresses } from '@svc/core/db/index.ts';
 import { startPostgres } from '../tools/postgres.ts';
 import { clusterDirectory } from './cluster.ts';
+import { whyPostgresEnded } from './last-words.ts';
 import { isFree } from './ports.ts';
 import { say, step } from './progress.ts';
 import { type Demo, seedDemo } from './seed.ts';
@@ -38,7 +39,8 @@ export async function startDatabase(start: Start): Promise<Database> {
       log: join(dataDir, 'log/postgres.log'),
       progress: (message) => say('database', message),
     }).catch((error: Error) => {
-      throw new CannotStart(error.message.trimEnd());
+      const isFull = /No space left on device/i.test(error.message);
+      throw new CannotStart(isFull ? whyPostgresEnded(error.message, dataDir) : error.message.trimEnd());
     });
     start.stops.push({ name: 'PostgreSQL', run: () => database.stop() });
     writeFileSync(portFile, String(database.port));
@@ -55,9 +57,7 @@ export async function startDatabase(start: Start): Promise<Database> {
   });
   return {
     ...{ url: database.url, direct_url: database.url },
-    failed: database.ended.then(
-      (words) => `PostgreSQL ended. The last it said:\n${words.trimEnd().split('\n').slice(-8).join('\n')}`,
-    ),
+    failed: database.ended.then((words) => whyPostgresEnded(words, dataDir)),
   };
 }
 

@@ -4,7 +4,8 @@
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, readConfig, readSecretVariable } from '@svc/core/kernel/index.ts';
-import { type Addresses, chooseAddresses, localAddress, sharedEnvironment } from './addresses.ts';
+import { shownSettings } from '../shown-settings.ts';
+import { chooseAddresses, localAddress, sharedEnvironment } from './addresses.ts';
 import { startBackground } from './background.ts';
 import { Board } from './board.ts';
 import { guardChildren, reapOrphans } from './child.ts';
@@ -69,9 +70,10 @@ async function startGateway(start: Start, facts: Facts): Promise<void> {
   gateway.keep();
 }
 
-function announce(start: Start, parts: { addresses: Addresses; demo: Demo; databaseUrl: string }): void {
+function announce(start: Start, parts: { facts: Facts; demo: Demo; databaseUrl: string }): void {
   const { config, dataDir, board } = start;
-  const { addresses, demo, databaseUrl } = parts;
+  const { facts, demo, databaseUrl } = parts;
+  const { addresses, env } = facts;
   const base: UpBase = {
     base_url: config.base_url ?? localAddress(config, addresses.gateway),
     sandbox_key: demo.sandbox_key,
@@ -80,6 +82,7 @@ function announce(start: Start, parts: { addresses: Addresses; demo: Demo; datab
     project_id: demo.project_id,
     console_login: demo.console_login,
     database_url: databaseUrl,
+    settings: shownSettings(readConfig(env)),
   };
   start.stops.push({
     name: 'up.json',
@@ -118,7 +121,7 @@ async function bringUp(start: Start): Promise<Running> {
   const env = sharedEnvironment({ addresses, dataDir, databaseUrl: database.url });
   const facts: Facts = { config, dataDir, addresses, env };
   await startGateway(start, facts);
-  announce(start, { addresses, demo, databaseUrl: database.direct_url });
+  announce(start, { facts, demo, databaseUrl: database.direct_url });
   const background = startBackground(start, facts);
   return { failed: database.failed, abort: () => background.abort() };
 }

@@ -2,6 +2,7 @@
 // it, so its field names are an interface. It exists exactly while the gateway can be called.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShownSettings } from '../shown-settings.ts';
 
 /** What is known when the gateway answers. */
 export interface UpBase {
@@ -12,6 +13,8 @@ export interface UpBase {
   readonly project_id: string;
   readonly console_login: { readonly email: string; readonly password: string };
   readonly database_url: string;
+  /** What its programs were started with, secrets masked. */
+  readonly settings: ShownSettings;
 }
 
 /** What further programs add when they are ready. */
